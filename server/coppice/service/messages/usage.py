@@ -1,0 +1,51 @@
+"""Messages of `coppice/usage`: how full the model's window is."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from coppice.service.messages.base import ConversationParams, WireModel
+
+TokenSource = Literal["usage", "tokenizer", "estimate"]
+
+
+class TokenBreakdown(WireModel):
+    """Tokens of the current view by kind."""
+
+    user: int = 0
+    assistant: int = 0
+    thinking: int = 0
+    tool_calls: int = 0
+    tool_results: int = 0
+    images: int = 0
+    summary: int = 0
+    pins: int = 0
+
+
+class HeavyEntry(WireModel):
+    entry_id: str
+    tokens: int
+    preview: str
+
+
+class UsageState(WireModel):
+    """Token counts of the current view against the model's window.
+
+    `source` tells how `tokens` came about: `usage`, the provider's own count plus what came after it;
+    `tokenizer` or `estimate`, our count alone. `shouldCompact` is true when `tokens` exceeds
+    `thresholdTokens`, which is the window less the reserve.
+    """
+
+    tokens: int
+    context_window: int
+    reserve_tokens: int
+    threshold_tokens: int
+    should_compact: bool
+    source: TokenSource
+    breakdown: TokenBreakdown | None = None
+    heaviest: list[HeavyEntry] | None = None
+
+
+class UsageParams(ConversationParams):
+    context_window: Annotated[int, Field(ge=1)] | None = None
+    detail: bool = False

@@ -1,0 +1,145 @@
+"""What the store takes and gives."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from coppice.tokens.size import Size
+from coppice.tree.entries import Entry
+
+
+class _Leaf:
+    """The current leaf, where an entry id could stand."""
+
+    def __repr__(self) -> str:
+        return "LEAF"
+
+
+LEAF: Final = _Leaf()
+EntryRef = str | _Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class NewConversation:
+    id: str
+    workspace_uri: str
+    created_at: str
+    name: str | None = None
+    parent_conversation_id: str | None = None
+    source: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRecord:
+    """`name` is the newest of the name it was created with and its `session_info` entries."""
+
+    id: str
+    workspace_uri: str
+    created_at: str
+    modified_at: str
+    leaf_id: str | None
+    entry_count: int
+    name: str | None = None
+    first_message: str | None = None
+    parent_conversation_id: str | None = None
+    source: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    """An entry to store, with its size. Its `parent_id` is set by `append`.
+
+    `ledger` goes with a compaction: the files of the path up to the first kept entry, as JSON values.
+    """
+
+    entry: Entry
+    size: Size
+    ledger: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """`stored` holds the ids that are new; an id that was there already is in `entry_ids` alone."""
+
+    entry_ids: list[str]
+    stored: list[str]
+    leaf_id: str | None
+    leaf_moved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PathEnd:
+    """An entry seen as the end of its path.
+
+    `depth` counts from 0 at the root. `total` is the size of every entry on the path, this one included.
+    `usage_tokens` is the newest valid provider count on the path that is not older than the newest
+    compaction, and `since_usage` the size of what came after it.
+    """
+
+    conversation_id: str
+    key: int
+    id: str
+    run: int
+    depth: int
+    type: str
+    total: Size
+    compaction_key: int | None
+    usage_tokens: int | None = None
+    since_usage: Size = field(default_factory=Size)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """An entry without its content. `role` is the message's, for entries of type `message`."""
+
+    id: str
+    depth: int
+    type: str
+    role: str | None
+    size: Size
+    timestamp: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRecord:
+    """The newest compaction on a path.
+
+    `kept_depth` is the depth of the first kept entry; where that entry is not on the path nothing before
+    the compaction was kept and `kept_depth` is `depth + 1`. `before_kept` is the path's total up to the
+    entry before the first kept one; `total` includes the compaction itself, whose own size is `size`.
+    """
+
+    entry_id: str
+    depth: int
+    kept_depth: int
+    first_kept_entry_id: str | None
+    size: Size
+    total: Size
+    before_kept: Size
+    ledger: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """A node of the tree listing; see `TreeNode` in docs/protocol.md."""
+
+    id: str
+    parent_id: str | None
+    type: str
+    role: str | None
+    preview: str
+    label: str | None
+    pinned: bool
+    timestamp: str
+    size: Size
+    child_count: int
+    on_current_path: bool
+    run_length: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChange:
+    """A change another server made. `kinds` are those of `coppice/conversationChanged`."""
+
+    conversation_id: str
+    leaf_id: str | None
+    kinds: list[str]

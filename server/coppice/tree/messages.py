@@ -1,0 +1,186 @@
+"""Messages: what a person, a model or a tool said.
+
+A superset of the messages of Pi's session format, version 3. Unknown properties are kept, and a property
+that was sent as `null` stays `null`, so that what goes in comes out.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_serializer
+from pydantic.alias_generators import to_camel
+from pydantic.functional_serializers import SerializerFunctionWrapHandler
+
+Timestamp = int | float | str
+"""When a message was made: an ISO 8601 UTC string, or milliseconds since 1970 as Pi writes it."""
+
+
+class DataModel(BaseModel):
+    """A stored value. It serializes to what it was made from: unset properties are left out."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="allow", strict=True, frozen=True
+    )
+
+    @model_serializer(mode="wrap")
+    def _only_what_was_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        for name, field in type(self).model_fields.items():
+            if name not in self.model_fields_set and not _is_tag(field.default):
+                data.pop(field.alias or name, None)
+                data.pop(name, None)
+        return data
+
+
+def _is_tag(default: object) -> bool:
+    return isinstance(default, str)
+
+
+class TextContent(DataModel):
+    type: Literal["text"] = "text"
+    text: str
+
+
+class ImageContent(DataModel):
+    """`data` is base64."""
+
+    type: Literal["image"] = "image"
+    data: str
+    mime_type: str
+
+
+class ThinkingContent(DataModel):
+    type: Literal["thinking"] = "thinking"
+    thinking: str
+
+
+class ToolCall(DataModel):
+    type: Literal["toolCall"] = "toolCall"
+    id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+UserContent = Annotated[TextContent | ImageContent, Field(discriminator="type")]
+AssistantContent = Annotated[TextContent | ThinkingContent | ToolCall, Field(discriminator="type")]
+StopReason = Literal["stop", "length", "toolUse", "error", "aborted"]
+
+
+class Usage(DataModel):
+    """What the provider counted for one request, in tokens."""
+
+    input: int
+    output: int
+    cache_read: int | None = None
+    cache_write: int | None = None
+    total_tokens: int | None = None
+
+    @property
+    def context_tokens(self) -> int:
+        """The size of the request and its answer: the provider's total, else the sum of the parts."""
+        return self.total_tokens or self.input + self.output + (self.cache_read or 0) + (self.cache_write or 0)
+
+
+class _Message(DataModel):
+    timestamp: Timestamp | None = None
+
+
+class UserMessage(_Message):
+    role: Literal["user"] = "user"
+    content: str | list[UserContent]
+
+
+class AssistantMessage(_Message):
+    role: Literal["assistant"] = "assistant"
+    content: list[AssistantContent]
+    provider: str | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    stop_reason: StopReason | None = None
+    error_message: str | None = None
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        return [block for block in self.content if isinstance(block, ToolCall)]
+
+    @property
+    def failed(self) -> bool:
+        """Whether the reply broke off or never came; a model never sees it again."""
+        return self.stop_reason in ("error", "aborted")
+
+
+class ToolResultMessage(_Message):
+    role: Literal["toolResult"] = "toolResult"
+    tool_call_id: str
+    tool_name: str
+    content: list[UserContent]
+    is_error: bool = False
+    details: Any = None
+
+
+class BashExecutionMessage(_Message):
+    """A command the user ran beside the conversation."""
+
+    role: Literal["bashExecution"] = "bashExecution"
+    command: str
+    output: str
+    exit_code: int | None = None
+    cancelled: bool = False
+    truncated: bool = False
+    exclude_from_context: bool | None = None
+
+
+class DeveloperMessage(_Message):
+    role: Literal["developer"] = "developer"
+    content: str | list[TextContent]
+
+
+class SystemMessage(_Message):
+    role: Literal["system"] = "system"
+    content: str | list[TextContent]
+
+
+class CustomRoleMessage(_Message):
+    """Pi's extension message in its older shape, before it became the entry `custom_message`."""
+
+    role: Literal["custom"] = "custom"
+    custom_type: str
+    content: str | list[UserContent]
+    display: bool = True
+    details: Any = None
+
+
+class BranchSummaryRoleMessage(_Message):
+    """Pi's branch summary in message form."""
+
+    role: Literal["branchSummary"] = "branchSummary"
+    summary: str
+    from_id: str | None = None
+
+
+class CompactionSummaryRoleMessage(_Message):
+    """Pi's compaction summary in message form."""
+
+    role: Literal["compactionSummary"] = "compactionSummary"
+    summary: str
+    tokens_before: int | None = None
+
+
+Message = Annotated[
+    UserMessage
+    | AssistantMessage
+    | ToolResultMessage
+    | BashExecutionMessage
+    | DeveloperMessage
+    | SystemMessage
+    | CustomRoleMessage
+    | BranchSummaryRoleMessage
+    | CompactionSummaryRoleMessage,
+    Field(discriminator="role"),
+]
+
+
+def text_of(content: str | list[Any]) -> str:
+    """The text of a message's content; images and other blocks say nothing here."""
+    if isinstance(content, str):
+        return content
+    return "".join(block.text for block in content if isinstance(block, TextContent))

@@ -1,0 +1,73 @@
+"""One line that tells a person which entry this is."""
+
+from coppice.tree.entries import (
+    BranchSummaryEntry,
+    CompactionEntry,
+    CustomEntry,
+    CustomMessageEntry,
+    Entry,
+    FileActivityEntry,
+    LabelEntry,
+    MessageEntry,
+    ModelChangeEntry,
+    PinEntry,
+    SessionInfoEntry,
+    ThinkingLevelChangeEntry,
+)
+from coppice.tree.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryRoleMessage,
+    CompactionSummaryRoleMessage,
+    Message,
+    ToolResultMessage,
+    text_of,
+)
+
+PREVIEW_CHARS = 100
+
+
+def preview_of(entry: Entry, limit: int = PREVIEW_CHARS) -> str:
+    """The start of what `entry` says, on one line of at most `limit` characters."""
+    line = " ".join(_words_of(entry)[: limit * 8].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _words_of(entry: Entry) -> str:  # noqa: PLR0911 - one line a type
+    match entry:
+        case MessageEntry():
+            return _words_of_message(entry.message)
+        case CompactionEntry() | BranchSummaryEntry():
+            return entry.summary
+        case CustomMessageEntry():
+            return text_of(entry.content)
+        case CustomEntry():
+            return entry.custom_type
+        case ModelChangeEntry():
+            return f"{entry.provider}/{entry.model_id}"
+        case ThinkingLevelChangeEntry():
+            return entry.thinking_level
+        case LabelEntry():
+            return entry.label or ""
+        case PinEntry():
+            return "pinned" if entry.pinned else "unpinned"
+        case SessionInfoEntry():
+            return entry.name or ""
+        case FileActivityEntry():
+            return ", ".join(f"{change.kind} {change.path}" for change in entry.changes[:5])
+
+
+def _words_of_message(message: Message) -> str:
+    match message:
+        case AssistantMessage():
+            said = text_of(message.content)
+            calls = ", ".join(call.name for call in message.tool_calls)
+            return said if said.strip() else (calls or message.error_message or "")
+        case BashExecutionMessage():
+            return f"$ {message.command}"
+        case ToolResultMessage():
+            return f"{message.tool_name}: {text_of(message.content)}"
+        case BranchSummaryRoleMessage() | CompactionSummaryRoleMessage():
+            return message.summary
+        case _:
+            return text_of(message.content)
