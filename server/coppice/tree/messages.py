@@ -6,9 +6,8 @@ that was sent as `null` stays `null`, so that what goes in comes out.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
-from pydantic.functional_serializers import SerializerFunctionWrapHandler
 
 Timestamp = int | float | str
 """When a message was made: an ISO 8601 UTC string, or milliseconds since 1970 as Pi writes it."""
@@ -77,7 +76,9 @@ class Usage(DataModel):
     @property
     def context_tokens(self) -> int:
         """The size of the request and its answer: the provider's total, else the sum of the parts."""
-        return self.total_tokens or self.input + self.output + (self.cache_read or 0) + (self.cache_write or 0)
+        return self.total_tokens or self.input + self.output + (self.cache_read or 0) + (
+            self.cache_write or 0
+        )
 
 
 class _Message(DataModel):

@@ -33,7 +33,7 @@ def preview_of(entry: Entry, limit: int = PREVIEW_CHARS) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def _words_of(entry: Entry) -> str:  # noqa: PLR0911 - one line a type
+def _words_of(entry: Entry) -> str:  # noqa: PLR0911 - one line for each type
     match entry:
         case MessageEntry():
             return _words_of_message(entry.message)

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, model_serializer
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
-from pydantic.functional_serializers import SerializerFunctionWrapHandler
 
 ProgressToken = int | str
 

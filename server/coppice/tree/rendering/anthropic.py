@@ -1,0 +1,108 @@
+"""A view as the messages of Anthropic's Messages API."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from coppice.tree.messages import (
+    AssistantMessage,
+    DeveloperMessage,
+    ImageContent,
+    Message,
+    SystemMessage,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+    text_of,
+)
+from coppice.tree.view import ViewMessage
+
+Role = Literal["user", "assistant"]
+
+OPENING: Final = "(The conversation goes on from an earlier one.)"
+_SIGNATURES: Final = ("signature", "thinkingSignature")
+
+
+@dataclass(frozen=True, slots=True)
+class AnthropicRequest:
+    """`system` is None where no system or developer message stands in the view."""
+
+    system: str | None
+    messages: list[dict[str, Any]]
+
+
+def anthropic_request(view: Sequence[ViewMessage]) -> AnthropicRequest:
+    """The view with roles that alternate and begin with the user, as the API demands.
+
+    System and developer messages become the system prompt. Thinking is sent back only with its signature.
+    Blocks without text are left out.
+    """
+    system: list[str] = []
+    turns: list[dict[str, Any]] = []
+    for item in view:
+        if isinstance(item.message, SystemMessage | DeveloperMessage):
+            system.append(text_of(item.message.content))
+            continue
+        role, blocks = _rendered(item.message)
+        if not blocks:
+            continue
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += blocks
+        else:
+            turns.append({"role": role, "content": blocks})
+    if turns and turns[0]["role"] == "assistant":
+        turns.insert(0, {"role": "user", "content": [{"type": "text", "text": OPENING}]})
+    return AnthropicRequest("\n\n".join(filter(None, system)) or None, turns)
+
+
+def _rendered(message: Message) -> tuple[Role, list[dict[str, Any]]]:
+    match message:
+        case UserMessage():
+            return "user", _content(message.content)
+        case ToolResultMessage():
+            return "user", [_result(message)]
+        case AssistantMessage():
+            return "assistant", [block for part in message.content if (block := _reply_block(part))]
+        case _:
+            return "user", []
+
+
+def _content(content: str | list[Any]) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        content = [TextContent(text=content)]
+    blocks = (_image(block) if isinstance(block, ImageContent) else _text(block.text) for block in content)
+    return [block for block in blocks if block]
+
+
+def _result(message: ToolResultMessage) -> dict[str, Any]:
+    result = {
+        "type": "tool_result",
+        "tool_use_id": message.tool_call_id,
+        "content": _content(message.content) or [{"type": "text", "text": "(no output)"}],
+    }
+    return result | {"is_error": True} if message.is_error else result
+
+
+def _reply_block(part: TextContent | ThinkingContent | ToolCall) -> dict[str, Any] | None:
+    match part:
+        case TextContent():
+            return _text(part.text)
+        case ToolCall():
+            return {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
+        case ThinkingContent():
+            extra = part.model_extra or {}
+            signature = next((extra[name] for name in _SIGNATURES if extra.get(name)), None)
+            return (
+                {"type": "thinking", "thinking": part.thinking, "signature": signature} if signature else None
+            )
+
+
+def _text(text: str) -> dict[str, Any] | None:
+    return {"type": "text", "text": text} if text.strip() else None
+
+
+def _image(block: ImageContent) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": block.mime_type, "data": block.data}
+    return {"type": "image", "source": source}

@@ -1,0 +1,167 @@
+"""The view: the messages a model sees of a path.
+
+A view is what the newest compaction left, with everything since. It is valid for every provider: each tool
+call is followed at once by its one result, and nothing stands in it that a model may not be sent again.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from coppice.tree.entries import (
+    BranchSummaryEntry,
+    CompactionEntry,
+    CustomMessageEntry,
+    Entry,
+    MessageEntry,
+)
+from coppice.tree.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryRoleMessage,
+    CompactionSummaryRoleMessage,
+    CustomRoleMessage,
+    Message,
+    SystemMessage,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from coppice.tree.tags import tagged
+
+SummaryRole = Literal["user", "system"]
+
+SUMMARY_PREAMBLE: Final = "The earlier part of this conversation has been replaced by this summary of it:"
+BRANCH_PREAMBLE: Final = (
+    "Another branch of this conversation was explored and left. This is a summary of what happened there:"
+)
+NO_RESULT: Final = "This call was interrupted; it has no result."
+
+
+@dataclass(frozen=True, slots=True)
+class ViewMessage:
+    """A message with the entry it comes from; None for one that stands for no entry."""
+
+    entry_id: str | None
+    message: Message
+
+
+def message_of(entry: Entry) -> Message | None:
+    """What `entry` says to a model, or None for an entry that says nothing.
+
+    Compactions say nothing here: only the newest one speaks, through `view_of`.
+    """
+    match entry:
+        case MessageEntry():
+            return entry.message
+        case CustomMessageEntry():
+            return UserMessage(content=entry.content, timestamp=entry.timestamp)
+        case BranchSummaryEntry():
+            return UserMessage(content=_branch_text(entry.summary), timestamp=entry.timestamp)
+        case _:
+            return None
+
+
+def view_of(
+    entries: Iterable[Entry],
+    compaction: CompactionEntry | None = None,
+    summary_role: SummaryRole = "user",
+) -> list[ViewMessage]:
+    """The view of a path, oldest message first.
+
+    `entries` are those from the first kept one to the leaf, oldest first; `compaction` is the newest on the
+    path, and may itself be among them.
+    """
+    said = [ViewMessage(entry.id, message) for entry in entries if (message := message_of(entry)) is not None]
+    visible = [
+        ViewMessage(item.entry_id, plain) for item in said if (plain := _as_sent(item.message)) is not None
+    ]
+    paired = _with_paired_calls(visible)
+    return paired if compaction is None else [_summary_message(compaction, summary_role), *paired]
+
+
+def bash_text(message: BashExecutionMessage) -> str:
+    """A command the user ran, as it is told to a model."""
+    lines = [f"The user ran `{message.command}`", "```", message.output or "(no output)", "```"]
+    if message.cancelled:
+        lines.append("The command was cancelled.")
+    elif message.exit_code:
+        lines.append(f"It exited with code {message.exit_code}.")
+    if message.truncated:
+        lines.append("The output was cut.")
+    return "\n".join(lines)
+
+
+def _branch_text(summary: str) -> str:
+    return f"{BRANCH_PREAMBLE}\n\n{tagged('summary', summary)}"
+
+
+def _summary_message(compaction: CompactionEntry, role: SummaryRole) -> ViewMessage:
+    text = f"{SUMMARY_PREAMBLE}\n\n{tagged('summary', compaction.summary)}"
+    content = [TextContent(text=text)]
+    message = SystemMessage(content=content) if role == "system" else UserMessage(content=list(content))
+    return ViewMessage(compaction.id, message)
+
+
+def _as_sent(message: Message) -> Message | None:
+    """`message` as a provider may be sent it, or None when it may not be sent at all."""
+    match message:
+        case AssistantMessage():
+            return None if message.failed or not message.content else message
+        case BashExecutionMessage():
+            if message.exclude_from_context:
+                return None
+            return UserMessage(content=bash_text(message), timestamp=message.timestamp)
+        case CustomRoleMessage():
+            return UserMessage(content=message.content, timestamp=message.timestamp)
+        case BranchSummaryRoleMessage():
+            return UserMessage(content=_branch_text(message.summary), timestamp=message.timestamp)
+        case CompactionSummaryRoleMessage():
+            text = f"{SUMMARY_PREAMBLE}\n\n{tagged('summary', message.summary)}"
+            return UserMessage(content=text, timestamp=message.timestamp)
+        case _:
+            return message
+
+
+def _with_paired_calls(items: Sequence[ViewMessage]) -> list[ViewMessage]:
+    """Results stand behind their calls, in the calls' order; a result without a call is left out.
+
+    A result answers the nearest earlier call with its id; a call that nothing answered gets a result that
+    says so. Whatever was said between a call and its result comes after the result.
+    """
+    results = _results_by_call(items)
+    paired: list[ViewMessage] = []
+    for index, item in enumerate(items):
+        if isinstance(item.message, ToolResultMessage):
+            continue
+        paired.append(item)
+        if isinstance(item.message, AssistantMessage):
+            for position, call in enumerate(item.message.tool_calls):
+                answer = results.get((index, position))
+                paired.append(answer or ViewMessage(None, _missing_result(call)))
+    return paired
+
+
+def _results_by_call(items: Sequence[ViewMessage]) -> dict[tuple[int, int], ViewMessage]:
+    """Maps (index of the reply, position of the call in it) to the message that answers it."""
+    open_calls: dict[str, tuple[int, int]] = {}
+    answered: dict[tuple[int, int], ViewMessage] = {}
+    for index, item in enumerate(items):
+        if isinstance(item.message, AssistantMessage):
+            for position, call in enumerate(item.message.tool_calls):
+                open_calls[call.id] = (index, position)
+        elif isinstance(item.message, ToolResultMessage):
+            place = open_calls.pop(item.message.tool_call_id, None)
+            if place is not None:
+                answered[place] = item
+    return answered
+
+
+def _missing_result(call: ToolCall) -> ToolResultMessage:
+    return ToolResultMessage(
+        tool_call_id=call.id,
+        tool_name=call.name,
+        content=[TextContent(text=NO_RESULT)],
+        is_error=True,
+    )
