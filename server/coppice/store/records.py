@@ -70,7 +70,8 @@ class Appended:
 class PathEnd:
     """An entry seen as the end of its path.
 
-    `depth` counts from 0 at the root. `total` is the size of every entry on the path, this one included.
+    `depth` counts from 0 at the root. `total` is the size of what the path says: every entry up to this one
+    except compactions, of which a view holds one at most.
     `usage_tokens` is the newest valid provider count on the path that is not older than the newest
     compaction, and `since_usage` the size of what came after it.
     """
@@ -105,7 +106,8 @@ class CompactionRecord:
 
     `kept_depth` is the depth of the first kept entry; where that entry is not on the path nothing before
     the compaction was kept and `kept_depth` is `depth + 1`. `before_kept` is the path's total up to the
-    entry before the first kept one; `total` includes the compaction itself, whose own size is `size`.
+    entry before the first kept one, `total` the path's total at the compaction, and `size` its own size,
+    which is part of neither.
     """
 
     entry_id: str

@@ -16,6 +16,7 @@ class ConversationSource(WireModel):
     format: str
     name: str | None = None
     session_id: str | None = None
+    cwd: str | None = None
 
 
 class Conversation(WireModel):

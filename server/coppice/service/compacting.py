@@ -1,0 +1,259 @@
+"""The use cases `coppice/compactPreview`, `coppice/compact` and `coppice/cancel`."""
+
+import asyncio
+import time
+import uuid
+from typing import Any, cast
+
+from coppice.errors import CoppiceError, StaleLeafError
+from coppice.service.context import Context, now
+from coppice.service.conversations import CHANGED
+from coppice.service.jobs import Progress, SharedProgress
+from coppice.service.losses import loss_report
+from coppice.service.messages.compaction import (
+    CancelParams,
+    CancelResult,
+    CompactionEnded,
+    CompactionReason,
+    CompactionStarted,
+    CompactParams,
+    CompactPreviewParams,
+    CompactPreviewResult,
+    CompactResult,
+)
+from coppice.service.messages.events import ConversationChanged, UsageChanged
+from coppice.service.path_reading import read_path
+from coppice.service.preparing import Preparation, prepare
+from coppice.service.summarizing import Summary, summarize
+from coppice.service.trees import USAGE_CHANGED
+from coppice.service.usage import usage_state
+from coppice.store.records import NewRecord
+from coppice.tree.entries import CompactionEntry
+from coppice.tree.ids import new_entry_id
+
+STARTED = "coppice/compactionStarted"
+ENDED = "coppice/compactionEnded"
+TITLE = "Compacting"
+JOB = "compaction"
+_COMMIT_TRIES = 5
+
+
+class _Attempt:
+    """Tells that a compaction starts, and how it ended."""
+
+    def __init__(
+        self,
+        context: Context,
+        conversation_id: str,
+        reason: CompactionReason,
+        progress: SharedProgress,
+        *,
+        quiet: bool,
+    ) -> None:
+        self._emit = (lambda _method, _params: None) if quiet else context.emit
+        self._progress = progress
+        self._about = {
+            "conversation_id": conversation_id,
+            "compaction_id": uuid.uuid4().hex,
+            "reason": reason,
+        }
+
+    def start(self) -> None:
+        self._emit(STARTED, CompactionStarted.model_validate(self._about))
+
+    def end(self, message: str, **how: Any) -> None:
+        self._progress.end(message)
+        self._emit(ENDED, CompactionEnded.model_validate(self._about | how))
+
+
+class Compacting:
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def preview(self, params: CompactPreviewParams) -> CompactPreviewResult:
+        def read() -> CompactPreviewResult:
+            prepared = self._prepare(params.conversation_id, params.settings, params.leaf_id)
+            ledger = prepared.ledger()
+            return CompactPreviewResult(
+                first_kept_entry_id=prepared.first_kept.id,
+                messages_to_summarize=prepared.history_messages,
+                turn_prefix_messages=prepared.turn_prefix_messages,
+                is_split_turn=prepared.cut.is_split_turn,
+                tokens_before=prepared.tokens_before,
+                kept_tokens=prepared.cut.kept_tokens,
+                previous_summary=prepared.path.compaction is not None,
+                read_files=ledger.read_files,
+                modified_files=ledger.modified_files,
+            )
+
+        return await asyncio.to_thread(read)
+
+    async def compact(
+        self, params: CompactParams, progress: Progress, reason: CompactionReason = "manual"
+    ) -> CompactResult:
+        """A compaction that is already running is joined, unless this one asks for something of its own."""
+
+        async def work(shared: SharedProgress) -> CompactResult:
+            return await self._attempt(params, reason, shared)
+
+        plain = not params.draft and params.summary is None
+        result = await self._context.jobs.run(
+            params.conversation_id,
+            JOB if plain else f"{JOB} draft",
+            title=TITLE,
+            progress=progress,
+            work=work,
+            joinable=plain,
+        )
+        return cast("CompactResult", result)
+
+    async def cancel(self, params: CancelParams) -> CancelResult:
+        await asyncio.to_thread(self._context.stores.of_conversation, params.conversation_id)
+        return CancelResult(cancelled=self._context.jobs.cancel(params.conversation_id))
+
+    async def _attempt(
+        self, params: CompactParams, reason: CompactionReason, progress: SharedProgress
+    ) -> CompactResult:
+        """One compaction, announced and ended exactly once each; a draft, which changes nothing, is neither."""
+        try:
+            prepared = await asyncio.to_thread(self._prepare, params.conversation_id, params.settings)
+        except BaseException as error:
+            progress.end(str(error) if isinstance(error, CoppiceError) else "Stopped")
+            raise
+        attempt = _Attempt(self._context, params.conversation_id, reason, progress, quiet=params.draft)
+        attempt.start()
+        try:
+            result = await self._summarize_and_store(params, prepared, reason, progress)
+        except asyncio.CancelledError:
+            attempt.end("Cancelled; nothing was changed", status="cancelled")
+            raise
+        except Exception as error:
+            said = str(error) if isinstance(error, CoppiceError) else "The compaction failed"
+            attempt.end(said, status="failed", error=said)
+            raise
+        before, after = result.tokens_before, result.tokens_after
+        attempt.end(
+            f"{_short(before)} → {_short(after)} tokens",
+            status="completed",
+            tokens_before=before,
+            tokens_after=after,
+            first_kept_entry_id=result.first_kept_entry_id,
+            entry_id=result.entry.id,
+        )
+        return result
+
+    async def _summarize_and_store(
+        self, params: CompactParams, prepared: Preparation, reason: str, progress: SharedProgress
+    ) -> CompactResult:
+        started = time.monotonic()
+        summarizer = self._context.summarizer
+        summary = await summarize(
+            prepared,
+            summarizer,
+            instructions=params.instructions,
+            edited=params.summary,
+            stage=progress.report,
+        )
+        wrote = summarizer.name if params.summary is None else "edited"
+        entry = _entry(prepared, summary, reason, wrote)
+        report = await asyncio.to_thread(loss_report, prepared, summary)
+        if not params.draft:
+            progress.report("Saving", 95)
+            entry = await _uninterrupted(self._store(prepared, summary, entry))
+        return CompactResult(
+            entry=entry,
+            tokens_before=prepared.tokens_before,
+            tokens_after=summary.tokens_after,
+            first_kept_entry_id=prepared.first_kept.id,
+            summarizer=wrote,
+            duration_ms=int((time.monotonic() - started) * 1000),
+            warnings=[],
+            report=report,
+        )
+
+    async def _store(
+        self, prepared: Preparation, summary: Summary, entry: CompactionEntry
+    ) -> CompactionEntry:
+        conversation_id = prepared.path.conversation.id
+        async with self._context.locks.of(conversation_id):
+            stored, leaf_id = await asyncio.to_thread(_append_behind, prepared, summary, entry)
+            usage = await asyncio.to_thread(
+                lambda: usage_state(
+                    prepared.path.store, prepared.path.store.end(conversation_id), prepared.path.settings
+                )
+            )
+        self._context.emit(
+            CHANGED,
+            ConversationChanged(
+                conversation_id=conversation_id, leaf_id=leaf_id, changes=["entries", "leaf"]
+            ),
+        )
+        self._context.emit(USAGE_CHANGED, UsageChanged(conversation_id=conversation_id, usage=usage))
+        return stored
+
+    def _prepare(
+        self, conversation_id: str, overrides: dict[str, Any] | None, leaf_id: str | None = None
+    ) -> Preparation:
+        store = self._context.stores.of_conversation(conversation_id)
+        workspace = store.conversation(conversation_id).workspace_uri
+        settings = self._context.settings.of(workspace, overrides)
+        return prepare(read_path(store, conversation_id, settings, leaf_id))
+
+
+async def _uninterrupted(storing: Any) -> CompactionEntry:
+    """Once the write has begun it ends; a cancel that comes later is too late."""
+    task: asyncio.Task[CompactionEntry] = asyncio.ensure_future(storing)
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise
+    return task.result()
+
+
+def _append_behind(
+    prepared: Preparation, summary: Summary, entry: CompactionEntry
+) -> tuple[CompactionEntry, str | None]:
+    """Appends the compaction at the leaf, which may have grown meanwhile, but not moved elsewhere."""
+    store, conversation_id = prepared.path.store, prepared.path.conversation.id
+    for remaining in reversed(range(_COMMIT_TRIES)):
+        end = store.end(conversation_id)
+        moved = end is None or store.ancestor_depth(end, prepared.end.id) is None
+        if end is None or moved or end.compaction_key != prepared.end.compaction_key:
+            raise StaleLeafError(
+                "The conversation moved on to another branch or was compacted elsewhere while it was being "
+                "summarized; nothing was changed. Compact it again if it is still too long.",
+                leafId=end.id if end is not None else None,
+            )
+        record = NewRecord(entry, summary.size, summary.ledger.to_json())
+        try:
+            done = store.append(
+                conversation_id, [record], expected_leaf_id=end.id, modified_at=entry.timestamp
+            )
+        except StaleLeafError:
+            if not remaining:
+                raise
+            continue
+        stored = store.entry(conversation_id, entry.id)
+        return cast("CompactionEntry", stored), done.leaf_id
+    raise AssertionError  # pragma: no cover - the last try returns or raises
+
+
+def _entry(prepared: Preparation, summary: Summary, reason: str, wrote: str) -> CompactionEntry:
+    return CompactionEntry(
+        id=new_entry_id(),
+        parent_id=prepared.end.id,
+        timestamp=now(),
+        summary=summary.text,
+        first_kept_entry_id=prepared.first_kept.id,
+        tokens_before=prepared.tokens_before,
+        tokens_after=summary.tokens_after,
+        reason=reason,
+        details={**summary.ledger.details(), "summarizer": wrote},
+    )
+
+
+def _short(tokens: int) -> str:
+    """`142k` for 142,310; small numbers stay whole."""
+    return f"{tokens / 1000:.0f}k" if tokens >= 10_000 else f"{tokens:,}"  # noqa: PLR2004 - five digits and up

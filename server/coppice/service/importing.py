@@ -1,0 +1,73 @@
+"""Taking an imported session's entries into the store, with sizes and file ledgers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from coppice.service.jobs import Progress
+from coppice.service.path_reading import Path
+from coppice.settings import Settings
+from coppice.store.importing import ImportWriter
+from coppice.store.records import ConversationRecord, NewConversation, NewRecord
+from coppice.store.store import Store
+from coppice.tokens.measuring import size_of_entry
+from coppice.tree.entries import CompactionEntry, Entry
+
+BATCH = 500
+
+
+@dataclass
+class Intake:
+    """Stores entries in batches, as they come; memory holds one batch."""
+
+    store: Store
+    writer: ImportWriter
+    conversation: NewConversation
+    settings: Settings
+    progress: Progress
+    count: int = 0
+    _batch: list[NewRecord] = field(default_factory=list)
+
+    def take(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            if isinstance(entry, CompactionEntry):
+                self._flush()
+                self._batch.append(NewRecord(entry, size_of_entry(entry), self._ledger_at(entry)))
+            else:
+                self._batch.append(NewRecord(entry, size_of_entry(entry)))
+            if len(self._batch) >= BATCH:
+                self._flush()
+        self._flush()
+
+    def _flush(self) -> None:
+        if self._batch:
+            self.writer.add(self._batch)
+            self.count += len(self._batch)
+            self._batch.clear()
+            self.progress.report(f"{self.count:,} entries", 50)
+
+    def _ledger_at(self, entry: CompactionEntry) -> dict[str, object] | None:
+        """The files of the path up to where the compaction cut, as our own compactions store them."""
+        if entry.parent_id is None:
+            return None
+        end = self.writer.end(entry.parent_id)
+        compaction = self.store.compaction(end)
+        path = Path(self.store, _as_record(self.conversation), end, compaction, self.settings)
+        kept = (
+            self.store.ancestor_depth(end, entry.first_kept_entry_id) if entry.first_kept_entry_id else None
+        )
+        ledger = path.ledger((end.depth + 1 if kept is None else kept) - 1)
+        if not ledger.histories:
+            ledger.add_lists(entry.details, entry.id)
+        return ledger.to_json()
+
+
+def _as_record(new: NewConversation) -> ConversationRecord:
+    return ConversationRecord(
+        id=new.id,
+        workspace_uri=new.workspace_uri,
+        created_at=new.created_at,
+        modified_at=new.created_at,
+        leaf_id=None,
+        entry_count=0,
+        source=new.source,
+    )

@@ -1,0 +1,126 @@
+"""The methods of the protocol: what each takes, gives and calls."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from coppice.service.jobs import Progress
+from coppice.service.messages import compaction, conversations, trees, usage
+from coppice.service.messages.base import WireModel
+from coppice.service.service import Service
+
+Call = Callable[[Service, Any, Progress], Awaitable[WireModel]]
+
+
+@dataclass(frozen=True)
+class Method:
+    """`call` raises CoppiceError and can be cancelled; a `long` one tells its progress."""
+
+    name: str
+    params: type[WireModel]
+    result: type[WireModel]
+    call: Call
+    long: bool = False
+
+
+_ALL: Final = (
+    Method(
+        "coppice/conversation/create",
+        conversations.CreateParams,
+        conversations.ConversationResult,
+        lambda service, params, _: service.conversations.create(params),
+    ),
+    Method(
+        "coppice/conversation/list",
+        conversations.ListParams,
+        conversations.ListResult,
+        lambda service, params, _: service.conversations.list_all(params),
+    ),
+    Method(
+        "coppice/conversation/get",
+        conversations.GetParams,
+        conversations.GetResult,
+        lambda service, params, _: service.conversations.get(params),
+    ),
+    Method(
+        "coppice/conversation/rename",
+        conversations.RenameParams,
+        conversations.ConversationResult,
+        lambda service, params, _: service.conversations.rename(params),
+    ),
+    Method(
+        "coppice/conversation/delete",
+        conversations.DeleteParams,
+        conversations.DeleteResult,
+        lambda service, params, _: service.conversations.delete(params),
+    ),
+    Method(
+        "coppice/conversation/import",
+        conversations.ImportParams,
+        conversations.ImportResult,
+        lambda service, params, _: service.portability.import_(params),
+    ),
+    Method(
+        "coppice/conversation/export",
+        conversations.ExportParams,
+        conversations.ExportResult,
+        lambda service, params, _: service.portability.export(params),
+    ),
+    Method(
+        "coppice/append",
+        trees.AppendParams,
+        trees.AppendResult,
+        lambda service, params, _: service.trees.append(params),
+    ),
+    Method(
+        "coppice/entries",
+        trees.EntriesParams,
+        trees.EntriesResult,
+        lambda service, params, _: service.trees.entries(params),
+    ),
+    Method(
+        "coppice/tree",
+        trees.TreeParams,
+        trees.TreeResult,
+        lambda service, params, _: service.trees.tree(params),
+    ),
+    Method(
+        "coppice/context",
+        trees.ContextParams,
+        trees.ContextResult,
+        lambda service, params, _: service.views.context(params),
+    ),
+    Method(
+        "coppice/usage",
+        usage.UsageParams,
+        usage.UsageState,
+        lambda service, params, _: service.views.usage(params),
+    ),
+    Method(
+        "coppice/files",
+        trees.FilesParams,
+        trees.FilesResult,
+        lambda service, params, _: service.views.files(params),
+    ),
+    Method(
+        "coppice/compactPreview",
+        compaction.CompactPreviewParams,
+        compaction.CompactPreviewResult,
+        lambda service, params, _: service.compacting.preview(params),
+    ),
+    Method(
+        "coppice/compact",
+        compaction.CompactParams,
+        compaction.CompactResult,
+        lambda service, params, progress: service.compacting.compact(params, progress),
+        long=True,
+    ),
+    Method(
+        "coppice/cancel",
+        compaction.CancelParams,
+        compaction.CancelResult,
+        lambda service, params, _: service.compacting.cancel(params),
+    ),
+)
+
+METHODS: Final[dict[str, Method]] = {method.name: method for method in _ALL}

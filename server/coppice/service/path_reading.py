@@ -1,0 +1,72 @@
+"""Reading one path: its newest compaction, its kept entries, its files."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from heapq import merge
+
+from coppice.files.ledger import Ledger
+from coppice.files.paths import path_of_uri
+from coppice.settings import Settings
+from coppice.store.records import LEAF, CompactionRecord, ConversationRecord, PathEnd
+from coppice.store.store import Store
+from coppice.tree.entries import CompactionEntry, Entry
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path to `end`, which is None for an empty one. All of it blocks on the disk."""
+
+    store: Store
+    conversation: ConversationRecord
+    end: PathEnd | None
+    compaction: CompactionRecord | None
+    settings: Settings
+
+    @property
+    def first_depth(self) -> int:
+        """The depth at which the view begins: that of the first kept entry, or the root's."""
+        return self.compaction.kept_depth if self.compaction is not None else 0
+
+    def entries(self, first: int | None = None, last: int | None = None) -> list[Entry]:
+        """The entries of the view, oldest first, or those from depth `first` to `last`."""
+        if self.end is None:
+            return []
+        first = self.first_depth if first is None else first
+        last = self.end.depth if last is None else last
+        return self.store.entries(self.end, first, last) if first <= last else []
+
+    def compaction_entry(self) -> CompactionEntry | None:
+        if self.compaction is None:
+            return None
+        entry = self.store.entry(self.conversation.id, self.compaction.entry_id)
+        assert isinstance(entry, CompactionEntry)  # noqa: S101 - the store's own record says so
+        return entry
+
+    def ledger(self, last: int | None = None) -> Ledger:
+        """The files of the path up to depth `last`, which is not before the view's beginning."""
+        known = self.compaction.ledger if self.compaction is not None else None
+        ledger = Ledger.from_json(known, self.root, self.settings.files.tools)
+        if self.end is None:
+            return ledger
+        last = self.end.depth if last is None else last
+        if last < self.first_depth:
+            return ledger
+        on_path = enumerate(self.entries(self.first_depth, last), self.first_depth)
+        beside = self.store.attached(self.end, self.first_depth, last, ["file_activity"])
+        ordered: Iterable[tuple[int, Entry]] = merge(on_path, beside, key=lambda pair: pair[0])
+        return ledger.add(entry for _, entry in ordered)
+
+    @property
+    def root(self) -> str | None:
+        """The folder that paths are relative to: where an imported session ran, else the workspace."""
+        source: Mapping[str, object] = self.conversation.source or {}
+        cwd = source.get("cwd")
+        return cwd if isinstance(cwd, str) else path_of_uri(self.conversation.workspace_uri)
+
+
+def read_path(store: Store, conversation_id: str, settings: Settings, leaf_id: str | None = None) -> Path:
+    """The path to `leaf_id`, by default to the conversation's leaf."""
+    record = store.conversation(conversation_id)
+    end = store.end(conversation_id, LEAF if leaf_id is None else leaf_id)
+    compaction = store.compaction(end) if end is not None else None
+    return Path(store, record, end, compaction, settings)

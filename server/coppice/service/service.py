@@ -1,0 +1,85 @@
+"""The use cases as one object: what a front end starts, asks and closes."""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from coppice.compaction.summarizer import Summarizer
+from coppice.errors import CoppiceError
+from coppice.models.offline import OfflineSummarizer
+from coppice.service.compacting import Compacting
+from coppice.service.context import Context, Emit
+from coppice.service.conversations import CHANGED, Conversations
+from coppice.service.messages.events import ConversationChanged
+from coppice.service.portability import Portability
+from coppice.service.settings_source import SettingsSource
+from coppice.service.stores import Stores
+from coppice.service.trees import Trees
+from coppice.service.views import Views
+
+WATCH_SECONDS: Final = 0.25
+
+
+class Service:
+    """Everything Coppice does for one client, whatever protocol the client speaks.
+
+    `emit(method, params)` is called on the event loop for every notification.
+    """
+
+    def __init__(self, *, emit: Emit, summarizer: Summarizer | None = None) -> None:
+        self.settings = SettingsSource()
+        self.stores = Stores(self.settings)
+        self._context = Context(self.stores, self.settings, emit, summarizer or OfflineSummarizer())
+        self._watching: asyncio.Task[None] | None = None
+        self.conversations = Conversations(self._context)
+        self.trees = Trees(self._context)
+        self.views = Views(self._context)
+        self.compacting = Compacting(self._context)
+        self.portability = Portability(self._context)
+
+    async def start(self, workspace_folders: list[str], client_settings: Mapping[str, Any]) -> list[str]:
+        """Begins to serve; a sentence for each setting that was passed over. Opens no store yet."""
+        self.stores.set_folders(workspace_folders)
+        self._watching = asyncio.create_task(self._watch())
+        return await self.set_client_settings(client_settings)
+
+    async def set_workspace_folders(self, uris: list[str]) -> None:
+        self.stores.set_folders(uris)
+
+    async def set_client_settings(self, settings: Mapping[str, Any]) -> list[str]:
+        self.settings.editor = dict(settings)
+        return await asyncio.to_thread(self._problems)
+
+    async def close(self) -> None:
+        """Stops what runs, writing nothing of it, and closes the stores."""
+        if self._watching is not None:
+            self._watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watching
+        await self._context.jobs.close()
+        await asyncio.to_thread(self.stores.close)
+
+    def _problems(self) -> list[str]:
+        found: dict[str, None] = {}
+        for folder in self.stores.folders or [None]:
+            found.update(dict.fromkeys(self.settings.explained(folder)[1]))
+        return list(found)
+
+    async def _watch(self) -> None:
+        """Tells the client what other servers did on its stores."""
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            for store in self.stores.opened():
+                with contextlib.suppress(CoppiceError):
+                    for change in await asyncio.to_thread(store.changes):
+                        self._context.emit(
+                            CHANGED,
+                            ConversationChanged.model_validate(
+                                {
+                                    "conversationId": change.conversation_id,
+                                    "leafId": change.leaf_id,
+                                    "changes": change.kinds,
+                                }
+                            ),
+                        )

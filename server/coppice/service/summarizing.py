@@ -1,0 +1,108 @@
+"""Making the summary of a prepared compaction, and judging it before anything is stored."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
+from coppice.compaction.summarizer import Summarizer, SummaryRequest
+from coppice.errors import SummaryRejectedError
+from coppice.files.ledger import Ledger
+from coppice.service.preparing import Preparation, messages_of
+from coppice.tokens.counting import count_tokens, estimate_tokens
+from coppice.tokens.measuring import size_of_text
+from coppice.tokens.size import Size
+from coppice.tree.messages import Message
+
+Stage = Callable[[str, int], None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A finished summary, file blocks included, with what it stands for."""
+
+    text: str
+    size: Size
+    tokens_after: int
+    ledger: Ledger
+    dropped: list[Message]
+
+
+async def summarize(
+    prepared: Preparation,
+    summarizer: Summarizer,
+    *,
+    instructions: str | None,
+    edited: str | None,
+    stage: Stage,
+) -> Summary:
+    """Raises SummaryRejectedError when the summary would make things worse. Cancellable, writes nothing.
+
+    `edited` is a text that a person wrote in place of the summarizer's; it is held to the same checks.
+    """
+    stage("Reading the conversation", 5)
+    request, ledger = await asyncio.to_thread(_request, prepared, instructions)
+    stage("Summarizing", 20)
+    prose = edited if edited is not None else await summarizer.summarize(request)
+    stage("Checking the summary", 85)
+    return await asyncio.to_thread(_judged, prepared, request, ledger, prose)
+
+
+def _request(prepared: Preparation, instructions: str | None) -> tuple[SummaryRequest, Ledger]:
+    cut = prepared.cut
+    ledger = prepared.ledger()
+    counted = count_tokens if prepared.counter.source == "tokenizer" else estimate_tokens
+    previous = prepared.path.compaction_entry()
+    span = messages_of(prepared.span(0, cut.first_kept))
+    blocks = counted(_blocks(prepared, ledger, counted))
+    return (
+        SummaryRequest(
+            history=messages_of(prepared.span(0, cut.history_end)) if cut.is_split_turn else span,
+            turn_prefix=messages_of(prepared.span(cut.history_end, cut.first_kept)),
+            kept=messages_of(prepared.span(cut.first_kept, len(prepared.rows))),
+            previous_summary=previous.summary if previous is not None else None,
+            instructions=instructions,
+            max_tokens=max(1, _summary_budget(prepared) - blocks),
+            count_tokens=counted,
+            modified_files=ledger.modified_files,
+        ),
+        ledger,
+    )
+
+
+def _summary_budget(prepared: Preparation) -> int:
+    """The whole summary's limit: as configured, and always less than what it replaces."""
+    return max(1, min(prepared.sizes.max_summary, _replaced_tokens(prepared) - 1))
+
+
+def _replaced_tokens(prepared: Preparation) -> int:
+    """What the view loses: the cut-off entries, and the summary before them."""
+    rows = prepared.rows[: prepared.cut.first_kept]
+    counter = prepared.counter
+    previous = prepared.path.compaction
+    carried = counter.tokens(previous.size) if previous is not None else 0
+    return carried + sum(counter.tokens(row.size) for row in rows if row.type != "compaction")
+
+
+def _blocks(prepared: Preparation, ledger: Ledger, counted: Callable[[str], int]) -> str:
+    limit = int(FILES_SHARE * _summary_budget(prepared))
+    return file_blocks(ledger.read_files, ledger.modified_files, max_tokens=limit, count_tokens=counted)
+
+
+def _judged(prepared: Preparation, request: SummaryRequest, ledger: Ledger, prose: str) -> Summary:
+    if not prose.strip():
+        raise SummaryRejectedError("The summary came out empty; nothing was changed.")
+    blocks = _blocks(prepared, ledger, request.count_tokens)
+    text = "\n\n".join(filter(None, (prose.strip(), blocks)))
+    size = size_of_text(text)
+    tokens = prepared.counter.tokens(size)
+    replaced = _replaced_tokens(prepared)
+    if tokens >= replaced:
+        raise SummaryRejectedError(
+            f"The summary has {tokens:,} tokens and what it would replace has {replaced:,}; "
+            "nothing was changed.",
+            summaryTokens=tokens,
+            replacedTokens=replaced,
+        )
+    dropped = [*request.history, *request.turn_prefix]
+    return Summary(text, size, tokens + prepared.cut.kept_tokens, ledger, dropped)

@@ -1,0 +1,145 @@
+"""The use cases that append to a conversation tree and list it."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from coppice.errors import UnknownEntryError
+from coppice.service.context import Context, now
+from coppice.service.conversations import CHANGED
+from coppice.service.messages.events import Change, ConversationChanged, UsageChanged
+from coppice.service.messages.trees import (
+    AppendParams,
+    AppendResult,
+    EntriesParams,
+    EntriesResult,
+    NewEntry,
+    TreeNode,
+    TreeParams,
+    TreeResult,
+)
+from coppice.service.usage import Counter, usage_state
+from coppice.store.records import LEAF, NewRecord, TreeRow
+from coppice.tokens.measuring import size_of_entry
+from coppice.tree.entries import ENTRY, METADATA_TYPES, Entry
+from coppice.tree.ids import new_entry_id
+
+USAGE_CHANGED = "coppice/usageChanged"
+
+_CHANGE_OF_TYPE: dict[str, Change] = {"label": "labels", "pin": "pins", "session_info": "name"}
+
+
+class Trees:
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def append(self, params: AppendParams) -> AppendResult:
+        """Durable when it returns: all entries, or none."""
+        records = await asyncio.to_thread(_records, params.entries)
+        async with self._context.locks.of(params.conversation_id):
+            result, changes = await asyncio.to_thread(self._append, params, records)
+        if changes:
+            self._context.emit(
+                CHANGED,
+                ConversationChanged(
+                    conversation_id=params.conversation_id, leaf_id=result.leaf_id, changes=changes
+                ),
+            )
+            self._context.emit(
+                USAGE_CHANGED, UsageChanged(conversation_id=params.conversation_id, usage=result.usage)
+            )
+        return result
+
+    async def entries(self, params: EntriesParams) -> EntriesResult:
+        return await asyncio.to_thread(self._entries, params)
+
+    async def tree(self, params: TreeParams) -> TreeResult:
+        def read() -> TreeResult:
+            store = self._context.stores.of_conversation(params.conversation_id)
+            record = store.conversation(params.conversation_id)
+            rows, following = store.tree(record.id, mode=params.mode, limit=params.limit, after=params.after)
+            counter = Counter(self._context.settings.of(record.workspace_uri))
+            nodes = [_node(row, counter) for row in rows]
+            return TreeResult(nodes=nodes, leaf_id=record.leaf_id, next_after=following)
+
+        return await asyncio.to_thread(read)
+
+    def _append(
+        self, params: AppendParams, records: Sequence[NewRecord]
+    ) -> tuple[AppendResult, list[Change]]:
+        store = self._context.stores.of_conversation(params.conversation_id)
+        sent = params.model_fields_set
+        done = store.append(
+            params.conversation_id,
+            records,
+            parent_id=params.parent_id if "parent_id" in sent else LEAF,
+            expected_leaf_id=params.expected_leaf_id if "expected_leaf_id" in sent else LEAF,
+            modified_at=now(),
+        )
+        settings = self._context.settings.of(store.conversation(params.conversation_id).workspace_uri)
+        usage = usage_state(store, store.end(params.conversation_id), settings)
+        result = AppendResult(entry_ids=done.entry_ids, leaf_id=done.leaf_id, usage=usage)
+        stored = set(done.stored)
+        changes = _changes([r.entry for r in records if r.entry.id in stored], leaf_moved=done.leaf_moved)
+        return result, changes
+
+    def _entries(self, params: EntriesParams) -> EntriesResult:
+        store = self._context.stores.of_conversation(params.conversation_id)
+        end = store.end(params.conversation_id, params.leaf_id if params.leaf_id is not None else LEAF)
+        if end is None:
+            return EntriesResult(entries=[])
+        first = 0
+        if params.after is not None:
+            depth = store.ancestor_depth(end, params.after)
+            if depth is None:
+                raise UnknownEntryError(
+                    f"The entry {params.after[:80]!r} is not on the path. Read the path from its start.",
+                    entryId=params.after,
+                )
+            first = depth + 1
+        last = min(first + params.limit - 1, end.depth)
+        page = store.entries(end, first, last) if first <= last else []
+        return EntriesResult(entries=page, next_after=page[-1].id if page and last < end.depth else None)
+
+
+def _records(entries: Sequence[NewEntry]) -> list[NewRecord]:
+    at = now()
+    stored = [ENTRY.validate_python(_completed(entry, at)) for entry in entries]
+    return [NewRecord(entry, size_of_entry(entry)) for entry in stored]
+
+
+def _completed(entry: NewEntry, at: str) -> dict[str, Any]:
+    values = entry.model_dump(mode="json", by_alias=True)
+    values["id"] = entry.id or new_entry_id()
+    values["timestamp"] = entry.timestamp or at
+    values["parentId"] = None
+    return values
+
+
+def _changes(stored: Sequence[Entry], *, leaf_moved: bool) -> list[Change]:
+    if not stored:
+        return []
+    special = {_CHANGE_OF_TYPE[entry.type] for entry in stored if entry.type in _CHANGE_OF_TYPE}
+    plain: list[Change] = ["entries"]
+    if leaf_moved and any(entry.type not in METADATA_TYPES for entry in stored):
+        plain.append("leaf")
+    return [*plain, *sorted(special)]
+
+
+def _node(row: TreeRow, counter: Counter) -> TreeNode:
+    return TreeNode.model_validate(
+        {
+            "id": row.id,
+            "parentId": row.parent_id,
+            "type": row.type,
+            "role": row.role,
+            "preview": row.preview,
+            "label": row.label,
+            "pinned": row.pinned or None,
+            "timestamp": row.timestamp,
+            "tokens": counter.tokens(row.size),
+            "childCount": row.child_count,
+            "onCurrentPath": row.on_current_path,
+            "runLength": row.run_length,
+        }
+    )
