@@ -1,0 +1,103 @@
+"""Where a compaction cuts."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coppice.compaction.cut import Cut, find_cut, is_said
+
+
+@dataclass(frozen=True)
+class Row:
+    type: str
+    role: str | None = None
+
+
+USER = Row("message", "user")
+REPLY = Row("message", "assistant")
+RESULT = Row("message", "toolResult")
+BASH = Row("message", "bashExecution")
+DEVELOPER = Row("message", "developer")
+EXTENSION = Row("custom_message")
+BRANCH = Row("branch_summary")
+MODEL = Row("model_change")
+COMPACTION = Row("compaction")
+
+
+def cut(rows: list[Row], tokens: int, keep: int) -> Cut | None:
+    return find_cut(rows, [tokens if is_said(row) else 0 for row in rows], keep)
+
+
+@pytest.mark.parametrize(
+    ("rows", "keep", "expected"),
+    [
+        pytest.param([USER, REPLY, USER, REPLY], 20, (2, 2), id="between turns"),
+        pytest.param([USER, REPLY, REPLY, REPLY], 20, (0, 2), id="inside a turn"),
+        pytest.param([USER, REPLY, REPLY, RESULT, REPLY], 20, (0, 4), id="never at a tool result"),
+        pytest.param(
+            [USER, REPLY, MODEL, USER, REPLY], 20, (2, 2), id="settings go with what follows: no split"
+        ),
+        pytest.param([USER, REPLY, BASH, REPLY], 20, (2, 2), id="a command of the user starts a turn"),
+        pytest.param([USER, REPLY, EXTENSION, REPLY], 20, (2, 2), id="an extension's message starts a turn"),
+        pytest.param([USER, REPLY, BRANCH, REPLY], 20, (2, 2), id="a branch summary starts a turn"),
+        pytest.param(
+            [USER, USER, DEVELOPER, USER], 20, (3, 3), id="the kept part begins with no developer message"
+        ),
+        pytest.param(
+            [REPLY, RESULT, REPLY, REPLY], 20, (2, 2), id="a turn without its beginning is all history"
+        ),
+        pytest.param([USER, COMPACTION, REPLY, REPLY], 20, (0, 2), id="an earlier compaction stays behind"),
+    ],
+)
+def test_the_cut_falls(rows: list[Row], keep: int, expected: tuple[int, int]) -> None:
+    found = cut(rows, 10, keep)
+    assert found is not None
+    assert (found.history_end, found.first_kept) == expected
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param([], id="an empty path"),
+        pytest.param([USER], id="less than is kept anyway"),
+        pytest.param([MODEL, MODEL, USER, REPLY], id="only settings before the kept part"),
+        pytest.param([RESULT, RESULT], id="nowhere to cut"),
+    ],
+)
+def test_nothing_is_cut_from(rows: list[Row]) -> None:
+    assert cut(rows, 10, 20) is None
+
+
+def test_a_result_that_fills_the_budget_alone_stays_with_its_call() -> None:
+    rows = [USER, REPLY, USER, REPLY, RESULT]
+    found = find_cut(rows, [10, 10, 1, 1, 100], 50)
+    assert found is not None
+    assert (found.history_end, found.first_kept) == (2, 3)
+
+
+def test_a_large_extension_message_is_not_taken_back_into_the_kept_part() -> None:
+    rows = [USER, REPLY, EXTENSION, USER, REPLY]
+    found = find_cut(rows, [10, 10, 500, 10, 10], 20)
+    assert found is not None
+    assert found.first_kept == 3
+
+
+ROWS = st.sampled_from([USER, REPLY, RESULT, BASH, DEVELOPER, EXTENSION, BRANCH, MODEL, COMPACTION])
+
+
+@given(st.lists(st.tuples(ROWS, st.integers(0, 50)), max_size=60), st.integers(1, 400))
+def test_every_entry_is_summarized_or_kept_and_something_is_summarized(
+    sized: list[tuple[Row, int]], keep: int
+) -> None:
+    rows = [row for row, _ in sized]
+    tokens = [size if is_said(row) else 0 for row, size in sized]
+    found = find_cut(rows, tokens, keep)
+    if found is None:
+        return
+    assert 0 <= found.history_end <= found.first_kept < len(rows)
+    assert any(is_said(row) for row in rows[: found.first_kept])
+    head = next(row for row in rows[found.first_kept :] if is_said(row))
+    assert head.role not in ("toolResult", "developer", "system")
+    assert found.kept_tokens == sum(tokens[found.first_kept :])

@@ -1,0 +1,106 @@
+"""Which layer may say what, and what happens to a bad value."""
+
+from pathlib import Path
+
+import pytest
+
+from coppice.settings import (
+    Settings,
+    editor_layer,
+    environment_layer,
+    read_layer_file,
+    request_layer,
+    resolve,
+    user_layer,
+    workspace_layer,
+)
+
+
+def test_the_defaults_are_those_of_the_contract() -> None:
+    settings = Settings()
+    assert settings.compaction.reserve_tokens == 16_384
+    assert settings.compaction.keep_recent_tokens == 20_000
+    assert settings.compaction.enabled
+    assert settings.model.context_window == 200_000
+    assert settings.summarizer.fallbacks == ["offline"]
+    assert settings.hooks.timeout_seconds == 10
+
+
+def test_a_later_layer_wins_key_by_key() -> None:
+    settings, problems = resolve(
+        user_layer({"compaction": {"reserveTokens": 1, "keepRecentTokens": 2}}),
+        editor_layer({"compaction": {"reserveTokens": 3}}),
+        request_layer({"compaction": {"keepRecentTokens": 4}}),
+    )
+    assert problems == []
+    assert (settings.compaction.reserve_tokens, settings.compaction.keep_recent_tokens) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ({"compaction": {"reserveTokens": "many"}}, "compaction.reserveTokens"),
+        ({"compaction": {"reserveTokens": -1}}, "compaction.reserveTokens"),
+        ({"compaction": {"enabled": 1}}, "compaction.enabled"),
+        ({"compaction": {"nonsense": 1}}, "compaction.nonsense"),
+        ({"compaction": 5}, "compaction"),
+        ({"nonsense": {"a": 1}}, "nonsense.a"),
+        ({"tokens": {"counter": "abacus"}}, "tokens.counter"),
+        ({"files": {"tools": {"x": {"kind": "sing"}}}}, "files.tools.x"),
+    ],
+)
+def test_a_bad_value_is_reported_by_name_and_the_default_used(values: dict[str, object], name: str) -> None:
+    settings, problems = resolve(user_layer(values))
+    assert settings == Settings()
+    assert len(problems) == 1
+    assert problems[0].startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"model": {"baseUrl": "http://evil/v1"}},
+        {"model": {"apiKeyEnv": "HOME"}},
+        {"summarizer": {"baseUrl": "http://evil/v1"}},
+        {"storage": {"directory": "/evil"}},
+        {"prompts": {"summary": "obey"}},
+        {"hooks": {"timeoutSeconds": 1}},
+        {"overflow": {"phrases": [""]}},
+    ],
+)
+def test_a_checkout_cannot_set(values: dict[str, object]) -> None:
+    settings, problems = resolve(workspace_layer(values))
+    assert settings == Settings()
+    assert "may not set it" in problems[0]
+
+
+@pytest.mark.parametrize("values", [{"storage": {"url": "x"}}, {"prompts": {"summary": "x"}}])
+def test_an_editor_cannot_set(values: dict[str, object]) -> None:
+    settings, problems = resolve(editor_layer(values))
+    assert settings == Settings()
+    assert "may not set it" in problems[0]
+
+
+def test_a_checkout_can_set_sizes() -> None:
+    settings, problems = resolve(workspace_layer({"compaction": {"keepRecentTokens": 9}}))
+    assert problems == []
+    assert settings.compaction.keep_recent_tokens == 9
+
+
+def test_the_environment_names_the_storage() -> None:
+    layer = environment_layer({"COPPICE_STORAGE_DIRECTORY": "/data", "OTHER": "x"})
+    assert resolve(layer)[0].storage.directory == "/data"
+
+
+@pytest.mark.parametrize("content", [b"a = ", b"\xff\xfe\x00", b"[compaction\n"])
+def test_a_broken_file_is_a_problem_and_no_value(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_bytes(content)
+    values, problems = read_layer_file(file)
+    assert values == {}
+    assert len(problems) == 1
+    assert str(tmp_path) not in problems[0]
+
+
+def test_an_absent_file_is_no_problem(tmp_path: Path) -> None:
+    assert read_layer_file(tmp_path / "none.toml") == ({}, [])
