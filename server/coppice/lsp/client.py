@@ -1,0 +1,94 @@
+"""What a client says about itself when it says hello. Nothing it gets wrong keeps it out."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+from pygls.uris import from_fs_path
+
+from coppice.service.messages.base import WireModel
+
+
+class HookOptions(WireModel):
+    """Which questions before an operation the client answers."""
+
+    will_compact: bool = False
+    will_navigate: bool = False
+    will_fork: bool = False
+
+
+class InitializationOptions(WireModel):
+    """`initializationOptions` of `initialize`: the editor's settings, and the requests a client answers.
+
+    What is absent is never asked of the client.
+    """
+
+    settings: dict[str, Any] | None = None
+    hooks: HookOptions | None = None
+    sampling: bool = False
+    tools: bool = False
+    abort_turn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """`folders` are URIs, in the client's order. `problems` are sentences for a log."""
+
+    process_id: int | None = None
+    folders: list[str] = field(default_factory=list)
+    options: InitializationOptions = field(default_factory=InitializationOptions)
+    shows_progress: bool = False
+    has_configuration: bool = False
+    registers_configuration: bool = False
+    problems: list[str] = field(default_factory=list)
+
+
+def read_client(params: dict[str, Any]) -> Client:
+    """The client that sent `params` of `initialize`. Values of the wrong shape count as absent."""
+    options, problems = _read_options(params.get("initializationOptions"))
+    process_id = params.get("processId")
+    return Client(
+        process_id=process_id if type(process_id) is int and process_id > 0 else None,
+        folders=_read_folders(params),
+        options=options,
+        shows_progress=_at(params, "capabilities", "window", "workDoneProgress") is True,
+        has_configuration=_at(params, "capabilities", "workspace", "configuration") is True,
+        registers_configuration=_at(
+            params, "capabilities", "workspace", "didChangeConfiguration", "dynamicRegistration"
+        )
+        is True,
+        problems=problems,
+    )
+
+
+def _at(value: Any, *path: str) -> Any:
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _read_folders(params: dict[str, Any]) -> list[str]:
+    folders = params.get("workspaceFolders")
+    uris = [_at(folder, "uri") for folder in folders] if isinstance(folders, list) else []
+    named = [uri for uri in uris if isinstance(uri, str) and uri]
+    if named:
+        return named
+    root_uri, root_path = params.get("rootUri"), params.get("rootPath")
+    if isinstance(root_uri, str) and root_uri:
+        return [root_uri]
+    uri = from_fs_path(root_path) if isinstance(root_path, str) and root_path else None
+    return [uri] if uri else []
+
+
+def _read_options(value: Any) -> tuple[InitializationOptions, list[str]]:
+    if value is None:
+        return InitializationOptions(), []
+    if not isinstance(value, dict):
+        return InitializationOptions(), ["initializationOptions: an object is expected; it was ignored."]
+    try:
+        return InitializationOptions.model_validate(value), []
+    except ValidationError as error:
+        bad = {str(one["loc"][0]) for one in error.errors(include_input=False, include_url=False)}
+    kept = {key: item for key, item in value.items() if key not in bad}
+    problems = [f"initializationOptions.{key}: it has the wrong type; it was ignored." for key in sorted(bad)]
+    return InitializationOptions.model_validate(kept), problems

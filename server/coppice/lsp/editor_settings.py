@@ -1,0 +1,23 @@
+"""The settings an editor gives: once with `initialize`, then whenever they change."""
+
+from typing import Any
+
+
+class EditorSettings:
+    """`initial` came with `initialize` and holds wherever the editor's section says nothing."""
+
+    def __init__(self, initial: dict[str, Any]) -> None:
+        self.initial = initial
+
+    def merged_with(self, section: object) -> dict[str, Any]:
+        """The settings with the editor's section `coppice` over them; what is no object says nothing."""
+        return _merged(self.initial, section) if isinstance(section, dict) else dict(self.initial)
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        both = isinstance(value, dict) and isinstance(under, dict)
+        merged[key] = _merged(under or {}, value) if both else value
+    return merged

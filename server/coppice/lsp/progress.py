@@ -1,0 +1,104 @@
+"""Work-done progress: what a person sees of a long job, on whichever token the client can show it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Protocol
+
+from lsprotocol import types
+
+Token = int | str
+
+REPORT_INTERVAL: Final = 0.1
+"""Seconds between two reports of the same stage; more would flood the client."""
+
+
+class ProgressChannel(Protocol):
+    """What progress needs of a connection."""
+
+    def notify(self, method: str, params: Any | None = None) -> None: ...
+
+
+class WorkDoneProgress:
+    """A job's `coppice.service.jobs.Progress` over LSP. Best effort: it never raises and never waits.
+
+    With `create`, the token is the server's own: nothing is sent before the client has accepted it, and
+    nothing ever when it refuses or does not answer.
+    """
+
+    def __init__(
+        self,
+        channel: ProgressChannel,
+        token: Token,
+        *,
+        create: Callable[[Token], Awaitable[bool]] | None = None,
+    ) -> None:
+        self._channel = channel
+        self._token = token
+        self._create = create
+        self._creating: asyncio.Task[None] | None = None
+        self._open = create is None
+        self._title: str | None = None
+        self._stage: str | None = None
+        self._percentage = 0
+        self._reported_at = 0.0
+        self._ending: str | None = None
+
+    def begin(self, title: str) -> None:
+        if self._title is not None:
+            return
+        self._title = title
+        if self._open:
+            self._send_begin()
+        else:
+            self._creating = asyncio.get_running_loop().create_task(self._ask_client())
+
+    def report(self, stage: str, percentage: int) -> None:
+        if self._title is None or self._ending is not None:
+            return
+        percentage = max(self._percentage, min(100, percentage))
+        now = asyncio.get_running_loop().time()
+        news = stage != self._stage or percentage > self._percentage
+        due = stage != self._stage or now - self._reported_at >= REPORT_INTERVAL
+        self._percentage = percentage
+        if news and due:
+            self._stage, self._reported_at = stage, now
+            if self._open:
+                self._send_report()
+
+    def end(self, message: str) -> None:
+        """End the progress, once; what never began has no end."""
+        if self._ending is not None:
+            return
+        self._ending = message
+        if self._open and self._title is not None:
+            self._send_end()
+
+    def close(self) -> None:
+        """End what the job left open, a job that was stopped for instance."""
+        if self._title is not None and self._ending is None:
+            self.end("Stopped")
+
+    async def _ask_client(self) -> None:
+        assert self._create is not None  # noqa: S101 - begin asks only where there is somebody to ask
+        if not await self._create(self._token):
+            return
+        self._open = True
+        self._send_begin()
+        if self._ending is not None:
+            self._send_end()
+        elif self._stage is not None:
+            self._send_report()
+
+    def _send_begin(self) -> None:
+        self._send(types.WorkDoneProgressBegin(title=self._title or "", cancellable=True, percentage=0))
+
+    def _send_report(self) -> None:
+        self._send(
+            types.WorkDoneProgressReport(message=self._stage, percentage=self._percentage, cancellable=True)
+        )
+
+    def _send_end(self) -> None:
+        self._send(types.WorkDoneProgressEnd(message=self._ending))
+
+    def _send(self, value: Any) -> None:
+        self._channel.notify(types.PROGRESS, types.ProgressParams(token=self._token, value=value))

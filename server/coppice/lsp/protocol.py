@@ -1,0 +1,224 @@
+"""The boundary: raw JSON values in, one answer for every request out.
+
+Stock pygls structures a message while it parses it and leaves some requests without an answer. Here a
+message stays the value that was sent until its envelope has been judged and its method found.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from uuid import uuid4
+
+import attrs
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
+
+from coppice.lsp import codec, envelope, faults
+from coppice.lsp.envelope import RequestId
+from coppice.lsp.faults import WireError
+from coppice.lsp.framing import frame
+
+RequestHandler = Callable[[Any], Awaitable[Any]]
+NotificationHandler = Callable[[Any], None]
+
+STOP_GRACE_SECONDS: Final = 5.0
+"""How long cancelled requests may take to come to their answer before the server goes on without them."""
+
+
+class CoppiceProtocol(LanguageServerProtocol):
+    """JSON-RPC as `docs/protocol.md` describes it, over whatever `transmit` writes to.
+
+    Handlers stand in `requests` (each runs in a task of its own) and `notifications` (each runs at once,
+    so that their order is kept). They get the params as sent, `{}` where there are none; a request
+    handler raises `WireError`, `ParamsError` or `CoppiceError`, or is cancelled.
+    """
+
+    def __init__(self, server: LanguageServer, converter: Any) -> None:
+        super().__init__(server, converter)
+        self.requests: dict[str, RequestHandler] = {}
+        self.notifications: dict[str, NotificationHandler] = {
+            types.CANCEL_REQUEST: self._cancel_request,
+            types.EXIT: self._exit,
+        }
+        self.transmit: Callable[[bytes], None] = lambda _: None
+        self.on_initialize: Callable[[Any], Any] = lambda _: None
+        self.exited = asyncio.Event()
+        self._initialized = False
+        self._silent = False
+        self._running: dict[RequestId, asyncio.Future[Any]] = {}
+        self._asked: dict[RequestId, asyncio.Future[Any]] = {}
+
+    @property
+    def shut_down(self) -> bool:
+        """Whether the client said `shutdown`, which makes a later end an orderly one."""
+        return self._shutdown
+
+    def receive(self, body: bytes) -> None:
+        """Take one message as it came. Never raises."""
+        try:
+            message = codec.decode(body)
+        except codec.NotJSONError as error:
+            self._answer_error(None, WireError(faults.PARSE_ERROR, f"Not JSON: {error}."))
+        except codec.TooDeepError as error:
+            self._refuse(envelope.valid_id(error.request_id), str(error))
+        else:
+            self.handle_message(message)
+
+    def handle_message(self, message: Any) -> None:
+        match envelope.judge(message):
+            case envelope.Request() as request:
+                self._take_request(request)
+            case envelope.Notification() as notification:
+                self._take_notification(notification)
+            case envelope.Response() as response:
+                self._take_response(response)
+            case envelope.Invalid(request_id, reason):
+                self._refuse(request_id, reason)
+
+    def notify(self, method: str, params: Any | None = None) -> None:
+        """Send a notification; nothing before `initialize` and nothing after `shutdown` is answered."""
+        if self._initialized and not self._silent:
+            self._send({"method": method, "params": params}, method)
+
+    async def ask(self, method: str, params: Any, *, patience: float | None = None) -> Any:
+        """The client's result as it sent it. Raises `WireError` when the client refuses.
+
+        After `patience` seconds without an answer it is told to stop, and `TimeoutError` is raised.
+        """
+        request_id = str(uuid4())
+        answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._asked[request_id] = answered
+        try:
+            self._send({"id": request_id, "method": method, "params": params}, method)
+            return await asyncio.wait_for(answered, patience)
+        except (TimeoutError, asyncio.CancelledError):
+            self.notify(types.CANCEL_REQUEST, {"id": request_id})
+            raise
+        finally:
+            self._asked.pop(request_id, None)
+
+    def structured(self, params: Any, params_type: type[Any]) -> Any:
+        """Params of a standard method as lsprotocol has them; a `WireError` when they do not fit."""
+        try:
+            return self._converter.structure(params, params_type)
+        except Exception:  # noqa: BLE001 - cattrs lets through whatever its hooks raise
+            raise WireError(faults.INVALID_PARAMS, f"The params are no {params_type.__name__}.") from None
+
+    def refuse_stream(self, reason: str) -> None:
+        """Tell the client why the connection ends."""
+        self._answer_error(None, WireError(faults.PARSE_ERROR, f"The connection ends: {reason}."))
+
+    async def stop_requests(self) -> None:
+        """Cancel every request in work but the one that calls, and see them answered."""
+        for task in self._others():
+            task.cancel()
+        await self.settle(STOP_GRACE_SECONDS)
+
+    async def settle(self, patience: float) -> None:
+        """Let the requests in work, but the one that calls, end by themselves within `patience` seconds."""
+        if others := self._others():
+            await asyncio.wait(others, timeout=patience)
+
+    def _others(self) -> list[asyncio.Future[Any]]:
+        mine = asyncio.current_task()
+        return [task for task in self._running.values() if task is not mine]
+
+    def _take_request(self, request: envelope.Request) -> None:
+        if request.id in self._running:
+            self._refuse(request.id, "a request with this id is still being worked on")
+            return
+        try:
+            if request.method == types.INITIALIZE:
+                self._initialize(request)
+                return
+            handler = self._handler_of(request.method)
+        except Exception as error:  # noqa: BLE001 - every request is answered
+            self._answer_error(request.id, error, request.method)
+            return
+        task = asyncio.ensure_future(handler(request.params))
+        self._running[request.id] = task
+        task.add_done_callback(lambda done: self._finished(request, done))
+
+    def _initialize(self, request: envelope.Request) -> None:
+        """Answered before anything else can be sent."""
+        if self._shutdown or self._initialized:
+            raise WireError(faults.INVALID_REQUEST, "The server has been initialized already.")
+        result = self.on_initialize(request.params)
+        self._send({"id": request.id, "result": result}, request.method)
+        self._initialized = True
+
+    def _handler_of(self, method: str) -> RequestHandler:
+        if not self._initialized:
+            raise WireError(faults.NOT_INITIALIZED, "The server has not been initialized yet.")
+        if self._shutdown:
+            raise WireError(faults.INVALID_REQUEST, "The server has been shut down.")
+        if method == types.SHUTDOWN:
+            self._shutdown = True
+        handler = self.requests.get(method)
+        if handler is None:
+            raise WireError(faults.METHOD_NOT_FOUND, "The server has no such method.")
+        return handler
+
+    def _finished(self, request: envelope.Request, task: asyncio.Future[Any]) -> None:
+        self._running.pop(request.id, None)
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if error is not None:
+            self._answer_error(request.id, error, request.method)
+        else:
+            self._send({"id": request.id, "result": task.result()}, request.method)
+        if request.method == types.SHUTDOWN:
+            self._silent = True
+
+    def _take_notification(self, notification: envelope.Notification) -> None:
+        alive = self._initialized and not self._shutdown
+        handler = self.notifications.get(notification.method)
+        if handler is None or not (alive or notification.method == types.EXIT):
+            return
+        try:
+            handler(notification.params)
+        except WireError:
+            faults.log_unusable(notification.method)
+        except Exception as error:  # noqa: BLE001 - a notification must not end the connection
+            faults.log_unforeseen(error, notification.method)
+
+    def _take_response(self, response: envelope.Response) -> None:
+        answered = self._asked.pop(response.id, None) if response.id is not None else None
+        if answered is None or answered.done():
+            return
+        if response.error is None:
+            answered.set_result(response.result)
+        else:
+            answered.set_exception(WireError(faults.REQUEST_FAILED, "The client refused."))
+
+    def _cancel_request(self, params: Any) -> None:
+        request_id = envelope.valid_id(params.get("id")) if isinstance(params, dict) else None
+        task = self._running.get(request_id) if request_id is not None else None
+        if task is not None:
+            task.cancel()
+
+    def _exit(self, params: Any) -> None:
+        del params
+        self.exited.set()
+
+    def _refuse(self, request_id: RequestId | None, reason: str) -> None:
+        self._answer_error(request_id, WireError(faults.INVALID_REQUEST, f"Invalid request: {reason}."))
+
+    def _answer_error(self, request_id: RequestId | None, error: BaseException, method: str = "") -> None:
+        self._send({"id": request_id, "error": faults.to_response_error(error, method)}, method)
+
+    def _send(self, message: dict[str, Any], method: str) -> None:
+        try:
+            body = codec.encode({"jsonrpc": self.VERSION, **message}, self._serialize_message)
+        except Exception as error:  # noqa: BLE001 - what cannot be written is answered all the same
+            faults.log_unforeseen(error, method)
+            if "method" in message:
+                return
+            failure = {"code": faults.INTERNAL_ERROR, "message": "internal error"}
+            body = codec.encode({"jsonrpc": self.VERSION, "id": message["id"], "error": failure}, str)
+        self.transmit(frame(body))
+
+    def _serialize_message(self, data: Any) -> Any:
+        if attrs.has(type(data)):
+            return self._converter.unstructure(data)
+        raise TypeError(f"{type(data).__qualname__} is no JSON value")
