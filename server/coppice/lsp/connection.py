@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+
 from coppice.lsp import features
 from coppice.lsp.framing import FramingError, read_message
 from coppice.lsp.parent import wait_until_gone

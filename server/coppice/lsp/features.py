@@ -1,7 +1,7 @@
 """What the server answers and hears: every registration, in one place."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from lsprotocol import types
 
@@ -26,6 +26,13 @@ COMMANDS: Final = {
 }
 """The commands of `workspace/executeCommand`, for editors that can send no custom method. A command is
 offered when its method is."""
+
+
+class Capability(WireModel):
+    """`capabilities.experimental.coppice` of the server: the protocol's version and its methods."""
+
+    protocol_version: Literal[1] = PROTOCOL_VERSION
+    methods: list[str]
 
 
 def register(server: CoppiceServer) -> None:
@@ -59,7 +66,9 @@ def initialize(server: CoppiceServer, params: Any) -> types.InitializeResult:
                     supported=True, change_notifications=True
                 )
             ),
-            experimental={"coppice": {"protocolVersion": PROTOCOL_VERSION, "methods": list(server.methods)}},
+            experimental={
+                "coppice": Capability(methods=list(server.methods)).model_dump(mode="json", by_alias=True)
+            },
         ),
         server_info=types.ServerInfo(name="coppice", version=__version__),
     )

@@ -70,12 +70,13 @@ class CoppiceServer(LanguageServer):
         self.introduced.set()
 
     async def call(self, method: Method, params: Any, token: Token | None = None) -> WireModel:
-        """The result of `method`, with progress on `token`, the params' own token, or one of the server's."""
+        """The result of `method`, with progress on the params' token, on `token`, or on one of the server's."""
         given = validated(method.params, params)
         await self._ready()
         if not method.long:
             return await method.call(self.service, given, NoProgress())
-        with self._long_work(token or getattr(given, "work_done_token", None)) as progress:
+        own: Token | None = getattr(given, "work_done_token", None)
+        with self._long_work(token if own is None else own) as progress:
             return await method.call(self.service, given, progress)
 
     def stop_watched(self, token: object) -> None:
@@ -102,7 +103,7 @@ class CoppiceServer(LanguageServer):
         self.spawn(self._use_folders())
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run `work` beside the requests until the server closes. A failure is logged and raised to who awaits it."""
+        """Run `work` beside the requests until the server closes. A failure is logged."""
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._spawned_ended)

@@ -1,0 +1,18 @@
+"""`python -m coppice.lsp.generate [CHECKOUT]` rewrites everything that is generated from the models."""
+
+import sys
+from pathlib import Path
+
+from coppice.lsp.generate.files import generated
+
+
+def main(arguments: list[str]) -> int:
+    checkout = Path(arguments[0] if arguments else ".")
+    for path, text in generated(checkout).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,117 @@
+"""The tables of docs/protocol.md, between markers that name them."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from coppice.lsp.features import COMMANDS
+from coppice.lsp.generate.schema import Schema, error_codes, name_of
+from coppice.lsp.generate.typescript import type_of
+from coppice.service.methods import METHODS
+from coppice.settings import Settings
+
+_MARKED: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+_MEANING: Final = {
+    "unknown-conversation": "no conversation has this id",
+    "unknown-entry": "the conversation has no entry with this id",
+    "nothing-to-compact": "too little of the conversation is old enough to be cut back",
+    "conversation-busy": "another long job runs for the conversation; wait, or send `coppice/cancel`",
+    "no-model": "the operation needs a model and none is configured",
+    "model-failed": "the model could not be reached or gave no usable answer",
+    "context-overflow": "the conversation does not fit the model's window, whatever was tried",
+    "import-failed": "the file is no session that can be read",
+    "storage-failed": "the store could not be read or written; nothing was changed",
+    "cancelled-by-hook": "the client's own hook said no",
+}
+
+
+def fill(text: str, document: Schema) -> str:
+    """`text` with each marked place filled anew. Raises KeyError for a marker that names no table."""
+    tables: dict[str, Callable[[Schema], str]] = {
+        "requests": _requests,
+        "notifications": _notifications,
+        "types": _types,
+        "errors": lambda _: _errors(),
+        "commands": lambda _: _commands(),
+        "settings": lambda _: _settings(),
+    }
+    return _MARKED.sub(lambda found: f"{found[1]}{tables[found[2]](document)}\n{found[3]}", text)
+
+
+def _requests(document: Schema) -> str:
+    rows = [
+        [f"`{name}`", _link(parts["params"]), _link(parts["result"]), "yes" if METHODS[name].long else ""]
+        for name, parts in document["requests"].items()
+    ]
+    return _table(["method", "params", "result", "long"], rows)
+
+
+def _notifications(document: Schema) -> str:
+    rows = [[f"`{name}`", _link(parts["params"])] for name, parts in document["notifications"].items()]
+    return _table(["method", "params"], rows)
+
+
+def _types(document: Schema) -> str:
+    return "\n\n".join(
+        _type(name, definition)
+        for name, definition in document["$defs"].items()
+        if not (name.startswith("New") and name != "NewEntry")
+    )
+
+
+def _type(name: str, definition: Schema) -> str:
+    parts = [f"### {name}", definition.get("description", "")]
+    if "oneOf" in definition:
+        parts.append("One of " + ", ".join(_link(member) for member in definition["oneOf"]) + ".")
+    elif definition.get("properties"):
+        required = definition.get("required", ())
+        rows = [
+            [f"`{key}`", f"`{_cell(type_of(value))}`", "" if key in required else "optional"]
+            for key, value in definition["properties"].items()
+        ]
+        parts.append(_table(["property", "type", ""], rows))
+    else:
+        parts.append("No properties.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _errors() -> str:
+    rows = [[f"`{code}`", meaning or _MEANING[code]] for code, meaning in error_codes().items()]
+    return _table(["`data.code`", "when"], rows)
+
+
+def _commands() -> str:
+    rows = [[f"`{command}`", f"`{name}`"] for command, name in COMMANDS.items() if name in METHODS]
+    return _table(["command", "the same as"], rows)
+
+
+def _settings() -> str:
+    rows: list[list[str]] = []
+    for section, field in Settings.model_fields.items():
+        default = getattr(Settings(), section)
+        name = field.alias or section
+        if hasattr(default, "model_dump"):
+            for key, value in default.model_dump(mode="json", by_alias=True).items():
+                rows.append([f"`{name}.{key}`", _default(value)])
+        else:
+            rows.append([f"`{name}.*`", _default(default)])
+    return _table(["setting", "default"], rows)
+
+
+def _default(value: object) -> str:
+    return "" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _link(reference: Schema) -> str:
+    name = name_of(reference)
+    return f"[{name}](#{name.lower()})"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
