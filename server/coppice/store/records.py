@@ -46,7 +46,7 @@ class ConversationRecord:
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
-    """An entry to store, with its size. Its `parent_id` is set by `append`.
+    """An entry to store, with its size. `append` sets its `parent_id`, an import goes by it.
 
     `ledger` goes with a compaction: the files of the path up to the first kept entry, as JSON values.
     """

@@ -1,0 +1,192 @@
+"""The rules of an append: chains, branches, safe retries, the leaf."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from coppice.errors import IdConflictError, StaleLeafError
+from coppice.store.bodies import body_of, same_body, storable
+from coppice.store.changes import record_change
+from coppice.store.engine import Database
+from coppice.store.paths import END_COLUMNS, path_end, unknown_conversation, unknown_entry
+from coppice.store.placing import Placement
+from coppice.store.records import LEAF, Appended, EntryRef, NewRecord, PathEnd
+from coppice.store.schema import CONVERSATION, ENTRY_TABLE
+from coppice.tree.entries import METADATA_TYPES
+
+_IDS_A_QUERY: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class OpenConversation:
+    """A conversation as the transaction that writes to it found it; no other one writes to it."""
+
+    key: int
+    id: str
+    leaf: PathEnd | None
+    has_first_message: bool
+
+    @property
+    def leaf_id(self) -> str | None:
+        return None if self.leaf is None else self.leaf.id
+
+
+def append(
+    database: Database,
+    connection: Connection,
+    conversation_id: str,
+    records: Sequence[NewRecord],
+    *,
+    origin: str,
+    parent_id: EntryRef | None,
+    expected_leaf_id: EntryRef | None,
+    modified_at: str,
+) -> Appended:
+    conversation = open_conversation(connection, conversation_id)
+    fresh, known = sort_out(connection, conversation.key, conversation_id, records)
+    entry_ids = [record.entry.id for record in records]
+    if not fresh:
+        return Appended(entry_ids, [], conversation.leaf_id, leaf_moved=False)
+    _check_leaf(conversation, expected_leaf_id)
+    placement = Placement(database, connection, conversation.key, conversation_id)
+    placement.reserve(len(fresh))
+    position = _parent(placement, conversation, parent_id)
+    leaf = conversation.leaf
+    for record in _once_each(records):
+        entry = record.entry
+        metadata = entry.type in METADATA_TYPES
+        if entry.id in fresh:
+            placed = placement.place(record, fresh[entry.id], position, beside=metadata)
+            if not metadata:
+                leaf = position = placed
+        elif not metadata and not placement.on_path(known[entry.id], position):
+            position = known[entry.id]
+    placement.flush()
+    moved = leaf is not conversation.leaf
+    counted = {
+        "open": conversation.key,
+        "leaf_key": None if leaf is None else leaf.key,
+        "modified_at": storable(modified_at),
+        "stored": len(fresh),
+    }
+    connection.execute(_COUNT, counted)
+    _update_summary(connection, conversation, placement)
+    kinds = placement.kinds | ({"leaf"} if moved else set())
+    record_change(database, connection, origin, conversation_id, kinds)
+    return Appended(entry_ids, list(fresh), None if leaf is None else leaf.id, leaf_moved=moved)
+
+
+def set_leaf(
+    database: Database,
+    connection: Connection,
+    conversation_id: str,
+    entry_id: str | None,
+    *,
+    origin: str,
+    expected_leaf_id: EntryRef | None,
+    modified_at: str,
+) -> bool:
+    """Moves the leaf; false when it was there already."""
+    conversation = open_conversation(connection, conversation_id)
+    _check_leaf(conversation, expected_leaf_id)
+    placement = Placement(database, connection, conversation.key, conversation_id)
+    leaf = None if entry_id is None else _parent(placement, conversation, entry_id)
+    if entry_id == conversation.leaf_id:
+        return False
+    values = {"open": conversation.key, "leaf_key": None if leaf is None else leaf.key}
+    connection.execute(_UPDATE, {**values, "modified_at": modified_at})
+    record_change(database, connection, origin, conversation_id, ["leaf"])
+    return True
+
+
+def open_conversation(connection: Connection, conversation_id: str) -> OpenConversation:
+    row = connection.execute(_OPEN, {"id": storable(conversation_id)}).one_or_none()
+    if row is None:
+        raise unknown_conversation(conversation_id)
+    leaf = None
+    if row.leaf_key is not None:
+        leaf = path_end(conversation_id, connection.execute(_LEAF, {"leaf_key": row.leaf_key}).one())
+    return OpenConversation(row.key, conversation_id, leaf, row.first_message is not None)
+
+
+def sort_out(
+    connection: Connection, conversation: int, conversation_id: str, records: Iterable[NewRecord]
+) -> tuple[dict[str, str], dict[str, PathEnd]]:
+    """Which records are new, with their bodies, and which are stored already.
+
+    Raises:
+        IdConflictError: an id stands for other content already, in the store or in this very call.
+    """
+    bodies: dict[str, tuple[str, str]] = {}
+    for record in records:
+        found = (record.entry.type, body_of(record.entry))
+        _check_same(record.entry.id, found, bodies.setdefault(record.entry.id, found))
+    known: dict[str, PathEnd] = {}
+    ids = list(bodies)
+    for start in range(0, len(ids), _IDS_A_QUERY):
+        some = {"conversation": conversation, "ids": ids[start : start + _IDS_A_QUERY]}
+        for row in connection.execute(_KNOWN, some):
+            _check_same(row.id, bodies[row.id], (row.type, row.body))
+            known[row.id] = path_end(conversation_id, row)
+    return {entry_id: body for entry_id, (_, body) in bodies.items() if entry_id not in known}, known
+
+
+def _check_same(entry_id: str, new: tuple[str, str], old: tuple[str, str]) -> None:
+    if new[0] != old[0] or not same_body(new[1], old[1]):
+        raise IdConflictError(
+            "The entry's id is taken by an entry with other content. Nothing was stored.", entryId=entry_id
+        )
+
+
+def _check_leaf(conversation: OpenConversation, expected: EntryRef | None) -> None:
+    if expected is not LEAF and expected != conversation.leaf_id:
+        raise StaleLeafError(
+            "The conversation has moved on since you last looked. Read it again, then repeat the request.",
+            leafId=conversation.leaf_id,
+        )
+
+
+def _parent(
+    placement: Placement, conversation: OpenConversation, parent_id: EntryRef | None
+) -> PathEnd | None:
+    if not isinstance(parent_id, str):
+        return None if parent_id is None else conversation.leaf
+    parent = placement.find(parent_id)
+    if parent is None:
+        raise unknown_entry(parent_id)
+    return parent
+
+
+def _once_each(records: Iterable[NewRecord]) -> Iterable[NewRecord]:
+    first: dict[str, NewRecord] = {}
+    for record in records:
+        first.setdefault(record.entry.id, record)
+    return first.values()
+
+
+def _update_summary(connection: Connection, conversation: OpenConversation, placement: Placement) -> None:
+    """What the list of conversations shows of the new entries."""
+    if placement.first_message is not None and not conversation.has_first_message:
+        connection.execute(_UPDATE, {"open": conversation.key, "first_message": placement.first_message})
+    for name in placement.names:
+        connection.execute(_UPDATE, {"open": conversation.key, "name": name})
+
+
+_OPEN: Final = (
+    select(CONVERSATION.c.key, CONVERSATION.c.leaf_key, CONVERSATION.c.first_message)
+    .where(CONVERSATION.c.id == bindparam("id"))
+    .with_for_update()
+)
+_LEAF: Final = select(*END_COLUMNS).where(ENTRY_TABLE.c.key == bindparam("leaf_key"))
+_KNOWN: Final = select(*END_COLUMNS, ENTRY_TABLE.c.body).where(
+    ENTRY_TABLE.c.conversation_key == bindparam("conversation"),
+    ENTRY_TABLE.c.id.in_(bindparam("ids", expanding=True)),
+)
+_UPDATE: Final = update(CONVERSATION).where(CONVERSATION.c.key == bindparam("open"))
+_COUNT: Final = _UPDATE.values(
+    leaf_key=bindparam("leaf_key"),
+    modified_at=bindparam("modified_at"),
+    entry_count=CONVERSATION.c.entry_count + bindparam("stored"),
+)

@@ -1,0 +1,123 @@
+"""Conversations as a whole: made, listed, deleted."""
+
+import base64
+import binascii
+import json
+from typing import Any, Final
+
+from sqlalchemy import Connection, and_, bindparam, insert, or_, select, update
+
+from coppice.errors import IdConflictError, UnknownEntryError
+from coppice.store.bodies import showable, storable
+from coppice.store.location import canonical_uri
+from coppice.store.paths import unknown_conversation
+from coppice.store.records import ConversationRecord, NewConversation
+from coppice.store.schema import CONVERSATION, ENTRY_TABLE
+
+
+def insert_conversation(
+    connection: Connection, new: NewConversation, *, import_seen: int | None = None
+) -> int:
+    """Makes an empty conversation and gives its key; with `import_seen` an invisible one, without id.
+
+    Raises:
+        IdConflictError: there is a conversation of that id.
+    """
+    check_id_is_free(connection, new.id)
+    values = {
+        "id": new.id if import_seen is None else None,
+        "workspace": storable(canonical_uri(new.workspace_uri)),
+        "workspace_uri": storable(new.workspace_uri),
+        "created_at": storable(new.created_at),
+        "modified_at": storable(new.created_at),
+        "name": None if new.name is None else showable(new.name),
+        "parent_conversation_id": new.parent_conversation_id,
+        "source": None if new.source is None else storable(json.dumps(new.source, ensure_ascii=False)),
+        "import_seen": import_seen,
+        "entry_count": 0,
+    }
+    return int(connection.execute(_INSERT, values).scalar_one())
+
+
+def check_id_is_free(connection: Connection, conversation_id: str) -> None:
+    if connection.execute(_ID, {"id": conversation_id}).scalar() is not None:
+        raise IdConflictError("There is a conversation of this id already.", conversationId=conversation_id)
+
+
+def conversation(connection: Connection, conversation_id: str) -> ConversationRecord:
+    row = connection.execute(_BY_ID, {"id": storable(conversation_id)}).one_or_none()
+    if row is None:
+        raise unknown_conversation(conversation_id)
+    return _record(row)
+
+
+def conversations(
+    connection: Connection, *, workspace_uri: str | None, limit: int, cursor: str | None
+) -> tuple[list[ConversationRecord], str | None]:
+    """A page, newest modified first, and the cursor of the next one."""
+    statement = _BY_TIME.limit(limit + 1)
+    if workspace_uri is not None:
+        statement = statement.where(CONVERSATION.c.workspace == storable(canonical_uri(workspace_uri)))
+    if cursor is not None:
+        modified_at, key = _parse_cursor(cursor)
+        older = CONVERSATION.c.modified_at < modified_at
+        statement = statement.where(
+            or_(older, and_(CONVERSATION.c.modified_at == modified_at, CONVERSATION.c.key < key))
+        )
+    rows = connection.execute(statement).all()
+    page = rows[:limit]
+    more = len(rows) > limit and page
+    return [_record(row) for row in page], _cursor_behind(page[-1]) if more else None
+
+
+def hide(connection: Connection, conversation_id: str) -> None:
+    """Makes a conversation unknown at once; purging.py takes what is left of it away."""
+    hidden = connection.execute(_HIDE, {"conversation": storable(conversation_id)})
+    if hidden.rowcount == 0:
+        raise unknown_conversation(conversation_id)
+
+
+def _record(row: Any) -> ConversationRecord:
+    return ConversationRecord(
+        id=row.id,
+        workspace_uri=row.workspace_uri,
+        created_at=row.created_at,
+        modified_at=row.modified_at,
+        leaf_id=row.leaf_id,
+        entry_count=row.entry_count,
+        name=row.name,
+        first_message=row.first_message,
+        parent_conversation_id=row.parent_conversation_id,
+        source=None if row.source is None else json.loads(row.source),
+    )
+
+
+def _cursor_behind(row: Any) -> str:
+    return base64.urlsafe_b64encode(json.dumps([row.modified_at, row.key]).encode()).decode()
+
+
+def _parse_cursor(cursor: str) -> tuple[str, int]:
+    try:
+        modified_at, key = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
+        if isinstance(modified_at, str) and isinstance(key, int) and abs(key) < 2**63:
+            return storable(modified_at), key
+    except (ValueError, TypeError, RecursionError, binascii.Error):
+        pass
+    raise UnknownEntryError("The list cannot go on from there: the cursor is none of ours. Start it again.")
+
+
+_LEAF: Final = ENTRY_TABLE.alias("leaf")
+_RECORD: Final = select(CONVERSATION, _LEAF.c.id.label("leaf_id")).select_from(
+    CONVERSATION.outerjoin(_LEAF, _LEAF.c.key == CONVERSATION.c.leaf_key)
+)
+_BY_ID: Final = _RECORD.where(CONVERSATION.c.id == bindparam("id"))
+_BY_TIME: Final = _RECORD.where(CONVERSATION.c.id.is_not(None)).order_by(
+    CONVERSATION.c.modified_at.desc(), CONVERSATION.c.key.desc()
+)
+_ID: Final = select(CONVERSATION.c.key).where(CONVERSATION.c.id == bindparam("id"))
+_INSERT: Final = insert(CONVERSATION).returning(CONVERSATION.c.key)
+_HIDE: Final = (
+    update(CONVERSATION)
+    .where(CONVERSATION.c.id == bindparam("conversation"))
+    .values(id=None, import_seen=None)
+)

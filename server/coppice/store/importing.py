@@ -1,0 +1,146 @@
+"""Imports a conversation of any size, in pieces, out of sight until it is whole."""
+
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, update
+
+from coppice.errors import ImportFailedError
+from coppice.store.append import sort_out
+from coppice.store.changes import record_change
+from coppice.store.conversations import check_id_is_free, insert_conversation
+from coppice.store.engine import Database
+from coppice.store.paths import find_end, unknown_entry
+from coppice.store.placing import Placement
+from coppice.store.records import NewConversation, NewRecord, PathEnd
+from coppice.store.schema import CONVERSATION
+from coppice.tree.entries import METADATA_TYPES
+
+BATCH: Final = 1000
+"""The most entries that one transaction stores."""
+
+
+class ImportWriter:
+    """Stores the entries of an import.
+
+    Every entry brings its own `parent_id`: None, or any earlier entry, metadata too.
+    """
+
+    def __init__(self, database: Database, new: NewConversation) -> None:
+        self._database = database
+        self._new = new
+        self._last: PathEnd | None = None
+        self._leaf: str | None = None
+        self._leaf_given = False
+        self._count = 0
+        self._first_message: str | None = None
+        self._name = new.name
+        with database.writing() as connection:
+            self._key = insert_conversation(connection, new, import_seen=int(time.time()))
+
+    def add(self, records: Sequence[NewRecord]) -> None:
+        """Stores entries, durable on return; an entry that is there already is passed over.
+
+        Metadata that leads to anything but metadata lies on the path, other metadata beside it. A label
+        or pin whose target does not exist is kept, but marks nothing.
+
+        Raises:
+            UnknownEntryError: a parent is not among the earlier entries.
+            IdConflictError: an id stands for other content already.
+            ImportFailedError: the import paused for so long that it was given up.
+        """
+        for start in range(0, len(records), BATCH):
+            with self._database.writing() as connection:
+                self._add(connection, records[start : start + BATCH])
+
+    def leaf(self, entry_id: str | None) -> None:
+        """Where the conversation will stand; without it, at the last entry given."""
+        self._leaf, self._leaf_given = entry_id, True
+
+    def end(self, entry_id: str) -> PathEnd:
+        """The path to an entry that was added, for reads while the import goes on."""
+        with self._database.reading() as connection:
+            return self._find(connection, entry_id)
+
+    def finish(self, origin: str, modified_at: str) -> None:
+        """Makes the conversation visible."""
+        with self._database.writing() as connection:
+            check_id_is_free(connection, self._new.id)
+            leaf = self._last
+            if self._leaf_given:
+                leaf = None if self._leaf is None else self._find(connection, self._leaf)
+            self._update(
+                connection,
+                id=self._new.id,
+                leaf_key=None if leaf is None else leaf.key,
+                modified_at=modified_at,
+                entry_count=self._count,
+                first_message=self._first_message,
+                name=self._name,
+                import_seen=None,
+            )
+            record_change(self._database, connection, origin, self._new.id, ["created"])
+
+    def abandon(self) -> None:
+        """Leaves the conversation to the purger."""
+        with self._database.writing() as connection:
+            connection.execute(_UPDATE, {"importing": self._key, "import_seen": None})
+
+    def _add(self, connection: Connection, records: Sequence[NewRecord]) -> None:
+        self._update(connection, import_seen=int(time.time()))
+        fresh, known = sort_out(connection, self._key, self._new.id, records)
+        placement = Placement(self._database, connection, self._key, self._new.id)
+        stored = len(fresh)
+        placement.reserve(stored)
+        on_path = _leading_on(records)
+        last = self._last
+        for record in records:
+            entry = record.entry
+            body = fresh.pop(entry.id, None)
+            if body is None:
+                last = known.get(entry.id) or placement.find(entry.id)
+                continue
+            parent = None
+            if entry.parent_id is not None:
+                parent = (
+                    last
+                    if last is not None and last.id == entry.parent_id
+                    else placement.find(entry.parent_id)
+                )
+                if parent is None:
+                    raise unknown_entry(entry.parent_id)
+            beside = entry.type in METADATA_TYPES and entry.id not in on_path
+            last = placement.place(record, body, parent, beside=beside, lenient=True)
+        placement.flush()
+        self._last = last
+        self._count += stored
+        self._first_message = self._first_message or placement.first_message
+        for name in placement.names:
+            self._name = name
+
+    def _find(self, connection: Connection, entry_id: str) -> PathEnd:
+        found = find_end(connection, self._key, self._new.id, entry_id)
+        if found is None:
+            raise unknown_entry(entry_id)
+        return found
+
+    def _update(self, connection: Connection, **values: Any) -> None:
+        updated = connection.execute(_UPDATE, {"importing": self._key, **values})
+        if updated.rowcount == 0:
+            raise ImportFailedError("The import paused for too long and was given up. Start it again.")
+
+
+def _leading_on(records: Sequence[NewRecord]) -> set[str]:
+    """The metadata entries with a descendant among `records` that is no metadata."""
+    leading: set[str] = set()
+    for record in reversed(records):
+        entry = record.entry
+        if entry.parent_id is not None and (entry.type not in METADATA_TYPES or entry.id in leading):
+            leading.add(entry.parent_id)
+    return leading
+
+
+_UPDATE: Final = update(CONVERSATION).where(
+    CONVERSATION.c.key == bindparam("importing"), CONVERSATION.c.id.is_(None)
+)

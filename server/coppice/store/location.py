@@ -1,0 +1,54 @@
+"""Where a workspace's conversations are kept: one SQLite file each, named after the folder's URI."""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+from platformdirs import user_data_path
+from sqlalchemy.engine import URL
+
+_SLUG_CHARS: Final = 40
+_UNRESERVED: Final = "/-._~!$&'()*+,;=@"
+
+
+def default_directory() -> Path:
+    """The user's data directory for Coppice."""
+    return user_data_path("coppice", appauthor=False)
+
+
+def workspace_database(directory: Path, workspace_uri: str) -> str:
+    """The URL of the workspace's own database inside `directory`: `<slug>-<hash>.sqlite3`.
+
+    All spellings of a URI (see `canonical_uri`) lead to the same file. The slug is for people, the hash of
+    16 hex digits tells folders of one name apart.
+    """
+    canonical = canonical_uri(workspace_uri)
+    digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    path = directory / f"{_slug(canonical)}-{digest}.sqlite3"
+    return URL.create("sqlite", database=str(path)).render_as_string(hide_password=False)
+
+
+def canonical_uri(uri: str) -> str:
+    """One spelling for every way to write the URI of a folder.
+
+    Editors differ in trailing slashes, in which characters they percent-encode, in the case of escapes and
+    of drive letters, and in writing `localhost`; those differences mean nothing.
+    """
+    try:
+        parts = urlsplit(uri.strip())
+    except ValueError:
+        return uri
+    scheme, host = parts.scheme.lower(), unquote(parts.netloc).lower()
+    if scheme == "file" and host == "localhost":
+        host = ""
+    path = re.sub(r"/+", "/", unquote(parts.path)).rstrip("/")
+    path = re.sub(r"^/?[A-Za-z]:", lambda drive: "/" + drive[0].lstrip("/").lower(), path)
+    encoded = quote(path or "/", safe=_UNRESERVED, errors="replace") if scheme else path
+    return urlunsplit((scheme, quote(host, safe="@:[]", errors="replace"), encoded, parts.query, ""))
+
+
+def _slug(canonical: str) -> str:
+    name = unquote(canonical.rstrip("/").rpartition("/")[2]).lower()
+    return re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:_SLUG_CHARS].strip("-") or "workspace"

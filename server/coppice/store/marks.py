@@ -1,0 +1,57 @@
+"""Labels and pins: small rows that say what the newest `label` and `pin` entries said."""
+
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, delete, insert
+
+from coppice.store import landmarks
+from coppice.store.bodies import showable
+from coppice.store.growing import Growth
+from coppice.store.records import PathEnd
+from coppice.store.schema import LABEL, PIN
+
+
+class Marks:
+    """The labels and pins that one transaction sets; `flush` writes them, after entries and landmarks."""
+
+    def __init__(self, connection: Connection, conversation: int, growth: Growth) -> None:
+        self._connection = connection
+        self._conversation = conversation
+        self._growth = growth
+        self._labels: dict[int, tuple[PathEnd, str | None]] = {}
+        self._pins: dict[int, bool] = {}
+
+    def label(self, target: PathEnd, label: str | None) -> None:
+        """Names `target`; without a label, or with an empty one, takes the name away."""
+        self._labels[target.key] = (target, label)
+
+    def pin(self, target: PathEnd, *, pinned: bool) -> None:
+        self._pins[target.key] = pinned
+
+    def flush(self) -> None:
+        for key, (target, label) in self._labels.items():
+            self._connection.execute(_DELETE_LABEL, {"target": key})
+            landmarks.remove(self._connection, key, landmarks.LABEL_REASON)
+            if label:
+                row = {"entry_key": key, "conversation_key": self._conversation, "label": showable(label)}
+                self._connection.execute(_INSERT_LABEL, row)
+                self._add_landmark(target)
+        for key, pinned in self._pins.items():
+            self._connection.execute(_DELETE_PIN, {"target": key})
+            if pinned:
+                self._connection.execute(
+                    _INSERT_PIN, {"entry_key": key, "conversation_key": self._conversation}
+                )
+        self._labels.clear()
+        self._pins.clear()
+
+    def _add_landmark(self, target: PathEnd) -> None:
+        if not self._growth.is_annotation(target.run):
+            place = (target.key, target.run, target.depth)
+            landmarks.add(self._connection, self._conversation, landmarks.LABEL_REASON, [place])
+
+
+_DELETE_LABEL: Final = delete(LABEL).where(LABEL.c.entry_key == bindparam("target"))
+_INSERT_LABEL: Final = insert(LABEL)
+_DELETE_PIN: Final = delete(PIN).where(PIN.c.entry_key == bindparam("target"))
+_INSERT_PIN: Final = insert(PIN)

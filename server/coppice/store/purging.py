@@ -1,0 +1,117 @@
+"""Takes deleted conversations away, a little at a time, so that nobody waits long for the database."""
+
+import logging
+import threading
+import time
+from typing import Final
+
+from sqlalchemy import Connection, Delete, Table, bindparam, delete, or_, select
+
+from coppice.errors import StorageFailedError
+from coppice.store.engine import Database
+from coppice.store.schema import (
+    COMPACTION,
+    CONVERSATION,
+    ENTRY_TABLE,
+    LABEL,
+    LANDMARK,
+    PIN,
+    RUN,
+)
+
+PURGE_ROWS: Final = 500
+"""The most rows that one transaction takes away."""
+
+IMPORT_SECONDS: Final = 3600
+"""An import that has stored nothing for so long is dead."""
+
+_PAUSE: Final = 0.005
+_LOG: Final = logging.getLogger(__name__)
+
+
+class Purger:
+    """Purges in a thread of its own while there is something to purge."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def wake(self) -> None:
+        """Starts purging, if there is anything to purge and nobody is at it."""
+        with self._lock:
+            if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(target=self._run, name="coppice-purge", daemon=True)
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Returns when nothing is left to purge."""
+        while (thread := self._thread) is not None and thread.is_alive():
+            thread.join()
+
+    def stop(self) -> None:
+        """Stops after the transaction that is under way."""
+        with self._lock:
+            self._stopped.set()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._stopped.is_set() and self._step():
+                self._stopped.wait(_PAUSE)
+        except StorageFailedError as error:
+            # What is left is invisible already, and purged when the store is opened again.
+            _LOG.warning("purging deleted conversations stopped: %s", error)
+
+    def _step(self) -> bool:
+        with self._database.writing() as connection:
+            return purge_some(connection, PURGE_ROWS)
+
+
+def has_garbage(connection: Connection) -> bool:
+    return _garbage(connection) is not None
+
+
+def purge_some(connection: Connection, limit: int) -> bool:
+    """Takes away at most `limit` rows of one deleted conversation; false when there is none."""
+    conversation = _garbage(connection)
+    if conversation is None:
+        return False
+    for statement in _STATEMENTS:
+        if connection.execute(statement, {"conversation": conversation, "most": limit}).rowcount > 0:
+            return True
+    connection.execute(_DELETE_CONVERSATION, {"conversation": conversation})
+    return True
+
+
+def _garbage(connection: Connection) -> int | None:
+    key: int | None = connection.execute(_GARBAGE, {"dead": int(time.time()) - IMPORT_SECONDS}).scalar()
+    return key
+
+
+def _delete_some(table: Table) -> Delete:
+    # Children have greater keys than their parents, which must go last.
+    key = table.c["entry_key" if "entry_key" in table.c else "key"]
+    some = (
+        select(key)
+        .where(table.c.conversation_key == bindparam("conversation"))
+        .order_by(key.desc())
+        .limit(bindparam("most"))
+    )
+    return delete(table).where(key.in_(some))
+
+
+_STATEMENTS: Final = [_delete_some(table) for table in (LANDMARK, LABEL, PIN, COMPACTION, ENTRY_TABLE, RUN)]
+_DELETE_CONVERSATION: Final = delete(CONVERSATION).where(CONVERSATION.c.key == bindparam("conversation"))
+_GARBAGE: Final = (
+    select(CONVERSATION.c.key)
+    .where(
+        CONVERSATION.c.id.is_(None),
+        or_(CONVERSATION.c.import_seen.is_(None), CONVERSATION.c.import_seen < bindparam("dead")),
+    )
+    .limit(1)
+)

@@ -1,0 +1,205 @@
+"""The tree as a flat list, in pages, parents before their children."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    cast,
+    func,
+    select,
+)
+
+from coppice.store.paths import conversation_key, end, find_end, unknown_entry
+from coppice.store.records import LEAF, PathEnd, TreeRow
+from coppice.store.runs import exits
+from coppice.store.schema import ENTRY_TABLE, LABEL, LANDMARK, PIN, RUN
+from coppice.tokens.size import Size
+
+_LEVELS_APART: Final = 64
+"""Runs whose levels lie further apart are looked for on the current path one by one."""
+
+
+def tree(
+    connection: Connection, conversation_id: str, *, folded: bool, limit: int, after: str | None
+) -> tuple[list[TreeRow], str | None]:
+    """A page of nodes behind the entry `after`, and the entry to go on after.
+
+    A `folded` listing has a node for each landmark, standing for the entries from behind the landmark
+    above it; else every entry is a node.
+    """
+    key = conversation_key(connection, conversation_id)
+    behind = 0
+    if after is not None:
+        found = find_end(connection, key, conversation_id, after)
+        if found is None:
+            raise unknown_entry(after)
+        behind = found.key
+    values = {"conversation": key, "behind": behind, "most": limit + 1}
+    rows = connection.execute(_LANDMARKS if folded else _ALL, values).all()
+    page = rows[:limit]
+    current = _on_current_path(connection, page, end(connection, conversation_id, LEAF))
+    keys = [row.key for row in page]
+    above = _above(connection, keys) if folded else {}
+    children = _children(connection, keys, folded=folded)
+    nodes = []
+    for row in page:
+        upper = above.get(row.key)
+        nodes.append(
+            TreeRow(
+                id=row.id,
+                parent_id=(upper.id if upper else None) if folded else row.parent_id,
+                type=row.type,
+                role=row.role,
+                preview=row.preview,
+                label=row.label,
+                pinned=row.pin is not None,
+                timestamp=row.timestamp,
+                size=Size(row.size_tokenizer, row.size_estimate),
+                child_count=children.get(row.key, 0),
+                on_current_path=row.key in current,
+                run_length=row.depth - (upper.depth if upper else -1) if folded else None,
+            )
+        )
+    return nodes, nodes[-1].id if nodes and len(rows) > limit else None
+
+
+def _on_current_path(connection: Connection, page: Sequence[Any], leaf: PathEnd | None) -> set[int]:
+    """The keys of those rows that lie on the path to the leaf."""
+    if leaf is None:
+        return set()
+    leaves_at = {leaf.run: leaf.depth}
+    levels = sorted({row.run_depth for row in page if row.run != leaf.run})
+    start = 0
+    for index, level in enumerate(levels):
+        if index + 1 == len(levels) or levels[index + 1] - level > _LEVELS_APART:
+            leaves_at |= exits(connection, leaf.run, leaf.depth, levels[start], level)
+            start = index + 1
+    return {row.key for row in page if row.depth <= leaves_at.get(row.run, -1)}
+
+
+def _above(connection: Connection, keys: list[int]) -> dict[int, Any]:
+    """For each landmark the next one above it, if there is one."""
+    return {row.node: row for row in connection.execute(_ABOVE, {"keys": keys})} if keys else {}
+
+
+def _children(connection: Connection, keys: list[int], *, folded: bool) -> dict[int, int]:
+    if not keys:
+        return {}
+    counts: dict[int, int] = {}
+    for statement in (_NEXT, _FORKED) if folded else (_CHILDREN,):
+        for key, count in connection.execute(statement, {"keys": keys}):
+            counts[key] = counts.get(key, 0) + count
+    return counts
+
+
+_PARENT: Final = ENTRY_TABLE.alias("parent")
+_KEYS: Final = bindparam("keys", type_=BigInteger, expanding=True)
+_COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
+    ENTRY_TABLE.c.key,
+    ENTRY_TABLE.c.id,
+    ENTRY_TABLE.c.run,
+    ENTRY_TABLE.c.depth,
+    ENTRY_TABLE.c.type,
+    ENTRY_TABLE.c.role,
+    ENTRY_TABLE.c.preview,
+    ENTRY_TABLE.c.timestamp,
+    ENTRY_TABLE.c.size_tokenizer,
+    ENTRY_TABLE.c.size_estimate,
+    RUN.c.run_depth,
+    LABEL.c.label,
+    PIN.c.entry_key.label("pin"),
+)
+_NODES: Final = (
+    ENTRY_TABLE.join(RUN, RUN.c.key == ENTRY_TABLE.c.run)
+    .outerjoin(LABEL, LABEL.c.entry_key == ENTRY_TABLE.c.key)
+    .outerjoin(PIN, PIN.c.entry_key == ENTRY_TABLE.c.key)
+)
+_ALL: Final = (
+    select(*_COLUMNS, _PARENT.c.id.label("parent_id"))
+    .select_from(_NODES.outerjoin(_PARENT, _PARENT.c.key == ENTRY_TABLE.c.parent_key))
+    .where(
+        ENTRY_TABLE.c.conversation_key == bindparam("conversation"), ENTRY_TABLE.c.key > bindparam("behind")
+    )
+    .order_by(ENTRY_TABLE.c.key)
+    .limit(bindparam("most"))
+)
+_CHILDREN: Final = (
+    select(ENTRY_TABLE.c.parent_key, func.count())
+    .where(ENTRY_TABLE.c.parent_key.in_(_KEYS))
+    .group_by(ENTRY_TABLE.c.parent_key)
+)
+_NEXT: Final = (
+    select(ENTRY_TABLE.c.key, func.count())
+    .join(_PARENT, and_(_PARENT.c.run == ENTRY_TABLE.c.run, _PARENT.c.depth == ENTRY_TABLE.c.depth + 1))
+    .where(ENTRY_TABLE.c.key.in_(_KEYS))
+    .group_by(ENTRY_TABLE.c.key)
+)
+_FORKED: Final = (
+    select(ENTRY_TABLE.c.key, func.count())
+    .join(RUN, and_(RUN.c.parent_run == ENTRY_TABLE.c.run, RUN.c.fork_depth == ENTRY_TABLE.c.depth))
+    .where(ENTRY_TABLE.c.key.in_(_KEYS), RUN.c.annotation.is_(False))
+    .group_by(ENTRY_TABLE.c.key)
+)
+
+
+def _landmarks_statement() -> Any:
+    page = (
+        select(LANDMARK.c.entry_key)
+        .where(
+            LANDMARK.c.conversation_key == bindparam("conversation"),
+            LANDMARK.c.entry_key > bindparam("behind"),
+        )
+        .group_by(LANDMARK.c.entry_key)
+        .order_by(LANDMARK.c.entry_key)
+        .limit(bindparam("most"))
+        .subquery("page")
+    )
+    return (
+        select(*_COLUMNS)
+        .select_from(_NODES.join(page, page.c.entry_key == ENTRY_TABLE.c.key))
+        .order_by(ENTRY_TABLE.c.key)
+    )
+
+
+def _above_statement() -> Any:
+    """Climbs from each node until a run holds a landmark; one step unless a run goes on without a fork."""
+    nearest = LANDMARK.alias("nearest")
+
+    def nearest_depth(run: ColumnElement[int], depth: ColumnElement[int]) -> ColumnElement[Any]:
+        return (
+            select(func.max(nearest.c.depth))
+            .where(nearest.c.run == run, nearest.c.depth <= depth)
+            .scalar_subquery()
+        )
+
+    climb = (
+        select(
+            ENTRY_TABLE.c.key.label("node"),
+            ENTRY_TABLE.c.run,
+            cast(nearest_depth(ENTRY_TABLE.c.run, ENTRY_TABLE.c.depth - 1), BigInteger).label("found"),
+        )
+        .where(ENTRY_TABLE.c.key.in_(_KEYS))
+        .cte("climb", recursive=True)
+    )
+    step = (
+        select(
+            climb.c.node,
+            RUN.c.parent_run,
+            cast(nearest_depth(RUN.c.parent_run, RUN.c.fork_depth), BigInteger),
+        )
+        .join(climb, RUN.c.key == climb.c.run)
+        .where(climb.c.found.is_(None), RUN.c.parent_run.is_not(None))
+    )
+    climbed = climb.union_all(step)
+    return select(climbed.c.node, ENTRY_TABLE.c.id, ENTRY_TABLE.c.depth).join(
+        ENTRY_TABLE, and_(ENTRY_TABLE.c.run == climbed.c.run, ENTRY_TABLE.c.depth == climbed.c.found)
+    )
+
+
+_LANDMARKS: Final = _landmarks_statement()
+_ABOVE: Final = _above_statement()
