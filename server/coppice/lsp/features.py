@@ -56,6 +56,7 @@ def initialize(server: CoppiceServer, params: Any) -> types.InitializeResult:
     if not isinstance(params, dict):
         raise WireError(faults.INVALID_PARAMS, "initialize: an object is expected.")
     server.start(read_client(params))
+    capability = Capability(methods=list(server.methods))
     return types.InitializeResult(
         capabilities=types.ServerCapabilities(
             execute_command_provider=types.ExecuteCommandOptions(
@@ -66,9 +67,7 @@ def initialize(server: CoppiceServer, params: Any) -> types.InitializeResult:
                     supported=True, change_notifications=True
                 )
             ),
-            experimental={
-                "coppice": Capability(methods=list(server.methods)).model_dump(mode="json", by_alias=True)
-            },
+            experimental={"coppice": capability.model_dump(mode="json", by_alias=True)},
         ),
         server_info=types.ServerInfo(name="coppice", version=__version__),
     )

@@ -70,7 +70,7 @@ class CoppiceServer(LanguageServer):
         self.introduced.set()
 
     async def call(self, method: Method, params: Any, token: Token | None = None) -> WireModel:
-        """The result of `method`, with progress on the params' token, on `token`, or on one of the server's."""
+        """The result of `method`. Progress is on the params' token, on `token`, or on one of the server's."""
         given = validated(method.params, params)
         await self._ready()
         if not method.long:

@@ -1,9 +1,11 @@
 """The JSON Schema of every message, as it really stands on the wire."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from pydantic import TypeAdapter
+from pydantic.alias_generators import to_camel
 
 from coppice.errors import CoppiceError
 from coppice.lsp.client import InitializationOptions
@@ -96,11 +98,21 @@ def _plain(schema: Any) -> Any:
         for key, item in schema.items()
         if key not in ("title", "discriminator") and not (key == "default" and item is None)
     }
-    if "description" in plain:
-        plain["description"] = " ".join(plain["description"].replace("\n\n", "\0").split()).replace(
-            "\0", "\n"
-        )
+    description = plain.get("description")
+    if isinstance(description, str):
+        plain["description"] = _told(description, plain.get("properties", {}))
     return plain
+
+
+def _told(docstring: str, properties: Schema) -> str:
+    """A docstring with a line for each paragraph and its properties' names as the wire has them."""
+
+    def as_sent(found: re.Match[str]) -> str:
+        name = to_camel(found[1])
+        return f"`{name}`" if name in properties else found[0]
+
+    paragraphs = (" ".join(paragraph.split()) for paragraph in docstring.split("\n\n"))
+    return re.sub(r"`(\w+)`", as_sent, "\n".join(paragraphs))
 
 
 def _with_named_unions(schema: Any, unions: dict[str, Schema]) -> Any:
