@@ -24,11 +24,14 @@ WATCH_SECONDS: Final = 0.25
 class Service:
     """Everything Coppice does for one client, whatever protocol the client speaks.
 
-    `emit(method, params)` is called on the event loop for every notification.
+    `emit(method, params)` is called on the event loop for every notification. `settings` default to those
+    of the user's files and the environment.
     """
 
-    def __init__(self, *, emit: Emit, summarizer: Summarizer | None = None) -> None:
-        self.settings = SettingsSource()
+    def __init__(
+        self, *, emit: Emit, summarizer: Summarizer | None = None, settings: SettingsSource | None = None
+    ) -> None:
+        self.settings = settings or SettingsSource()
         self.stores = Stores(self.settings)
         self._context = Context(self.stores, self.settings, emit, summarizer or OfflineSummarizer())
         self._watching: asyncio.Task[None] | None = None

@@ -1,0 +1,63 @@
+"""The workspaces that have conversations stored, also those that no client has open."""
+
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy.engine import URL
+
+from coppice.errors import CoppiceError, UnknownConversationError
+from coppice.service.conversations import conversation_of
+from coppice.service.messages.conversations import Conversation
+from coppice.settings import Settings, data_directory
+from coppice.store.store import Store
+
+_SERVER_ID: Final = "overview"
+
+
+def databases(settings: Settings) -> list[str]:
+    """The URLs of the stores that exist: the configured one, or each workspace's file."""
+    if settings.storage.url is not None:
+        return [settings.storage.url]
+    files = sorted(data_directory(settings).glob("*.sqlite3"))
+    return [_url(file) for file in files]
+
+
+def newest_conversations(settings: Settings, limit: int) -> tuple[list[Conversation], list[str]]:
+    """The conversations of every workspace, newest first, and a sentence for each store that failed."""
+    found: list[Conversation] = []
+    problems: list[str] = []
+    for url in databases(settings):
+        try:
+            store = Store.open(url, server_id=_SERVER_ID)
+            try:
+                records, _ = store.conversations(limit=limit)
+            finally:
+                store.close()
+        except CoppiceError as error:
+            problems.append(f"{_name(url)}: {error}")
+            continue
+        found += [conversation_of(record) for record in records]
+    found.sort(key=lambda each: (each.modified_at, each.id), reverse=True)
+    return found[:limit], problems
+
+
+def workspace_of(settings: Settings, conversation_id: str) -> str | None:
+    """The URI of the workspace that `conversation_id` belongs to, or None where no store holds it."""
+    for url in databases(settings):
+        try:
+            store = Store.open(url, server_id=_SERVER_ID)
+            try:
+                return store.conversation(conversation_id).workspace_uri
+            finally:
+                store.close()
+        except UnknownConversationError:
+            continue
+    return None
+
+
+def _url(file: Path) -> str:
+    return URL.create("sqlite", database=str(file)).render_as_string(hide_password=False)
+
+
+def _name(url: str) -> str:
+    return Path(url).name
