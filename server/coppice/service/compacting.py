@@ -8,7 +8,7 @@ from typing import Any, cast
 from coppice.errors import CoppiceError, StaleLeafError
 from coppice.service.context import Context, now
 from coppice.service.conversations import CHANGED
-from coppice.service.jobs import Progress, SharedProgress
+from coppice.service.jobs import Progress, SharedProgress, uninterrupted
 from coppice.service.losses import loss_report
 from coppice.service.messages.compaction import (
     CancelParams,
@@ -114,7 +114,7 @@ class Compacting:
     async def _attempt(
         self, params: CompactParams, reason: CompactionReason, progress: SharedProgress
     ) -> CompactResult:
-        """One compaction, announced and ended exactly once each; a draft, which changes nothing, is neither."""
+        """One compaction, announced once and ended once; a draft, which changes nothing, is neither."""
         try:
             prepared = await asyncio.to_thread(self._prepare, params.conversation_id, params.settings)
         except BaseException as error:
@@ -159,7 +159,7 @@ class Compacting:
         report = await asyncio.to_thread(loss_report, prepared, summary)
         if not params.draft:
             progress.report("Saving", 95)
-            entry = await _uninterrupted(self._store(prepared, summary, entry))
+            entry = await uninterrupted(self._store(prepared, summary, entry))
         return CompactResult(
             entry=entry,
             tokens_before=prepared.tokens_before,
@@ -198,18 +198,6 @@ class Compacting:
         workspace = store.conversation(conversation_id).workspace_uri
         settings = self._context.settings.of(workspace, overrides)
         return prepare(read_path(store, conversation_id, settings, leaf_id))
-
-
-async def _uninterrupted(storing: Any) -> CompactionEntry:
-    """Once the write has begun it ends; a cancel that comes later is too late."""
-    task: asyncio.Task[CompactionEntry] = asyncio.ensure_future(storing)
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError:
-            if task.cancelled():
-                raise
-    return task.result()
 
 
 def _append_behind(

@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from coppice.errors import ConversationBusyError
 from coppice.service.messages.base import WireModel
+
+Result = TypeVar("Result")
 
 
 class Progress(Protocol):
@@ -99,11 +101,16 @@ class Jobs:
             task = asyncio.create_task(self._work(conversation_id, work, shared))
             job = self._running[conversation_id] = _Job(kind, task, shared)
         elif not (joinable and job.kind == kind):
+            self.refuse_if_busy(conversation_id)
+        job.progress.join(progress)
+        return await self._outcome(job)
+
+    def refuse_if_busy(self, conversation_id: str) -> None:
+        job = self._running.get(conversation_id)
+        if job is not None:
             raise ConversationBusyError(
                 f"This conversation is busy ({job.kind}). Wait until it is done, or cancel it.", job=job.kind
             )
-        job.progress.join(progress)
-        return await self._outcome(job)
 
     def cancel(self, conversation_id: str) -> list[str]:
         """Stops the conversation's job, if one runs; the kinds of what was stopped."""
@@ -142,3 +149,15 @@ class Jobs:
             raise
         finally:
             job.waiting -= 1
+
+
+async def uninterrupted(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of a write that, once begun, ends; a cancel that comes meanwhile is too late."""
+    task = asyncio.create_task(work)
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise
+    return task.result()

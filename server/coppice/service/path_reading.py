@@ -46,13 +46,21 @@ class Path:
         """The files of the path up to depth `last`, which is not before the view's beginning."""
         known = self.compaction.ledger if self.compaction is not None else None
         ledger = Ledger.from_json(known, self.root, self.settings.files.tools)
+        return self._fed(ledger, self.first_depth, last)
+
+    def ledger_of(self, first: int, last: int | None = None) -> Ledger:
+        """The files of the entries from depth `first` to `last` alone."""
+        return self._fed(Ledger(self.root, self.settings.files.tools), first, last)
+
+    def _fed(self, ledger: Ledger, first: int, last: int | None) -> Ledger:
+        """Feeds `ledger` the entries on the path, each followed by the file activity recorded beside it."""
         if self.end is None:
             return ledger
         last = self.end.depth if last is None else last
-        if last < self.first_depth:
+        if last < first:
             return ledger
-        on_path = enumerate(self.entries(self.first_depth, last), self.first_depth)
-        beside = self.store.attached(self.end, self.first_depth, last, ["file_activity"])
+        on_path = enumerate(self.entries(first, last), first)
+        beside = self.store.attached(self.end, first, last, ["file_activity"])
         ordered: Iterable[tuple[int, Entry]] = merge(on_path, beside, key=lambda pair: pair[0])
         return ledger.add(entry for _, entry in ordered)
 

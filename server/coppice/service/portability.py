@@ -50,7 +50,7 @@ class Portability:
         workspace = params.workspace_uri or self._context.stores.default_workspace()
         store = self._context.stores.of_workspace(workspace)
         new = _conversation(reader.header, workspace, params.uri)
-        with store.importing(new) as writer:
+        with store.importing(new, modified_at=now()) as writer:
             intake = Intake(store, writer, new, self._context.settings.of(workspace), progress)
             intake.take(reader)
             if reader.leaf_id is not None:

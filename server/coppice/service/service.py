@@ -65,7 +65,8 @@ class Service:
 
     def _problems(self) -> list[str]:
         found: dict[str, None] = {}
-        for folder in self.stores.folders or [None]:
+        folders: list[str | None] = [*self.stores.folders] or [None]
+        for folder in folders:
             found.update(dict.fromkeys(self.settings.explained(folder)[1]))
         return list(found)
 

@@ -9,7 +9,6 @@ from coppice.compaction.summarizer import Summarizer, SummaryRequest
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.preparing import Preparation, messages_of
-from coppice.tokens.counting import count_tokens, estimate_tokens
 from coppice.tokens.measuring import size_of_text
 from coppice.tokens.size import Size
 from coppice.tree.messages import Message
@@ -51,7 +50,7 @@ async def summarize(
 def _request(prepared: Preparation, instructions: str | None) -> tuple[SummaryRequest, Ledger]:
     cut = prepared.cut
     ledger = prepared.ledger()
-    counted = count_tokens if prepared.counter.source == "tokenizer" else estimate_tokens
+    counted = prepared.counter.count_text
     previous = prepared.path.compaction_entry()
     span = messages_of(prepared.span(0, cut.first_kept))
     blocks = counted(_blocks(prepared, ledger, counted))

@@ -5,7 +5,7 @@ from coppice.service.messages.usage import TokenSource, UsageState
 from coppice.settings import Settings
 from coppice.store.records import CompactionRecord, PathEnd
 from coppice.store.store import Store
-from coppice.tokens.counting import uses_tokenizer
+from coppice.tokens.counting import count_tokens, estimate_tokens, uses_tokenizer
 from coppice.tokens.size import Size
 
 
@@ -18,6 +18,9 @@ class Counter:
 
     def tokens(self, size: Size) -> int:
         return size.tokenizer if self._tokenizer else size.estimate
+
+    def count_text(self, text: str) -> int:
+        return count_tokens(text) if self._tokenizer else estimate_tokens(text)
 
 
 def context_tokens(
