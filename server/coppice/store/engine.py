@@ -63,6 +63,10 @@ class Database(ABC):
     def back_up(self, version: int) -> None:
         """Copies the store, of schema `version`, to where it stays when the migration is done."""
 
+    @abstractmethod
+    def damages(self) -> list[str]:
+        """What the engine's own check finds wrong, in its words; nothing where the engine has no check."""
+
     def close(self) -> None:
         self._closed = True
         self._engine.dispose()
@@ -192,6 +196,11 @@ class SqliteDatabase(Database):
                 source.close()
             partial.replace(final)
 
+    def damages(self) -> list[str]:
+        with self.reading() as connection:
+            found = connection.exec_driver_sql("PRAGMA integrity_check(5)").scalars().all()
+        return [str(line) for line in found if line != "ok"]
+
     def close(self) -> None:
         with self._watch_lock:
             if self._watch is not None:
@@ -251,6 +260,9 @@ class PostgresDatabase(Database):
 
     def back_up(self, version: int) -> None:
         """A server is backed up by whoever runs it; the migration itself is one transaction."""
+
+    def damages(self) -> list[str]:
+        return []
 
 
 _NEXT_KEYS: Final = text(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, select, union_all
 
 from coppice.errors import UnknownConversationError, UnknownEntryError
 from coppice.store.bodies import entry_from, storable
@@ -208,27 +208,31 @@ def _end_in_run(connection: Connection, conversation_id: str, run: int, depth: i
 
 
 def _beside_statement() -> Any:
+    """Metadata that begins a run of its own beside the path, or goes on with a run that the path leaves."""
     low, high = bindparam("low", type_=BigInteger), bindparam("high", type_=BigInteger)
     walk = walk_above(low, high)
-    return (
-        select(*ENTRY_COLUMNS, ENTRY_TABLE.c.key, ENTRY_TABLE.c.depth)
-        .select_from(
-            walk.join(
-                RUN,
-                and_(RUN.c.parent_run == walk.c.key, RUN.c.fork_depth.between(low, high)),
-            )
-            .join(
-                ENTRY_TABLE, and_(ENTRY_TABLE.c.run == RUN.c.key, ENTRY_TABLE.c.depth == RUN.c.fork_depth + 1)
-            )
-            .outerjoin(_PARENT, _PARENT.c.key == ENTRY_TABLE.c.parent_key)
-        )
+    forks = and_(RUN.c.parent_run == walk.c.key, RUN.c.fork_depth.between(low, high))
+    first = and_(ENTRY_TABLE.c.run == RUN.c.key, ENTRY_TABLE.c.depth == RUN.c.fork_depth + 1)
+    after = and_(ENTRY_TABLE.c.run == walk.c.key, ENTRY_TABLE.c.depth == walk.c.exit + 1)
+    with_parent = _PARENT.c.key == ENTRY_TABLE.c.parent_key
+    columns = (*ENTRY_COLUMNS, ENTRY_TABLE.c.key, ENTRY_TABLE.c.depth)
+    wanted = ENTRY_TABLE.c.type.in_(bindparam("types", expanding=True))
+    forked = (
+        select(*columns)
+        .select_from(walk.join(RUN, forks).join(ENTRY_TABLE, first).join(_PARENT, with_parent))
         .where(
             walk.c.fork_depth < high,
             RUN.c.fork_depth <= walk.c.exit,
             RUN.c.key.not_in(select(walk.c.key)),
-            ENTRY_TABLE.c.type.in_(bindparam("types", expanding=True)),
+            wanted,
         )
     )
+    left_behind = (
+        select(*columns)
+        .select_from(walk.join(ENTRY_TABLE, after).join(_PARENT, with_parent))
+        .where(walk.c.exit.between(low, high), wanted)
+    )
+    return union_all(forked, left_behind)
 
 
 _IN_CONVERSATION: Final = ENTRY_TABLE.c.conversation_key == bindparam("conversation")

@@ -72,6 +72,10 @@ class Store:
         self._purger.stop()
         self._database.close()
 
+    def damages(self) -> list[str]:
+        """What the database's own check finds wrong. Reads all of it: seconds for each gigabyte."""
+        return self._database.damages()
+
     def create(self, new: NewConversation) -> ConversationRecord:
         with self._database.writing() as connection:
             conversations.insert_conversation(connection, new)
