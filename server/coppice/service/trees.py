@@ -53,6 +53,21 @@ class Trees:
     async def entries(self, params: EntriesParams) -> EntriesResult:
         return await asyncio.to_thread(self._entries, params)
 
+    async def stand_at(self, conversation_id: str, entry_id: str) -> None:
+        """Makes the entry the leaf; what was there before stays in the tree."""
+
+        def write() -> bool:
+            store = self._context.stores.of_conversation(conversation_id)
+            return store.set_leaf(conversation_id, entry_id, modified_at=now())
+
+        async with self._context.locks.of(conversation_id):
+            moved = await asyncio.to_thread(write)
+        if moved:
+            self._context.emit(
+                CHANGED,
+                ConversationChanged(conversation_id=conversation_id, leaf_id=entry_id, changes=["leaf"]),
+            )
+
     async def tree(self, params: TreeParams) -> TreeResult:
         def read() -> TreeResult:
             store = self._context.stores.of_conversation(params.conversation_id)

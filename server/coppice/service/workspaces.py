@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy.engine import URL
 
-from coppice.errors import CoppiceError, UnknownConversationError
+from coppice.errors import CoppiceError
 from coppice.service.conversations import conversation_of
 from coppice.service.messages.conversations import Conversation
 from coppice.settings import Settings, data_directory
@@ -42,7 +42,7 @@ def newest_conversations(settings: Settings, limit: int) -> tuple[list[Conversat
 
 
 def workspace_of(settings: Settings, conversation_id: str) -> str | None:
-    """The URI of the workspace that `conversation_id` belongs to, or None where no store holds it."""
+    """The URI of the workspace that `conversation_id` belongs to, or None where none is found."""
     for url in databases(settings):
         try:
             store = Store.open(url, server_id=_SERVER_ID)
@@ -50,7 +50,7 @@ def workspace_of(settings: Settings, conversation_id: str) -> str | None:
                 return store.conversation(conversation_id).workspace_uri
             finally:
                 store.close()
-        except UnknownConversationError:
+        except CoppiceError:
             continue
     return None
 
@@ -61,3 +61,15 @@ def _url(file: Path) -> str:
 
 def _name(url: str) -> str:
     return Path(url).name
+
+
+def damages(url: str) -> list[str]:
+    """What is wrong with the store at `url`: that it does not open, or what its own check finds."""
+    try:
+        store = Store.open(url, server_id=_SERVER_ID)
+        try:
+            return store.damages()
+        finally:
+            store.close()
+    except CoppiceError as error:
+        return [str(error)]

@@ -1,0 +1,149 @@
+"""What a compaction did, for a person and for a program."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from coppice.cli.plain import plain, plain_line
+from coppice.cli.sources import Opened
+from coppice.cli.terminal import console
+from coppice.service.messages.compaction import CompactPreviewResult, CompactResult
+from coppice.service.messages.trees import ContextResult
+from coppice.tree.entries import ENTRY
+from coppice.tree.preview import preview_of
+
+_SHOWN_AT_EACH_END: Final = 10
+_PREVIEW_CHARS: Final = 90
+_ROLE_NAMES: Final = {"toolResult": "tool result", "bashExecution": "command"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`before` and `after` are what the model saw and sees; a dry run has no `after`."""
+
+    source: Opened
+    preview: CompactPreviewResult
+    result: CompactResult
+    before: ContextResult
+    after: ContextResult | None
+
+    def as_json(self, output: Path | None) -> dict[str, Any]:
+        conversation = self.source.conversation
+        return {
+            "source": {"kind": "conversation" if self.source.stored else "file", "name": self.source.name},
+            "conversation": conversation.model_dump(mode="json", by_alias=True),
+            "warnings": self.source.warnings,
+            "dryRun": self.after is None,
+            "preview": self.preview.model_dump(mode="json", by_alias=True),
+            "result": self.result.model_dump(mode="json", by_alias=True),
+            "context": None if self.after is None else _counts(self.after),
+            "output": None if output is None else str(output),
+        }
+
+
+def show(outcome: Outcome, output: Path | None) -> None:
+    """Writes the report to standard output."""
+    out = console()
+    _show_numbers(out, outcome)
+    _show_heading(out, "Summary")
+    for line in plain(outcome.result.entry.summary).split("\n"):
+        out.print(_summary_line(line))
+    _show_view(out, outcome)
+    if output is not None:
+        out.print(f"\nWritten to {plain_line(str(output))}")
+    elif outcome.after is None:
+        out.print("\nA dry run: nothing was stored.")
+    elif outcome.source.stored:
+        out.print(f"\nStored as entry {plain_line(outcome.result.entry.id)}.")
+    else:
+        out.print("\nThe session file is as it was; write the result with --output FILE.")
+
+
+def _show_numbers(out: Console, outcome: Outcome) -> None:
+    preview, result = outcome.preview, outcome.result
+    before, after = result.tokens_before, result.tokens_after
+    share = f" ({(before - after) / before:.0%} less)" if 0 < after < before else ""
+    out.print(Text.assemble((f"{before:,} → {after:,} tokens", "bold"), share))
+    out.print()
+    turn = ""
+    if preview.is_split_turn:
+        turn = f", and {_count(preview.turn_prefix_messages, 'message')} from the start of a split turn"
+    dropped = result.report.dropped
+    out.print(f"Summarized  {_count(preview.messages_to_summarize, 'message')}{turn}")
+    kinds = dropped.by_kind.model_dump()
+    largest = sorted(((tokens, kind) for kind, tokens in kinds.items() if tokens), reverse=True)
+    what = ", ".join(f"{kind.replace('_', ' ')} {tokens:,}" for tokens, kind in largest)
+    out.print(f"            {dropped.tokens:,} tokens{f': {what}' if what else ''}")
+    if preview.previous_summary:
+        out.print("            and the summary before it, which is carried forward")
+    kept = _messages_from(outcome.before, result.first_kept_entry_id)
+    first = plain_line(result.first_kept_entry_id)
+    out.print(f"Kept        {_count(kept, 'message')}, {preview.kept_tokens:,} tokens, from entry {first} on")
+    read, modified = len(preview.read_files), len(preview.modified_files)
+    out.print(f"Files       {read:,} read, {modified:,} modified")
+    out.print(f"Written by  {plain_line(result.summarizer)}, in {result.duration_ms / 1000:.1f} s")
+    for warning in result.warnings:
+        out.print(f"Warning     {plain_line(warning)}")
+
+
+def _show_view(out: Console, outcome: Outcome) -> None:
+    if outcome.after is None:
+        kept = _messages_from(outcome.before, outcome.result.first_kept_entry_id)
+        _show_heading(out, "What the model would see")
+        tokens = outcome.result.tokens_after
+        out.print(f"The summary and {_count(kept, 'message')}, {tokens:,} tokens.")
+        return
+    _show_heading(out, "What the model now sees")
+    messages = outcome.after.messages
+    assert isinstance(messages, list)  # noqa: S101 - the format `entries` is a list
+    out.print(f"{_count(len(messages), 'message')}, {outcome.after.tokens:,} tokens\n")
+    hidden = len(messages) - 2 * _SHOWN_AT_EACH_END
+    for index, message in enumerate(messages):
+        if hidden > 1 and index == _SHOWN_AT_EACH_END:
+            out.print(f"      … {hidden:,} more …")
+        if hidden <= 1 or index < _SHOWN_AT_EACH_END or index >= len(messages) - _SHOWN_AT_EACH_END:
+            out.print(view_line(index + 1, message), overflow="ellipsis", no_wrap=out.is_terminal)
+
+
+def view_line(number: int, message: dict[str, Any]) -> Text:
+    """A message of a view on one line: its number, who said it, and how it begins."""
+    about = {"type": "message", "id": "", "parentId": None, "timestamp": ""}
+    said = {key: value for key, value in message.items() if key != "entryId"}
+    entry = ENTRY.validate_python({**about, "message": said})
+    role = str(message["role"])
+    words = plain_line(preview_of(entry, _PREVIEW_CHARS))
+    return Text.assemble(f"{number:5,} ", (f"{_ROLE_NAMES.get(role, role):12}", "cyan"), words)
+
+
+def _summary_line(line: str) -> Text:
+    if line.startswith("#"):
+        return Text(line, style="bold")
+    return Text(line, style="dim") if line.startswith("<") else Text(line)
+
+
+def _show_heading(out: Console, title: str) -> None:
+    out.print()
+    if out.is_terminal:
+        out.print(Rule(title, align="left", style="dim"))
+    else:
+        out.print(f"--- {title} ---")
+
+
+def _counts(context: ContextResult) -> dict[str, Any]:
+    counted = context.model_dump(mode="json", by_alias=True, exclude={"messages", "system"})
+    return {"messages": len(context.messages), **counted}
+
+
+def _messages_from(context: ContextResult, entry_id: str) -> int:
+    """How many of the view's messages stand from the entry on."""
+    messages = context.messages
+    ids = [message.get("entryId") for message in messages if isinstance(message, dict)]
+    return len(ids) - ids.index(entry_id) if entry_id in ids else 0
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

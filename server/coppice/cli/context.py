@@ -1,0 +1,40 @@
+"""`coppice context`: what a model sees of a conversation."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from coppice.cli.plain import plain
+from coppice.cli.sources import opened
+from coppice.cli.terminal import console, say, warn, write_json
+from coppice.service.messages.trees import ContextFormat, ContextParams, ContextResult
+
+
+@dataclass(frozen=True)
+class ContextCommand:
+    source: str
+    workspace: Path | None = None
+    format: ContextFormat = "text"
+    leaf: str | None = None
+    as_json: bool = False
+
+    async def __call__(self) -> None:
+        async with opened(self.source, self.workspace) as conversation:
+            warn(conversation.warnings)
+            result = await conversation.service.views.context(
+                ContextParams(conversation_id=conversation.id, leaf_id=self.leaf, format=self.format)
+            )
+        if self.as_json:
+            write_json(result.model_dump(mode="json", by_alias=True))
+            return
+        _show(result)
+
+
+def _show(result: ContextResult) -> None:
+    """The messages alone on standard output, so that they can be piped; the numbers beside them."""
+    say(f"{result.tokens:,} tokens ({result.token_source})")
+    if isinstance(result.messages, str):
+        console().print(plain(result.messages))
+    elif result.system is not None:
+        write_json({"system": result.system, "messages": result.messages})
+    else:
+        write_json(result.messages)

@@ -1,0 +1,144 @@
+"""`coppice list`, `coppice import` and `coppice export`."""
+
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.table import Table
+
+from coppice.cli.exits import CommandError
+from coppice.cli.output_file import check_output
+from coppice.cli.plain import plain, plain_line
+from coppice.cli.running import serving, workspace_uri
+from coppice.cli.sources import STDIN, await_input, imported, is_file, opened, session_file, uri_of
+from coppice.cli.terminal import console, warn, write_bytes, write_json
+from coppice.service.messages.conversations import (
+    Conversation,
+    ExportFormat,
+    ExportParams,
+    ImportFormat,
+    ListParams,
+)
+from coppice.service.settings_source import SettingsSource
+from coppice.service.workspaces import newest_conversations
+
+_PAGE: Final = 500
+_TITLE_CHARS: Final = 60
+_TIME_CHARS: Final = 16
+_COPY_BYTES: Final = 1 << 16
+
+
+@dataclass(frozen=True)
+class ListCommand:
+    workspace: Path | None = None
+    everywhere: bool = False
+    limit: int = 50
+    as_json: bool = False
+
+    async def __call__(self) -> None:
+        if self.everywhere:
+            found, problems = newest_conversations(SettingsSource().of(), self.limit)
+            warn(problems)
+        else:
+            found = await self._of_workspace()
+        if self.as_json:
+            listed = [conversation.model_dump(mode="json", by_alias=True) for conversation in found]
+            write_json({"conversations": listed})
+        else:
+            self._show(found)
+
+    async def _of_workspace(self) -> list[Conversation]:
+        found: list[Conversation] = []
+        cursor: str | None = None
+        async with serving(workspace_uri(self.workspace)) as service:
+            while True:
+                params = ListParams(limit=min(_PAGE, self.limit - len(found)), cursor=cursor)
+                page = await service.conversations.list_all(params)
+                found += page.conversations
+                cursor = page.next_cursor
+                if cursor is None or len(found) >= self.limit:
+                    return found
+
+    def _show(self, found: list[Conversation]) -> None:
+        out = console()
+        if not found:
+            where = "" if self.everywhere else " for this workspace; `coppice list --all` shows every one"
+            out.print(f"No conversations are stored{where}.")
+            return
+        if not out.is_terminal:
+            for conversation in found:
+                out.print("\t".join(_cells(conversation, everywhere=self.everywhere)))
+            return
+        table = Table(box=None, pad_edge=False, show_edge=False)
+        for heading in ("Id", "Modified", "Entries", "Conversation", "Workspace")[: 4 + self.everywhere]:
+            table.add_column(heading, no_wrap=heading != "Conversation", overflow="fold")
+        for conversation in found:
+            table.add_row(*_cells(conversation, everywhere=self.everywhere))
+        out.print(table)
+
+
+def _cells(conversation: Conversation, *, everywhere: bool) -> list[str]:
+    title = plain_line(conversation.name or conversation.first_message or "", _TITLE_CHARS)
+    modified = conversation.modified_at[:_TIME_CHARS].replace("T", " ")
+    cells = [plain_line(conversation.id), plain_line(modified), f"{conversation.entry_count}", title]
+    return [*cells, plain_line(conversation.workspace_uri)] if everywhere else cells
+
+
+@dataclass(frozen=True)
+class ImportCommand:
+    source: str
+    workspace: Path | None = None
+    format: ImportFormat = "auto"
+    as_json: bool = False
+
+    async def __call__(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="coppice-", ignore_cleanup_errors=True) as folder:
+            file = await_input(Path(folder)) if self.source == STDIN else session_file(self.source)
+            async with serving(workspace_uri(self.workspace)) as service:
+                result = await imported(service, file, self.format)
+        warn(result.warnings)
+        if self.as_json:
+            write_json(result.model_dump(mode="json", by_alias=True))
+            return
+        count = result.conversation.entry_count
+        console().print(f"{plain_line(result.conversation.id)}  {count:,} entries stored")
+
+
+@dataclass(frozen=True)
+class ExportCommand:
+    source: str
+    format: ExportFormat
+    workspace: Path | None = None
+    output: Path | None = None
+    force: bool = False
+
+    async def __call__(self) -> None:
+        if self.output is not None:
+            origin = self.source if is_file(self.source) else STDIN
+            check_output(self.output, origin, force=self.force)
+        elif self.force:
+            raise CommandError("--force is about --output; there is no file to replace.")
+        async with opened(self.source, self.workspace) as conversation:
+            warn(conversation.warnings)
+            with tempfile.TemporaryDirectory(prefix="coppice-", ignore_cleanup_errors=True) as folder:
+                file = self.output or Path(folder) / "export"
+                params = ExportParams(conversation_id=conversation.id, format=self.format, uri=uri_of(file))
+                await conversation.service.portability.export(params)
+                if self.output is None:
+                    _show_file(file)
+
+
+def _show_file(file: Path) -> None:
+    """The export byte for byte, but harmless where a terminal shows it."""
+    if sys.stdout.isatty():
+        with file.open(encoding="utf-8", errors="replace") as text:
+            for line in text:
+                sys.stdout.write(plain(line))
+        return
+    sys.stdout.flush()
+    with file.open("rb") as data:
+        shutil.copyfileobj(data, sys.stdout.buffer, _COPY_BYTES)
+    write_bytes(b"")

@@ -1,0 +1,68 @@
+"""`coppice doctor`: is everything there that Coppice needs, and what to do where it is not."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.text import Text
+
+from coppice import __version__
+from coppice.cli.checks import (
+    Check,
+    check_disk,
+    check_folder,
+    check_permissions,
+    check_python,
+    check_settings,
+    check_stores,
+    check_summarizer,
+    check_tokenizer,
+)
+from coppice.cli.exits import ExitCode
+from coppice.cli.plain import plain_line
+from coppice.cli.running import workspace_uri
+from coppice.cli.terminal import console, write_json
+from coppice.service.settings_source import SettingsSource
+
+_STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
+
+
+@dataclass(frozen=True)
+class DoctorCommand:
+    workspace: Path | None = None
+    as_json: bool = False
+
+    async def __call__(self) -> ExitCode:
+        uri = workspace_uri(self.workspace)
+        checks = await asyncio.to_thread(lambda: list(_all_checks(uri)))
+        broken = any(check.status == "broken" for check in checks)
+        if self.as_json:
+            write_json({"version": __version__, "ok": not broken, "checks": [asdict(c) for c in checks]})
+        else:
+            _show(checks)
+        return ExitCode.FAILED if broken else ExitCode.OK
+
+
+def _all_checks(uri: str) -> Iterator[Check]:
+    source = SettingsSource()
+    settings, problems = source.explained(uri)
+    yield check_python()
+    yield from check_settings(source.user_file, uri, problems)
+    if settings.storage.url is None:
+        on_disk: tuple[Callable[..., Check], ...] = (check_folder, check_permissions, check_disk)
+        for check in on_disk:
+            yield check(settings)
+    yield from check_stores(settings)
+    yield check_tokenizer(settings)
+    yield check_summarizer(settings)
+
+
+def _show(checks: list[Check]) -> None:
+    out = console()
+    for check in checks:
+        status = (f"{check.status:7}", _STYLES[check.status])
+        out.print(Text.assemble(status, f"  {check.name:11} ", plain_line(check.message)))
+        if check.advice:
+            out.print(f"{'':21}→ {plain_line(check.advice)}")

@@ -1,0 +1,73 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A session file (Pi, Claude Code or Coppice), - for standard input, or the id of a stored "
+        "conversation.",
+        show_default=False,
+    ),
+]
+Workspace = Annotated[
+    Path | None,
+    typer.Option("--workspace", metavar="DIR", help="The workspace's folder.", show_default="this folder"),
+]
+Leaf = Annotated[
+    str | None,
+    typer.Option("--leaf", metavar="ID", help="The path to this entry instead of the session's leaf."),
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
+Instructions = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="What the summary should pay attention to.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would happen and store nothing.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000_000, help="At most so many.")]
+Everywhere = Annotated[bool, typer.Option("--all", help="The conversations of every workspace.")]
+
+_MOST: int = 100_000_000
+KeepRecent = Annotated[
+    int | None,
+    typer.Option(min=1, max=_MOST, metavar="N", help="Tokens of the newest messages that stay as they are."),
+]
+Reserve = Annotated[
+    int | None, typer.Option(min=1, max=_MOST, metavar="N", help="Tokens kept free for the model's answer.")
+]
+MaxSummary = Annotated[
+    int | None, typer.Option(min=1, max=_MOST, metavar="N", help="Tokens the summary may have.")
+]
+Window = Annotated[
+    int | None, typer.Option(min=1, max=_MOST, metavar="N", help="The model's context window in tokens.")
+]
+
+CounterName = Literal["auto", "tiktoken", "estimate"]
+Counter = Annotated[CounterName | None, typer.Option(help="How tokens are counted.")]
+TreeMode = Annotated[
+    Literal["branches", "all"],
+    typer.Option(help="`branches` folds what does not branch into one line, `all` lists every entry."),
+]
+ContextFormatName = Annotated[
+    Literal["entries", "openai", "anthropic", "text"],
+    typer.Option("--format", help="The form the messages come in."),
+]
+ImportFormatName = Annotated[
+    Literal["auto", "coppice", "pi", "claude-code"], typer.Option("--format", help="The session's format.")
+]
+ExportFormatName = Annotated[
+    Literal["coppice", "pi", "markdown"], typer.Option("--format", help="The form it is written in.")
+]
+OutputFormatName = Annotated[
+    Literal["coppice", "pi", "markdown"] | None,
+    typer.Option(
+        "--format",
+        help="The form --output is written in; by default by its name: .md is Markdown, .pi.jsonl Pi's, "
+        "any other the session's own or Coppice's.",
+    ),
+]

@@ -1,0 +1,46 @@
+"""Text of a conversation, made harmless for a terminal.
+
+A message may hold anything, a sequence that retitles the window, moves the cursor or writes to the clipboard
+too. Whole sequences are dropped; a control character that is left over is shown and does nothing. Characters
+that only change the direction of writing are shown too, for they can make a line read as what it is not.
+"""
+
+import json
+import re
+from typing import Any, Final
+
+_ESC: Final = "\x1b"
+_STRING_END: Final = rf"(?:\x07|\x9c|{_ESC}\\)"
+_SEQUENCE: Final = re.compile(
+    rf"(?:{_ESC}\[|\x9b)[0-?]*[ -/]*[@-~]"  # control sequences: colours, cursor
+    rf"|(?:{_ESC}[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x9c{_ESC}]{{0,4096}}{_STRING_END}"  # titles
+    rf"|{_ESC}[ -/]{{0,8}}[0-~]"  # the rest of ECMA-48
+)
+_BIDI: Final = r"\u202a-\u202e\u2066-\u2069"
+_CONTROL: Final = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_BIDI}\ud800-\udfff]")
+_UNSAFE_IN_JSON: Final = re.compile(rf"[\x7f-\x9f\u2028\u2029{_BIDI}\ud800-\udfff]")
+
+
+def plain(text: str) -> str:
+    """`text` with line ends and tabs, and without anything else that a terminal would act on."""
+    unified = _SEQUENCE.sub("", text.replace("\r\n", "\n"))
+    return _CONTROL.sub(_shown, unified)
+
+
+def plain_line(text: str, limit: int | None = None) -> str:
+    """`text` on one line of at most `limit` characters."""
+    line = " ".join(plain(text if limit is None else text[: limit * 16]).split())
+    return line if limit is None or len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def json_text(value: Any, indent: int | None = 2) -> str:
+    """`value` as JSON that is safe to show and safe to encode; it reads back as the same value."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x20:  # noqa: PLR2004 - the end of the C0 set, which has pictures of its own
+        return chr(0x2400 + code)
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04x}"  # noqa: PLR2004 - surrogates

@@ -1,0 +1,73 @@
+"""Progress on standard error: a bar on a terminal, lines in a pipe."""
+
+import sys
+from typing import Final
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
+
+from coppice.cli.plain import plain_line
+
+_TITLE: Final = "{task.fields[title]}"
+_STAGE: Final = "{task.fields[stage]}"
+
+
+class BarProgress:
+    """A bar while the work lasts; then a line with how it ended."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._title = ""
+        columns = (
+            TextColumn(_TITLE, style="bold", markup=False),
+            BarColumn(bar_width=30),
+            TaskProgressColumn(),
+            TextColumn(_STAGE, markup=False),
+        )
+        self._bar = Progress(*columns, console=console, transient=True)
+        self._task: TaskID | None = None
+
+    def begin(self, title: str) -> None:
+        self._title = plain_line(title)
+        self._task = self._bar.add_task("", total=100, title=self._title, stage="")
+        self._bar.start()
+
+    def report(self, stage: str, percentage: int) -> None:
+        if self._task is not None:
+            self._bar.update(self._task, completed=percentage, stage=plain_line(stage))
+
+    def end(self, message: str) -> None:
+        if self._task is not None:
+            self._bar.stop()
+            self._bar.remove_task(self._task)
+            self._task = None
+            self._console.print(f"{self._title}: {plain_line(message)}")
+
+
+class LineProgress:
+    """`Compacting: Summarizing (20 %)`, a line whenever the stage changes."""
+
+    def __init__(self) -> None:
+        self._title = ""
+        self._stage = ""
+
+    def begin(self, title: str) -> None:
+        self._title = title
+        self._write(f"{title} …")
+
+    def report(self, stage: str, percentage: int) -> None:
+        if stage != self._stage:
+            self._stage = stage
+            self._write(f"{self._title}: {stage} ({percentage} %)")
+
+    def end(self, message: str) -> None:
+        self._write(f"{self._title}: {message}")
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write(f"{plain_line(line)}\n")
+        sys.stderr.flush()
+
+
+def watched(console: Console) -> BarProgress | LineProgress:
+    """Progress as `console` can show it."""
+    return BarProgress(console) if console.is_terminal else LineProgress()

@@ -1,0 +1,99 @@
+"""Running a command: one event loop, one service, and every way to end."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from coppice.cli.exits import CommandError, ExitCode
+from coppice.cli.terminal import say, silence_stdout, warn, write_json
+from coppice.errors import CoppiceError
+from coppice.service.messages.base import WireModel
+from coppice.service.service import Service
+from coppice.service.settings_source import SettingsSource
+
+_SIGNALLED: Final = 128
+
+
+def run(work: Callable[[], Awaitable[ExitCode | None]], *, as_json: bool = False) -> int:
+    """The exit code of `work`. Whatever goes wrong in it ends as one sentence on standard error.
+
+    With `as_json` standard output gets an object with the error, too, so that a program always finds one.
+    """
+    try:
+        return asyncio.run(_stoppable(work)) or ExitCode.OK
+    except KeyboardInterrupt:
+        say("coppice: interrupted; nothing was changed.")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        silence_stdout()
+        return ExitCode.OK
+    except CoppiceError as error:
+        say(f"coppice: {error}")
+        if as_json:
+            with contextlib.suppress(BrokenPipeError):
+                write_json({"error": {"code": error.code, "message": str(error), "data": error.data}})
+        return ExitCode.USAGE if error.code == "usage" else ExitCode.FAILED
+    except Exception as error:  # noqa: BLE001 - a person gets a sentence; see `_unforeseen`
+        say(f"coppice: {_unforeseen(error)}")
+        return ExitCode.FAILED
+
+
+async def _stoppable(work: Callable[[], Awaitable[ExitCode | None]]) -> int | None:
+    """SIGTERM ends `work` as Ctrl-C does, so that no temporary file is left behind."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+        if task is not None:
+            task.cancel()
+
+    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+        loop.add_signal_handler(signal.SIGTERM, stop)
+    try:
+        return await work()
+    except asyncio.CancelledError:
+        if stopped:
+            return _SIGNALLED + signal.SIGTERM
+        raise
+
+
+def _unforeseen(error: Exception) -> str:
+    if isinstance(error, OSError):
+        about = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror or type(error).__name__}{about}."
+    return f"an unforeseen error ({type(error).__name__}); please report it with the command you gave."
+
+
+def workspace_uri(folder: Path | None) -> str:
+    """The URI of `folder`, by default of the current one.
+
+    Raises CommandError when there is no such folder.
+    """
+    chosen = (folder or Path.cwd()).expanduser().absolute()
+    if not chosen.is_dir():
+        raise CommandError(f"There is no folder {chosen}; name the workspace's folder with --workspace.")
+    return chosen.resolve().as_uri()
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    workspace: str,
+    client_settings: Mapping[str, Any] | None = None,
+    settings: SettingsSource | None = None,
+) -> AsyncIterator[Service]:
+    """A started service for one workspace; settings that were passed over are told on standard error."""
+    service = Service(emit=_unheard, settings=settings)
+    try:
+        warn(await service.start([workspace], client_settings or {}))
+        yield service
+    finally:
+        await service.close()
+
+
+def _unheard(_method: str, _params: WireModel) -> None:
+    """A command line has nobody to notify."""

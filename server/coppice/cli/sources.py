@@ -1,0 +1,168 @@
+"""What SOURCE names: a session file, standard input, or a stored conversation."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from coppice.cli.exits import CommandError
+from coppice.cli.plain import plain_line
+from coppice.cli.progress import watched
+from coppice.cli.running import serving, workspace_uri
+from coppice.cli.terminal import console
+from coppice.errors import UnknownConversationError
+from coppice.service.messages.conversations import (
+    Conversation,
+    GetParams,
+    ImportFormat,
+    ImportParams,
+    ImportResult,
+)
+from coppice.service.service import Service
+from coppice.service.settings_source import SettingsSource
+from coppice.service.workspaces import workspace_of
+from coppice.settings import Settings, StorageSettings
+
+STDIN: Final = "-"
+_LARGE_FILE: Final = 20_000_000
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A conversation to work on. `file` is None for a stored one; for another it is never written to."""
+
+    service: Service
+    conversation: Conversation
+    name: str
+    file: Path | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return self.conversation.id
+
+    @property
+    def stored(self) -> bool:
+        return self.file is None
+
+
+@dataclass
+class ScratchSettings(SettingsSource):
+    """The user's settings, but with conversations kept in `folder`."""
+
+    folder: Path = field(kw_only=True)
+
+    def explained(
+        self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None
+    ) -> tuple[Settings, list[str]]:
+        settings, problems = super().explained(workspace_uri, request)
+        return settings.model_copy(update={"storage": StorageSettings(directory=str(self.folder))}), problems
+
+
+@contextlib.asynccontextmanager
+async def opened(
+    source: str,
+    workspace: Path | None,
+    *,
+    client_settings: Mapping[str, Any] | None = None,
+    format_: ImportFormat = "auto",
+) -> AsyncIterator[Opened]:
+    """The conversation that `source` names. A session is taken into a store that ends with the command."""
+    uri = workspace_uri(workspace)
+    if not is_file(source):
+        if workspace is None:
+            home = await asyncio.to_thread(workspace_of, SettingsSource().of(), source)
+            uri = home or uri
+        async with serving(uri, client_settings) as service:
+            yield await _stored(service, source)
+        return
+    with tempfile.TemporaryDirectory(prefix="coppice-", ignore_cleanup_errors=True) as folder:
+        file = await_input(Path(folder)) if source == STDIN else session_file(source)
+        settings = ScratchSettings(folder=Path(folder) / "store")
+        async with serving(uri, client_settings, settings) as service:
+            result = await imported(service, file, format_)
+            name = "standard input" if source == STDIN else file.name
+            yield Opened(service, result.conversation, name, file, result.warnings)
+
+
+async def imported(service: Service, file: Path, format_: ImportFormat) -> ImportResult:
+    """`file` as a new conversation of the service's workspace, with progress when it is large."""
+    params = ImportParams(uri=uri_of(file), format=format_)
+    if not is_large(file):
+        return await service.portability.import_(params)
+    progress = watched(console(stderr=True))
+    progress.begin("Reading the session")
+    ending = "stopped"
+    try:
+        result = await service.portability.import_(params, progress)
+        ending = f"{result.conversation.entry_count:,} entries"
+    finally:
+        progress.end(ending)
+    return result
+
+
+def uri_of(file: Path) -> str:
+    return file.expanduser().absolute().as_uri()
+
+
+def is_large(file: Path) -> bool:
+    """Whether reading `file` takes long enough to be told."""
+    return file.stat().st_size >= _LARGE_FILE
+
+
+def is_file(source: str) -> bool:
+    """Whether `source` can only be meant as a session file: it is one, or is written as a path is."""
+    if source == STDIN or os.sep in source or source.startswith(("~", ".")):
+        return True
+    return Path(source).suffix.lower() in {".jsonl", ".json", ".ndjson"} or os.path.lexists(source)
+
+
+def session_file(source: str) -> Path:
+    """The file `source`, seen to be readable. Raises CommandError in a sentence when it is not."""
+    file = Path(source).expanduser()
+    shown = plain_line(source, 200)
+    try:
+        with open(file, "rb", opener=_without_waiting) as readable:
+            if file.is_file():
+                readable.read(1)
+                return file
+    except FileNotFoundError:
+        raise CommandError(f"There is no file {shown}.") from None
+    except IsADirectoryError:
+        raise CommandError(f"{shown} is a folder; name a session file in it.") from None
+    except PermissionError:
+        raise CommandError(f"{shown} cannot be read: you have no permission to.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a file name"
+        raise CommandError(f"{shown} cannot be read ({reason}).") from None
+    raise CommandError(f"{shown} is no regular file; use - to read a session from standard input.")
+
+
+def await_input(folder: Path) -> Path:
+    """Standard input, up to its end, as a file in `folder`."""
+    file = folder / "input.jsonl"
+    with file.open("wb") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+    return file
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A pipe without a writer is opened, to be refused, instead of waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+async def _stored(service: Service, conversation_id: str) -> Opened:
+    try:
+        found = await service.conversations.get(GetParams(conversation_id=conversation_id))
+    except UnknownConversationError:
+        raise CommandError(
+            f"There is neither a file nor a stored conversation {plain_line(conversation_id, 80)!r}; "
+            "`coppice list --all` shows what is stored."
+        ) from None
+    return Opened(service, found.conversation, plain_line(found.conversation.name or conversation_id, 60))

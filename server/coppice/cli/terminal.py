@@ -1,0 +1,61 @@
+"""Standard output and standard error, for people and for programs."""
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from coppice.cli.plain import json_text, plain_line
+
+
+def prepare_streams() -> None:
+    """A character that the terminal's encoding lacks is replaced, never an error."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that takes text as it is: no markup, no emoji names, no guesses at what to colour.
+
+    Into a pipe, lines stay whole.
+    """
+    made = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    made.soft_wrap = not made.is_terminal
+    return made
+
+
+def say(message: str) -> None:
+    """A sentence on standard error."""
+    sys.stderr.write(f"{plain_line(message)}\n")
+    sys.stderr.flush()
+
+
+def warn(messages: Iterable[str]) -> None:
+    for message in messages:
+        say(f"coppice: warning: {message}")
+
+
+def write_json(value: Any) -> None:
+    """One JSON value on standard output, in UTF-8 whatever the terminal's encoding is."""
+    write_bytes(f"{json_text(value)}\n".encode())
+
+
+def write_bytes(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def silence_stdout() -> None:
+    """Nobody reads standard output any more; what the interpreter still flushes at its end goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+
+
+def styled(text: str, style: str) -> Text:
+    return Text(text, style=style)

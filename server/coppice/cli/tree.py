@@ -1,0 +1,103 @@
+"""`coppice tree`: a conversation tree, drawn."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from rich.text import Text
+
+from coppice.cli.plain import plain_line
+from coppice.cli.sources import Opened, opened
+from coppice.cli.terminal import console, warn, write_json
+from coppice.service.messages.trees import TreeNode, TreeParams, TreeResult
+
+_PAGE: Final = 500
+_DEEPEST_DRAWN: Final = 24
+_PREVIEW_CHARS: Final = 72
+
+
+@dataclass(frozen=True)
+class TreeCommand:
+    source: str
+    workspace: Path | None = None
+    mode: Literal["all", "branches"] = "branches"
+    limit: int = 200
+    as_json: bool = False
+
+    async def __call__(self) -> None:
+        async with opened(self.source, self.workspace) as conversation:
+            warn(conversation.warnings)
+            listing = await self._listing(conversation)
+        if self.as_json:
+            write_json(listing.model_dump(mode="json", by_alias=True))
+            return
+        out = console()
+        for line in drawn(listing.nodes, listing.leaf_id):
+            out.print(line, overflow="ellipsis", no_wrap=out.is_terminal)
+        if not listing.nodes:
+            out.print("The conversation is empty.")
+        if listing.next_after is not None:
+            out.print(f"… there is more; see it with --limit {self.limit * 2}")
+
+    async def _listing(self, conversation: Opened) -> TreeResult:
+        """The first `limit` nodes, read in pages."""
+        nodes: list[TreeNode] = []
+        after: str | None = None
+        while True:
+            params = TreeParams(
+                conversation_id=conversation.id,
+                mode=self.mode,
+                limit=min(_PAGE, self.limit - len(nodes)),
+                after=after,
+            )
+            page = await conversation.service.trees.tree(params)
+            nodes += page.nodes
+            after = page.next_after
+            if after is None or len(nodes) >= self.limit:
+                return page.model_copy(update={"nodes": nodes})
+
+
+def drawn(nodes: Sequence[TreeNode], leaf_id: str | None) -> Iterator[Text]:
+    """The tree line by line. An only child goes on below its parent; several stand beside each other.
+
+    `nodes` have parents before children; one whose parent is not among them counts as a root.
+    """
+    known = {node.id for node in nodes}
+    children: dict[str | None, list[TreeNode]] = {}
+    for node in nodes:
+        children.setdefault(node.parent_id if node.parent_id in known else None, []).append(node)
+    roots = children.get(None, [])
+    stack = [(node, "", "") for node in reversed(roots)]
+    while stack:
+        node, first, rest = stack.pop()
+        yield _line(node, first, current=node.id == leaf_id)
+        below = children.get(node.id, [])
+        if len(below) == 1:
+            stack.append((below[0], rest, rest))
+        else:
+            for index, child in reversed(list(enumerate(below))):
+                last = index == len(below) - 1
+                stack.append((child, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  ")))
+
+
+def _line(node: TreeNode, prefix: str, *, current: bool) -> Text:
+    depth = len(prefix) // 3
+    if depth > _DEEPEST_DRAWN:
+        prefix = f"…{depth} levels… {prefix[-3:]}"
+    run = node.run_length or 1
+    about = [f"{run:,} entries" if run > 1 else "", f"{node.tokens:,} tokens"]
+    marks = [
+        (f" [{plain_line(node.label, 40)}]", "yellow") if node.label else "",
+        (" pinned", "yellow") if node.pinned else "",
+        (" ← you are here", "bold green") if current else "",
+    ]
+    return Text.assemble(
+        (prefix, "dim"),
+        ("● " if node.on_current_path else "○ "),
+        (plain_line(node.id, 40), "dim"),
+        (f" {plain_line(node.role or node.type, 30)} ", "cyan"),
+        plain_line(node.preview, _PREVIEW_CHARS),
+        (f"  ({', '.join(filter(None, about))})", "dim"),
+        *marks,
+    )
