@@ -1,0 +1,247 @@
+"""Claude Code's transcripts: one record a line, a tree by `uuid` and `parentUuid`.
+
+How the tree is made of the records is told in `claude_tree`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final
+
+from coppice.errors import ImportFailedError
+from coppice.formats.claude_messages import (
+    UNKNOWN_TOOL,
+    assistant_message,
+    text_of_message,
+    tool_result_message,
+    tool_results_of,
+    user_message,
+)
+from coppice.formats.claude_records import (
+    CallPlace,
+    Record,
+    compaction_metadata,
+    kind_of,
+    record_of,
+    tool_calls_in,
+)
+from coppice.formats.claude_tree import Node, Tree, build_tree
+from coppice.formats.entry_file import EPOCH, changed_meanwhile, derived_id
+from coppice.formats.entry_index import EntryIndex, shown
+from coppice.formats.forest import ROOT, in_order
+from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at, read_objects
+from coppice.formats.session import SessionHeader
+from coppice.formats.source import Source
+from coppice.formats.warning_log import WarningLog, as_sentences
+from coppice.tree.entries import CompactionEntry, Entry, MessageEntry
+from coppice.tree.messages import Message
+
+_REASONS: Final = {"auto": "threshold", "manual": "manual"}
+
+
+class ClaudeCodeSession:
+    """Reads a transcript twice: first for the tree, then, on iteration, for the messages.
+
+    `skipped` counts the records that carry no part of the conversation, by type. See `SessionReader`.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.header = SessionHeader(format="claude-code")
+        self.skipped: Counter[str] = Counter()
+        self._source = source
+        self._log = WarningLog()
+        self._index = EntryIndex(self._log)
+        self._records: list[Record] = []
+        self._calls: dict[str, CallPlace] = {}
+        self._summaries: dict[int, Record] = {}
+        self._open_boundary: Record | None = None
+        self._title: str | None = None
+        self._title_elsewhere: tuple[str, str] | None = None
+        self._sidechains = 0
+        self._first_sidechain = 0
+        with source.open() as file:
+            for line in read_objects(file, self._log):
+                self._meet(file, line)
+        if not self._records:
+            raise ImportFailedError(
+                "No line of this file could be used as part of a Claude Code transcript. "
+                "Choose another file or format."
+            )
+        self._tell_sidechains()
+        self._tree = self._built_tree()
+        self.header.name = self._title
+        self.leaf_id = None if self._tree.leaf is None else self._tree.nodes[self._tree.leaf].id
+        self._content_log = WarningLog()
+
+    @property
+    def warnings(self) -> list[str]:
+        return as_sentences(self._log, self._content_log)
+
+    def __iter__(self) -> Iterator[Entry]:
+        self._content_log = WarningLog()
+        tree = self._tree
+        with self._source.open() as file:
+            for position in in_order(tree.parents):
+                parent = tree.parents[position]
+                parent_id = None if parent == ROOT else tree.nodes[parent].id
+                yield self._entry(file, tree.nodes[position], parent_id)
+
+    def _meet(self, file: BinaryIO, line: ParsedLine) -> None:
+        value = line.value
+        self._note_header(value)
+        kind = None if value.get("isSidechain") is True else kind_of(value)
+        uuid = value.get("uuid")
+        if not isinstance(uuid, str) or not uuid:
+            if kind is None:
+                self._skip(line)
+                return
+            uuid = derived_id(self.header.session_id, line.number)
+            self._log.add(line.number, "no id", "this record has no uuid and was given one")
+        elif self._index.has_same(file, uuid, value):
+            self._log.add(line.number, "repeated", f"the record {shown(uuid)} stands in the file twice")
+            return
+        index = self._index.add(line, uuid, self._parent(line, kind is not None))
+        if kind is None:
+            self._skip(line)
+            return
+        record = record_of(line, kind, index, self._index.ids[index] or uuid)
+        self._records.append(record)
+        if kind == "assistant":
+            for call_id, tool_name in tool_calls_in(value):
+                self._calls[call_id] = CallPlace(index, tool_name)
+        elif kind == "boundary":
+            self._open_boundary = record
+        elif kind == "summary" and self._open_boundary is not None:
+            self._summaries[self._open_boundary.index] = record
+            self._open_boundary = None
+
+    def _parent(self, line: ParsedLine, is_message: bool) -> str | int:  # noqa: FBT001 - said by its one caller
+        parent = line.value.get("parentUuid", False)
+        if isinstance(parent, str):
+            return parent
+        if parent is None or not is_message or not self._records:
+            return ROOT
+        self._log.add(
+            line.number, "no parent", "this record names no parent and was hung on the one before it"
+        )
+        return self._records[-1].index
+
+    def _note_header(self, value: dict[str, Any]) -> None:
+        header = self.header
+        header.session_id = header.session_id or _text(value, "sessionId")
+        header.cwd = header.cwd or _text(value, "cwd")
+        header.created_at = header.created_at or _text(value, "timestamp")
+        for key, name in (("version", "claudeCodeVersion"), ("gitBranch", "gitBranch")):
+            if name not in header.extra and (found := _text(value, key)):
+                header.extra[name] = found
+
+    def _skip(self, line: ParsedLine) -> None:
+        value = line.value
+        kind = str(value.get("type"))
+        if value.get("isSidechain") is True:
+            self._first_sidechain = self._first_sidechain or line.number
+            self._sidechains += 1
+            return
+        self.skipped[kind] += 1
+        if kind in ("user", "assistant"):
+            self._log.add(line.number, "no message", f"this {kind} record has no message and was left out")
+        elif kind == "custom-title":
+            self._title = _text(value, "customTitle") or self._title
+        elif kind == "summary" and (title := _text(value, "summary")):
+            self._title_elsewhere = (str(value.get("leafUuid")), title)
+
+    def _tell_sidechains(self) -> None:
+        if self._sidechains:
+            self._log.add(
+                self._first_sidechain,
+                "side conversations",
+                f"{self._sidechains:,} records of side conversations were left out, this one the first",
+            )
+
+    def _built_tree(self) -> Tree:
+        self._index.connect()
+        if self._title is None and self._title_elsewhere is not None:
+            leaf, title = self._title_elsewhere
+            self._title = title if self._index.position_of(leaf) is not None else None
+        logical = {
+            record.index: position
+            for record in self._records
+            if record.logical_parent is not None
+            and (position := self._index.position_of(record.logical_parent)) is not None
+        }
+        kept = [record for record in self._records if not self._is_lone_boundary(record)]
+        previous = ROOT
+        for record in self._records:
+            if self._is_lone_boundary(record):
+                if self._index.parents[record.index] == ROOT:
+                    self._index.parents[record.index] = logical.get(record.index, previous)
+                self._log.add(record.line, "no summary", "this compaction has no summary and was left out")
+            previous = record.index
+        tree = build_tree(kept, self._index.parents, self._calls, self._summaries, logical)
+        for position in tree.cut_circles:
+            line = tree.nodes[position].records[0].line
+            self._log.add(line, "cycle", "this message is its own ancestor; the circle was cut here")
+        return tree
+
+    def _is_lone_boundary(self, record: Record) -> bool:
+        return record.kind == "boundary" and record.index not in self._summaries
+
+    def _entry(self, file: BinaryIO, node: Node, parent_id: str | None) -> Entry:
+        values = [self._read_again(file, record) for record in node.records]
+        timestamp = _text(values[0], "timestamp") or self.header.created_at or EPOCH
+        if node.records[0].kind in ("boundary", "summary"):
+            return self._compaction(node, values, parent_id, timestamp)
+        message = values[0]["message"]
+        said: Message
+        if node.records[0].kind == "assistant":
+            said = assistant_message(values)
+        elif node.result is None:
+            said = user_message(message)
+        else:
+            block = tool_results_of(message)[node.result]
+            said = tool_result_message(block, self._tool_name(node))
+        return MessageEntry(id=node.id, parent_id=parent_id, timestamp=timestamp, message=said)
+
+    def _tool_name(self, node: Node) -> str:
+        record = node.records[0]
+        place = self._calls.get(record.results[node.result or 0])
+        if place is not None:
+            return place.tool_name
+        self._content_log.add(
+            record.line, "no tool call", "this tool result answers a call that is not in the file"
+        )
+        return UNKNOWN_TOOL
+
+    def _compaction(
+        self, node: Node, values: list[dict[str, Any]], parent_id: str | None, timestamp: str
+    ) -> CompactionEntry:
+        metadata = compaction_metadata(values[0])
+        fields: dict[str, Any] = {"summary": text_of_message(values[-1]["message"])}
+        tokens = metadata.get("preTokens")
+        if isinstance(tokens, int) and not isinstance(tokens, bool):
+            fields["tokens_before"] = tokens
+        reason = _REASONS.get(str(metadata.get("trigger")))
+        if reason is not None:
+            fields["reason"] = reason
+        first_kept = self._kept_entry(node.records[0].first_kept)
+        if first_kept is not None:
+            fields["first_kept_entry_id"] = first_kept
+        return CompactionEntry(id=node.id, parent_id=parent_id, timestamp=timestamp, **fields)
+
+    def _kept_entry(self, uuid: str | None) -> str | None:
+        index = None if uuid is None else self._index.position_of(uuid)
+        position = None if index is None else self._tree.node_of.get(index)
+        return None if position is None else self._tree.nodes[position].id
+
+    def _read_again(self, file: BinaryIO, record: Record) -> dict[str, Any]:
+        try:
+            value = read_object_at(file, record.offset)
+        except UnusableLineError as error:
+            raise changed_meanwhile() from error
+        if kind_of(value) != record.kind:
+            raise changed_meanwhile()
+        return value
+
+
+def _text(value: dict[str, Any], key: str) -> str | None:
+    found = value.get(key)
+    return found if isinstance(found, str) and found else None

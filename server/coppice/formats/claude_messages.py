@@ -1,0 +1,156 @@
+"""Claude Code's messages in our terms."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from coppice.tree.messages import (
+    AssistantContent,
+    AssistantMessage,
+    ImageContent,
+    StopReason,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserContent,
+    UserMessage,
+)
+
+UNKNOWN_TOOL: Final = "unknown"
+
+_STOP_REASONS: Final[dict[str, StopReason]] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "toolUse",
+    "refusal": "error",
+}
+_USAGE: Final = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cache_read": "cache_read_input_tokens",
+    "cache_write": "cache_creation_input_tokens",
+}
+
+
+def blocks_of(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """A message's content as blocks; what is no block is left out."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def tool_results_of(message: dict[str, Any]) -> list[dict[str, Any]]:
+    return [block for block in blocks_of(message) if block.get("type") == "tool_result"]
+
+
+def says_more_than_results(message: dict[str, Any]) -> bool:
+    """Whether a user message holds anything but tool results."""
+    blocks = blocks_of(message)
+    return not blocks or any(block.get("type") != "tool_result" for block in blocks)
+
+
+def assistant_message(parts: Sequence[dict[str, Any]]) -> AssistantMessage:
+    """The reply whose streamed parts were recorded as `parts`, oldest first.
+
+    Blocks are joined in order; model, usage and stop reason are those of the last part that has them.
+    """
+    messages = [part["message"] for part in parts]
+    content = [_assistant_block(block) for message in messages for block in blocks_of(message)]
+    model = _last(messages, "model")
+    failed = model == "<synthetic>" or any(part.get("isApiErrorMessage") for part in parts)
+    stop_reason = "error" if failed else _stop_reason(_last(messages, "stop_reason"), content)
+    fields: dict[str, Any] = {"content": content, "provider": "anthropic", "stop_reason": stop_reason}
+    usage = next((found for message in reversed(messages) if (found := _usage(message))), None)
+    if usage is not None:
+        fields["usage"] = usage
+    if isinstance(model, str):
+        fields["model"] = model
+    if failed:
+        fields["error_message"] = "".join(block.text for block in content if isinstance(block, TextContent))
+    response_id = _last(messages, "id")
+    if isinstance(response_id, str):
+        fields["responseId"] = response_id
+    return AssistantMessage(**fields)
+
+
+def user_message(message: dict[str, Any]) -> UserMessage:
+    """What the user said, without tool results."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return UserMessage(content=content)
+    blocks = [block for block in blocks_of(message) if block.get("type") != "tool_result"]
+    return UserMessage(content=[_user_block(block) for block in blocks])
+
+
+def tool_result_message(block: dict[str, Any], tool_name: str) -> ToolResultMessage:
+    content = blocks_of(block)
+    return ToolResultMessage(
+        tool_call_id=str(block.get("tool_use_id", "")),
+        tool_name=tool_name,
+        content=[_user_block(item) for item in content],
+        is_error=block.get("is_error") is True,
+    )
+
+
+def text_of_message(message: dict[str, Any]) -> str:
+    """The text of a message, block by block."""
+    return "\n".join(text for block in blocks_of(message) if isinstance(text := block.get("text"), str))
+
+
+def _assistant_block(block: dict[str, Any]) -> AssistantContent:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return TextContent(text=text)
+        case {"type": "thinking", "thinking": str(thinking)}:
+            return ThinkingContent(thinking=thinking, **_signature(block.get("signature")))
+        case {"type": "redacted_thinking"}:
+            return ThinkingContent(thinking="", **{"redacted": True, **_signature(block.get("data"))})
+        case {"type": "tool_use", "id": str(call_id), "name": str(name)}:
+            given = block.get("input")
+            arguments = given if isinstance(given, dict) else {} if given is None else {"input": given}
+            return ToolCall(id=call_id, name=name, arguments=arguments)
+        case _:
+            return _as_text(block)
+
+
+def _user_block(block: dict[str, Any]) -> UserContent:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return TextContent(text=text)
+        case {"type": "image", "source": {"type": "base64", "data": str(data), "media_type": str(kind)}}:
+            return ImageContent(data=data, mime_type=kind)
+        case _:
+            return _as_text(block)
+
+
+def _as_text(block: dict[str, Any]) -> TextContent:
+    return TextContent(text=json.dumps(block, ensure_ascii=False))
+
+
+def _signature(value: object) -> dict[str, Any]:
+    return {"thinkingSignature": value} if isinstance(value, str) else {}
+
+
+def _stop_reason(recorded: object, content: Sequence[AssistantContent]) -> StopReason:
+    inferred: StopReason = "toolUse" if any(isinstance(block, ToolCall) for block in content) else "stop"
+    return _STOP_REASONS.get(recorded, inferred) if isinstance(recorded, str) else inferred
+
+
+def _usage(message: dict[str, Any]) -> Usage | None:
+    recorded = message.get("usage")
+    if not isinstance(recorded, dict):
+        return None
+    counts = {name: recorded.get(key, 0) or 0 for name, key in _USAGE.items()}
+    if not all(isinstance(count, int) and not isinstance(count, bool) for count in counts.values()):
+        return None
+    return Usage(**counts, total_tokens=sum(counts.values()))
+
+
+def _last(messages: Sequence[dict[str, Any]], key: str) -> object:
+    return next((message[key] for message in reversed(messages) if message.get(key) is not None), None)

@@ -1,0 +1,98 @@
+"""The records of a Claude Code transcript, as far as the tree depends on them: no contents."""
+
+import sys
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from coppice.formats.claude_messages import blocks_of, says_more_than_results, tool_results_of
+from coppice.formats.lines import ParsedLine
+
+Kind = Literal["assistant", "user", "boundary", "summary"]
+
+
+@dataclass(slots=True)
+class Record:
+    """A record that becomes an entry, or a part of one.
+
+    `index` counts all records that have a uuid. `results` are the ids of the calls that a user record
+    answers; `says_more` tells whether it holds anything else.
+    """
+
+    index: int
+    kind: Kind
+    uuid: str
+    offset: int
+    line: int
+    message_id: str | None = None
+    results: tuple[str, ...] = ()
+    says_more: bool = False
+    logical_parent: str | None = None
+    first_kept: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """Which record made a tool call, and with which tool."""
+
+    index: int
+    tool_name: str
+
+
+COMPACT_BOUNDARY: Final = "compact_boundary"
+
+
+def kind_of(value: dict[str, Any]) -> Kind | None:
+    """What becomes of a record; None when it is no part of the conversation."""
+    has_message = isinstance(value.get("message"), dict)
+    match value.get("type"):
+        case "assistant" if has_message:
+            return "assistant"
+        case "user" if has_message:
+            return "summary" if value.get("isCompactSummary") else "user"
+        case "system" if value.get("subtype") == COMPACT_BOUNDARY:
+            return "boundary"
+        case _:
+            return None
+
+
+def record_of(line: ParsedLine, kind: Kind, index: int, uuid: str) -> Record:
+    value = line.value
+    record = Record(index, kind, uuid, line.offset, line.number)
+    match kind:
+        case "assistant":
+            record.message_id = _text(value["message"].get("id"))
+        case "user":
+            message = value["message"]
+            record.results = tuple(str(block.get("tool_use_id", "")) for block in tool_results_of(message))
+            record.says_more = says_more_than_results(message)
+        case "boundary":
+            record.logical_parent = _text(value.get("logicalParentUuid"))
+            record.first_kept = _preserved_head(value)
+        case "summary":
+            pass
+    return record
+
+
+def tool_calls_in(value: dict[str, Any]) -> list[tuple[str, str]]:
+    """The ids and tool names of the calls that an assistant record makes."""
+    return [
+        (block["id"], sys.intern(block["name"]))
+        for block in blocks_of(value["message"])
+        if block.get("type") == "tool_use"
+        and isinstance(block.get("id"), str)
+        and isinstance(block.get("name"), str)
+    ]
+
+
+def compaction_metadata(value: dict[str, Any]) -> dict[str, Any]:
+    metadata = value.get("compactMetadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _preserved_head(value: dict[str, Any]) -> str | None:
+    segment = compaction_metadata(value).get("preservedSegment")
+    return _text(segment.get("headUuid")) if isinstance(segment, dict) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,103 @@
+"""Which entries a file holds, where, and how they hang together: ids and positions, no contents."""
+
+from array import array
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final
+
+from coppice.formats.forest import ROOT, break_cycles
+from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at
+from coppice.formats.warning_log import WarningLog
+
+SHOWN_ID_CHARS: Final = 40
+
+
+@dataclass
+class EntryIndex:
+    """Positions count the entries from 0 in the order of the file.
+
+    `ids[position]` is the entry's id, or None where the file gives it none. An id that occurs again with
+    the same content is left out; with other content the later entry gets an id of its own, and what comes
+    after it and names the id as its parent hangs on that one.
+    """
+
+    log: WarningLog
+    ids: list[str | None] = field(default_factory=list)
+    offsets: "array[int]" = field(default_factory=lambda: array("q"))
+    lines: "array[int]" = field(default_factory=lambda: array("q"))
+    parents: "array[int]" = field(default_factory=lambda: array("q"))
+    _position_of: dict[str, int] = field(default_factory=dict)
+    _pending: list[tuple[int, str]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def position_of(self, entry_id: str) -> int | None:
+        return self._position_of.get(entry_id)
+
+    def add(self, line: ParsedLine, entry_id: str | None, parent: str | int) -> int:
+        """The position of the entry in `line`; `parent` is an id, a position or ROOT."""
+        position = len(self)
+        self.parents.append(ROOT)
+        if isinstance(parent, int):
+            self.parents[position] = parent
+        elif (known := self._position_of.get(parent)) is not None:
+            self.parents[position] = known
+        else:
+            self._pending.append((position, parent))
+        self.ids.append(None if entry_id is None else self._taken(line, entry_id, position))
+        self.offsets.append(line.offset)
+        self.lines.append(line.number)
+        return position
+
+    def has_same(self, file: BinaryIO, entry_id: str, value: dict[str, Any]) -> bool:
+        """Whether an entry with this id and this very content is there already. `file` keeps its place."""
+        position = self._position_of.get(entry_id)
+        if position is None:
+            return False
+        place = file.tell()
+        try:
+            return read_object_at(file, self.offsets[position]) == value
+        except UnusableLineError:
+            return False
+        finally:
+            file.seek(place)
+
+    def connect(self) -> None:
+        """Finds the parents that came later; entries without one, or in a cycle, become roots."""
+        for position, parent in self._pending:
+            known = self._position_of.get(parent)
+            if known is not None:
+                self.parents[position] = known
+            else:
+                self.log.add(
+                    self.lines[position],
+                    "parent not in the file",
+                    f"the parent {shown(parent)} is not in the file; this entry became a root",
+                )
+        self._pending.clear()
+        for position in break_cycles(self.parents):
+            self.log.add(
+                self.lines[position],
+                "cycle",
+                "this entry is its own ancestor; the circle was cut here and it became a root",
+            )
+
+    def _taken(self, line: ParsedLine, entry_id: str, position: int) -> str:
+        own, copies = entry_id, 1
+        while own in self._position_of:
+            copies += 1
+            own = f"{entry_id}~{copies}"
+        if own != entry_id:
+            self.log.add(
+                line.number,
+                "id used twice",
+                f"the id {shown(entry_id)} is taken by an earlier entry; this one is now {shown(own)}",
+            )
+            self._position_of[own] = position
+        self._position_of[entry_id] = position
+        return own
+
+
+def shown(text: str) -> str:
+    """`text` as a warning quotes it."""
+    return repr(text if len(text) <= SHOWN_ID_CHARS else text[:SHOWN_ID_CHARS] + "…")

@@ -1,0 +1,189 @@
+"""JSON lines as they are found: torn, rotten, written by other programs.
+
+Every line that holds a JSON object is read; whatever else stands there is skipped or mended with a warning.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final
+
+from coppice.formats.warning_log import WarningLog
+
+MAX_LINE_BYTES: Final = 32 * 2**20
+"""Longer lines are skipped: no provider takes a request of that size, so no message was that long."""
+
+MAX_DEPTH: Final = 128
+"""Objects nested deeper cannot be kept as values; pydantic serializes no more than about 250 levels."""
+
+BOM: Final = b"\xef\xbb\xbf"
+
+_REPLACEMENT: Final = "\ufffd"
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SUSPECT: Final = re.compile(rb"\\u[dD][89a-fA-F]|NaN|Infinity|[eE]\+?[0-9]{3}|[0-9]{300}")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`number` counts from 1, `offset` is the position of its first byte. `whole` lines end in a newline."""
+
+    number: int
+    offset: int
+    data: bytes
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedLine:
+    """A line that holds a JSON object."""
+
+    number: int
+    offset: int
+    value: dict[str, Any]
+
+
+class UnusableLineError(ValueError):
+    """A line that holds no JSON object. `str(error)` completes the sentence "this line …"."""
+
+
+def read_lines(file: BinaryIO, log: WarningLog) -> Iterator[Line]:
+    """The lines of `file`, which stands at its start, that are not blank."""
+    number, offset, seen_crlf = 0, 0, False
+    while raw := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        start, length = offset, len(raw)
+        too_long = length > MAX_LINE_BYTES and not raw.endswith(b"\n")
+        if too_long:
+            length += _skip_rest(file)
+            log.add(number, "too long", f"this line is longer than {MAX_LINE_BYTES:,} bytes and was left out")
+        offset += length
+        if too_long:
+            continue
+        if number == 1 and raw.startswith(BOM):
+            log.add(1, "byte order mark", "the file begins with a byte order mark, which was ignored")
+            raw, start = raw[len(BOM) :], start + len(BOM)
+        if not seen_crlf and raw.endswith(b"\r\n"):
+            seen_crlf = True
+            log.add(
+                number, "line ends", "from here on lines end as on Windows (CRLF); read as plain line ends"
+            )
+        data = raw.strip()
+        if data:
+            yield Line(number, start, data, raw.endswith(b"\n"))
+
+
+def read_objects(file: BinaryIO, log: WarningLog) -> Iterator[ParsedLine]:
+    """The JSON objects of `file`, one a line."""
+    for line in read_lines(file, log):
+        try:
+            value, mended = parse_object(line.data)
+        except UnusableLineError as error:
+            if line.whole:
+                log.add(line.number, "not a JSON object", f"this line {error} and was left out")
+            else:
+                log.add(line.number, "torn", "the file ends in the middle of this line, which was left out")
+            continue
+        for what in mended:
+            log.add(line.number, what, what)
+        yield ParsedLine(line.number, line.offset, value)
+
+
+def read_object_at(file: BinaryIO, offset: int) -> dict[str, Any]:
+    """The object of the line that begins at `offset`. Raises UnusableLineError when there is none."""
+    file.seek(offset)
+    return parse_object(file.readline(MAX_LINE_BYTES + 2).strip())[0]
+
+
+def read_text_at(file: BinaryIO, offset: int) -> str:
+    """The line that begins at `offset`, as it stands there."""
+    file.seek(offset)
+    return file.readline(MAX_LINE_BYTES + 2).strip().decode("utf-8", errors="replace")
+
+
+def parse_object(data: bytes) -> tuple[dict[str, Any], list[str]]:
+    """A line's object, and what was mended in it. Raises UnusableLineError when it holds none."""
+    mended: list[str] = []
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", errors="replace")
+        mended.append("bytes that are not UTF-8 were replaced by U+FFFD")
+    try:
+        value = _loaded(text, mended)
+        if not isinstance(value, dict):
+            raise UnusableLineError("holds no JSON object")
+        if _SUSPECT.search(data):
+            value = _cleaned(value, mended)
+    except RecursionError as error:
+        raise UnusableLineError("is nested too deep") from error
+    return value, list(dict.fromkeys(mended))
+
+
+def dump_line(value: dict[str, Any]) -> str:
+    """One line of JSON with its newline. What JSON or UTF-8 cannot hold is mended as on reading."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text.encode("utf-8")
+    except ValueError:
+        text = json.dumps(_cleaned(value, []), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text + "\n"
+
+
+def is_too_deep(value: object, limit: int = MAX_DEPTH) -> bool:
+    """Whether `value` is nested deeper than can be kept."""
+    level = [value]
+    for _ in range(limit):
+        level = [child for item in level for child in _children(item)]
+        if not level:
+            return False
+    return True
+
+
+def _children(item: object) -> Iterator[object]:
+    if isinstance(item, dict):
+        yield from (child for child in item.values() if isinstance(child, dict | list))
+    elif isinstance(item, list):
+        yield from (child for child in item if isinstance(child, dict | list))
+
+
+def _skip_rest(file: BinaryIO) -> int:
+    skipped = 0
+    while chunk := file.readline(2**20):
+        skipped += len(chunk)
+        if chunk.endswith(b"\n"):
+            break
+    return skipped
+
+
+def _loaded(text: str, mended: list[str]) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UnusableLineError(f"is not JSON ({error.msg} at column {error.colno})") from error
+    except ValueError:
+        mended.append("a number of thousands of digits became null")
+        return json.loads(text, parse_int=_int_or_none)
+
+
+def _int_or_none(digits: str) -> int | None:
+    try:
+        return int(digits)
+    except ValueError:
+        return None
+
+
+def _cleaned(value: Any, mended: list[str]) -> Any:
+    match value:
+        case dict():
+            return {_cleaned(key, mended): _cleaned(item, mended) for key, item in value.items()}
+        case list():
+            return [_cleaned(item, mended) for item in value]
+        case float() if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 - NaN
+            mended.append("NaN or Infinity, which JSON does not have, became null")
+            return None
+        case str() if _LONE_SURROGATE.search(value):
+            mended.append("half of a surrogate pair was replaced by U+FFFD")
+            return _LONE_SURROGATE.sub(_REPLACEMENT, value)
+        case _:
+            return value

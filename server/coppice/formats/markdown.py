@@ -1,0 +1,150 @@
+"""A conversation for people to read."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from coppice.formats.markdown_text import code, escaped, fenced, inline, prose, quoted
+from coppice.formats.session import SessionHeader
+from coppice.tree.entries import (
+    BranchSummaryEntry,
+    CompactionEntry,
+    CustomMessageEntry,
+    Entry,
+    MessageEntry,
+    ModelChangeEntry,
+)
+from coppice.tree.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryRoleMessage,
+    CompactionSummaryRoleMessage,
+    ImageContent,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    text_of,
+)
+
+RESULT_HEAD_CHARS: Final = 1500
+RESULT_TAIL_CHARS: Final = 500
+"""How much of a tool result is shown: its beginning, and its end, where errors stand."""
+
+_ROLES: Final = {
+    "user": "User",
+    "assistant": "Assistant",
+    "developer": "Developer",
+    "system": "System",
+    "custom": "Extension",
+    "bashExecution": "User ran a command",
+}
+
+
+def export_markdown(header: SessionHeader, entries: Iterable[Entry]) -> Iterator[str]:
+    """The path `entries`, root first, as Markdown, piece by piece.
+
+    Tool calls and results are folded, long results shortened; metadata is left out. What a message says
+    stands as it is, except that it can close neither a fold nor a fence.
+    """
+    yield f"# {inline(header.name or 'Conversation')}\n\n"
+    facts = [f"{name}: {code(value)}" for name, value in _facts(header) if value]
+    if facts:
+        yield " · ".join(facts) + "\n\n"
+    for entry in entries:
+        text = _entry(entry)
+        if text:
+            yield text + "\n\n"
+
+
+def _facts(header: SessionHeader) -> Iterator[tuple[str, str | None]]:
+    yield "Session", header.session_id
+    yield "Begun", header.created_at
+    yield "Folder", header.cwd
+
+
+def _entry(entry: Entry) -> str:
+    match entry:
+        case MessageEntry():
+            return _message(entry.message)
+        case CompactionEntry():
+            before = "" if entry.tokens_before is None else f" of {entry.tokens_before:,} tokens"
+            said = f"**Compaction**{before}: this summary replaces what came before"
+            return f"> {said}\n>\n{quoted(entry.summary)}"
+        case BranchSummaryEntry():
+            return f"> **Another branch** was left; this happened there\n>\n{quoted(entry.summary)}"
+        case CustomMessageEntry():
+            return f"## {inline(entry.custom_type)}\n\n{_content(entry.content)}" if entry.display else ""
+        case ModelChangeEntry():
+            return f"*Model: {code(f'{entry.provider}/{entry.model_id}')}*"
+        case _:
+            return ""
+
+
+def _message(message: Message) -> str:
+    match message:
+        case AssistantMessage():
+            return _reply(message)
+        case ToolResultMessage():
+            return _result(message)
+        case BashExecutionMessage():
+            return f"## {_ROLES[message.role]}\n\n{_command(message)}"
+        case BranchSummaryRoleMessage() | CompactionSummaryRoleMessage():
+            return f"> **Summary**\n>\n{quoted(message.summary)}"
+        case _:
+            return f"## {_ROLES[message.role]}\n\n{_content(message.content)}"
+
+
+def _reply(message: AssistantMessage) -> str:
+    parts = [text for block in message.content if (text := _block(block))]
+    if message.error_message:
+        parts.append(f"*Failed:*\n\n{fenced(message.error_message)}")
+    elif message.stop_reason == "aborted":
+        parts.append("*Interrupted.*")
+    if not parts:
+        return ""
+    return "\n\n".join([f"## {_ROLES['assistant']}", *parts])
+
+
+def _content(content: str | list[Any]) -> str:
+    blocks = [TextContent(text=content)] if isinstance(content, str) else content
+    return "\n\n".join(text for block in blocks if (text := _block(block)))
+
+
+def _block(block: TextContent | ImageContent | ThinkingContent | ToolCall) -> str:
+    match block:
+        case TextContent():
+            return prose(block.text)
+        case ThinkingContent():
+            return _folded("Thinking", quoted(block.thinking)) if block.thinking.strip() else ""
+        case ImageContent():
+            return f"*Image, {code(block.mime_type)}, {len(block.data) * 3 // 4:,} bytes*"
+        case ToolCall():
+            arguments = json.dumps(block.arguments, ensure_ascii=False, indent=2)
+            return _folded(f"Tool call: {block.name}", fenced(arguments, "json"))
+
+
+def _result(message: ToolResultMessage) -> str:
+    said = "failed" if message.is_error else "result"
+    body = fenced(_shortened(text_of(message.content)))
+    images = [_block(block) for block in message.content if isinstance(block, ImageContent)]
+    return _folded(f"{message.tool_name}: {said}", "\n\n".join([body, *images]))
+
+
+def _command(message: BashExecutionMessage) -> str:
+    ended = f"\n\n*Exit code {message.exit_code}.*" if message.exit_code else ""
+    return f"{fenced(f'$ {message.command}')}\n\n{fenced(_shortened(message.output))}{ended}"
+
+
+def _folded(title: str, body: str) -> str:
+    return f"<details>\n<summary>{escaped(title)}</summary>\n\n{body}\n\n</details>"
+
+
+def _shortened(text: str) -> str:
+    left_out = len(text) - RESULT_HEAD_CHARS - RESULT_TAIL_CHARS
+    if left_out <= 0:
+        return text
+    return (
+        f"{text[:RESULT_HEAD_CHARS]}\n\n[… {left_out:,} characters left out …]\n\n{text[-RESULT_TAIL_CHARS:]}"
+    )

@@ -1,0 +1,45 @@
+"""A session file, as every format presents it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from coppice.tree.entries import Entry
+
+
+@dataclass
+class SessionHeader:
+    """What a session says about itself, besides its entries.
+
+    `created_at` is an ISO 8601 UTC string, `cwd` the folder the session worked in. `extra` holds the
+    header's further properties under their own names, so that an export can write them again.
+    """
+
+    format: str
+    session_id: str | None = None
+    name: str | None = None
+    cwd: str | None = None
+    created_at: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class SessionReader(Protocol):
+    """A session file that was found readable.
+
+    Iterating gives its entries, parents before children and otherwise in the order of the file, and may be
+    done more than once. Memory holds the ids of the entries, never their contents. Iterating raises
+    ImportFailedError when the file was changed since it was opened.
+    """
+
+    @property
+    def header(self) -> SessionHeader: ...
+
+    @property
+    def warnings(self) -> list[str]:
+        """What could not be taken as it stood, each with its line; complete once the entries were read."""
+
+    @property
+    def leaf_id(self) -> str | None:
+        """The entry the session stands at; None where it stands before its first entry."""
+
+    def __iter__(self) -> Iterator[Entry]: ...
