@@ -46,7 +46,8 @@ class ReferenceTree:
         return found[::-1]
 
     def total(self, path: list[str]) -> Size:
-        return sum((self.records[entry_id].size for entry_id in path), Size())
+        said = (self.records[entry_id] for entry_id in path)
+        return sum((each.size for each in said if not isinstance(each.entry, CompactionEntry)), Size())
 
     def usage(self, entry_id: str) -> tuple[int | None, Size]:
         since = Size()

@@ -86,6 +86,7 @@ class Placement:
             UnknownEntryError: a label or pin has a target that does not exist, unless `lenient`.
         """
         entry, size = record.entry, record.size
+        said = Size() if isinstance(entry, CompactionEntry) else size
         key = next(self._keys)
         usage, since = _usage_at(entry, size, parent)
         end = PathEnd(
@@ -95,7 +96,7 @@ class Placement:
             run=self._growth.run_for(parent, beside=beside),
             depth=0 if parent is None else parent.depth + 1,
             type=entry.type,
-            total=size if parent is None else parent.total + size,
+            total=said if parent is None else parent.total + said,
             compaction_key=_compaction_at(entry, key, parent),
             usage_tokens=usage,
             since_usage=since,
@@ -174,9 +175,10 @@ class Placement:
     ) -> None:
         kept = None if first_kept is None else self.find(first_kept)
         if kept is not None and self.on_path(kept, parent):
-            kept_depth, before = kept.depth, kept.total - self._size(kept)
+            size = Size() if kept.type == "compaction" else self._size(kept)
+            kept_depth, before = kept.depth, kept.total - size
         else:
-            kept_depth, before = end.depth + 1, end.total - record.size
+            kept_depth, before = end.depth + 1, end.total
         ledger = record.ledger
         self._cuts.append(end)
         self._compactions.append(
