@@ -45,6 +45,12 @@ class Says(Waiting):
         self.may_go_on.set()
 
 
+@pytest.fixture
+async def client(make_client: MakeClient) -> Client:
+    made: Client = await make_client(SMALL)
+    return made
+
+
 def long_session(turns: int = 12) -> list[dict[str, Any]]:
     said: list[dict[str, Any]] = []
     for number in range(turns):
@@ -63,7 +69,7 @@ async def long_conversation(client: Client, turns: int = 12) -> str:
 async def test_the_model_sees_summary_and_kept_entries_and_nothing_before(client: Client) -> None:
     made = await long_conversation(client)
     before = await client.ask("context", conversationId=made)
-    done = await client.ask("compact", conversationId=made, settings=SMALL)
+    done = await client.ask("compact", conversationId=made)
     after = await client.ask("context", conversationId=made)
     assert after["compactionId"] == done["entry"]["id"]
     assert after["firstKeptEntryId"] == done["firstKeptEntryId"] == after["messages"][1]["entryId"]
@@ -75,7 +81,7 @@ async def test_the_model_sees_summary_and_kept_entries_and_nothing_before(client
 
 async def test_tokens_after_are_what_the_next_context_holds(client: Client) -> None:
     made = await long_conversation(client)
-    done = await client.ask("compact", conversationId=made, settings=SMALL)
+    done = await client.ask("compact", conversationId=made)
     usage = await client.ask("usage", conversationId=made)
     with_estimate = await client.ask("context", conversationId=made)
     assert usage["tokens"] == with_estimate["tokens"]
@@ -85,8 +91,8 @@ async def test_tokens_after_are_what_the_next_context_holds(client: Client) -> N
 
 async def test_a_preview_tells_what_the_compaction_then_does(client: Client) -> None:
     made = await long_conversation(client)
-    preview = await client.ask("compactPreview", conversationId=made, settings=SMALL)
-    done = await client.ask("compact", conversationId=made, settings=SMALL)
+    preview = await client.ask("compactPreview", conversationId=made)
+    done = await client.ask("compact", conversationId=made)
     assert preview["firstKeptEntryId"] == done["firstKeptEntryId"]
     assert preview["tokensBefore"] == done["tokensBefore"]
     assert preview["modifiedFiles"] == done["entry"]["details"]["modifiedFiles"]
@@ -119,7 +125,10 @@ async def test_an_empty_conversation_has_nothing_to_compact(client: Client) -> N
     assert client.notified("compactionStarted") == []
 
 
-async def test_a_short_conversation_has_nothing_to_compact_and_says_the_numbers(client: Client) -> None:
+async def test_a_short_conversation_has_nothing_to_compact_and_says_the_numbers(
+    make_client: MakeClient,
+) -> None:
+    client = await make_client()
     made = await client.conversation("hello", "hi")
     with pytest.raises(NothingToCompactError, match="20,000") as refusal:
         await client.ask("compact", conversationId=made)
@@ -128,9 +137,9 @@ async def test_a_short_conversation_has_nothing_to_compact_and_says_the_numbers(
 
 async def test_a_conversation_that_was_just_compacted_has_nothing_to_compact(client: Client) -> None:
     made = await long_conversation(client)
-    await client.ask("compact", conversationId=made, settings=SMALL)
+    await client.ask("compact", conversationId=made)
     with pytest.raises(NothingToCompactError, match="just compacted"):
-        await client.ask("compact", conversationId=made, settings=SMALL)
+        await client.ask("compact", conversationId=made)
 
 
 @pytest.mark.parametrize("text", ["", "  \n ", "word " * 20_000])
@@ -149,10 +158,10 @@ async def test_a_summary_that_is_no_improvement_is_rejected_and_nothing_changes(
 async def test_a_draft_writes_nothing_and_can_be_stored_as_a_person_edited_it(client: Client) -> None:
     made = await long_conversation(client)
     before = await client.ask("conversation/get", conversationId=made)
-    draft = await client.ask("compact", conversationId=made, settings=SMALL, draft=True)
+    draft = await client.ask("compact", conversationId=made, draft=True)
     assert await client.ask("conversation/get", conversationId=made) == before
     assert draft["tokensAfter"] < draft["tokensBefore"]
-    edited = await client.ask("compact", conversationId=made, settings=SMALL, summary=FORMAT)
+    edited = await client.ask("compact", conversationId=made, summary=FORMAT)
     assert edited["summarizer"] == "edited"
     assert edited["entry"]["summary"].startswith(FORMAT)
     assert "<modified-files>" in edited["entry"]["summary"]
@@ -303,7 +312,7 @@ class Watching:
 async def test_progress_names_its_stages_never_goes_back_and_ends_with_the_numbers(client: Client) -> None:
     made = await long_conversation(client)
     watching = Watching()
-    params = {"conversationId": made, "settings": SMALL}
+    params = {"conversationId": made}
     result: WireModel = await client.call("compact", watching, **params)
     assert watching.seen[0] == ("Compacting", 0)
     percentages = [percentage for _, percentage in watching.seen]

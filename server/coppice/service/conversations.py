@@ -1,8 +1,14 @@
 """The use cases of `coppice/conversation/*` that keep conversations."""
 
 import asyncio
+import json
 import uuid
+from dataclasses import replace
+from typing import Final
 
+from pydantic import TypeAdapter, ValidationError
+
+from coppice.errors import UnknownEntryError
 from coppice.service.context import Context, now
 from coppice.service.messages.conversations import (
     Conversation,
@@ -20,7 +26,6 @@ from coppice.service.messages.conversations import (
 from coppice.service.messages.events import ConversationChanged
 from coppice.service.usage import usage_state
 from coppice.store.records import LEAF, ConversationRecord, NewConversation, NewRecord
-from coppice.store.store import Store
 from coppice.tokens.size import Size
 from coppice.tree.entries import SessionInfoEntry
 from coppice.tree.ids import new_entry_id
@@ -106,29 +111,37 @@ class Conversations:
         return DeleteResult()
 
     def _list(self, params: ListParams) -> ListResult:
-        if params.workspace_uri is not None or len(self._context.stores.folders) <= 1:
-            workspace = params.workspace_uri or self._context.stores.default_workspace()
-            store = self._context.stores.of_workspace(workspace)
-            records, cursor = store.conversations(
-                workspace_uri=workspace, limit=params.limit, cursor=params.cursor
-            )
-            return ListResult(conversations=[conversation_of(r) for r in records], next_cursor=cursor)
-        return self._list_folders(params)
+        """Every folder's conversations in one order, by time of change.
 
-    def _list_folders(self, params: ListParams) -> ListResult:
-        """Every folder's conversations in one order: by time of change, then by id."""
+        The cursor says for each folder how far its conversations have been listed.
+        """
+        folders = [params.workspace_uri] if params.workspace_uri else self._context.stores.workspaces()
+        listed = _read_cursor(params.cursor)
         found: list[ConversationRecord] = []
-        for folder in self._context.stores.folders:
-            found += self._page(self._context.stores.of_workspace(folder), folder, params)
-        found.sort(key=_place, reverse=True)
+        for folder in folders:
+            page, _ = self._context.stores.of_workspace(folder).conversations(
+                workspace_uri=folder, limit=params.limit + 1, cursor=listed.get(folder)
+            )
+            found += [replace(record, workspace_uri=folder) for record in page]
+        found.sort(key=lambda record: record.modified_at, reverse=True)
         page = found[: params.limit]
-        cursor = "|".join(_place(page[-1])) if len(found) > params.limit else None
-        return ListResult(conversations=[conversation_of(r) for r in page], next_cursor=cursor)
+        listed |= {record.workspace_uri: record.cursor for record in page}
+        more = len(found) > len(page)
+        return ListResult(
+            conversations=[conversation_of(record) for record in page],
+            next_cursor=json.dumps(listed) if more else None,
+        )
 
-    def _page(self, store: Store, folder: str, params: ListParams) -> list[ConversationRecord]:
-        records, _ = store.conversations(workspace_uri=folder, limit=params.limit + 1, cursor=params.cursor)
-        return records
+
+def _read_cursor(cursor: str | None) -> dict[str, str]:
+    if cursor is None:
+        return {}
+    try:
+        return _CURSOR.validate_json(cursor)
+    except ValidationError as error:
+        raise UnknownEntryError(
+            "The list cannot go on from there: the cursor is none of ours. Start it again."
+        ) from error
 
 
-def _place(record: ConversationRecord) -> tuple[str, str]:
-    return record.modified_at, record.id
+_CURSOR: Final = TypeAdapter(dict[str, str])

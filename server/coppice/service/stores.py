@@ -35,8 +35,12 @@ class Stores:
     def set_folders(self, uris: Iterable[str]) -> None:
         self._folders = list(uris)
 
+    def workspaces(self) -> list[str]:
+        """The workspace folders, or the place of conversations that belong to none."""
+        return list(self._folders) or [NO_FOLDER]
+
     def default_workspace(self) -> str:
-        return self._folders[0] if self._folders else NO_FOLDER
+        return self.workspaces()[0]
 
     def of_workspace(self, workspace_uri: str) -> Store:
         settings = self._settings.of()
@@ -77,7 +81,7 @@ class Stores:
             self._home.clear()
 
     def _candidates(self) -> list[Store]:
-        for uri in self._folders or [NO_FOLDER]:
+        for uri in self.workspaces():
             self.of_workspace(uri)
         return list(self._open.values())
 

@@ -67,7 +67,8 @@ def conversations(
     rows = connection.execute(statement).all()
     page = rows[:limit]
     more = len(rows) > limit and page
-    return [_record(row) for row in page], _cursor_behind(page[-1]) if more else None
+    found = [_record(row) for row in page]
+    return found, found[-1].cursor if more else None
 
 
 def hide(connection: Connection, conversation_id: str) -> None:
@@ -89,6 +90,7 @@ def _record(row: Any) -> ConversationRecord:
         first_message=row.first_message,
         parent_conversation_id=row.parent_conversation_id,
         source=None if row.source is None else json.loads(row.source),
+        cursor=_cursor_behind(row),
     )
 
 

@@ -30,7 +30,10 @@ class NewConversation:
 
 @dataclass(frozen=True, slots=True)
 class ConversationRecord:
-    """`name` is the newest of the name it was created with and its `session_info` entries."""
+    """`name` is the newest of the name it was created with and its `session_info` entries.
+
+    `cursor` lets a listing go on behind this conversation.
+    """
 
     id: str
     workspace_uri: str
@@ -42,6 +45,7 @@ class ConversationRecord:
     first_message: str | None = None
     parent_conversation_id: str | None = None
     source: dict[str, Any] | None = None
+    cursor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
