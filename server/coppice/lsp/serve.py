@@ -5,23 +5,26 @@ import ipaddress
 import logging
 import socket
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from coppice.lsp import codec
 from coppice.lsp.connection import make_server, serve
 from coppice.lsp.faults import REQUEST_FAILED
 from coppice.lsp.framing import MAX_HEADER_BYTES, frame
+from coppice.lsp.server import CoppiceServer
 from coppice.lsp.streams import PipeWriter, claim_stdio, open_reader
 
 USAGE_ERROR: Final = 2
 
+MakeServer = Callable[[], CoppiceServer]
 
-def serve_stdio() -> int:
+
+def serve_stdio(make: MakeServer = make_server) -> int:
     """Serve one client on standard input and output; the exit code (see `connection.serve`)."""
     prepare_logs()
     real_in, real_out = claim_stdio()
-    return _run(_serve_stdio(real_in, real_out))
+    return _run(_serve_stdio(make, real_in, real_out))
 
 
 def serve_tcp(host: str, port: int) -> int:
@@ -74,9 +77,9 @@ def _run(serving: Coroutine[Any, Any, int]) -> int:
         return 1
 
 
-async def _serve_stdio(real_in: int, real_out: int) -> int:
+async def _serve_stdio(make: MakeServer, real_in: int, real_out: int) -> int:
     _silence_loop()
-    server, lost = make_server(), asyncio.Event()
+    server, lost = make(), asyncio.Event()
     loop = asyncio.get_running_loop()
     writer = PipeWriter(real_out, lambda: _signal(loop, lost))
     server.protocol.transmit = writer.write
