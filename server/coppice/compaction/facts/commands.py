@@ -30,6 +30,7 @@ _SHELL_WORDS: Final = frozenset(
 )
 _RUNNERS: Final = frozenset("sudo time timeout nice nohup env command exec xvfb-run".split())
 _REDIRECTION: Final = re.compile(r"\s*(?:[0-9&]?>{1,2}\s*(?:&[0-9]|/dev/null|\S{1,200})|<\s*/dev/null)")
+_SEPARATED: Final = re.compile(r"(?:^\||(?<!\|)\|(?!\|))?(?:\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|>&|&>|[^;|&\n\"']|\"|')++", re.DOTALL)
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S*$")
 _FAILURE: Final = re.compile(
     r"^(?:"
@@ -77,10 +78,14 @@ def parse_command(command: str) -> CommandLine:
     """The last telling command of a line such as `cd x && make test 2>&1 | tail`."""
     short = command[:_MAX_COMMAND_CHARS]
     first_line = short.partition("<<")[0].strip() or short
-    parts = [part for part in re.split(r"&&|\|\||;|\n", first_line) if part.strip()]
-    stages = [_stage(part.split("|")[0]) for part in parts] or [_stage(first_line)]
+    stages = [_stage(part) for part in split_command(first_line)] or [_stage(first_line)]
     telling = [stage for stage in stages if not stage.looks] or stages
     return telling[-1]
+
+
+def split_command(command: str) -> list[str]:
+    """The commands of a line, the first of each pipe; separators within quotes are text."""
+    return [part for part in map(str.strip, _SEPARATED.findall(command[:_MAX_COMMAND_CHARS])) if part[:1] not in "|"]
 
 
 def _stage(text: str) -> CommandLine:

@@ -11,6 +11,7 @@ from coppice.tree.messages import AssistantMessage, Message, TextContent, UserMe
 
 _MAX_CHARS: Final = 320
 _MIN_CHARS: Final = 12
+_SHORT_REPLY: Final = 24
 
 _MARKER: Final = re.compile(
     r"\b(?:decided?|decision|chose|choosing|opt(?:ed|ing)? for|(?:going|go|went) with|settled? on"
@@ -21,6 +22,24 @@ _MARKER: Final = re.compile(
     r"|in favou?r of|the (?:best|right|cleanest|simplest) (?:approach|way|option|solution) is)\b"
     r"|决定|改用|选用|改为|换成|不再用|不再使用|放弃|而不是|选择了?|采用|还是用",
     re.IGNORECASE,
+)
+_FIRM: Final = re.compile(
+    r"\b(?:decided?|decision|chose|opt(?:ed|ing)? for|(?:going|go|went) with|settled? on"
+    r"|switch(?:ed|ing)? (?:to|from|back|over)|instead of|rather than|in favou?r of|no longer|change of plan)\b"
+    r"|决定|改用|选用|换成|放弃|而不是|采用",
+    re.IGNORECASE,
+)
+_REMEDY: Final = re.compile(
+    r"\bI(?: need|['’]ll need|['’]ll have| have) to (?:rewrite|replace|switch|use|avoid|remove|change)\b|需要改",
+    re.IGNORECASE,
+)
+_PROBLEM: Final = re.compile(
+    r"\b(?:(?:does|do|did|can|could|is|are|was|wo)n['’]?t|cannot|not|fails?|failing|unsupported|breaks?|error"
+    r"|missing)\b|不支持|不能|失败",
+    re.IGNORECASE,
+)
+_NARRATION: Final = re.compile(
+    r"(?:now |expected|good|great|perfect|ok(?:ay)?[,. ]|looks? like)", re.IGNORECASE
 )
 _CHANGE: Final = re.compile(
     r"\b(?:actually|instead|rather than|no longer|switch|revert|change of plan|on second thought|scrap|drop|replace"
@@ -111,17 +130,21 @@ def _of_text(text: str, index: int, *, by_user: bool) -> Iterator[Decision]:
     for number, sentence in enumerate(sentences):
         if not _MIN_CHARS // (1 if sentence.isascii() else 3) <= len(sentence) <= _MAX_CHARS:
             continue
-        if _TENTATIVE.search(sentence):
+        if _TENTATIVE.search(sentence) or _NARRATION.match(sentence) or sentence.endswith((":", "：")):
             continue
-        if not (
-            _MARKER.search(sentence) or (by_user and _USER_CHANGE.match(sentence) and len(sentence) > 24)
-        ):  # noqa: PLR2004
-            continue
+        before = sentences[number - 1] if number else ""
         following = sentences[number + 1] if number + 1 < len(sentences) else ""
+        remedy = bool(_REMEDY.search(sentence) and _PROBLEM.search(before))
+        turn = by_user and bool(_USER_CHANGE.match(sentence)) and len(sentence) > _SHORT_REPLY
+        if not (remedy or turn or _MARKER.search(sentence)):
+            continue
         what, why = _split_reason(sentence)
-        if not why and _REASON_SENTENCE.match(following):
+        if not why and remedy:
+            why = clip(before, 200)
+        elif not why and _REASON_SENTENCE.match(following):
             why = clip(following, 200)
-        yield Decision(what, why, index, by_user=by_user)
+        if why or by_user or _FIRM.search(sentence):
+            yield Decision(what, why, index, by_user=by_user)
 
 
 def _split_reason(sentence: str) -> tuple[str, str]:

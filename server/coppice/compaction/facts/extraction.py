@@ -18,6 +18,9 @@ from coppice.compaction.facts.sentences import clip
 from coppice.tree.messages import Message
 
 _COMMAND_CHARS: Final = 160
+_ONE_OFF: Final = frozenset(
+    ("git commit", "git add", "mkdir", "mv", "cp", "rm", "rmdir", "chmod", "touch", "ln", "kill")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +74,8 @@ def working_commands(actions: Sequence[Action]) -> list[str]:
         if action.command is None or not action.answered or has_failed(action):
             continue
         line = parse_command(action.command)
-        if (
-            not line.looks
-            and len(line.text) <= _COMMAND_CHARS
-            and line.family not in ("git commit", "git add")
-        ):
+        short = len(line.text) <= _COMMAND_CHARS
+        if short and not line.looks and line.family not in _ONE_OFF:
             uses[line.text] += 1
             last[line.text] = number
     count = max(1, len(actions))

@@ -41,6 +41,7 @@ _EXTENSIONS: Final = frozenset(
     " ps1 py pyc pyi pyx r rb rs rst sass scala scss sh sol sql sqlite svelte svg swift tf tfvars toml ts tsv"
     " tsx txt vb vim vue wasm xml yaml yml zig zsh".split()
 )
+_ALSO_METHODS: Final = frozenset("map log diff env db patch lock m d r".split())
 _EXTENSION: Final = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,9})$")
 _HASH: Final = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$")
@@ -127,7 +128,7 @@ def _of_dotted(word: str) -> Iterator[Found]:
     if _VERSION.match(word):
         yield word, Kind.VALUE
         return
-    if _has_extension(word):
+    if _has_extension(word) and not _is_call(word):
         yield word, Kind.PATH
         return
     parts = [part for part in word.split(".") if part]
@@ -172,6 +173,12 @@ def _is_marked(part: str) -> bool:
 def _has_extension(name: str) -> bool:
     match = _EXTENSION.search(name)
     return bool(match) and match[1].lower() in _EXTENSIONS
+
+
+def _is_call(word: str) -> bool:
+    """Whether a bare `name.ext` is rather a method, as in `console.log` and `Enum.map`."""
+    stem, _, extension = word.rpartition(".")
+    return extension.lower() in _ALSO_METHODS - {"lock"} or (extension == "lock" and stem[:1].isupper())
 
 
 def _trimmed(run: str, keep: str) -> str:

@@ -1,12 +1,13 @@
 """How far the work is: what was done, what was under way, what was to come."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from coppice.compaction.facts.actions import Action, ActionKind, strings_in
-from coppice.compaction.facts.commands import has_failed, outcome_line, parse_command
+from coppice.compaction.facts.commands import has_failed, outcome_line, parse_command, split_command
+from coppice.compaction.facts.goals import requests_in
 from coppice.compaction.facts.sentences import clip, one_line, sentences_of
 from coppice.compaction.facts.wording import user_words
 from coppice.tree.messages import AssistantMessage, Message, TextContent, UserMessage
@@ -29,11 +30,21 @@ _INTENT: Final = re.compile(
     re.IGNORECASE,
 )
 _COMING: Final = re.compile(
-    r"(?:next steps?|remaining|still (?:needs?|to do|missing|left|open)|to[- ]?do|left to do|outstanding|pending"
+    r"(?:\b(?:i['’]ll|i will|let me|we['’]ll|we (?:will|need to)|plan|steps|in order|tasks?)\b.*:\s*$|next steps?|remaining|still (?:needs?|to do|missing|left|open)|to[- ]?do|left to do|outstanding|pending"
     r"|follow[- ]ups?|后续|下一步|接下来|待办|剩下|还需要|未完成)",
     re.IGNORECASE,
 )
 _ITEM: Final = re.compile(r"\s{0,8}(?:[-*•]|\d{1,2}[.)、])\s+(?:\[( |x|X)\]\s+)?(.{3,300})")
+_CLAIMED_TASK: Final = re.compile(
+    r"\s*\S{1,40} (?:\S{1,20} )?(?:(?:update|edit|set|move) ([\w.#-]{2,60}) .{0,200}in[_-]?progress"
+    r"|(?:start|claim) ([\w.#-]*\d[\w.#-]*)\s*$)",
+    re.IGNORECASE,
+)
+_CLOSED_TASK: Final = re.compile(
+    r"\s*\S{1,40} (?:\S{1,20} )?(?:close|done|complete|finish|resolve)((?: [\w.#][\w.#-]{1,60}){1,20})", re.IGNORECASE
+)
+ASKED: Final = "Asked last: "
+TASK: Final = "Task "
 _RECENT_TEXTS: Final = 6
 
 
@@ -59,6 +70,7 @@ class Progress:
     in_progress: tuple[str, ...]
     next_steps: tuple[str, ...]
     finished: bool
+    closed_tasks: frozenset[str] = frozenset()
 
 
 def progress_in(messages: Sequence[Message], actions: Sequence[Action]) -> Progress:
@@ -67,17 +79,21 @@ def progress_in(messages: Sequence[Message], actions: Sequence[Action]) -> Progr
     todos = _last_todos(actions)
     finished = _is_finished(messages, texts)
     milestones = [*_milestones(actions), *_todo_texts(todos, "completed")]
-    doing = _todo_texts(todos, "in_progress", "in-progress", "active")
-    if not finished and texts:
-        doing += [line for line in (_last_intent(texts[-1]),) if line]
-    coming = _todo_texts(todos, "pending", "todo", "open", "not_started")
-    coming += _announced(texts[-_RECENT_TEXTS:])
+    doing = [*_todo_texts(todos, "in_progress", "in-progress", "active"), *tracked_tasks(actions)]
+    coming = _announced(texts[-_RECENT_TEXTS:])
+    if not finished:
+        asked = requests_in(messages)
+        doing += [f"{ASKED}{clip(asked[-1].text, 200)}"] if asked else []
+        intent = _last_intent(texts[-1]) if texts else ""
+        coming = [intent, *coming] if intent else coming
+    coming = [*_todo_texts(todos, "pending", "todo", "open", "not_started"), *coming]
     return Progress(
         files=tuple(file_work(actions)),
         milestones=tuple(dict.fromkeys(milestones)),
         in_progress=tuple(dict.fromkeys(doing)),
         next_steps=tuple(dict.fromkeys(coming)),
         finished=finished,
+        closed_tasks=frozenset(_closed_tasks(actions)),
     )
 
 
@@ -129,6 +145,44 @@ def _milestones(actions: Sequence[Action]) -> list[str]:
         elif not line.looks and (outcome := outcome_line(action.output)):
             found[line.family] = (number, f"`{clip(line.text, 80)}` passed: {outcome}")
     return [text for _, text in sorted(found.values())]
+
+
+def tracked_tasks(actions: Sequence[Action]) -> list[str]:
+    """Tasks that were claimed in an issue tracker from the command line and not closed since."""
+    open_tasks: dict[str, None] = {}
+    for action in actions:
+        if action.command is None or action.failed:
+            continue
+        for part in split_command(action.command):
+            for task in _closed_in(part):
+                open_tasks.pop(task, None)
+            if claimed := _CLAIMED_TASK.match(part):
+                open_tasks[claimed[1] or claimed[2]] = None
+    return [f"{TASK}{task}{_title_of(task, actions)}" for task in open_tasks]
+
+
+def _closed_tasks(actions: Sequence[Action]) -> Iterator[str]:
+    for action in actions:
+        for part in split_command(action.command or "") if not action.failed else ():
+            yield from _closed_in(part)
+
+
+def _closed_in(command: str) -> list[str]:
+    """The tasks that a tracker's command closes: its arguments up to the first flag."""
+    match = _CLOSED_TASK.match(command)
+    return match[1].split() if match else []
+
+
+def _title_of(task: str, actions: Sequence[Action]) -> str:
+    """The title that the tracker's own output gives a task, if it shows one."""
+    pattern = re.compile(
+        rf"(?<![\w.-]){re.escape(task)}(?:\s{{1,3}}\[[^\]\n]{{1,40}}\])?\s{{0,2}}[:·|—]\s{{1,4}}([^\n\[]{{4,90}})"
+    )
+    for action in reversed(actions):
+        match = pattern.search(action.output) if action.command and task in action.output else None
+        if match:
+            return f": {one_line(match[1])}"
+    return ""
 
 
 def _assistant_texts(messages: Sequence[Message]) -> list[str]:

@@ -23,14 +23,14 @@ _OWN: Final[Mapping[Source, float]] = {
     Source.SUMMARY: 1.0,
 }
 _PRIOR: Final[Mapping[Kind, float]] = {
-    Kind.PATH: 1.3,
+    Kind.PATH: 1.4,
     Kind.FLAG: 0.5,
     Kind.VARIABLE: 0.5,
     Kind.NAME: 0.1,
-    Kind.TYPE: 0.1,
+    Kind.TYPE: 1.0,
     Kind.ID: -0.2,
     Kind.ADDRESS: -0.2,
-    Kind.COMPOUND: -0.4,
+    Kind.COMPOUND: -0.9,
     Kind.VALUE: -1.1,
     Kind.HASH: -1.9,
 }

@@ -28,6 +28,9 @@ _LOG_LINE: Final = re.compile(
     r"|[{\[]\"|[{}\[\]();,]+\s*$|PASS |FAIL |(?:not )?ok \d+ -"
     r")"
 )
+_PLAIN_WORD: Final = re.compile(r"(?<![\w./~-])[A-Za-z'’]{2,}(?![\w/(])")
+_PROSE_WORDS: Final = 3
+_CHINESE: Final = re.compile(r"[\u4e00-\u9fff]{3}")
 _QUOTE: Final = re.compile(r"\s{0,3}>")
 _CODE_LINE: Final = re.compile(
     r"\s*(?:import |from \S+ import|export |const |let \w+ =|var |def \w|class \w+[:({ ]|function \w|return\b.*;"
@@ -44,7 +47,10 @@ def user_words(text: str) -> str:
     """
     if _HARNESS_MESSAGE.match(text):
         return ""
-    lines = list(_spoken_lines(_without_blocks(text).splitlines()))
+    written = _without_blocks(text).splitlines()
+    lines = list(_spoken_lines(written))
+    if sum(map(bool, map(str.strip, lines))) * 2 < sum(map(bool, map(str.strip, written))):
+        lines = [line for line in lines if _is_prose(line)]
     if len(lines) > _MAX_LINES or sum(map(len, lines)) > _MAX_WORDS_CHARS:
         lines = _edges_of_paste(lines)
     return "\n".join(lines).strip()
@@ -94,6 +100,11 @@ def _is_pasted(line: str) -> bool:
         return True
     head = line[:400]
     return bool(_LOG_LINE.match(head) or _CODE_LINE.match(head) or _CODE_END.search(line[-4:]))
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a line beside pasted ones is someone talking: several words, or Chinese."""
+    return len(_PLAIN_WORD.findall(line[:400])) >= _PROSE_WORDS or bool(_CHINESE.search(line[:400]))
 
 
 def _edges_of_paste(lines: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from coppice.compaction.facts.commands import has_failed, parse_command
 from coppice.compaction.facts.constraints import Constraint, distinct, strength_of
 from coppice.compaction.facts.decisions import Decision, with_later_applied
 from coppice.compaction.facts.extraction import Facts
-from coppice.compaction.facts.progress import FileWork
+from coppice.compaction.facts.progress import ASKED, TASK, FileWork
 from coppice.compaction.facts.ranking import RankedIdentifier
 from coppice.compaction.facts.sentences import clip
 from coppice.compaction.summary import Summary, SummaryDecision
@@ -63,7 +63,7 @@ def draft_summary(
     previous = _without_turn(previous)
     actions = actions_of(messages)
     evidence = [*earlier.progress.milestones]
-    open_before = [text for text in previous.in_progress if not _PASSING.match(text)]
+    open_before = [text for text in previous.in_progress if not _is_outdated(text, earlier)]
     ended = [text for text in open_before if _is_covered(text, evidence)]
     files, milestones = _done(previous.done, earlier)
     return Draft(
@@ -77,7 +77,14 @@ def draft_summary(
         ),
         decisions=_decisions(previous.decisions, whole),
         next_steps=_distinct(
-            [*earlier.progress.next_steps, *(t for t in previous.next_steps if not _is_covered(t, evidence))]
+            [
+                *earlier.progress.next_steps,
+                *(
+                    t
+                    for t in previous.next_steps
+                    if not _is_outdated(t, earlier) and not _is_covered(t, evidence)
+                ),
+            ]
         ),
         commands=_commands(previous.context, whole),
         notes=_notes(previous),
@@ -222,6 +229,15 @@ def _turn_lines(facts: Facts) -> list[str]:
     told += [f"Done: {text}" for text in facts.progress.milestones]
     told += [f"Next: {text}" for text in facts.progress.next_steps]
     return _distinct(told)
+
+
+def _is_outdated(text: str, facts: Facts) -> bool:
+    """Whether a line about the state of work says nothing any more, now that the work went on."""
+    if text.startswith(ASKED):
+        return bool(facts.requests) or facts.progress.finished
+    if text.startswith(TASK):
+        return text.removeprefix(TASK).partition(":")[0] in facts.progress.closed_tasks
+    return bool(_PASSING.match(text))
 
 
 def _is_covered(text: str, evidence: Iterable[str]) -> bool:

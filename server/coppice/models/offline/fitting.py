@@ -6,6 +6,7 @@ from typing import Final
 
 from coppice.compaction.facts.constraints import Constraint
 from coppice.compaction.facts.packing import pack_identifiers
+from coppice.compaction.facts.passages import passages_of
 from coppice.compaction.facts.progress import FileWork
 from coppice.compaction.facts.sentences import clip
 from coppice.compaction.summarizer import CountTokens, SummaryRequest
@@ -31,6 +32,7 @@ _LEAST_INDEX_TOKENS: Final = 200
 _CHARS_PER_TOKEN: Final = 4
 _LABEL_TOKENS: Final = 30
 _ROUNDS: Final = 8
+_SPARE: Final = 0.02
 
 
 def fit_draft(draft: Draft, request: SummaryRequest) -> str:
@@ -44,21 +46,22 @@ def fit_draft(draft: Draft, request: SummaryRequest) -> str:
     def count(text: str) -> int:
         return max(request.count_tokens(text), -(-len(text) // _CHARS_PER_TOKEN))
 
-    budget = limit
+    index_limit = _index_limit(request)
+    budget, best = limit, ""
     for _ in range(_ROUNDS):
-        text = _Fitter(draft, count, budget, _index_limit(request)).summary().render()
-        over = count(text) - limit
-        if over <= 0:
-            return text
-        budget -= over + 4
-        if budget <= 0:
+        text = _Fitter(draft, count, budget, index_limit).summary().render()
+        spare = limit - count(text)
+        if spare >= 0:
+            best = max(best, text, key=len)
+        if 0 <= spare <= limit * _SPARE or budget + spare <= 0:
             break
-    return _bare(draft, count, limit)
+        budget += spare - 4 if spare < 0 else spare * 3 // 4
+    return best or _bare(draft, count, limit)
 
 
 def _index_limit(request: SummaryRequest) -> int:
     """A short conversation gets a short index, so that its summary stays smaller than itself."""
-    characters = sum(len(str(message.model_dump())) for message in (*request.history, *request.turn_prefix))
+    characters = sum(len(passage.text) for passage in passages_of([*request.history, *request.turn_prefix]))
     before = request.count_tokens(request.previous_summary) if request.previous_summary else 0
     share = int(characters / _CHARS_PER_TOKEN * _INDEX_OF_INPUT) + before
     return min(_MOST_INDEX_TOKENS, max(_LEAST_INDEX_TOKENS, share))
@@ -127,8 +130,10 @@ class _Fitter:
         milestones = self._taken(list(reversed(self.draft.milestones)), share * (1 - _DETAILED))
         detail_share = share - self._cost(milestones)
         works = list(reversed(self.draft.files))
-        detailed = self._taken([lines.file_line(work) for work in works], detail_share * _DETAILED)
-        rest = self._also_changed(works[len(detailed) :], detail_share - self._cost(detailed))
+        told = {lines.file_line(work): work for work in works}
+        detailed = self._taken(list(told), detail_share * _DETAILED)
+        others = [work for line, work in told.items() if line not in detailed]
+        rest = self._also_changed(others, detail_share - self._cost(detailed))
         return (*reversed(detailed), *rest, *reversed(milestones))
 
     def _also_changed(self, works: Sequence[FileWork], share: float) -> list[str]:
