@@ -33,7 +33,8 @@ class SummaryRequest:
 class Summarizer(Protocol):
     """Writes summaries. `name` is what a result calls it, `offline` for instance."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     async def summarize(self, request: SummaryRequest) -> str:
         """The summary's text in the structured format, without file blocks. Cancellable."""

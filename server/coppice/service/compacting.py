@@ -177,11 +177,7 @@ class Compacting:
         conversation_id = prepared.path.conversation.id
         async with self._context.locks.of(conversation_id):
             stored, leaf_id = await asyncio.to_thread(_append_behind, prepared, summary, entry)
-            usage = await asyncio.to_thread(
-                lambda: usage_state(
-                    prepared.path.store, prepared.path.store.end(conversation_id), prepared.path.settings
-                )
-            )
+            usage = await asyncio.to_thread(lambda: usage_state(prepared.path.again()))
         self._context.emit(
             CHANGED,
             ConversationChanged(

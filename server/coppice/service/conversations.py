@@ -24,6 +24,7 @@ from coppice.service.messages.conversations import (
     RenameParams,
 )
 from coppice.service.messages.events import ConversationChanged
+from coppice.service.path_reading import read_path
 from coppice.service.usage import usage_state
 from coppice.store.records import LEAF, ConversationRecord, NewConversation, NewRecord
 from coppice.tokens.size import Size
@@ -72,7 +73,7 @@ class Conversations:
             store = self._context.stores.of_conversation(params.conversation_id)
             record = store.conversation(params.conversation_id)
             settings = self._context.settings.of(record.workspace_uri)
-            usage = usage_state(store, store.end(record.id), settings)
+            usage = usage_state(read_path(store, record.id, settings))
             return GetResult(conversation=conversation_of(record), usage=usage)
 
         return await asyncio.to_thread(read)

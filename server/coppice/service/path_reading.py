@@ -35,6 +35,13 @@ class Path:
         last = self.end.depth if last is None else last
         return self.store.entries(self.end, first, last) if first <= last else []
 
+    def pinned(self, before: int | None = None) -> list[Entry]:
+        """The pinned entries from before the view, or from before another depth, root first."""
+        if self.end is None:
+            return []
+        before = self.first_depth if before is None else before
+        return [entry for depth, entry in self.store.pins(self.end) if depth < before]
+
     def compaction_entry(self) -> CompactionEntry | None:
         if self.compaction is None:
             return None
@@ -63,6 +70,10 @@ class Path:
         beside = self.store.attached(self.end, first, last, ["file_activity"])
         ordered: Iterable[tuple[int, Entry]] = merge(on_path, beside, key=lambda pair: pair[0])
         return ledger.add(entry for _, entry in ordered)
+
+    def again(self) -> "Path":
+        """The path to the conversation's leaf as it is now."""
+        return read_path(self.store, self.conversation.id, self.settings)
 
     @property
     def root(self) -> str | None:

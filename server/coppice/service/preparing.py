@@ -57,7 +57,7 @@ def prepare(path: Path, context_window: int | None = None) -> Preparation:
     settings = path.settings
     sizes = fitted_sizes(settings.compaction, context_window or settings.model.context_window)
     counter = Counter(settings)
-    tokens, _ = context_tokens(path.end, path.compaction, counter)
+    tokens, _ = context_tokens(path, counter)
     if path.end is None:
         raise NothingToCompactError("The conversation is empty; there is nothing to compact.", tokens=0)
     if path.end.type == "compaction":

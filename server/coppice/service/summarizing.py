@@ -104,4 +104,5 @@ def _judged(prepared: Preparation, request: SummaryRequest, ledger: Ledger, pros
             replacedTokens=replaced,
         )
     dropped = [*request.history, *request.turn_prefix]
-    return Summary(text, size, tokens + prepared.cut.kept_tokens, ledger, dropped)
+    pinned = prepared.counter.pinned_tokens(prepared.path.pinned(prepared.first_kept.depth))
+    return Summary(text, size, tokens + prepared.cut.kept_tokens + pinned, ledger, dropped)

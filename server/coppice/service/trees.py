@@ -18,6 +18,7 @@ from coppice.service.messages.trees import (
     TreeParams,
     TreeResult,
 )
+from coppice.service.path_reading import read_path
 from coppice.service.usage import Counter, usage_state
 from coppice.store.records import LEAF, NewRecord, TreeRow
 from coppice.tokens.measuring import size_of_entry
@@ -92,7 +93,7 @@ class Trees:
             modified_at=now(),
         )
         settings = self._context.settings.of(store.conversation(params.conversation_id).workspace_uri)
-        usage = usage_state(store, store.end(params.conversation_id), settings)
+        usage = usage_state(read_path(store, params.conversation_id, settings))
         result = AppendResult(entry_ids=done.entry_ids, leaf_id=done.leaf_id, usage=usage)
         stored = set(done.stored)
         changes = _changes([r.entry for r in records if r.entry.id in stored], leaf_moved=done.leaf_moved)

@@ -1,12 +1,16 @@
 """How full the model's window is."""
 
-from coppice.compaction.sizes import Sizes, fitted_sizes
+from collections.abc import Iterable
+
+from coppice.compaction.sizes import fitted_sizes
 from coppice.service.messages.usage import TokenSource, UsageState
+from coppice.service.path_reading import Path
 from coppice.settings import Settings
-from coppice.store.records import CompactionRecord, PathEnd
-from coppice.store.store import Store
 from coppice.tokens.counting import count_tokens, estimate_tokens, uses_tokenizer
+from coppice.tokens.measuring import size_of_message
 from coppice.tokens.size import Size
+from coppice.tree.entries import Entry
+from coppice.tree.view import pinned_message
 
 
 class Counter:
@@ -22,31 +26,34 @@ class Counter:
     def count_text(self, text: str) -> int:
         return count_tokens(text) if self._tokenizer else estimate_tokens(text)
 
+    def pinned_tokens(self, entries: Iterable[Entry]) -> int:
+        """The size of pinned entries as the view shows them."""
+        said = (pinned_message(entry) for entry in entries)
+        return sum(self.tokens(size_of_message(message)) for message in said if message is not None)
 
-def context_tokens(
-    end: PathEnd | None, compaction: CompactionRecord | None, counter: Counter
-) -> tuple[int, TokenSource]:
-    """The size of the view, in tokens, and where the number comes from.
+
+def context_tokens(path: Path, counter: Counter) -> tuple[int, TokenSource]:
+    """The size of the view, in tokens, and where the number comes from. Reads the store.
 
     The newest valid provider count on the path that is not older than the newest compaction, with our
     count of what came after it; else our count alone.
     """
+    end, compaction = path.end, path.compaction
     if end is None:
         return 0, counter.source
     if end.usage_tokens is not None:
         return end.usage_tokens + counter.tokens(end.since_usage), "usage"
     if compaction is None:
         return counter.tokens(end.total), counter.source
-    return counter.tokens(compaction.size + end.total - compaction.before_kept), counter.source
+    counted = counter.tokens(compaction.size + end.total - compaction.before_kept)
+    return counted + counter.pinned_tokens(path.pinned()), counter.source
 
 
-def usage_state(
-    store: Store, end: PathEnd | None, settings: Settings, context_window: int | None = None
-) -> UsageState:
+def usage_state(path: Path, context_window: int | None = None) -> UsageState:
     """Reads the store: call it off the event loop."""
-    sizes: Sizes = fitted_sizes(settings.compaction, context_window or settings.model.context_window)
-    compaction = store.compaction(end) if end is not None and end.usage_tokens is None else None
-    tokens, source = context_tokens(end, compaction, Counter(settings))
+    settings = path.settings
+    sizes = fitted_sizes(settings.compaction, context_window or settings.model.context_window)
+    tokens, source = context_tokens(path, Counter(settings))
     return UsageState(
         tokens=tokens,
         context_window=sizes.window,

@@ -34,7 +34,7 @@ class Views:
     async def usage(self, params: UsageParams) -> UsageState:
         def read() -> UsageState:
             path = self._path(params.conversation_id)
-            usage = usage_state(path.store, path.end, path.settings, params.context_window)
+            usage = usage_state(path, params.context_window)
             if not params.detail:
                 return usage
             counter = Counter(path.settings)
@@ -63,7 +63,7 @@ class Views:
     def _view(self, params: ContextParams) -> ContextResult:
         path = self._path(params.conversation_id, params.leaf_id)
         messages, system = _rendered(_view_of(path), params.format)
-        tokens, source = context_tokens(path.end, path.compaction, Counter(path.settings))
+        tokens, source = context_tokens(path, Counter(path.settings))
         compaction = path.compaction
         return ContextResult(
             messages=messages,
@@ -81,7 +81,7 @@ class Views:
 
 
 def _view_of(path: Path) -> list[ViewMessage]:
-    return view_of(path.entries(), path.compaction_entry(), path.settings.context.summary_role)
+    return view_of(path.entries(), path.compaction_entry(), path.settings.context.summary_role, path.pinned())
 
 
 def _rendered(view: Sequence[ViewMessage], format_: ContextFormat) -> tuple[list[Any] | str, str | None]:

@@ -10,7 +10,7 @@ from coppice.errors import UnknownConversationError, UnknownEntryError
 from coppice.store.bodies import entry_from, storable
 from coppice.store.records import CompactionRecord, EntryRef, EntryRow, PathEnd
 from coppice.store.runs import exits, meeting, segments, walk_above
-from coppice.store.schema import COMPACTION, CONVERSATION, ENTRY_TABLE, PIN, RUN
+from coppice.store.schema import COMPACTION, CONVERSATION, ENTRY_TABLE, LABEL, PIN, RUN
 from coppice.tokens.size import Size
 from coppice.tree.entries import METADATA_TYPES, Entry
 
@@ -193,6 +193,16 @@ def pins(connection: Connection, end: PathEnd) -> list[tuple[int, Entry]]:
     return sorted(on_path, key=lambda pin: pin[0])
 
 
+def labels(connection: Connection, end: PathEnd) -> list[tuple[int, str, str]]:
+    """The labelled entries of the path as depth, id and label, root first."""
+    on_path = []
+    for row in connection.execute(_LABELS, {"key": end.key}).all():
+        depth = ancestor_depth(connection, end, row.id)
+        if depth is not None:
+            on_path.append((depth, row.id, row.label))
+    return sorted(on_path)
+
+
 def _complete(found: list[_T], end: PathEnd, from_depth: int, to_depth: int) -> list[_T]:
     # The end may outlive its conversation, which is purged piece by piece.
     if len(found) != max(min(to_depth, end.depth) - max(from_depth, 0) + 1, 0):
@@ -307,4 +317,9 @@ _PINS: Final = (
     select(*ENTRY_COLUMNS)
     .select_from(WITH_PARENT.join(PIN, PIN.c.entry_key == ENTRY_TABLE.c.key))
     .where(PIN.c.conversation_key == _OF_END)
+)
+_LABELS: Final = (
+    select(ENTRY_TABLE.c.id, LABEL.c.label)
+    .select_from(ENTRY_TABLE.join(LABEL, LABEL.c.entry_key == ENTRY_TABLE.c.key))
+    .where(LABEL.c.conversation_key == _OF_END)
 )

@@ -214,6 +214,11 @@ class Store:
         with self._database.reading() as connection:
             return paths.pins(connection, end)
 
+    def labels(self, end: PathEnd) -> list[tuple[int, str, str]]:
+        """The labelled entries on the path as depth, id and label, root first."""
+        with self._database.reading() as connection:
+            return paths.labels(connection, end)
+
     def tree(
         self, conversation_id: str, *, mode: Literal["all", "branches"], limit: int, after: str | None = None
     ) -> tuple[list[TreeRow], str | None]:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-TAGS: Final = ("conversation", "previous-summary", "summary", "branch", "read-files", "modified-files")
+TAGS: Final = ("conversation", "previous-summary", "summary", "pinned", "read-files", "modified-files")
 _TAG: Final = re.compile(rf"<(?=\s{{0,8}}/?\s{{0,8}}(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
 
 

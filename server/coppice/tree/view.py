@@ -4,6 +4,7 @@ A view is what the newest compaction left, with everything since. It is valid fo
 call is followed at once by its one result, and nothing stands in it that a model may not be sent again.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -27,6 +28,7 @@ from coppice.tree.messages import (
     ToolCall,
     ToolResultMessage,
     UserMessage,
+    text_of,
 )
 from coppice.tree.tags import tagged
 
@@ -67,18 +69,45 @@ def view_of(
     entries: Iterable[Entry],
     compaction: CompactionEntry | None = None,
     summary_role: SummaryRole = "user",
+    pinned: Iterable[Entry] = (),
 ) -> list[ViewMessage]:
     """The view of a path, oldest message first.
 
     `entries` are those from the first kept one to the leaf, oldest first; `compaction` is the newest on the
-    path, and may itself be among them.
+    path, and may itself be among them. `pinned` are entries from before the first kept one that stay in
+    the view; they stand between the summary and the kept entries.
     """
     said = [ViewMessage(entry.id, message) for entry in entries if (message := message_of(entry)) is not None]
     visible = [
         ViewMessage(item.entry_id, plain) for item in said if (plain := _as_sent(item.message)) is not None
     ]
-    paired = _with_paired_calls(visible)
-    return paired if compaction is None else [_summary_message(compaction, summary_role), *paired]
+    opening = [] if compaction is None else [_summary_message(compaction, summary_role)]
+    pins = [ViewMessage(entry.id, message) for entry in pinned if (message := pinned_message(entry))]
+    return [*opening, *pins, *_with_paired_calls(visible)]
+
+
+def pinned_message(entry: Entry) -> Message | None:
+    """What a pinned entry says outside its place: a person's message as it is, all else in the user's name.
+
+    Out of its turn a reply or a tool result would have no partner, and no provider would take it.
+    """
+    if isinstance(entry, CompactionEntry):
+        return _as_sent(CompactionSummaryRoleMessage(summary=entry.summary))
+    match message := message_of(entry):
+        case AssistantMessage() | ToolResultMessage():
+            speaker = "assistant" if isinstance(message, AssistantMessage) else f"tool {message.tool_name}"
+            said = tagged("pinned", _words(message))
+            return UserMessage(content=f"Pinned from earlier, said by the {speaker}:\n\n{said}")
+        case None:
+            return None
+        case _:
+            return _as_sent(message)
+
+
+def _words(message: AssistantMessage | ToolResultMessage) -> str:
+    calls = message.tool_calls if isinstance(message, AssistantMessage) else []
+    called = [f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})" for call in calls]
+    return "\n".join(filter(None, (text_of(message.content), *called)))
 
 
 def bash_text(message: BashExecutionMessage) -> str:

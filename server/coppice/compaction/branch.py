@@ -1,0 +1,55 @@
+"""Which messages of an abandoned branch its summary is made from."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from coppice.compaction.serialization import serialize, shorten
+from coppice.tree.messages import (
+    AssistantMessage,
+    Message,
+    TextContent,
+    ToolResultMessage,
+    UserMessage,
+    text_of,
+)
+
+MINIMUM_TOKENS: Final = 100
+_CHARS_PER_TOKEN: Final = 3
+
+
+def within_budget(
+    messages: Sequence[Message], budget: int, size_of: Callable[[Message], int]
+) -> list[Message]:
+    """The newest of `messages` that fit `budget` tokens, oldest first.
+
+    A message that does not fit takes half of what is left, shortened, and the walk goes on behind it.
+    """
+    chosen: list[Message] = []
+    left = budget
+    for message in reversed(messages):
+        if left < MINIMUM_TOKENS:
+            break
+        size = size_of(message)
+        if size > left:
+            message = shortened(message, left // 2)  # noqa: PLW2901 - the same message, smaller
+            size = min(size_of(message), left)
+        chosen.append(message)
+        left -= size
+    return chosen[::-1]
+
+
+def shortened(message: Message, tokens: int) -> Message:
+    """`message` with its text cut to about `tokens`: head and tail stay, images go."""
+    chars = tokens * _CHARS_PER_TOKEN
+    match message:
+        case AssistantMessage():
+            text = shorten(serialize([message]).removeprefix("[Assistant]: "), chars)
+            return message.model_copy(update={"content": [TextContent(text=text)]})
+        case ToolResultMessage():
+            return message.model_copy(
+                update={"content": [TextContent(text=shorten(text_of(message.content), chars))]}
+            )
+        case UserMessage():
+            return message.model_copy(update={"content": shorten(text_of(message.content), chars)})
+        case _:
+            return UserMessage(content=shorten(serialize([message]), chars))

@@ -1,0 +1,164 @@
+"""Leaving a branch: what is left, where the leaf goes, and the summary for the branch that is entered."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from coppice.compaction.branch import within_budget
+from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
+from coppice.compaction.sizes import SUMMARY_SHARE, fitted_sizes
+from coppice.compaction.summarizer import Summarizer, SummaryRequest
+from coppice.errors import SummaryRejectedError
+from coppice.files.ledger import Ledger
+from coppice.service.context import now
+from coppice.service.path_reading import Path
+from coppice.service.usage import Counter
+from coppice.store.records import EntryRow, PathEnd
+from coppice.tokens.measuring import size_of_message
+from coppice.tree.entries import (
+    METADATA_TYPES,
+    BranchSummaryEntry,
+    CompactionEntry,
+    CustomMessageEntry,
+    Entry,
+    MessageEntry,
+)
+from coppice.tree.ids import new_entry_id
+from coppice.tree.messages import CompactionSummaryRoleMessage, Message, UserMessage, text_of
+from coppice.tree.view import message_of
+
+SMALLEST_SUMMARY: Final = 256
+_SAID: Final = frozenset({"message", "custom_message", "branch_summary", "compaction"})
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A move of the leaf from the end of `path`.
+
+    `ancestor` is the deepest entry that the old leaf and the target share; what lies behind it on the old
+    path is abandoned. `editor_text` is what the target said if it was a person's.
+    """
+
+    path: Path
+    target_id: str
+    new_leaf_id: str | None
+    editor_text: str | None
+    ancestor: PathEnd | None
+
+    @classmethod
+    def plan(cls, path: Path, target_id: str) -> "Departure":
+        """Raises UnknownEntryError. Reads the store."""
+        store, conversation_id = path.store, path.conversation.id
+        target = store.entry(conversation_id, target_id)
+        target_end = store.end(conversation_id, target_id)
+        ancestor = (
+            store.common_ancestor(path.end, target_end)
+            if path.end is not None and target_end is not None
+            else None
+        )
+        text = said_by_a_person(target)
+        beside = text is not None or target.type in METADATA_TYPES
+        return cls(path, target_id, target.parent_id if beside else target.id, text, ancestor)
+
+    @property
+    def old_leaf_id(self) -> str | None:
+        return self.path.end.id if self.path.end is not None else None
+
+    @property
+    def first_depth(self) -> int:
+        return self.ancestor.depth + 1 if self.ancestor is not None else 0
+
+    def rows(self) -> Sequence[EntryRow]:
+        """The abandoned entries, oldest first, without their content."""
+        end = self.path.end
+        if end is None or self.first_depth > end.depth:
+            return []
+        return self.path.store.rows(end, self.first_depth, end.depth)
+
+    def entries(self) -> list[Entry]:
+        return self.path.entries(first=self.first_depth)
+
+    def tokens(self) -> int:
+        counter = Counter(self.path.settings)
+        return sum(counter.tokens(row.size) for row in self.rows())
+
+    def has_something_to_say(self) -> bool:
+        return any(row.type in _SAID for row in self.rows())
+
+    def ledger(self) -> Ledger:
+        """The files of every abandoned entry, those told by nested summaries included."""
+        return self.path.ledger_of(self.first_depth)
+
+
+def said_by_a_person(entry: Entry) -> str | None:
+    """The text of a user or extension message, which can be edited and sent again; else None."""
+    match entry:
+        case MessageEntry(message=UserMessage() as message):
+            return text_of(message.content)
+        case CustomMessageEntry():
+            return text_of(entry.content)
+        case _:
+            return None
+
+
+async def summarize_branch(
+    departure: Departure,
+    summarizer: Summarizer,
+    instructions: str | None,
+    stage: Callable[[str, int], None],
+) -> BranchSummaryEntry:
+    """The branch summary, stored nowhere yet. Cancellable."""
+    stage("Reading the branch", 5)
+    request, ledger, blocks = await asyncio.to_thread(_request, departure, instructions)
+    stage("Summarizing", 20)
+    prose = (await summarizer.summarize(request)).strip()
+    if not prose:
+        raise SummaryRejectedError("The branch summary came out empty; nothing was changed.")
+    stage("Saving", 95)
+    assert departure.old_leaf_id is not None  # noqa: S101 - an empty path has nothing to summarize
+    return BranchSummaryEntry(
+        id=new_entry_id(),
+        parent_id=departure.new_leaf_id,
+        timestamp=now(),
+        summary="\n\n".join(filter(None, (prose, blocks))),
+        from_id=departure.old_leaf_id,
+        details={**ledger.details(), "summarizer": summarizer.name},
+    )
+
+
+def _request(departure: Departure, instructions: str | None) -> tuple[SummaryRequest, Ledger, str]:
+    settings = departure.path.settings
+    counter = Counter(settings)
+    sizes = fitted_sizes(
+        settings.compaction.model_copy(update={"reserve_tokens": settings.branch_summary.reserve_tokens}),
+        settings.model.context_window,
+    )
+    messages = [message for entry in departure.entries() if (message := _message(entry)) is not None]
+    chosen = within_budget(messages, sizes.threshold, lambda said: counter.tokens(size_of_message(said)))
+    limit = min(int(SUMMARY_SHARE * sizes.reserve), max(SMALLEST_SUMMARY, departure.tokens() // 2))
+    ledger = departure.ledger()
+    blocks = file_blocks(
+        ledger.read_files,
+        ledger.modified_files,
+        max_tokens=int(FILES_SHARE * limit),
+        count_tokens=counter.count_text,
+    )
+    request = SummaryRequest(
+        history=chosen,
+        turn_prefix=[],
+        kept=[],
+        previous_summary=None,
+        instructions=instructions,
+        max_tokens=max(1, limit - counter.count_text(blocks)),
+        count_tokens=counter.count_text,
+        modified_files=ledger.modified_files,
+    )
+    return request, ledger, blocks
+
+
+def _message(entry: Entry) -> Message | None:
+    """What an abandoned entry says to the summarizer; a compaction speaks here too."""
+    if isinstance(entry, CompactionEntry):
+        return CompactionSummaryRoleMessage(summary=entry.summary, tokens_before=entry.tokens_before)
+    return message_of(entry)

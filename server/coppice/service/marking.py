@@ -1,0 +1,85 @@
+"""The use cases `coppice/label` and `coppice/pin`."""
+
+import asyncio
+
+from coppice.compaction.sizes import fitted_sizes
+from coppice.errors import ContextOverflowError, UnknownEntryError
+from coppice.service.context import Context, now
+from coppice.service.conversations import CHANGED
+from coppice.service.messages.events import Change, ConversationChanged
+from coppice.service.messages.navigation import LabelParams, LabelResult, PinParams, PinResult
+from coppice.service.path_reading import read_path
+from coppice.service.usage import Counter
+from coppice.store.records import NewRecord
+from coppice.tokens.measuring import size_of_entry
+from coppice.tokens.size import Size
+from coppice.tree.entries import LabelEntry, PinEntry
+from coppice.tree.ids import new_entry_id
+from coppice.tree.view import message_of
+
+
+class Marking:
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def label(self, params: LabelParams) -> LabelResult:
+        name = (params.label or "").strip()
+        about = {"id": new_entry_id(), "parent_id": None, "timestamp": now(), "target_id": params.entry_id}
+        entry = LabelEntry.model_validate({**about, "label": name} if name else about)
+        stored = await self._store(params.conversation_id, entry, "labels")
+        assert isinstance(stored, LabelEntry)  # noqa: S101 - what was stored comes back
+        return LabelResult(entry=stored)
+
+    async def pin(self, params: PinParams) -> PinResult:
+        """Raises ContextOverflowError when the pins alone would leave no room to work in."""
+        if params.pinned:
+            await asyncio.to_thread(self._refuse_what_does_not_fit, params)
+        entry = PinEntry(
+            id=new_entry_id(),
+            parent_id=None,
+            timestamp=now(),
+            target_id=params.entry_id,
+            pinned=params.pinned,
+        )
+        stored = await self._store(params.conversation_id, entry, "pins")
+        assert isinstance(stored, PinEntry)  # noqa: S101 - what was stored comes back
+        return PinResult(entry=stored)
+
+    async def _store(self, conversation_id: str, entry: LabelEntry | PinEntry, change: Change) -> object:
+        def write() -> tuple[object, str | None]:
+            store = self._context.stores.of_conversation(conversation_id)
+            done = store.append(conversation_id, [NewRecord(entry, Size())], modified_at=entry.timestamp)
+            return store.entry(conversation_id, entry.id), done.leaf_id
+
+        async with self._context.locks.of(conversation_id):
+            stored, leaf_id = await asyncio.to_thread(write)
+        self._context.emit(
+            CHANGED, ConversationChanged(conversation_id=conversation_id, leaf_id=leaf_id, changes=[change])
+        )
+        return stored
+
+    def _refuse_what_does_not_fit(self, params: PinParams) -> None:
+        """Pins may take what the kept tail, the summary and the reserve leave of the window."""
+        store = self._context.stores.of_conversation(params.conversation_id)
+        settings = self._context.settings.of(store.conversation(params.conversation_id).workspace_uri)
+        entry = store.entry(params.conversation_id, params.entry_id)
+        if message_of(entry) is None and entry.type != "compaction":
+            raise UnknownEntryError(
+                "Only messages and summaries can be pinned; this entry says nothing to a model.",
+                entryId=params.entry_id,
+            )
+        path = read_path(store, params.conversation_id, settings)
+        sizes = fitted_sizes(settings.compaction, settings.model.context_window)
+        room = sizes.threshold - sizes.keep_recent - sizes.max_summary
+        counter = Counter(settings)
+        others = [pinned for pinned in path.pinned() if pinned.id != entry.id]
+        taken = sum(counter.tokens(size_of_entry(pinned)) for pinned in others)
+        size = counter.tokens(size_of_entry(entry))
+        if taken + size > room:
+            raise ContextOverflowError(
+                f"The entry has {size:,} tokens; {taken:,} are pinned already and {room:,} is all there is "
+                "room for. Unpin something first.",
+                tokens=size,
+                pinnedTokens=taken,
+                roomTokens=room,
+            )

@@ -1,0 +1,146 @@
+"""The use cases `coppice/navigate` and `coppice/navigatePreview`."""
+
+import asyncio
+from typing import cast
+
+from coppice.errors import CoppiceError, StaleLeafError
+from coppice.service.branches import Departure, summarize_branch
+from coppice.service.context import Context, now
+from coppice.service.conversations import CHANGED
+from coppice.service.jobs import Progress, SharedProgress, uninterrupted
+from coppice.service.messages.events import Change, ConversationChanged, UsageChanged
+from coppice.service.messages.navigation import (
+    NavigateParams,
+    NavigatePreviewParams,
+    NavigatePreviewResult,
+    NavigateResult,
+)
+from coppice.service.path_reading import read_path
+from coppice.service.trees import USAGE_CHANGED
+from coppice.service.usage import usage_state
+from coppice.store.records import NewRecord
+from coppice.tokens.measuring import size_of_entry
+from coppice.tokens.size import Size
+from coppice.tree.entries import BranchSummaryEntry, LabelEntry
+from coppice.tree.ids import new_entry_id
+
+TITLE = "Summarizing branch"
+JOB = "navigation"
+
+
+class Navigating:
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def preview(self, params: NavigatePreviewParams) -> NavigatePreviewResult:
+        def read() -> NavigatePreviewResult:
+            departure = self._departure(params.conversation_id, params.target_id)
+            return NavigatePreviewResult(
+                common_ancestor_id=departure.ancestor.id if departure.ancestor else None,
+                entries_to_summarize=[row.id for row in departure.rows()],
+                tokens=departure.tokens(),
+                leaf_id=departure.old_leaf_id,
+            )
+
+        return await asyncio.to_thread(read)
+
+    async def navigate(self, params: NavigateParams, progress: Progress) -> NavigateResult:
+        """The leaf moves, with the branch summary if one is wanted, or nothing changes."""
+        departure = await asyncio.to_thread(self._departure, params.conversation_id, params.target_id)
+        if params.target_id == departure.old_leaf_id:
+            return NavigateResult(leaf_id=departure.old_leaf_id)
+        if not params.summarize or not departure.has_something_to_say():
+            self._context.jobs.refuse_if_busy(params.conversation_id)
+            return await self._move(params, departure, None)
+
+        async def work(shared: SharedProgress) -> NavigateResult:
+            return await self._summarize_and_move(params, departure, shared)
+
+        try:
+            result = await self._context.jobs.run(
+                params.conversation_id, JOB, title=TITLE, progress=progress, work=work, joinable=False
+            )
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return NavigateResult(leaf_id=departure.old_leaf_id, cancelled=True, aborted=True)
+        return cast("NavigateResult", result)
+
+    async def _summarize_and_move(
+        self, params: NavigateParams, departure: Departure, progress: SharedProgress
+    ) -> NavigateResult:
+        try:
+            summary = await summarize_branch(
+                departure, self._context.summarizer, params.instructions, progress.report
+            )
+            result = await uninterrupted(self._move(params, departure, summary))
+        except asyncio.CancelledError:
+            progress.end("Cancelled; nothing was changed")
+            raise
+        except Exception as error:
+            progress.end(str(error) if isinstance(error, CoppiceError) else "The branch was not summarized")
+            raise
+        progress.end("The branch was summarized")
+        return result
+
+    async def _move(
+        self, params: NavigateParams, departure: Departure, summary: BranchSummaryEntry | None
+    ) -> NavigateResult:
+        conversation_id = params.conversation_id
+        async with self._context.locks.of(conversation_id):
+            leaf_id = await asyncio.to_thread(_store_move, departure, summary, params.label)
+            usage = await asyncio.to_thread(lambda: usage_state(departure.path.again()))
+        changes: list[Change] = ["leaf"]
+        if summary is not None:
+            changes.insert(0, "entries")
+        if params.label:
+            changes.append("labels")
+        self._context.emit(
+            CHANGED, ConversationChanged(conversation_id=conversation_id, leaf_id=leaf_id, changes=changes)
+        )
+        self._context.emit(USAGE_CHANGED, UsageChanged(conversation_id=conversation_id, usage=usage))
+        return NavigateResult(leaf_id=leaf_id, editor_text=departure.editor_text, summary_entry=summary)
+
+    def _departure(self, conversation_id: str, target_id: str) -> Departure:
+        store = self._context.stores.of_conversation(conversation_id)
+        settings = self._context.settings.of(store.conversation(conversation_id).workspace_uri)
+        return Departure.plan(read_path(store, conversation_id, settings), target_id)
+
+
+def _store_move(departure: Departure, summary: BranchSummaryEntry | None, label: str | None) -> str | None:
+    """Moves the leaf in one transaction with the summary. Refused when somebody moved it meanwhile."""
+    store, conversation_id, at = departure.path.store, departure.path.conversation.id, now()
+    if summary is None:
+        store.set_leaf(
+            conversation_id,
+            departure.new_leaf_id,
+            modified_at=at,
+            expected_leaf_id=departure.old_leaf_id,
+        )
+        if label:
+            entry = _label(departure.target_id, label, at)
+            store.append(conversation_id, [NewRecord(entry, Size())], modified_at=at)
+        return departure.new_leaf_id
+    records = [NewRecord(summary, size_of_entry(summary))]
+    if label:
+        records.append(NewRecord(_label(summary.id, label, at), Size()))
+    try:
+        done = store.append(
+            conversation_id,
+            records,
+            parent_id=departure.new_leaf_id,
+            expected_leaf_id=departure.old_leaf_id,
+            modified_at=at,
+        )
+    except StaleLeafError as error:
+        raise StaleLeafError(
+            "The conversation went on while its branch was being summarized; nothing was changed. "
+            "Look at it again before you navigate.",
+            **error.data,
+        ) from error
+    return done.leaf_id
+
+
+def _label(target_id: str, label: str, at: str) -> LabelEntry:
+    return LabelEntry(id=new_entry_id(), parent_id=None, timestamp=at, target_id=target_id, label=label)
