@@ -71,7 +71,7 @@ def assistant(
 
 
 def label(target: str, text: str | None, entry_id: str | None = None, **more: Any) -> NewRecord:
-    named = {} if text is None else {"label": text}
+    named: dict[str, Any] = {} if text is None else {"label": text}
     return record("label", entry_id, targetId=target, **named, tokens=0, **more)
 
 
@@ -89,7 +89,7 @@ def activity(path: str, entry_id: str | None = None, **more: Any) -> NewRecord:
 
 
 def compaction(first_kept: str | None, entry_id: str | None = None, **more: Any) -> NewRecord:
-    kept = {} if first_kept is None else {"firstKeptEntryId": first_kept}
+    kept: dict[str, Any] = {} if first_kept is None else {"firstKeptEntryId": first_kept}
     return record("compaction", entry_id, summary="What was done so far.", **kept, **more)
 
 

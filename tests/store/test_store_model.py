@@ -179,7 +179,6 @@ class StoreMachine(RuleBasedStateMachine):
 
 TestStoreMachine = StoreMachine.TestCase
 TestStoreMachine.settings = settings(max_examples=40, stateful_step_count=25)
-TestStoreMachine.pytestmark = [pytest.mark.timeout(300)]
 
 
 def any_record(chance: random.Random, known: list[str], parent: str | None) -> NewRecord:

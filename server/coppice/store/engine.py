@@ -197,8 +197,12 @@ class SqliteDatabase(Database):
             partial.replace(final)
 
     def damages(self) -> list[str]:
-        with self.reading() as connection:
-            found = connection.exec_driver_sql("PRAGMA integrity_check(5)").scalars().all()
+        try:
+            with self.reading() as connection:
+                found = connection.exec_driver_sql("PRAGMA integrity_check(5)").scalars().all()
+        except StorageFailedError as error:
+            # Some damage stops the check itself.
+            return [str(error)]
         return [str(line) for line in found if line != "ok"]
 
     def close(self) -> None:

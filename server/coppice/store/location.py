@@ -45,10 +45,10 @@ def canonical_uri(uri: str) -> str:
         host = ""
     path = re.sub(r"/+", "/", unquote(parts.path)).rstrip("/")
     path = re.sub(r"^/?[A-Za-z]:", lambda drive: "/" + drive[0].lstrip("/").lower(), path)
-    encoded = quote(path or "/", safe=_UNRESERVED, errors="replace") if scheme else path
+    encoded = quote(path or "/", safe=_UNRESERVED, errors="replace")
     return urlunsplit((scheme, quote(host, safe="@:[]", errors="replace"), encoded, parts.query, ""))
 
 
 def _slug(canonical: str) -> str:
-    name = unquote(canonical.rstrip("/").rpartition("/")[2]).lower()
+    name = unquote(urlsplit(canonical).path.rstrip("/").rpartition("/")[2]).lower()
     return re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:_SLUG_CHARS].strip("-") or "workspace"
