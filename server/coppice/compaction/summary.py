@@ -12,7 +12,7 @@ NONE: Final = "(none)"
 SPLIT_TURN_HEADING: Final = "**Turn Context (split turn):**"
 
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.{1,200}?)\s*#*\s*$")
-_NUMBERED_HEADING: Final = re.compile(r"(?:\d{1,2}[.)]\s+)?\**([A-Z][A-Za-z ,/&()'’-]{2,60}?)\**:\**\s*$")
+_NUMBERED_HEADING: Final = re.compile(r"(?:\d{1,2}[.)]\s+)?\**([A-Z][A-Za-z ,/&()'’-]{2,60}?)\**:\**")
 _TASK: Final = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX])\]\s+(.*)$")
 _ITEM: Final = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(.*)$")
 _FENCE: Final = re.compile(r"\s{0,3}(?:```|~~~)")
@@ -59,7 +59,7 @@ class SummaryDecision:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A structured summary. Every text is one line; rendering makes it unable to look like structure.
+    """A structured summary. Every text is one line, which rendering makes unable to look like structure.
 
     `turn` tells the early part of a split turn. `other` holds what stood under headings that the format does
     not have: pairs of heading (empty before the first one) and line.
@@ -77,7 +77,7 @@ class Summary:
     other: tuple[tuple[str, str], ...] = ()
 
     def render(self) -> str:
-        """The text in the structured format, every heading present; what is in `other` goes under the context."""
+        """The text in the structured format, every heading present; `other` goes under the context."""
         context = [
             *self.context,
             *(f"{heading}: {line}" if heading else line for heading, line in self.other),
@@ -102,7 +102,8 @@ def parse_summary(text: str) -> Summary:
     """The summary that `text` tells, whoever wrote it. Nothing but blank lines, markers and blocks is lost.
 
     Our own format comes back as it was; headings of other programs are mapped to ours where they mean the
-    same, and kept under `other` where they do not. File blocks are taken off. Headings in fenced code are text.
+    same, and kept under `other` where they do not. File blocks are taken off; headings in fenced code are
+    text.
     """
     return _Parser().parse(_FILE_BLOCK.sub("", text[:_MAX_CHARS]))
 
@@ -174,6 +175,7 @@ class _Parser:
         self._other: list[tuple[str, str]] = []
         self._section: str | None = None
         self._heading = ""
+        self._markdown = False
 
     def parse(self, text: str) -> Summary:
         for line, fenced in _lines(text):
@@ -201,13 +203,19 @@ class _Parser:
             self._section = "turn"
             return True
         heading = _HEADING.match(line)
-        numbered = None if heading or self._section in ("turn", "context") else _NUMBERED_HEADING.match(line)
-        if heading is None and (numbered is None or _section_of(numbered[1]) is None):
-            return stripped == "---" or bool(_LOOSE_TAG.fullmatch(stripped))
-        name = (heading[2] if heading else numbered[1] if numbered else "").strip(" *:")
-        self._heading = one_line(name)
+        if heading:
+            self._markdown = True
+            self._open(heading[2])
+            return True
+        words = None if self._markdown else _NUMBERED_HEADING.fullmatch(line.rstrip())
+        if words:
+            self._open(words[1])
+            return True
+        return stripped == "---" or bool(_LOOSE_TAG.fullmatch(stripped))
+
+    def _open(self, name: str) -> None:
+        self._heading = one_line(name.strip(" *:"))
         self._section = _section_of(name)
-        return True
 
     def _content(self, line: str) -> None:
         task, item = _TASK.match(line), _ITEM.match(line)
@@ -219,7 +227,7 @@ class _Parser:
             self._add("done" if task[1] != " " else undone, text)
         elif self._section in (None, "progress"):
             self._other.append((self._heading, text))
-        elif (item and not item[1]) or task or self._section == "goal" and not self._items.get("goal"):
+        elif (item and not item[1]) or task or (self._section == "goal" and not self._items.get("goal")):
             self._add(self._section, text)
         else:
             self._append(self._section, text)

@@ -11,26 +11,174 @@ from coppice.compaction.facts.sentences import clip, one_line
 
 _MAX_COMMAND_CHARS: Final = 4_000
 _LOOKING: Final = frozenset(
-    "cat head tail less more ls ll dir tree find fd grep rg ag ack sed awk wc sort uniq cut diff file stat which"
-    " type echo printf pwd env printenv ps top df du date whoami sleep true jq yq xxd hexdump cd pushd popd"
-    " export set source wait read test".split()
+    [
+        "cat",
+        "head",
+        "tail",
+        "less",
+        "more",
+        "ls",
+        "ll",
+        "dir",
+        "tree",
+        "find",
+        "fd",
+        "grep",
+        "rg",
+        "ag",
+        "ack",
+        "sed",
+        "awk",
+        "wc",
+        "sort",
+        "uniq",
+        "cut",
+        "diff",
+        "file",
+        "stat",
+        "which",
+        "type",
+        "echo",
+        "printf",
+        "pwd",
+        "env",
+        "printenv",
+        "ps",
+        "top",
+        "df",
+        "du",
+        "date",
+        "whoami",
+        "sleep",
+        "true",
+        "jq",
+        "yq",
+        "xxd",
+        "hexdump",
+        "cd",
+        "pushd",
+        "popd",
+        "export",
+        "set",
+        "source",
+        "wait",
+        "read",
+        "test",
+    ]
 )
 _LOOKING_PAIRS: Final = frozenset(
-    "git status,git log,git diff,git show,git branch,git ls-files,git blame,git remote,git stash list,docker ps"
-    ",docker logs,kubectl get,kubectl logs,kubectl describe,gh pr,gh issue,gh run,npm ls,npm view,pip show"
-    ",pip list,bd show,bd list,bd ready".split(",")
+    [
+        "git status",
+        "git log",
+        "git diff",
+        "git show",
+        "git branch",
+        "git ls-files",
+        "git blame",
+        "git remote",
+        "git stash list",
+        "docker ps",
+        "docker logs",
+        "kubectl get",
+        "kubectl logs",
+        "kubectl describe",
+        "gh pr",
+        "gh issue",
+        "gh run",
+        "npm ls",
+        "npm view",
+        "pip show",
+        "pip list",
+        "bd show",
+        "bd list",
+        "bd ready",
+    ]
 )
 _WITH_SUBCOMMAND: Final = frozenset(
-    "git npm pnpm yarn bun npx cargo go mix make docker kubectl gh uv pip pip3 poetry python python3 node ruby rails"
-    " bundle rake gradle ./gradlew mvn dotnet terraform ansible bd deno composer php artisan tox nox just task"
-    " bazel swift flutter dart sbt lein stack cabal opam dune zig".split()
+    [
+        "git",
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "npx",
+        "cargo",
+        "go",
+        "mix",
+        "make",
+        "docker",
+        "kubectl",
+        "gh",
+        "uv",
+        "pip",
+        "pip3",
+        "poetry",
+        "python",
+        "python3",
+        "node",
+        "ruby",
+        "rails",
+        "bundle",
+        "rake",
+        "gradle",
+        "./gradlew",
+        "mvn",
+        "dotnet",
+        "terraform",
+        "ansible",
+        "bd",
+        "deno",
+        "composer",
+        "php",
+        "artisan",
+        "tox",
+        "nox",
+        "just",
+        "task",
+        "bazel",
+        "swift",
+        "flutter",
+        "dart",
+        "sbt",
+        "lein",
+        "stack",
+        "cabal",
+        "opam",
+        "dune",
+        "zig",
+    ]
 )
 _SHELL_WORDS: Final = frozenset(
-    "for while until if then else elif fi do done case esac { } ( ) [ [[ function in".split()
+    [
+        "for",
+        "while",
+        "until",
+        "if",
+        "then",
+        "else",
+        "elif",
+        "fi",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "[[",
+        "function",
+        "in",
+    ]
 )
-_RUNNERS: Final = frozenset("sudo time timeout nice nohup env command exec xvfb-run".split())
+_RUNNERS: Final = frozenset(
+    ["sudo", "time", "timeout", "nice", "nohup", "env", "command", "exec", "xvfb-run"]
+)
 _REDIRECTION: Final = re.compile(r"\s*(?:[0-9&]?>{1,2}\s*(?:&[0-9]|/dev/null|\S{1,200})|<\s*/dev/null)")
-_SEPARATED: Final = re.compile(r"(?:^\||(?<!\|)\|(?!\|))?(?:\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|>&|&>|[^;|&\n\"']|\"|')++", re.DOTALL)
+_SEPARATED: Final = re.compile(
+    r"(?:^\||(?<!\|)\|(?!\|))?(?:\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|>&|&>|[^;|&\n\"']|\"|')++", re.DOTALL
+)
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S*$")
 _FAILURE: Final = re.compile(
     r"^(?:"
@@ -46,7 +194,8 @@ _FAILURE: Final = re.compile(
     re.MULTILINE,
 )
 _TELLING: Final = re.compile(
-    r"\s*(?:E {3}|\*\* \(|error\b|fatal:|panic|[\w.]{0,80}(?:Error|Exception)\b[: ])|.{0,200}\berror(?: TS\d+)?:"
+    r"\s*(?:E {3}|\*\* \(|error\b|fatal:|panic|[\w.]{0,80}(?:Error|Exception)\b[: ])"
+    r"|.{0,200}\berror(?: TS\d+)?:"
     r"|.{0,120}\b[1-9]\d{0,6} (?:failed|failures?|failing|errors?)\b",
     re.IGNORECASE,
 )
@@ -85,7 +234,9 @@ def parse_command(command: str) -> CommandLine:
 
 def split_command(command: str) -> list[str]:
     """The commands of a line, the first of each pipe; separators within quotes are text."""
-    return [part for part in map(str.strip, _SEPARATED.findall(command[:_MAX_COMMAND_CHARS])) if part[:1] not in "|"]
+    return [
+        part for part in map(str.strip, _SEPARATED.findall(command[:_MAX_COMMAND_CHARS])) if part[:1] != "|"
+    ]
 
 
 def _stage(text: str) -> CommandLine:

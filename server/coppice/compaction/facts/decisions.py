@@ -15,7 +15,8 @@ _SHORT_REPLY: Final = 24
 
 _MARKER: Final = re.compile(
     r"\b(?:decided?|decision|chose|choosing|opt(?:ed|ing)? for|(?:going|go|went) with|settled? on"
-    r"|(?:let['’]?s|we['’]?ll|i['’]?ll|we will|i will|we should|should|better to|best to) (?:just |now |instead )?"
+    r"|(?:let['’]?s|we['’]?ll|i['’]?ll|we will|i will|we should|should|better to|best to) (?:just |now "
+    r"|instead )?"
     r"(?:use|keep|adopt|stay|stick|switch|drop|store|skip|avoid|support|rely|reuse)"
     r"|switch(?:ed|ing)? (?:to|from|back|over)|instead of|rather than|stick(?:ing)? with|no longer"
     r"|revert(?:ed|ing)? to|changed? (?:my|our) mind|on second thought|change of plan|scrap that"
@@ -25,12 +26,14 @@ _MARKER: Final = re.compile(
 )
 _FIRM: Final = re.compile(
     r"\b(?:decided?|decision|chose|opt(?:ed|ing)? for|(?:going|go|went) with|settled? on"
-    r"|switch(?:ed|ing)? (?:to|from|back|over)|instead of|rather than|in favou?r of|no longer|change of plan)\b"
+    r"|switch(?:ed|ing)? (?:to|from|back|over)|instead of|rather than|in favou?r of|no longer"
+    r"|change of plan)\b"
     r"|决定|改用|选用|换成|放弃|而不是|采用",
     re.IGNORECASE,
 )
 _REMEDY: Final = re.compile(
-    r"\bI(?: need|['’]ll need|['’]ll have| have) to (?:rewrite|replace|switch|use|avoid|remove|change)\b|需要改",
+    r"\bI(?: need|['’]ll need|['’]ll have| have) to (?:rewrite|replace|switch|use|avoid|remove|change)\b"
+    r"|需要改",
     re.IGNORECASE,
 )
 _PROBLEM: Final = re.compile(
@@ -42,42 +45,128 @@ _NARRATION: Final = re.compile(
     r"(?:now |expected|good|great|perfect|ok(?:ay)?[,. ]|looks? like)", re.IGNORECASE
 )
 _CHANGE: Final = re.compile(
-    r"\b(?:actually|instead|rather than|no longer|switch|revert|change of plan|on second thought|scrap|drop|replace"
+    r"\b(?:actually|instead|rather than|no longer|switch|revert|change of plan|on second thought|scrap|drop"
+    r"|replace"
     r"|changed? (?:my|our) mind|after all|not .{1,40} but)\b|改用|改为|换成|不再|放弃|而不是|还是",
     re.IGNORECASE,
 )
 _TENTATIVE: Final = re.compile(
-    r"[?？]\s*$|\b(?:let me|maybe|perhaps|might|could|should (?:i|we)|would you|if you|option \d|alternatively)\b|吗|也许|可能",
+    r"[?？]\s*$|\b(?:let me|maybe|perhaps|might|could|should (?:i|we)|would you|if you|option \d"
+    r"|alternatively)\b|吗|也许|可能",
     re.IGNORECASE,
 )
 _USER_CHANGE: Final = re.compile(
-    r"^(?:actually|instead|no,|nope|change of plan|scrap|on second thought|forget|revert)|^(?:不|改|还是|换|算了)",
+    r"^(?:actually|instead|no,|nope|change of plan|scrap|on second thought|forget|revert)|^(?:不|改|还是|换"
+    r"|算了)",
     re.IGNORECASE,
 )
 _REASON: Final = re.compile(
-    r"\s*[,;:(—–-]{0,2}\s*\b(?:because(?: of)?|since|so that|so (?:we|it|the)|given that|due to|in order to|to avoid"
-    r"|which (?:avoids|keeps|means|lets|makes)|as (?:it|this|that|the|we|they))\b|\s+[—–]\s+|[，,；;]?\s*(?:因为|由于|以便|为了|以免|避免)",
+    r"\s*[,;:(—–-]{0,2}\s*\b(?:because(?: of)?|since|so that|so (?:we|it|the)|given that|due to|in order to"
+    r"|to avoid"
+    r"|which (?:avoids|keeps|means|lets|makes)|as (?:it|this|that|the|we|they))\b|\s+[—–]\s+"
+    r"|[，,；;]?\s*(?:因为|由于|以便|为了|以免|避免)",
     re.IGNORECASE,
 )
 _LEADING_REASON: Final = re.compile(
     r"(?:(?:since|because|given that|as)\b|因为|由于)\s*(.{4,200}?)\s*[,，]\s*(?:所以)?(.+)$", re.IGNORECASE
 )
 _REASON_SENTENCE: Final = re.compile(
-    r"(?:because|since|the reason|reason:|why:|that way|this (?:way|avoids|keeps|means|lets|makes)|otherwise|它|这样|原因|因为)",
+    r"(?:because|since|the reason|reason:|why:|that way|this (?:way|avoids|keeps|means|lets|makes)"
+    r"|otherwise|它|这样|原因|因为)",
     re.IGNORECASE,
 )
 _REJECTED: Final = re.compile(
-    r"(?:\binstead of|\brather than|\b(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)|chang(?:e|ed|ing)) (?:away )?from"
-    r"|\bno longer(?: use)?|\bdrop(?:ped|ping)?|\breplac(?:e|ed|ing)|\bscrap|\bforget(?: about)?|\bnot|\bover|\baway from"
+    r"(?:\binstead of|\brather than|\b(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat(?:e|ed|ing)|chang(?:e|ed"
+    r"|ing)) (?:away )?from"
+    r"|\bno longer(?: use)?|\bdrop(?:ped|ping)?|\breplac(?:e|ed|ing)|\bscrap|\bforget(?: about)?|\bnot"
+    r"|\bover|\baway from"
     r"|\bstop using|而不是|不再使用|不再用|不再|放弃|不用|不要用|把)\s*([^,.;:，。；—]{2,60})",
     re.IGNORECASE,
 )
 _WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.+#-]*[A-Za-z0-9+#]|[\u4e00-\u9fff]{2}")
 _COMMON: Final = frozenset(
-    "the and for with that this from into use using used will should would could just instead rather than not now"
-    " let lets also all its our your have has had been was were are but only then them they what when where which"
-    " keep switch go going store drop replace approach option file files code one two new old make made need needs"
-    " because since over away decided decision actually after before more most same still stay stick like".split()
+    [
+        "the",
+        "and",
+        "for",
+        "with",
+        "that",
+        "this",
+        "from",
+        "into",
+        "use",
+        "using",
+        "used",
+        "will",
+        "should",
+        "would",
+        "could",
+        "just",
+        "instead",
+        "rather",
+        "than",
+        "not",
+        "now",
+        "let",
+        "lets",
+        "also",
+        "all",
+        "its",
+        "our",
+        "your",
+        "have",
+        "has",
+        "had",
+        "been",
+        "was",
+        "were",
+        "are",
+        "but",
+        "only",
+        "then",
+        "them",
+        "they",
+        "what",
+        "when",
+        "where",
+        "which",
+        "keep",
+        "switch",
+        "go",
+        "going",
+        "store",
+        "drop",
+        "replace",
+        "approach",
+        "option",
+        "file",
+        "files",
+        "code",
+        "one",
+        "two",
+        "new",
+        "old",
+        "make",
+        "made",
+        "need",
+        "needs",
+        "because",
+        "since",
+        "over",
+        "away",
+        "decided",
+        "decision",
+        "actually",
+        "after",
+        "before",
+        "more",
+        "most",
+        "same",
+        "still",
+        "stay",
+        "stick",
+        "like",
+    ]
 )
 
 

@@ -1,5 +1,6 @@
 """Errors that are still open: what failed, and did not work later on."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +11,10 @@ from coppice.compaction.facts.sentences import clip, one_line
 
 _STALE_AFTER: Final = 60
 _COMMAND_CHARS: Final = 160
+_STOPPED: Final = re.compile(
+    r"\b(?:aborted|cancel+ed|interrupted|rejected) by|Command aborted|doesn['’]t want to", re.IGNORECASE
+)
+_INLINE_SCRIPT: Final = re.compile(r"\s(?:-e|-c|--eval)\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,59 +30,73 @@ def open_errors_in(actions: Sequence[Action], end: int) -> list[OpenError]:
     """The failures in `actions` that nothing later mended, newest first.
 
     A failed command is mended when the same command, or one of its family that covers the same targets,
-    works later; a failed change when the file is changed later. An error whose files
-    were changed before any later command worked is taken for mended too. A change that failed more than 60
-    messages before `end`, the length of the conversation, is no longer waited for.
+    is tried again later (its own failure then counts), or when a file that its output names was changed and
+    a command worked after that; a failed change when the file is changed later. A change that failed more
+    than 60 messages before `end`, the length of the conversation, is no longer waited for.
     """
     found: dict[str, OpenError] = {}
-    mended = _Mended()
+    later = _Later()
     for action in reversed(actions):
         if not action.answered:
             continue
         if not has_failed(action):
-            mended.add(action)
+            later.worked(action)
+            continue
+        if _STOPPED.search(action.output[-200:]):
             continue
         error = _error_of(action)
-        if error is not None and not mended.covers(action) and not _is_stale(action, end):
+        if (
+            error is not None
+            and not later.mends(action.command, action.paths, action.output)
+            and not _is_stale(action, end)
+        ):
             found.setdefault(error.what, error)
-        mended.retried(action)
+        later.tried(action)
     return list(found.values())
 
 
-class _Mended:
-    """What worked, seen from the end of the conversation back."""
+def is_still_open(what: str, error: str, actions: Sequence[Action]) -> bool:
+    """Whether nothing in `actions`, all of them later, mended the error of the command `what`."""
+    later = _Later()
+    for action in reversed(actions):
+        if action.answered and not has_failed(action):
+            later.worked(action)
+    return not later.mends(what, (), error)
+
+
+class _Later:
+    """What was done after an error, gathered from the end of the conversation back."""
 
     def __init__(self) -> None:
         self._paths: set[str] = set()
-        self._texts: set[str] = set()
         self._targets: dict[str, list[frozenset[str]]] = {}
         self._changed: set[str] = set()
         self._checked = False
 
-    def add(self, action: Action) -> None:
+    def worked(self, action: Action) -> None:
         self._paths.update(action.paths)
         if action.kind is ActionKind.CHANGE and self._checked:
             self._changed.update(path.rpartition("/")[2] for path in action.paths)
         if action.command is not None:
-            line = parse_command(action.command)
-            self._checked = self._checked or not line.looks
-            self._texts.add(line.text)
-            self._targets.setdefault(line.family, []).append(line.targets)
+            self._checked = self._checked or not parse_command(action.command).looks
+        self.tried(action)
 
-    def retried(self, action: Action) -> None:
-        """A later attempt of the same kind tells more than an earlier one: only the later counts."""
+    def tried(self, action: Action) -> None:
+        """A later attempt of the same kind tells more than an earlier one, even one that fails again."""
         if action.command is not None:
             line = parse_command(action.command)
             self._targets.setdefault(line.family, []).append(line.targets)
 
-    def covers(self, action: Action) -> bool:
-        if action.command is None:
-            return any(path in self._paths for path in action.paths)
-        line = parse_command(action.command)
-        if line.text in self._texts or any(name in action.output for name in self._changed):
+    def mends(self, command: str | None, paths: Sequence[str], output: str) -> bool:
+        if command is None:
+            return any(path in self._paths for path in paths)
+        if any(name in output for name in self._changed):
             return True
-        later = self._targets.get(line.family, [])
-        return any(not targets or targets >= line.targets for targets in later)
+        line = parse_command(command)
+        attempts = self._targets.get(line.family, [])
+        if attempts and _INLINE_SCRIPT.search(line.text):
+            return True
+        return any(not targets or targets >= line.targets for targets in attempts)
 
 
 def _is_stale(action: Action, end: int) -> bool:

@@ -16,7 +16,7 @@ _MIN_CHARS: Final = 3
 
 
 class Kind(StrEnum):
-    """What an identifier names. A compound is hyphenated small letters: a style class, an id or just prose."""
+    """What an identifier names. A compound is hyphenated words: a style class, an id or just prose."""
 
     PATH = "path"
     NAME = "name"
@@ -35,13 +35,118 @@ Found = tuple[str, Kind]
 _ADDRESS: Final = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s\"'`<>)\]}\\|]{3,300}+")
 _RUN: Final = re.compile(r"[A-Za-z0-9_./~@-]{3,}+")
 _EXTENSIONS: Final = frozenset(
-    "adoc avif bat c cc cfg clj conf cpp cs css csv cts cxx dart db diff dockerfile edn eex ejs env erb erl ex"
-    " exs fish fs gif go gql gradle graphql groovy h heex hpp hrl hs html htm ico ini ipynb java jpg js json"
-    " jsonc jsonl jsx kt kts leex less lock log lua m map md mdx mjs ml mm mts nim nix patch php pl png proto"
-    " ps1 py pyc pyi pyx r rb rs rst sass scala scss sh sol sql sqlite svelte svg swift tf tfvars toml ts tsv"
-    " tsx txt vb vim vue wasm xml yaml yml zig zsh".split()
+    [
+        "adoc",
+        "avif",
+        "bat",
+        "c",
+        "cc",
+        "cfg",
+        "clj",
+        "conf",
+        "cpp",
+        "cs",
+        "css",
+        "csv",
+        "cts",
+        "cxx",
+        "dart",
+        "db",
+        "diff",
+        "dockerfile",
+        "edn",
+        "eex",
+        "ejs",
+        "env",
+        "erb",
+        "erl",
+        "ex",
+        "exs",
+        "fish",
+        "fs",
+        "gif",
+        "go",
+        "gql",
+        "gradle",
+        "graphql",
+        "groovy",
+        "h",
+        "heex",
+        "hpp",
+        "hrl",
+        "hs",
+        "html",
+        "htm",
+        "ico",
+        "ini",
+        "ipynb",
+        "java",
+        "jpg",
+        "js",
+        "json",
+        "jsonc",
+        "jsonl",
+        "jsx",
+        "kt",
+        "kts",
+        "leex",
+        "less",
+        "lock",
+        "log",
+        "lua",
+        "m",
+        "map",
+        "md",
+        "mdx",
+        "mjs",
+        "ml",
+        "mm",
+        "mts",
+        "nim",
+        "nix",
+        "patch",
+        "php",
+        "pl",
+        "png",
+        "proto",
+        "ps1",
+        "py",
+        "pyc",
+        "pyi",
+        "pyx",
+        "r",
+        "rb",
+        "rs",
+        "rst",
+        "sass",
+        "scala",
+        "scss",
+        "sh",
+        "sol",
+        "sql",
+        "sqlite",
+        "svelte",
+        "svg",
+        "swift",
+        "tf",
+        "tfvars",
+        "toml",
+        "ts",
+        "tsv",
+        "tsx",
+        "txt",
+        "vb",
+        "vim",
+        "vue",
+        "wasm",
+        "xml",
+        "yaml",
+        "yml",
+        "zig",
+        "zsh",
+    ]
 )
-_ALSO_METHODS: Final = frozenset("map log diff env db patch lock m d r".split())
+_ALSO_METHODS: Final = frozenset(["map", "log", "diff", "env", "db", "patch", "lock", "m", "d", "r"])
 _EXTENSION: Final = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,9})$")
 _HASH: Final = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$")
@@ -57,6 +162,8 @@ _LETTER_CODE: Final = re.compile(r"[A-Z]{1,10}-?[0-9]{1,8}$")
 _FLAG: Final = re.compile(r"--[A-Za-z][A-Za-z0-9-]+$")
 _VERSION: Final = re.compile(r"v?[0-9]+(?:\.[0-9]+){1,3}(?:[-.]?(?:alpha|beta|rc|dev|post)[0-9.]*)?$")
 _DIGITS: Final = re.compile(r"[0-9]{5,20}$")
+_ARITY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*/[0-9]$")
+_WORD_PAIR: Final = 2
 _DOTFILE: Final = re.compile(r"\.(?:env|git[a-z]+|[a-z]+(?:rc|ignore|config))$")
 _CAPITALIZED: Final = re.compile(r"[A-Z][A-Za-z0-9_]*$")
 _COMPOUND: Final = re.compile(r"[a-z]{2,}(?:-[a-z]{2,}){1,3}$")
@@ -89,25 +196,27 @@ def _of_run(run: str) -> tuple[Found, ...]:
 def _of_slashed(run: str) -> Iterator[Found]:
     run = _trimmed(run, keep="/.~@")
     parts = [part for part in run.split("/") if part]
-    if len(parts) < 1 or not any(len(part) >= _MIN_CHARS for part in parts):
+    if not any(len(part) >= _MIN_CHARS for part in parts):
         return
-    named = _has_extension(parts[-1])
     rooted = run[0] in "/~@" or run.startswith(("./", "../"))
-    if named or (rooted and len(parts) > 1) or (len(parts) > 2 and any(map(_is_marked, parts))):  # noqa: PLR2004
-        yield run, Kind.PATH
-    elif (
-        len(parts) == 2
-        and parts[1].isdigit()
-        and len(parts[1]) == 1
-        and _MIXED.match(parts[0].rpartition(".")[2])
-    ):  # noqa: PLR2004
-        yield f"{parts[0].rpartition('.')[2]}/{parts[1]}", Kind.NAME
+    arity = _ARITY.search(run)
+    if len(parts) == 1 or (arity and not rooted):
+        if arity:
+            yield arity[0], Kind.NAME
         yield from _of_plain(parts[0])
+    elif _is_path(parts, rooted=rooted):
+        yield run, Kind.PATH
     else:
-        if len(parts) == 2 and all(map(_is_marked, parts)):  # noqa: PLR2004
-            yield run, Kind.PATH
         for part in parts:
             yield from _of_plain(part)
+
+
+def _is_path(parts: list[str], *, rooted: bool) -> bool:
+    """Whether slashes join a path, and not words as in `read/write`."""
+    if rooted or _has_extension(parts[-1]):
+        return True
+    marked = sum(map(_is_marked, parts))
+    return marked == len(parts) or (marked > 0 and len(parts) > _WORD_PAIR)
 
 
 def _of_plain(word: str) -> Iterator[Found]:
@@ -172,7 +281,7 @@ def _is_marked(part: str) -> bool:
 
 def _has_extension(name: str) -> bool:
     match = _EXTENSION.search(name)
-    return bool(match) and match[1].lower() in _EXTENSIONS
+    return match is not None and match[1].lower() in _EXTENSIONS
 
 
 def _is_call(word: str) -> bool:

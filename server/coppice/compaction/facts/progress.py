@@ -14,25 +14,33 @@ from coppice.tree.messages import AssistantMessage, Message, TextContent, UserMe
 
 _DEFINITION: Final = re.compile(
     r"^[ \t]{0,24}(?:@?(?:pub(?:lic)?|private|protected|export|default|static|async|abstract|override) ){0,4}"
-    r"(?:def|defp|defmodule|defmacro|fn|func|fun|function|class|interface|type|struct|enum|trait|module|record) +([A-Za-z_][A-Za-z0-9_.]{2,60})",
+    r"(?:def|defp|defmodule|defmacro|fn|func|fun|function|class|interface|type|struct|enum|trait|module"
+    r"|record) +([A-Za-z_][A-Za-z0-9_.]{2,60})",
     re.MULTILINE,
 )
 _COMMIT_MESSAGE: Final = re.compile(r"""-m\s+(?:"(?:\$\(cat <<'?EOF'?\s*\n)?|'|\$')\s*([^\n"']{4,160})""")
 _WRITERS: Final = re.compile(r"write|create|notebook", re.IGNORECASE)
 _COMPLETION: Final = re.compile(
-    r"\b(?:all (?:is |tasks? (?:are )?)?(?:done|complete|completed|finished)|done[.!]|finished|is (?:now )?(?:complete|done|fixed)"
-    r"|successfully|are (?:now )?(?:complete|fixed)|everything (?:is|works)|committed and pushed|all set)\b|完成|搞定|已修复",
+    r"\b(?:all (?:is |tasks? (?:are )?)?(?:done|complete|completed|finished)|done[.!]|finished"
+    r"|is (?:now )?(?:complete|done|fixed)"
+    r"|successfully|are (?:now )?(?:complete|fixed)|everything (?:is|works)|committed and pushed|all set)\b"
+    r"|完成|搞定|已修复",
     re.IGNORECASE,
 )
 _INTENT: Final = re.compile(
-    r"\b(?:now (?:let me|i['’]?ll|i will|update|add|create|write|run|fix|the)|let me|i['’]?ll|i will|i need to|next[,:]?|we need to"
+    r"\b(?:now (?:let me|i['’]?ll|i will|update|add|create|write|run|fix|the)|let me|i['’]?ll|i will"
+    r"|i need to|next[,:]?|we need to"
     r"|i['’]m going to|now (?:we|let['’]?s))\b|接下来|现在(?:我)?|我(?:将|会|来|需要)|让我|下一步",
     re.IGNORECASE,
 )
 _COMING: Final = re.compile(
-    r"(?:\b(?:i['’]ll|i will|let me|we['’]ll|we (?:will|need to)|plan|steps|in order|tasks?)\b.*:\s*$|next steps?|remaining|still (?:needs?|to do|missing|left|open)|to[- ]?do|left to do|outstanding|pending"
+    r"(?:next steps?|remaining|still (?:needs?|to do|missing|left|open)|to[- ]?do|left to do|outstanding"
+    r"|pending"
     r"|follow[- ]ups?|后续|下一步|接下来|待办|剩下|还需要|未完成)",
     re.IGNORECASE,
+)
+_PLAN: Final = re.compile(
+    r"\b(?:i['’]ll|i will|we['’]ll|we (?:will|need to)|(?:my|the) plan)\b.*:\s*$|计划", re.IGNORECASE
 )
 _ITEM: Final = re.compile(r"\s{0,8}(?:[-*•]|\d{1,2}[.)、])\s+(?:\[( |x|X)\]\s+)?(.{3,300})")
 _CLAIMED_TASK: Final = re.compile(
@@ -41,11 +49,14 @@ _CLAIMED_TASK: Final = re.compile(
     re.IGNORECASE,
 )
 _CLOSED_TASK: Final = re.compile(
-    r"\s*\S{1,40} (?:\S{1,20} )?(?:close|done|complete|finish|resolve)((?: [\w.#][\w.#-]{1,60}){1,20})", re.IGNORECASE
+    r"\s*\S{1,40} (?:\S{1,20} )?(?:close|done|complete|finish|resolve)((?: [\w.#][\w.#-]{1,60}){1,20})",
+    re.IGNORECASE,
 )
 ASKED: Final = "Asked last: "
 TASK: Final = "Task "
 _RECENT_TEXTS: Final = 6
+_PLAN_TEXTS: Final = 2
+_MIN_INTENT_CHARS: Final = 36
 
 
 @dataclass(slots=True)
@@ -80,7 +91,7 @@ def progress_in(messages: Sequence[Message], actions: Sequence[Action]) -> Progr
     finished = _is_finished(messages, texts)
     milestones = [*_milestones(actions), *_todo_texts(todos, "completed")]
     doing = [*_todo_texts(todos, "in_progress", "in-progress", "active"), *tracked_tasks(actions)]
-    coming = _announced(texts[-_RECENT_TEXTS:])
+    coming = _announced(texts[-_RECENT_TEXTS:], _COMING) or _announced(texts[-_PLAN_TEXTS:], _PLAN)
     if not finished:
         asked = requests_in(messages)
         doing += [f"{ASKED}{clip(asked[-1].text, 200)}"] if asked else []
@@ -211,15 +222,16 @@ def _is_finished(messages: Sequence[Message], texts: Sequence[str]) -> bool:
 
 def _last_intent(text: str) -> str:
     lines = [line for line in sentences_of(user_words(text)) if _INTENT.search(line) and len(line) <= 400]  # noqa: PLR2004
-    return clip(lines[-1].rstrip(":："), 240) if lines else ""
+    last = lines[-1].rstrip(":：") if lines else ""
+    return clip(last, 240) if len(last) >= _MIN_INTENT_CHARS or not last.isascii() else ""
 
 
-def _announced(texts: Sequence[str]) -> list[str]:
-    """The items of the last list that was headed as what is to come."""
+def _announced(texts: Sequence[str], heading: re.Pattern[str]) -> list[str]:
+    """The items of the last list that stands under such a heading."""
     for text in reversed(texts):
         lines = text[-8_000:].splitlines()
         for number in range(len(lines) - 1, -1, -1):
-            if len(lines[number]) < 160 and _COMING.search(lines[number]) and not _ITEM.match(lines[number]):  # noqa: PLR2004
+            if len(lines[number]) < 160 and heading.search(lines[number]) and not _ITEM.match(lines[number]):  # noqa: PLR2004
                 items = _items_after(lines[number + 1 :])
                 if items:
                     return items

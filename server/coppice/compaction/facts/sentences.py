@@ -31,7 +31,11 @@ def sentences_of(text: str) -> Iterator[str]:
     for paragraph in _paragraphs(text):
         start = 0
         for match in _END.finditer(paragraph):
-            if match.end() >= len(paragraph) or paragraph[max(start, match.start() - 2) : match.start()] == ".." or _ABBREVIATION.search(paragraph[start : match.start()][-12:]):
+            if (
+                match.end() >= len(paragraph)
+                or paragraph[max(start, match.start() - 2) : match.start()] == ".."
+                or _ABBREVIATION.search(paragraph[start : match.start()][-12:])
+            ):
                 continue
             if match.end() > start:
                 yield paragraph[start : match.end()].strip()

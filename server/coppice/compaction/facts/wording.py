@@ -33,7 +33,8 @@ _PROSE_WORDS: Final = 3
 _CHINESE: Final = re.compile(r"[\u4e00-\u9fff]{3}")
 _QUOTE: Final = re.compile(r"\s{0,3}>")
 _CODE_LINE: Final = re.compile(
-    r"\s*(?:import |from \S+ import|export |const |let \w+ =|var |def \w|class \w+[:({ ]|function \w|return\b.*;"
+    r"\s*(?:import |from \S+ import|export |const |let \w+ =|var |def \w|class \w+[:({ ]|function \w"
+    r"|return\b.*;"
     r"|public |private |#include|if \(|for \(|while \(|async def|fn \w+\(|func \w+\()"
 )
 _CODE_END: Final = re.compile(r"[;{}]\s*$")
@@ -114,4 +115,4 @@ def _edges_of_paste(lines: list[str]) -> list[str]:
         if not line.strip():
             break
         last.insert(0, line)
-    return first + ["", *last] if 0 < len(last) <= _EDGE_LINES else first
+    return [*first, "", *last] if 0 < len(last) <= _EDGE_LINES else first

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from coppice.compaction.facts.actions import Action, actions_of
-from coppice.compaction.facts.commands import has_failed, parse_command
 from coppice.compaction.facts.constraints import Constraint, distinct, strength_of
 from coppice.compaction.facts.decisions import Decision, with_later_applied
+from coppice.compaction.facts.errors import is_still_open
 from coppice.compaction.facts.extraction import Facts
 from coppice.compaction.facts.progress import ASKED, TASK, FileWork
 from coppice.compaction.facts.ranking import RankedIdentifier
-from coppice.compaction.facts.sentences import clip
+from coppice.compaction.facts.sentences import clip, sentences_of
 from coppice.compaction.summary import Summary, SummaryDecision
 from coppice.models.offline import lines
 from coppice.tree.messages import Message
@@ -23,10 +23,12 @@ NOW: Final = "Now: "
 _NOTE_CHARS: Final = 700
 _GOAL_CHARS: Final = 700
 _COVERED: Final = 0.6
+_SUBJECT_CHARS: Final = 160
 _PASSING: Final = re.compile(
     r"(?:now |let me|i['’]?ll |i will |next,? |first,? )|现在|接下来|让我", re.IGNORECASE
 )
 _WORD: Final = re.compile(r"[A-Za-z0-9_./-]{3,}|[\u4e00-\u9fff]{2}")
+_SCRATCH: Final = "Analysis"
 _TURN_LABELS: Final = ("Request", "Done", "Doing", "Error", "Next")
 
 
@@ -160,22 +162,10 @@ def _family(milestone: str) -> str:
 
 
 def _still_blocked(before: Sequence[str], actions: Sequence[Action]) -> list[str]:
-    worked = [
-        parse_command(action.command)
-        for action in actions
-        if action.command is not None and action.answered and not has_failed(action)
-    ]
     kept = []
     for text in before:
         command = lines.command_in_error_line(text)
-        if command is None:
-            kept.append(text)
-            continue
-        line = parse_command(command)
-        if not any(
-            done.family == line.family and (not done.targets or done.targets >= line.targets)
-            for done in worked
-        ):
+        if command is None or is_still_open(command, text, actions):
             kept.append(text)
     return kept
 
@@ -218,7 +208,9 @@ def _notes(previous: Summary) -> list[str]:
     by_heading: dict[str, list[str]] = {}
     for heading, text in previous.other:
         by_heading.setdefault(heading, []).append(text)
+    scratch = by_heading.pop(_SCRATCH, [])
     foreign = [lines.note_line(heading, texts, _NOTE_CHARS) for heading, texts in by_heading.items()]
+    foreign += [lines.note_line(_SCRATCH, scratch, _NOTE_CHARS)] if scratch else []
     return _distinct([*own, *foreign])
 
 
@@ -242,7 +234,8 @@ def _is_outdated(text: str, facts: Facts) -> bool:
 
 def _is_covered(text: str, evidence: Iterable[str]) -> bool:
     """Whether some line of `evidence` names most of what `text` is about."""
-    words = {word.casefold() for word in _WORD.findall(text)}
+    first = next(sentences_of(text), text)
+    words = {word.casefold() for word in _WORD.findall(clip(first, _SUBJECT_CHARS))}
     return bool(words) and any(
         len(words & {word.casefold() for word in _WORD.findall(line)}) >= _COVERED * len(words)
         for line in evidence

@@ -26,6 +26,7 @@ _NOTES: Final = 0.10
 _TURN: Final = 0.15
 _DETAILED: Final = 0.7
 _LATER_REQUESTS: Final = 8
+_MOST_NEXT_STEPS: Final = 10
 _MOST_INDEX_TOKENS: Final = 5_000
 _INDEX_OF_INPUT: Final = 0.25
 _LEAST_INDEX_TOKENS: Final = 200
@@ -89,7 +90,7 @@ class _Fitter:
             in_progress=self._taken(draft.in_progress, share * _IN_PROGRESS),
             blocked=self._taken(draft.blocked, share * _BLOCKED),
             decisions=self._decisions(share * _DECISIONS),
-            next_steps=self._taken(draft.next_steps, share * _NEXT),
+            next_steps=self._taken(draft.next_steps[:_MOST_NEXT_STEPS], share * _NEXT),
             turn=self._taken(draft.turn, share * _TURN),
             context=self._context(share),
         )

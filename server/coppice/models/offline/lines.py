@@ -12,9 +12,8 @@ from coppice.compaction.facts.sentences import clip, one_line
 
 _NAMES_SHOWN: Final = 5
 _VERBS: Final = ("created", "written", "edited", "renamed", "deleted")
-_FILE_LINE: Final = re.compile(
-    rf"(\S{{1,400}}): ((?:{'|'.join(_VERBS)})(?: ×\d+)?(?:, (?:{'|'.join(_VERBS)})(?: ×\d+)?)*)(?: \(([^()]*)\))?$"
-)
+_VERB_PATTERN: Final = rf"(?:{'|'.join(_VERBS)})(?: ×\d+)?"
+_FILE_LINE: Final = re.compile(rf"(\S{{1,400}}): ({_VERB_PATTERN}(?:, {_VERB_PATTERN})*)(?: \(([^()]*)\))?$")
 _VERB: Final = re.compile(rf"({'|'.join(_VERBS)})(?: ×(\d+))?")
 ALSO_CHANGED: Final = "Also changed: "
 COMMANDS: Final = "Commands that worked: "
@@ -74,7 +73,8 @@ def index_lines(chosen: Sequence[RankedIdentifier]) -> list[str]:
     """The identifiers by kind, the most useful first, each exactly as it was written."""
     lines = []
     for label, kinds in _LABELS.items():
-        texts = [item.text for item in chosen if item.kind in kinds]
+        found = sorted((item for item in chosen if item.kind in kinds), key=lambda item: -item.weight)
+        texts = [item.text for item in found]
         if texts:
             lines.append(f"{label}: {' '.join(texts)}")
     return lines
