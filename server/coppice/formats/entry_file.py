@@ -29,6 +29,8 @@ UNKNOWN: Final = "coppice.unknown"
 
 ENTRY_TYPES: Final = frozenset(model.model_fields["type"].default for model in get_args(get_args(Entry)[0]))
 
+_HEADER_TYPES: Final = frozenset({"session", "coppice"})
+
 EPOCH: Final = "1970-01-01T00:00:00.000Z"
 
 
@@ -119,6 +121,8 @@ class EntryFile(ABC):
         self._note(line, None)
 
     def _meet_entry(self, file: BinaryIO, line: ParsedLine) -> None:
+        if not len(self._index) and line.value.get("type") in _HEADER_TYPES:
+            raise ImportFailedError(f"This file is no {self.title}. Choose the format it has, or `auto`.")
         if not self._keeps_ids(line.value):
             self._note(line, self._index.add(line, None, len(self._index) - 1))
             return
@@ -128,6 +132,7 @@ class EntryFile(ABC):
             self._log.add(line.number, "no id", "this entry has no id and was given one")
         elif self._index.has_same(file, entry_id, line.value):
             self._log.add(line.number, "repeated", f"the entry {shown(entry_id)} stands in the file twice")
+            self._note(line, self._index.position_of(entry_id))
             return
         self._note(line, self._index.add(line, entry_id, self._parent(line)))
 

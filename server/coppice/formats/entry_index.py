@@ -26,6 +26,7 @@ class EntryIndex:
     lines: "array[int]" = field(default_factory=lambda: array("q"))
     parents: "array[int]" = field(default_factory=lambda: array("q"))
     _position_of: dict[str, int] = field(default_factory=dict)
+    _copies: dict[str, int] = field(default_factory=dict)
     _pending: list[tuple[int, str]] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -83,9 +84,9 @@ class EntryIndex:
             )
 
     def _taken(self, line: ParsedLine, entry_id: str, position: int) -> str:
-        own, copies = entry_id, 1
+        own = entry_id
         while own in self._position_of:
-            copies += 1
+            self._copies[entry_id] = copies = self._copies.get(entry_id, 1) + 1
             own = f"{entry_id}~{copies}"
         if own != entry_id:
             self.log.add(

@@ -6,6 +6,9 @@ from typing import Final
 _BACKTICKS: Final = re.compile(r"`+")
 _CODE_SPAN: Final = re.compile(r"((?<!`)(`+)(?!`).+?(?<!`)\2(?!`))")
 _FENCE_LINE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_LONGEST_LINE_WITH_SPANS: Final = 10_000
+"""In longer lines code spans are not looked for: that search may take the square of the length."""
+
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -62,6 +65,8 @@ def _fence_after(line: str, fence: str) -> str:
 
 
 def _without_html(line: str) -> str:
+    if len(line) > _LONGEST_LINE_WITH_SPANS:
+        return line.replace("<", "&lt;")
     parts = _CODE_SPAN.split(line)
     plain = [part if index % 3 else part.replace("<", "&lt;") for index, part in enumerate(parts)]
     return "".join(part for index, part in enumerate(plain) if index % 3 != 2)  # noqa: PLR2004 - the inner group

@@ -40,6 +40,7 @@ class PiSession(EntryFile):
 
     def __init__(self, source: Source) -> None:
         self._version: int | None = None
+        self._last_position: int | None = None
         self._position_of_line = array("q")
         super().__init__(source)
 
@@ -70,9 +71,12 @@ class PiSession(EntryFile):
     def _keeps_ids(self, value: dict[str, Any]) -> bool:
         if self._version is None:
             self._version = VERSION if "id" in value else 1
+            if self._version == 1:
+                self._position_of_line.append(-1)
         return self._version >= FIRST_VERSION_WITH_IDS
 
     def _note(self, line: ParsedLine, position: int | None) -> None:
+        self._last_position = self._last_position if position is None else position
         if position is not None and line.value.get("type") == "session_info":
             name = line.value.get("name")
             self.header.name = (name.strip() or None) if isinstance(name, str) else None
@@ -80,7 +84,7 @@ class PiSession(EntryFile):
             self._position_of_line.append(-1 if position is None else position)
 
     def _find_leaf(self) -> str | None:
-        return self._id_of(len(self._index) - 1) if len(self._index) else None
+        return None if self._last_position is None else self._id_of(self._last_position)
 
     def _migrated(self, value: dict[str, Any], position: int) -> dict[str, Any]:
         version = self._version or 1

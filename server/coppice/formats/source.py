@@ -4,6 +4,7 @@ import io
 import shutil
 import stat
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +25,7 @@ class Source:
         elif isinstance(origin, str):
             self._file = io.BytesIO(origin.encode("utf-8", errors="surrogatepass"))
         else:
-            self._file = origin if origin.seekable() else _spooled(origin)
+            self._file = origin if origin.seekable() else self._copied(origin)
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -38,6 +39,12 @@ class Source:
                 yield self._file
         except OSError as error:
             raise _unreadable(error) from error
+
+    def _copied(self, origin: BinaryIO) -> BinaryIO:
+        copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed when this source goes
+        weakref.finalize(self, copy.close)
+        shutil.copyfileobj(origin, copy)
+        return copy
 
 
 def _refuse_unreadable(path: Path) -> None:
@@ -63,9 +70,3 @@ def _unreadable(error: OSError | ValueError) -> ImportFailedError:
             return ImportFailedError(f"The file cannot be read ({error.strerror}). Check it and try again.")
         case _:
             return ImportFailedError("This is not a file name. Check its spelling.")
-
-
-def _spooled(origin: BinaryIO) -> BinaryIO:
-    copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as its source
-    shutil.copyfileobj(origin, copy)
-    return copy
