@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from coppice.compaction.branch import within_budget
-from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
 from coppice.compaction.sizes import SUMMARY_SHARE, fitted_sizes
 from coppice.compaction.summarizer import Summarizer, SummaryRequest
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.context import now
 from coppice.service.path_reading import Path
+from coppice.service.span_requests import span_request, with_blocks
 from coppice.service.usage import Counter
 from coppice.store.records import EntryRow, PathEnd
 from coppice.tokens.measuring import size_of_message
@@ -121,7 +121,7 @@ async def summarize_branch(
         id=new_entry_id(),
         parent_id=departure.new_leaf_id,
         timestamp=now(),
-        summary="\n\n".join(filter(None, (prose, blocks))),
+        summary=with_blocks(prose, blocks),
         from_id=departure.old_leaf_id,
         details={**ledger.details(), "summarizer": summarizer.name},
     )
@@ -134,31 +134,16 @@ def _request(departure: Departure, instructions: str | None) -> tuple[SummaryReq
         settings.compaction.model_copy(update={"reserve_tokens": settings.branch_summary.reserve_tokens}),
         settings.model.context_window,
     )
-    messages = [message for entry in departure.entries() if (message := _message(entry)) is not None]
+    messages = [message for entry in departure.entries() if (message := told_by(entry)) is not None]
     chosen = within_budget(messages, sizes.threshold, lambda said: counter.tokens(size_of_message(said)))
     limit = min(int(SUMMARY_SHARE * sizes.reserve), max(SMALLEST_SUMMARY, departure.tokens() // 2))
     ledger = departure.ledger()
-    blocks = file_blocks(
-        ledger.read_files,
-        ledger.modified_files,
-        max_tokens=int(FILES_SHARE * limit),
-        count_tokens=counter.count_text,
-    )
-    request = SummaryRequest(
-        history=chosen,
-        turn_prefix=[],
-        kept=[],
-        previous_summary=None,
-        instructions=instructions,
-        max_tokens=max(1, limit - counter.count_text(blocks)),
-        count_tokens=counter.count_text,
-        modified_files=ledger.modified_files,
-    )
+    request, blocks = span_request(chosen, ledger, limit=limit, counter=counter, instructions=instructions)
     return request, ledger, blocks
 
 
-def _message(entry: Entry) -> Message | None:
-    """What an abandoned entry says to the summarizer; a compaction speaks here too."""
+def told_by(entry: Entry) -> Message | None:
+    """What an entry tells a summarizer; a compaction speaks here too."""
     if isinstance(entry, CompactionEntry):
         return CompactionSummaryRoleMessage(summary=entry.summary, tokens_before=entry.tokens_before)
     return message_of(entry)

@@ -9,6 +9,7 @@ from coppice.compaction.summarizer import Summarizer, SummaryRequest
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.preparing import Preparation, messages_of
+from coppice.service.span_requests import with_blocks
 from coppice.tokens.measuring import size_of_text
 from coppice.tokens.size import Size
 from coppice.tree.messages import Message
@@ -92,7 +93,7 @@ def _judged(prepared: Preparation, request: SummaryRequest, ledger: Ledger, pros
     if not prose.strip():
         raise SummaryRejectedError("The summary came out empty; nothing was changed.")
     blocks = _blocks(prepared, ledger, request.count_tokens)
-    text = "\n\n".join(filter(None, (prose.strip(), blocks)))
+    text = with_blocks(prose, blocks)
     size = size_of_text(text)
     tokens = prepared.counter.tokens(size)
     replaced = _replaced_tokens(prepared)
