@@ -10,7 +10,7 @@ from rich.text import Text
 
 from coppice.cli.plain import plain, plain_line
 from coppice.cli.sources import Opened
-from coppice.cli.terminal import console
+from coppice.cli.terminal import console, print_row
 from coppice.service.messages.compaction import CompactPreviewResult, CompactResult
 from coppice.service.messages.trees import ContextResult
 from coppice.tree.entries import ENTRY
@@ -106,7 +106,7 @@ def _show_view(out: Console, outcome: Outcome) -> None:
         if hidden > 1 and index == _SHOWN_AT_EACH_END:
             out.print(f"      … {hidden:,} more …")
         if hidden <= 1 or index < _SHOWN_AT_EACH_END or index >= len(messages) - _SHOWN_AT_EACH_END:
-            out.print(view_line(index + 1, message), overflow="ellipsis", no_wrap=out.is_terminal)
+            print_row(out, view_line(index + 1, message))
 
 
 def view_line(number: int, message: dict[str, Any]) -> Text:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coppice.cli.plain import plain
 from coppice.cli.sources import opened
-from coppice.cli.terminal import console, say, warn, write_json
+from coppice.cli.terminal import say, warn, write_json, write_text
 from coppice.service.messages.trees import ContextFormat, ContextParams, ContextResult
 
 
@@ -33,7 +33,7 @@ def _show(result: ContextResult) -> None:
     """The messages alone on standard output, so that they can be piped; the numbers beside them."""
     say(f"{result.tokens:,} tokens ({result.token_source})")
     if isinstance(result.messages, str):
-        console().print(plain(result.messages))
+        write_text(plain(result.messages))
     elif result.system is not None:
         write_json({"system": result.system, "messages": result.messages})
     else:

@@ -14,7 +14,7 @@ from coppice.cli.output_file import check_output
 from coppice.cli.plain import plain, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.sources import STDIN, await_input, imported, is_file, opened, session_file, uri_of
-from coppice.cli.terminal import console, warn, write_bytes, write_json
+from coppice.cli.terminal import console, warn, write_bytes, write_json, write_text
 from coppice.service.messages.conversations import (
     Conversation,
     ExportFormat,
@@ -70,7 +70,7 @@ class ListCommand:
             return
         if not out.is_terminal:
             for conversation in found:
-                out.print("\t".join(_cells(conversation, everywhere=self.everywhere)))
+                write_text("\t".join(_cells(conversation, everywhere=self.everywhere)))
             return
         table = Table(box=None, pad_edge=False, show_edge=False)
         for heading in ("Id", "Modified", "Entries", "Conversation", "Workspace")[: 4 + self.everywhere]:

@@ -13,7 +13,7 @@ _MARKDOWN: Final = frozenset({".md", ".markdown"})
 
 def check_output(output: Path, source: str, *, force: bool) -> None:
     """Raises CommandError where `output` may not be written, before any work is done for it."""
-    file = output.expanduser()
+    file = output
     shown = plain_line(str(output), 200)
     if file.is_dir():
         raise CommandError(f"{shown} is a folder; name a file in it.")
@@ -21,7 +21,7 @@ def check_output(output: Path, source: str, *, force: bool) -> None:
         raise CommandError(f"There is no folder to write {shown} into; make it first.")
     if not file.exists():
         return
-    origin = Path(source).expanduser()
+    origin = Path(source)
     if source != STDIN and origin.exists() and origin.samefile(file):
         raise CommandError(f"{shown} is the session itself, which is never written; choose another file.")
     if not force:

@@ -74,7 +74,7 @@ def workspace_uri(folder: Path | None) -> str:
 
     Raises CommandError when there is no such folder.
     """
-    chosen = (folder or Path.cwd()).expanduser().absolute()
+    chosen = (folder or Path.cwd()).absolute()
     if not chosen.is_dir():
         raise CommandError(f"There is no folder {chosen}; name the workspace's folder with --workspace.")
     return chosen.resolve().as_uri()

@@ -108,7 +108,7 @@ async def imported(service: Service, file: Path, format_: ImportFormat) -> Impor
 
 
 def uri_of(file: Path) -> str:
-    return file.expanduser().absolute().as_uri()
+    return file.absolute().as_uri()
 
 
 def is_large(file: Path) -> bool:
@@ -125,7 +125,7 @@ def is_file(source: str) -> bool:
 
 def session_file(source: str) -> Path:
     """The file `source`, seen to be readable. Raises CommandError in a sentence when it is not."""
-    file = Path(source).expanduser()
+    file = Path(source)
     shown = plain_line(source, 200)
     try:
         with open(file, "rb", opener=_without_waiting) as readable:

@@ -29,6 +29,14 @@ def console(*, stderr: bool = False) -> Console:
     return made
 
 
+def print_row(out: Console, row: Text) -> None:
+    """A row of a listing: cut off at the edge of a terminal, whole in a pipe."""
+    if out.is_terminal:
+        out.print(row, no_wrap=True, overflow="ellipsis")
+    else:
+        out.print(row)
+
+
 def say(message: str) -> None:
     """A sentence on standard error."""
     sys.stderr.write(f"{plain_line(message)}\n")
@@ -38,6 +46,11 @@ def say(message: str) -> None:
 def warn(messages: Iterable[str]) -> None:
     for message in messages:
         say(f"coppice: warning: {message}")
+
+
+def write_text(text: str) -> None:
+    """Text and a line end on standard output, exactly so: `Console` would make spaces of tabs."""
+    sys.stdout.write(f"{text}\n")
 
 
 def write_json(value: Any) -> None:
@@ -55,7 +68,3 @@ def silence_stdout() -> None:
     """Nobody reads standard output any more; what the interpreter still flushes at its end goes nowhere."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
-
-
-def styled(text: str, style: str) -> Text:
-    return Text(text, style=style)

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from coppice.cli.plain import plain_line
 from coppice.cli.sources import Opened, opened
-from coppice.cli.terminal import console, warn, write_json
+from coppice.cli.terminal import console, print_row, warn, write_json
 from coppice.service.messages.trees import TreeNode, TreeParams, TreeResult
 
 _PAGE: Final = 500
@@ -34,7 +34,7 @@ class TreeCommand:
             return
         out = console()
         for line in drawn(listing.nodes, listing.leaf_id):
-            out.print(line, overflow="ellipsis", no_wrap=out.is_terminal)
+            print_row(out, line)
         if not listing.nodes:
             out.print("The conversation is empty.")
         if listing.next_after is not None:
