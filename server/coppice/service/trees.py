@@ -35,9 +35,9 @@ class Trees:
         self._context = context
 
     async def append(self, params: AppendParams) -> AppendResult:
-        """Durable when it returns: all entries, or none."""
-        records = await asyncio.to_thread(_records, params.entries)
+        """Durable when it returns: all entries, or none. Calls land in the order in which they came."""
         async with self._context.locks.of(params.conversation_id):
+            records = await asyncio.to_thread(_records, params.entries)
             result, changes = await asyncio.to_thread(self._append, params, records)
         if changes:
             self._context.emit(
