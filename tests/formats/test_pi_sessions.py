@@ -98,10 +98,19 @@ def test_a_version_1_file_without_its_header_still_counts_it() -> None:
 def test_a_hook_message_becomes_a_custom_one(version: int) -> None:
     hook = said("a", None)
     hook["message"] = {"role": "hookMessage", "customType": "x", "content": "hi", "display": True}
+    if version == 1:
+        del hook["id"], hook["parentId"]
     reader, entries = read_lines(*lines_of({**HEADER, "version": version}, hook))
     assert isinstance(entries[0], MessageEntry)
     assert isinstance(entries[0].message, CustomRoleMessage)
     assert reader.warnings == []
+
+
+def test_ids_are_kept_where_the_header_lost_its_version() -> None:
+    header = {key: value for key, value in HEADER.items() if key != "version"}
+    reader, entries = read_lines(*lines_of(header, said("q1", None), said("q2", "q1"), said("q3", "q1")))
+    assert [(entry.id, entry.parent_id) for entry in entries] == [("q1", None), ("q2", "q1"), ("q3", "q1")]
+    assert [warning[:8] for warning in reader.warnings] == ["line 1: "]
 
 
 def test_version_2_keeps_its_ids() -> None:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 
 from pydantic import ValidationError
 
-from coppice.formats.entry_file import UNKNOWN, EntryFile
+from coppice.formats.entry_file import ENTRY_TYPES, UNKNOWN, EntryFile
 from coppice.formats.lines import ParsedLine, dump_line
 from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
@@ -69,10 +69,18 @@ class PiSession(EntryFile):
         return VERSION
 
     def _keeps_ids(self, value: dict[str, Any]) -> bool:
+        has_ids = isinstance(value.get("id"), str) and "parentId" in value
+        if self._version is None and value.get("type") not in ENTRY_TYPES:
+            return True
         if self._version is None:
-            self._version = VERSION if "id" in value else 1
+            self._version = VERSION if has_ids else 1
             if self._version == 1:
                 self._position_of_line.append(-1)
+        elif self._version < FIRST_VERSION_WITH_IDS and has_ids and not len(self._index):
+            self._version = FIRST_VERSION_WITH_IDS
+            self._log.add(
+                1, "version", "the header names no version with ids, but the entries have ids; kept"
+            )
         return self._version >= FIRST_VERSION_WITH_IDS
 
     def _note(self, line: ParsedLine, position: int | None) -> None:
