@@ -13,7 +13,7 @@ from coppice.cli.exits import CommandError
 from coppice.cli.output_file import check_output
 from coppice.cli.plain import plain, plain_line
 from coppice.cli.running import serving, workspace_uri
-from coppice.cli.sources import STDIN, await_input, imported, is_file, opened, session_file, uri_of
+from coppice.cli.sources import STDIN, imported, is_file, opened, read_input, session_file, uri_of
 from coppice.cli.terminal import console, warn, write_bytes, write_json, write_text
 from coppice.service.messages.conversations import (
     Conversation,
@@ -96,7 +96,7 @@ class ImportCommand:
 
     async def __call__(self) -> None:
         with tempfile.TemporaryDirectory(prefix="coppice-", ignore_cleanup_errors=True) as folder:
-            file = await_input(Path(folder)) if self.source == STDIN else session_file(self.source)
+            file = await read_input(Path(folder)) if self.source == STDIN else session_file(self.source)
             async with serving(workspace_uri(self.workspace)) as service:
                 result = await imported(service, file, self.format)
         warn(result.warnings)

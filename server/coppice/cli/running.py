@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from coppice.cli.exits import CommandError, ExitCode
 from coppice.cli.terminal import say, silence_stdout, warn, write_json
@@ -24,9 +25,6 @@ def run(work: Callable[[], Awaitable[ExitCode | None]], *, as_json: bool = False
     """
     try:
         return asyncio.run(_stoppable(work)) or ExitCode.OK
-    except KeyboardInterrupt:
-        say("coppice: interrupted; nothing was changed.")
-        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         silence_stdout()
         return ExitCode.OK
@@ -41,25 +39,33 @@ def run(work: Callable[[], Awaitable[ExitCode | None]], *, as_json: bool = False
         return ExitCode.FAILED
 
 
-async def _stoppable(work: Callable[[], Awaitable[ExitCode | None]]) -> int | None:
-    """SIGTERM ends `work` as Ctrl-C does, so that no temporary file is left behind."""
+async def _stoppable(work: Callable[[], Awaitable[ExitCode | None]]) -> ExitCode | None:
+    """Lets Ctrl-C and SIGTERM cancel `work`, which puts its things away; a second one ends it at once."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    stopped = False
+    stopped_by: list[signal.Signals] = []
 
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-        if task is not None:
-            task.cancel()
+    def stop(number: signal.Signals) -> None:
+        stopped_by.append(number)
+        if len(stopped_by) > 1 or task is None:
+            _leave(number)
+        task.cancel()
 
-    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-        loop.add_signal_handler(signal.SIGTERM, stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(number, stop, number)
     try:
         return await work()
     except asyncio.CancelledError:
-        if stopped:
-            return _SIGNALLED + signal.SIGTERM
+        if stopped_by:
+            _leave(stopped_by[0])
         raise
+
+
+def _leave(number: signal.Signals) -> NoReturn:
+    """Ends the process without waiting for a thread that still computes what nobody wants any more."""
+    with contextlib.suppress(OSError):
+        say("coppice: interrupted; nothing was changed.")
+    os._exit(_SIGNALLED + number)
 
 
 def _unforeseen(error: Exception) -> str:

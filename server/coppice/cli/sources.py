@@ -83,7 +83,7 @@ async def opened(
             yield await _stored(service, source)
         return
     with tempfile.TemporaryDirectory(prefix="coppice-", ignore_cleanup_errors=True) as folder:
-        file = await_input(Path(folder)) if source == STDIN else session_file(source)
+        file = await read_input(Path(folder)) if source == STDIN else session_file(source)
         settings = ScratchSettings(folder=Path(folder) / "store")
         async with serving(uri, client_settings, settings) as service:
             result = await imported(service, file, format_)
@@ -144,11 +144,15 @@ def session_file(source: str) -> Path:
     raise CommandError(f"{shown} is no regular file; use - to read a session from standard input.")
 
 
-def await_input(folder: Path) -> Path:
-    """Standard input, up to its end, as a file in `folder`."""
+async def read_input(folder: Path) -> Path:
+    """Standard input, up to its end, as a file in `folder`. Can be cancelled while nothing comes."""
     file = folder / "input.jsonl"
-    with file.open("wb") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
+
+    def copy() -> None:
+        with file.open("wb") as written:
+            shutil.copyfileobj(sys.stdin.buffer, written)
+
+    await asyncio.to_thread(copy)
     return file
 
 

@@ -11,6 +11,12 @@ from rich.text import Text
 from coppice.cli.plain import json_text, plain_line
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Left to whoever runs the command; rich would end the process."""
+        raise BrokenPipeError
+
+
 def prepare_streams() -> None:
     """A character that the terminal's encoding lacks is replaced, never an error."""
     for stream in (sys.stdout, sys.stderr):
@@ -24,7 +30,7 @@ def console(*, stderr: bool = False) -> Console:
 
     Into a pipe, lines stay whole.
     """
-    made = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    made = _Console(stderr=stderr, markup=False, emoji=False, highlight=False)
     made.soft_wrap = not made.is_terminal
     return made
 

@@ -86,7 +86,7 @@ def _line(node: TreeNode, prefix: str, *, current: bool) -> Text:
     if depth > _DEEPEST_DRAWN:
         prefix = f"…{depth} levels… {prefix[-3:]}"
     run = node.run_length or 1
-    about = [f"{run:,} entries" if run > 1 else "", f"{node.tokens:,} tokens"]
+    about = f"{run:,} entries" if run > 1 else f"{node.tokens:,} tokens"
     marks = [
         (f" [{plain_line(node.label, 40)}]", "yellow") if node.label else "",
         (" pinned", "yellow") if node.pinned else "",
@@ -98,6 +98,6 @@ def _line(node: TreeNode, prefix: str, *, current: bool) -> Text:
         (plain_line(node.id, 40), "dim"),
         (f" {plain_line(node.role or node.type, 30)} ", "cyan"),
         plain_line(node.preview, _PREVIEW_CHARS),
-        (f"  ({', '.join(filter(None, about))})", "dim"),
+        (f"  ({about})", "dim"),
         *marks,
     )

@@ -1,0 +1,126 @@
+"""`coppice doctor` finds what is broken and says what to do."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from cli.conftest import Coppice
+from cli.sessions import long_session
+
+
+def checks(coppice: Coppice, code: int = 0) -> dict[str, list[dict[str, Any]]]:
+    ran = coppice("doctor", "--json")
+    assert ran.code == code, ran.out
+    told = json.loads(ran.out)
+    assert told["ok"] == (code == 0)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for check in told["checks"]:
+        found.setdefault(check["name"], []).append(check)
+    return found
+
+
+def test_a_fresh_machine_is_well(coppice: Coppice) -> None:
+    found = checks(coppice)
+    assert set(found) == {
+        "Python",
+        "settings",
+        "store",
+        "permissions",
+        "disk",
+        "integrity",
+        "tokenizer",
+        "summarizer",
+    }
+    assert {check["status"] for each in found.values() for check in each} == {"ok"}
+
+
+def test_looking_makes_nothing(coppice: Coppice, home: Path) -> None:
+    checks(coppice)
+    assert not (home / "stores").exists()
+
+
+def test_the_tokenizer_is_tried(coppice: Coppice) -> None:
+    assert "52 characters are 14 tokens" in checks(coppice)["tokenizer"][0]["message"]
+
+
+def test_sound_stores_are_counted(coppice: Coppice, home: Path) -> None:
+    for name in ("one", "two"):
+        (home / name).mkdir()
+        coppice("import", long_session(home, 2), "--workspace", home / name)
+    assert checks(coppice)["integrity"][0]["message"] == "2 of 2 stores open and are sound"
+
+
+@pytest.mark.parametrize("damage", ["another program's file", "a page overwritten"])
+def test_a_damaged_store_is_named_and_the_others_counted(coppice: Coppice, home: Path, damage: str) -> None:
+    coppice("import", long_session(home, 30))
+    (store,) = (home / "stores").glob("*.sqlite3")
+    if damage == "another program's file":
+        store.write_bytes(b"not a database at all " * 1000)
+    else:
+        content = bytearray(store.read_bytes())
+        content[8192:40960] = b"\xaa" * (40960 - 8192)
+        store.write_bytes(content)
+    broken = checks(coppice, code=1)["integrity"]
+    assert [check["status"] for check in broken] == ["broken"]
+    assert store.name in broken[0]["message"]
+    assert broken[0]["advice"]
+
+
+def test_a_value_that_is_no_setting_is_named(coppice: Coppice, home: Path) -> None:
+    (home / "config" / "settings.toml").write_text('[compaction]\nreserveTokens = "many"\n')
+    settings = checks(coppice)["settings"]
+    assert [check["status"] for check in settings] == ["ok", "warning"]
+    assert "compaction.reserveTokens" in settings[1]["message"]
+
+
+def test_a_checkout_that_asks_for_too_much_is_told_on(coppice: Coppice, home: Path) -> None:
+    (home / "work" / ".coppice").mkdir()
+    (home / "work" / ".coppice" / "settings.toml").write_text('[storage]\ndirectory = "/elsewhere"\n')
+    settings = checks(coppice)["settings"]
+    assert "storage.directory" in settings[1]["message"]
+    assert str(home / "stores") in checks(coppice)["store"][0]["message"]
+
+
+def test_a_store_others_may_read_is_told_on(coppice: Coppice, home: Path) -> None:
+    coppice("import", long_session(home, 2))
+    (store,) = (home / "stores").glob("*.sqlite3")
+    store.chmod(0o644)
+    (check,) = checks(coppice)["permissions"]
+    assert check["status"] == "warning"
+    assert "chmod" in check["advice"]
+
+
+def test_a_file_where_the_folder_should_be_is_broken(coppice: Coppice, home: Path) -> None:
+    (home / "stores").write_text("in the way")
+    (check,) = checks(coppice, code=1)["store"]
+    assert "is no folder" in check["message"]
+
+
+def test_a_folder_that_cannot_be_written_is_broken(
+    coppice: Coppice, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may write everywhere but into the kernel's own folders."""
+    monkeypatch.setenv("COPPICE_STORAGE_DIRECTORY", "/proc/self/task")
+    (check,) = checks(coppice, code=1)["store"]
+    assert "cannot be written to" in check["message"]
+    monkeypatch.setenv("COPPICE_STORAGE_DIRECTORY", str(home / "file" / "below"))
+    (home / "file").write_text("in the way")
+    (check,) = checks(coppice, code=1)["store"]
+    assert "cannot be made" in check["message"]
+
+
+def test_a_full_disk_is_broken(coppice: Coppice, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1_000_000))
+    (check,) = checks(coppice, code=1)["disk"]
+    assert check["message"] == "1 MB free"
+
+
+def test_a_person_reads_a_line_for_each_check_and_what_to_do(coppice: Coppice, home: Path) -> None:
+    (home / "stores").write_text("in the way")
+    ran = coppice("doctor")
+    assert ran.code == 1
+    line, advice = [line for line in ran.out.splitlines() if "store" in line or "→" in line][:2]
+    assert line.startswith("broken   store")
+    assert advice.strip().startswith("→ ")
