@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, select, union_all
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, select, union_all
 
 from coppice.errors import UnknownConversationError, UnknownEntryError
 from coppice.store.bodies import entry_from, storable
 from coppice.store.records import CompactionRecord, EntryRef, EntryRow, PathEnd
-from coppice.store.runs import exits, meeting, segments, walk_above
+from coppice.store.runs import exits, meeting, segments
 from coppice.store.schema import COMPACTION, CONVERSATION, ENTRY_TABLE, LABEL, PIN, RUN
 from coppice.tokens.size import Size
 from coppice.tree.entries import METADATA_TYPES, Entry
@@ -177,10 +177,29 @@ def attached(
         found.extend((-1, entry_from(*row[:5])) for row in beside_root)
     low, high = max(from_depth, 0), min(to_depth, end.depth)
     if low <= high:
-        values = {"run": end.run, "exit": end.depth, "low": low, "high": high, "types": list(wanted)}
-        beside = sorted(connection.execute(_BESIDE, values), key=lambda row: int(row.key))
-        found.extend((row.depth - 1, entry_from(*row[:5])) for row in beside)
+        found.extend(_beside(connection, end, low, high, list(wanted)))
     return found
+
+
+def _beside(
+    connection: Connection, end: PathEnd, low: int, high: int, types: list[str]
+) -> list[tuple[int, Entry]]:
+    # One deeper than asked for, to know whether the path goes on in the same run.
+    stretch = segments(connection, end.run, end.depth, low, high + 1)
+    on_path = {segment.run for segment in stretch}
+    rows = []
+    for segment in stretch:
+        left_here = segment.high <= high
+        values = {
+            "run": segment.run,
+            "low": segment.low,
+            "high": min(segment.high, high),
+            "after": segment.high + 1 if left_here else -1,
+            "types": types,
+        }
+        found = connection.execute(_BESIDE, values)
+        rows += [row for row in found if row.run == segment.run or row.run not in on_path]
+    return [(row.depth - 1, entry_from(*row[:5])) for row in sorted(rows, key=lambda row: int(row.key))]
 
 
 def pins(connection: Connection, end: PathEnd) -> list[tuple[int, Entry]]:
@@ -218,29 +237,24 @@ def _end_in_run(connection: Connection, conversation_id: str, run: int, depth: i
 
 
 def _beside_statement() -> Any:
-    """Metadata that begins a run of its own beside the path, or goes on with a run that the path leaves."""
-    low, high = bindparam("low", type_=BigInteger), bindparam("high", type_=BigInteger)
-    walk = walk_above(low, high)
-    forks = and_(RUN.c.parent_run == walk.c.key, RUN.c.fork_depth.between(low, high))
-    first = and_(ENTRY_TABLE.c.run == RUN.c.key, ENTRY_TABLE.c.depth == RUN.c.fork_depth + 1)
-    after = and_(ENTRY_TABLE.c.run == walk.c.key, ENTRY_TABLE.c.depth == walk.c.exit + 1)
+    """Metadata that begins a run of its own beside a run, or goes on with the run where the path left it."""
+    columns = (*ENTRY_COLUMNS, ENTRY_TABLE.c.key, ENTRY_TABLE.c.run, ENTRY_TABLE.c.depth)
     with_parent = _PARENT.c.key == ENTRY_TABLE.c.parent_key
-    columns = (*ENTRY_COLUMNS, ENTRY_TABLE.c.key, ENTRY_TABLE.c.depth)
+    first = and_(ENTRY_TABLE.c.run == RUN.c.key, ENTRY_TABLE.c.depth == RUN.c.fork_depth + 1)
     wanted = ENTRY_TABLE.c.type.in_(bindparam("types", expanding=True))
     forked = (
         select(*columns)
-        .select_from(walk.join(RUN, forks).join(ENTRY_TABLE, first).join(_PARENT, with_parent))
+        .select_from(RUN.join(ENTRY_TABLE, first).join(_PARENT, with_parent))
         .where(
-            walk.c.fork_depth < high,
-            RUN.c.fork_depth <= walk.c.exit,
-            RUN.c.key.not_in(select(walk.c.key)),
+            RUN.c.parent_run == bindparam("run"),
+            RUN.c.fork_depth.between(bindparam("low"), bindparam("high")),
             wanted,
         )
     )
     left_behind = (
         select(*columns)
-        .select_from(walk.join(ENTRY_TABLE, after).join(_PARENT, with_parent))
-        .where(walk.c.exit.between(low, high), wanted)
+        .select_from(ENTRY_TABLE.join(_PARENT, with_parent))
+        .where(ENTRY_TABLE.c.run == bindparam("run"), ENTRY_TABLE.c.depth == bindparam("after"), wanted)
     )
     return union_all(forked, left_behind)
 

@@ -140,11 +140,9 @@ def _number(name: str) -> ColumnElement[int]:
     return cast(bindparam(name), BigInteger)
 
 
-def walk_above(low: ColumnElement[int], high: ColumnElement[int]) -> Any:
-    """The runs visited on the way from `:run` up to the one that holds depth `low`.
-
-    From the run that holds depth `high` on, none is jumped over.
-    """
+def _segments_statement() -> Any:
+    """Climbs to the run that holds depth `low`; from the one that holds `high` on, none is jumped over."""
+    low, high = _number("low"), _number("high")
     walk = (
         select(*RUN_COLUMNS, _number("exit").label("exit"))
         .where(RUN.c.key == bindparam("run"))
@@ -160,12 +158,8 @@ def walk_above(low: ColumnElement[int], high: ColumnElement[int]) -> Any:
         .join(walk, above.c.key == case((far, walk.c.jump_run), else_=walk.c.parent_run))
         .where(walk.c.fork_depth >= low)
     )
-    return walk.union_all(step)
-
-
-def _segments_statement() -> Any:
-    walk = walk_above(_number("low"), _number("high"))
-    return select(walk.c.key, walk.c.fork_depth, walk.c.exit).where(walk.c.fork_depth < _number("high"))
+    climbed = walk.union_all(step)
+    return select(climbed.c.key, climbed.c.fork_depth, climbed.c.exit).where(climbed.c.fork_depth < high)
 
 
 def _exits_statement() -> Any:

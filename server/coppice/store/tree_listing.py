@@ -43,9 +43,7 @@ def tree(
     rows = connection.execute(_LANDMARKS if folded else _ALL, values).all()
     page = rows[:limit]
     current = _on_current_path(connection, page, end(connection, conversation_id, LEAF))
-    keys = [row.key for row in page]
-    above = _above(connection, keys) if folded else {}
-    children = _children(connection, keys, folded=folded)
+    above = _above(connection, [row.key for row in page]) if folded else {}
     nodes = []
     for row in page:
         upper = above.get(row.key)
@@ -60,7 +58,7 @@ def tree(
                 pinned=row.pin is not None,
                 timestamp=row.timestamp,
                 size=Size(row.size_tokenizer, row.size_estimate),
-                child_count=children.get(row.key, 0),
+                child_count=row.children,
                 on_current_path=row.key in current,
                 run_length=row.depth - (upper.depth if upper else -1) if folded else None,
             )
@@ -87,16 +85,6 @@ def _above(connection: Connection, keys: list[int]) -> dict[int, Any]:
     return {row.node: row for row in connection.execute(_ABOVE, {"keys": keys})} if keys else {}
 
 
-def _children(connection: Connection, keys: list[int], *, folded: bool) -> dict[int, int]:
-    if not keys:
-        return {}
-    counts: dict[int, int] = {}
-    for statement in (_NEXT, _FORKED) if folded else (_CHILDREN,):
-        for key, count in connection.execute(statement, {"keys": keys}):
-            counts[key] = counts.get(key, 0) + count
-    return counts
-
-
 _PARENT: Final = ENTRY_TABLE.alias("parent")
 _KEYS: Final = bindparam("keys", type_=BigInteger, expanding=True)
 _COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
@@ -119,31 +107,31 @@ _NODES: Final = (
     .outerjoin(LABEL, LABEL.c.entry_key == ENTRY_TABLE.c.key)
     .outerjoin(PIN, PIN.c.entry_key == ENTRY_TABLE.c.key)
 )
+_CHILD: Final = ENTRY_TABLE.alias("child")
+_BRANCH: Final = RUN.alias("branch")
+_CHILDREN: Final = (
+    select(func.count()).where(_CHILD.c.parent_key == ENTRY_TABLE.c.key).scalar_subquery().label("children")
+)
+_ORDINARY_CHILDREN: Final = (
+    select(func.count())
+    .where(_CHILD.c.run == ENTRY_TABLE.c.run, _CHILD.c.depth == ENTRY_TABLE.c.depth + 1)
+    .scalar_subquery()
+    + select(func.count())
+    .where(
+        _BRANCH.c.parent_run == ENTRY_TABLE.c.run,
+        _BRANCH.c.fork_depth == ENTRY_TABLE.c.depth,
+        _BRANCH.c.annotation.is_(False),
+    )
+    .scalar_subquery()
+).label("children")
 _ALL: Final = (
-    select(*_COLUMNS, _PARENT.c.id.label("parent_id"))
+    select(*_COLUMNS, _PARENT.c.id.label("parent_id"), _CHILDREN)
     .select_from(_NODES.outerjoin(_PARENT, _PARENT.c.key == ENTRY_TABLE.c.parent_key))
     .where(
         ENTRY_TABLE.c.conversation_key == bindparam("conversation"), ENTRY_TABLE.c.key > bindparam("behind")
     )
     .order_by(ENTRY_TABLE.c.key)
     .limit(bindparam("most"))
-)
-_CHILDREN: Final = (
-    select(ENTRY_TABLE.c.parent_key, func.count())
-    .where(ENTRY_TABLE.c.parent_key.in_(_KEYS))
-    .group_by(ENTRY_TABLE.c.parent_key)
-)
-_NEXT: Final = (
-    select(ENTRY_TABLE.c.key, func.count())
-    .join(_PARENT, and_(_PARENT.c.run == ENTRY_TABLE.c.run, _PARENT.c.depth == ENTRY_TABLE.c.depth + 1))
-    .where(ENTRY_TABLE.c.key.in_(_KEYS))
-    .group_by(ENTRY_TABLE.c.key)
-)
-_FORKED: Final = (
-    select(ENTRY_TABLE.c.key, func.count())
-    .join(RUN, and_(RUN.c.parent_run == ENTRY_TABLE.c.run, RUN.c.fork_depth == ENTRY_TABLE.c.depth))
-    .where(ENTRY_TABLE.c.key.in_(_KEYS), RUN.c.annotation.is_(False))
-    .group_by(ENTRY_TABLE.c.key)
 )
 
 
@@ -160,7 +148,7 @@ def _landmarks_statement() -> Any:
         .subquery("page")
     )
     return (
-        select(*_COLUMNS)
+        select(*_COLUMNS, _ORDINARY_CHILDREN)
         .select_from(_NODES.join(page, page.c.entry_key == ENTRY_TABLE.c.key))
         .order_by(ENTRY_TABLE.c.key)
     )
