@@ -16,7 +16,8 @@ _NUMBERED_HEADING: Final = re.compile(r"(?:\d{1,2}[.)]\s+)?\**([A-Z][A-Za-z ,/&(
 _TASK: Final = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX])\]\s+(.*)$")
 _ITEM: Final = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(.*)$")
 _FENCE: Final = re.compile(r"\s{0,3}(?:```|~~~)")
-_FILE_BLOCK: Final = re.compile(r"<(read-files|modified-files)>.*?</\1>", re.DOTALL)
+_FILE_TAGS: Final = ("read-files", "modified-files")
+_NOTHING: Final = (NONE, "none", "None", "N/A", "[none]")
 _LOOSE_TAG: Final = re.compile(r"</?(?:summary|previous-summary|analysis|read-files|modified-files)>")
 _STRUCTURE: Final = re.compile(
     r"(?:#{1,6}(?:\s|$)|[-+*>](?:\s|$)|-{3,}|={3,}|\*{2,}|_{3,}|`{3}|~{3}|\d{1,9}[.)](?:\s|$)|\[[ xX]\])"
@@ -90,11 +91,13 @@ class Summary:
             _section("### In Progress", _marked("- [ ] ", self.in_progress)),
             _section("### Blocked", _marked("- ", self.blocked)),
             _section("## Key Decisions", [f"- {_decision_line(decision)}" for decision in self.decisions]),
-            _section("## Next Steps", [f"{n}. {inert(text)}" for n, text in enumerate(self.next_steps, 1)]),
+            _section(
+                "## Next Steps", [f"{n}. {text}" for n, text in enumerate(_marked("", self.next_steps), 1)]
+            ),
             _section("## Critical Context", _marked("- ", context)),
         ]
-        if self.turn:
-            parts.append(f"---\n\n{SPLIT_TURN_HEADING}\n\n" + "\n".join(_marked("- ", self.turn)))
+        if turn := _marked("- ", self.turn):
+            parts.append(f"---\n\n{SPLIT_TURN_HEADING}\n\n" + "\n".join(turn))
         return "\n\n".join(parts)
 
 
@@ -105,7 +108,7 @@ def parse_summary(text: str) -> Summary:
     same, and kept under `other` where they do not. File blocks are taken off; headings in fenced code are
     text.
     """
-    return _Parser().parse(_FILE_BLOCK.sub("", text[:_MAX_CHARS]))
+    return _Parser().parse(_without_file_blocks(text[:_MAX_CHARS]))
 
 
 def missing_headings(text: str) -> list[str]:
@@ -128,7 +131,7 @@ def missing_headings(text: str) -> list[str]:
 def inert(text: str) -> str:
     """`text` on one line, unable to open a section, a list item or a rule, or to close a tag of ours."""
     line = escape_tags(one_line(text))
-    return f"\\{line}" if _STRUCTURE.match(line) or line == NONE else line
+    return f"\\{line}" if _STRUCTURE.match(line) or line in _NOTHING else line
 
 
 def _section(heading: str, lines: Iterable[str]) -> str:
@@ -136,11 +139,12 @@ def _section(heading: str, lines: Iterable[str]) -> str:
 
 
 def _goal_lines(goal: tuple[str, ...]) -> list[str]:
-    return [inert(goal[0]), *_marked("- ", goal[1:])] if goal else []
+    first, *rest = _marked("", goal) or [""]
+    return [first, *(f"- {text}" for text in rest)] if first else []
 
 
 def _marked(marker: str, texts: Iterable[str]) -> list[str]:
-    return [f"{marker}{inert(text)}" for text in texts if text.strip()]
+    return [f"{marker}{line}" for line in map(inert, texts) if line]
 
 
 def _decision_line(decision: SummaryDecision) -> str:
@@ -152,7 +156,7 @@ def _decision_line(decision: SummaryDecision) -> str:
 def _plain(text: str) -> str:
     """An item's text without the mark that keeps it inert."""
     line = one_line(text)
-    return line[1:] if line[:1] == "\\" and (_STRUCTURE.match(line[1:]) or line[1:] == NONE) else line
+    return line[1:] if line[:1] == "\\" and (_STRUCTURE.match(line[1:]) or line[1:] in _NOTHING) else line
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
@@ -162,6 +166,17 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
             fenced = not fenced
             continue
         yield line, fenced
+
+
+def _without_file_blocks(text: str) -> str:
+    for tag in _FILE_TAGS:
+        kept, opened = [], text.find(f"<{tag}>")
+        while opened >= 0 and (closed := text.find(f"</{tag}>", opened)) >= 0:
+            kept.append(text[:opened])
+            text = text[closed + len(tag) + 3 :]
+            opened = text.find(f"<{tag}>")
+        text = "".join([*kept, text])
+    return text
 
 
 def _section_of(heading: str) -> str | None:
@@ -219,8 +234,9 @@ class _Parser:
 
     def _content(self, line: str) -> None:
         task, item = _TASK.match(line), _ITEM.match(line)
-        text = _plain(_LOOSE_TAG.sub("", task[2] if task else item[2] if item else line))
-        if not text or text in (NONE, "none", "None", "N/A"):
+        written = one_line(_LOOSE_TAG.sub("", task[2] if task else item[2] if item else line))
+        text = _plain(written)
+        if not text or written in _NOTHING:
             return
         if task and self._section in ("progress", "done", "in_progress", "next_steps"):
             undone = "next_steps" if self._section == "next_steps" else "in_progress"

@@ -43,7 +43,7 @@ _STRONG_CHINESE: Final = re.compile(
 )
 _WEAK: Final = re.compile(
     rf"{_OPENER}(?:write|put|name|call|store|return|log|format|support|document|indent|sort|validate)\b"
-    r"|\b(?:please|pls|i (?:only )?(?:want|need|expect|would (?:only |rather )?(?:want|like|prefer)"
+    r"|\b(?:i (?:only )?(?:want|need|expect|would (?:only |rather )?(?:want|like|prefer)"
     r"|['’]d (?:like|prefer))"
     r"|we (?:want|use|need)|need(?:s|ed)? to|has to|have to|only|without|unless|except|exactly|important)\b"
     r"|请|希望|想要|需要|保持|使用|采用|注意|(?<![有作没应费信运])用(?![户途处于来完了过])",

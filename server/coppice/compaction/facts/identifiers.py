@@ -223,7 +223,10 @@ def _of_plain(word: str) -> Iterator[Found]:
     word = _trimmed(word, keep=".")
     if len(word) < _MIN_CHARS:
         return
-    if "." in word.lstrip("."):
+    if ".." in word:
+        for piece in word.split(".."):
+            yield from _of_plain(piece)
+    elif "." in word.lstrip("."):
         yield from _of_dotted(word)
     else:
         kind = _kind_of_word(word.lstrip("."))
