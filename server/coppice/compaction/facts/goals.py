@@ -24,11 +24,10 @@ _SMALL_TALK: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`text` is one line, shortened; `question` marks a request that only asks something."""
+    """What the user asked for in one message, on one line and shortened."""
 
     text: str
     index: int
-    question: bool = False
 
 
 def requests_in(messages: Sequence[Message]) -> list[Request]:
@@ -38,8 +37,7 @@ def requests_in(messages: Sequence[Message]) -> list[Request]:
         if isinstance(message, UserMessage):
             words = one_line(user_words(text_of(message.content)))
             if len(words) >= _MIN_CHARS and not is_small_talk(words) and not _only_rules(words):
-                question = words.rstrip().endswith(("?", "？"))
-                found.append(Request(clip(words, _REQUEST_CHARS), index, question))
+                found.append(Request(clip(words, _REQUEST_CHARS), index))
     return found
 
 

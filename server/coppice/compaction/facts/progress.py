@@ -18,7 +18,9 @@ _DEFINITION: Final = re.compile(
     r"|record) +([A-Za-z_][A-Za-z0-9_.]{2,60})",
     re.MULTILINE,
 )
-_COMMIT_MESSAGE: Final = re.compile(r"""-[a-z]{0,3}m\s+(?:"(?:\$\(cat <<'?EOF'?\s*\n)?|'|\$')\s*([^\n"']{4,160})""")
+_COMMIT_MESSAGE: Final = re.compile(
+    r"""-[a-z]{0,3}m\s+(?:"(?:\$\(cat <<'?EOF'?\s*\n)?|'|\$')\s*([^\n"']{4,160})"""
+)
 _WRITERS: Final = re.compile(r"write|create|notebook", re.IGNORECASE)
 _COMPLETION: Final = re.compile(
     r"\b(?:all (?:is |tasks? (?:are )?)?(?:done|complete|completed|finished)|done[.!]|finished"

@@ -52,6 +52,8 @@ def fit_draft(draft: Draft, request: SummaryRequest) -> str:
     for _ in range(_ROUNDS):
         text = _Fitter(draft, count, budget, index_limit).summary().render()
         spare = limit - count(text)
+        if text == best:
+            break
         if spare >= 0:
             best = max(best, text, key=len)
         if 0 <= spare <= limit * _SPARE or budget + spare <= 0:
