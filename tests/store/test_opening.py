@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,14 @@ def test_commits_are_synced_and_the_journal_is_a_write_ahead_log(store: Store) -
 def test_a_store_opens_again_with_what_was_in_it(filled: Path, open_store: OpenStore) -> None:
     del filled
     assert [entry.id for entry in open_store().all_entries("kept")] == ["a"]
+
+
+def test_a_new_store_may_be_opened_by_many_at_once(url: str, open_store: OpenStore) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        stores = list(pool.map(lambda number: open_store(f"server {number}"), range(8)))
+    for store in stores:
+        store.create(new_conversation())
+    assert len(stores[0].conversations(limit=20)[0]) == 8
 
 
 def test_a_path_with_odd_characters_is_a_path(tmp_path: Path) -> None:

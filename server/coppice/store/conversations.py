@@ -25,7 +25,7 @@ def insert_conversation(
     """
     check_id_is_free(connection, new.id)
     values = {
-        "id": new.id if import_seen is None else None,
+        "id": storable(new.id) if import_seen is None else None,
         "workspace": storable(canonical_uri(new.workspace_uri)),
         "workspace_uri": storable(new.workspace_uri),
         "created_at": storable(new.created_at),
@@ -40,7 +40,7 @@ def insert_conversation(
 
 
 def check_id_is_free(connection: Connection, conversation_id: str) -> None:
-    if connection.execute(_ID, {"id": conversation_id}).scalar() is not None:
+    if connection.execute(_ID, {"id": storable(conversation_id)}).scalar() is not None:
         raise IdConflictError("There is a conversation of this id already.", conversationId=conversation_id)
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, update
 
 from coppice.errors import ImportFailedError
 from coppice.store.append import sort_out
+from coppice.store.bodies import storable
 from coppice.store.changes import record_change
 from coppice.store.conversations import check_id_is_free, insert_conversation
 from coppice.store.engine import Database
@@ -72,7 +73,7 @@ class ImportWriter:
                 leaf = None if self._leaf is None else self._find(connection, self._leaf)
             self._update(
                 connection,
-                id=self._new.id,
+                id=storable(self._new.id),
                 leaf_key=None if leaf is None else leaf.key,
                 modified_at=modified_at,
                 entry_count=self._count,
