@@ -1,7 +1,6 @@
 from collections.abc import Iterator
 
 import pytest
-
 from lsp.raw_client import RawServer
 
 

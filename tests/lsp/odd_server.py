@@ -6,6 +6,8 @@ import sys
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+from pydantic import Field
+
 from coppice.lsp import features
 from coppice.lsp.serve import serve_stdio
 from coppice.lsp.server import CoppiceServer
@@ -14,14 +16,14 @@ from coppice.service.messages.base import NoParams, WireModel
 from coppice.service.methods import METHODS, Method
 from coppice.service.service import Service
 
-SECRET = "sk-live-0123456789"
+SECRET = "sk-live-0123456789"  # noqa: S105 - none
 MOMENT = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 
 
 class Odd(WireModel):
     moment: datetime = MOMENT
     numbers: list[float]
-    names: set[str] = {"only"}
+    names: set[str] = Field(default={"only"})
 
 
 async def _raise(error: BaseException) -> Any:
@@ -56,10 +58,7 @@ async def _chatty(*_: Any) -> Any:
 
 
 async def _secretive(*_: Any) -> Any:
-    try:
-        raise ValueError(f"key {SECRET} in {__file__}")
-    except ValueError as error:
-        raise RuntimeError(SECRET) from error
+    raise RuntimeError(SECRET) from ValueError(f"key {SECRET} in {__file__}")
 
 
 async def _quitting(*_: Any) -> Any:
@@ -99,7 +98,9 @@ class TokenParams(NoParams):
 
 def make() -> CoppiceServer:
     odd = {
-        f"test/{name}": Method(f"test/{name}", TokenParams, NoParams, call, long=name in ("unending", "careless"))
+        f"test/{name}": Method(
+            f"test/{name}", TokenParams, NoParams, call, long=name in ("unending", "careless")
+        )
         for name, call in CALLS.items()
     }
     server = CoppiceServer({**METHODS, **odd}, lambda emit: Service(emit=emit))

@@ -1,5 +1,6 @@
 """A client that sends whatever it is told to, over the pipes of a real server process."""
 
+import contextlib
 import json
 import os
 import queue
@@ -124,10 +125,8 @@ class RawServer:
     def end(self) -> int:
         """Close the server's input and wait; the exit code."""
         assert self.process.stdin is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
-        except BrokenPipeError:
-            pass
         code = self.process.wait(PATIENCE)
         for thread in self._threads:
             thread.join(PATIENCE)

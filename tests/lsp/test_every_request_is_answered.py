@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-
 from lsp.raw_client import RawServer, framed
 
 APPEND = "coppice/append"
@@ -222,25 +221,39 @@ def test_many_faults_are_listed_up_to_a_limit(server: RawServer) -> None:
 
 
 def test_a_refusal_has_a_code_for_programs_and_a_sentence_for_people(server: RawServer) -> None:
-    error = failure(answer := server.request(APPEND, {"conversationId": "nobody", "entries": [
-        {"type": "custom", "customType": "x"}
-    ]}), -32803, answer["id"])
+    error = failure(
+        answer := server.request(
+            APPEND, {"conversationId": "nobody", "entries": [{"type": "custom", "customType": "x"}]}
+        ),
+        -32803,
+        answer["id"],
+    )
     assert error["data"]["code"] == "unknown-conversation"
     assert error["message"].endswith(".")
 
 
 def test_two_requests_in_work_cannot_share_an_id(server: RawServer) -> None:
-    server.send({"jsonrpc": "2.0", "id": "twin", "method": LIST})
-    server.send({"jsonrpc": "2.0", "id": "twin", "method": LIST})
+    twin = framed(json.dumps({"jsonrpc": "2.0", "id": "twin", "method": LIST}).encode())
+    server.send_bytes(twin + twin)
     answers = [server.answer("twin"), server.answer("twin")]
     refused = next(answer for answer in answers if "error" in answer)
     failure(refused, -32600, "twin")
     assert sum("result" in answer for answer in answers) == 1
 
 
-@pytest.mark.parametrize("params", [5, "x", {"command": 5}, {"command": "none"}, {"command": "coppice.server.list", "arguments": 5},
-                                    {"command": "coppice.server.list", "arguments": [{}, {}]},
-                                    {"command": "coppice.server.tree"}, {"command": "coppice.server.tree", "arguments": [7]}])
+@pytest.mark.parametrize(
+    "params",
+    [
+        5,
+        "x",
+        {"command": 5},
+        {"command": "none"},
+        {"command": "coppice.server.list", "arguments": 5},
+        {"command": "coppice.server.list", "arguments": [{}, {}]},
+        {"command": "coppice.server.tree"},
+        {"command": "coppice.server.tree", "arguments": [7]},
+    ],
+)
 def test_a_command_that_cannot_be_is_refused(server: RawServer, params: Any) -> None:
     failure(answer := server.request("workspace/executeCommand", params), -32602, answer["id"])
 
@@ -269,8 +282,16 @@ def test_initialize_takes_whatever_a_client_says_about_itself(fresh: RawServer) 
         "rootUri": 5,
         "rootPath": ["x"],
         "workspaceFolders": [None, 5, {"uri": 7}, {"uri": "untitled:x", "name": 1}],
-        "capabilities": {"window": 5, "workspace": {"configuration": "yes", "symbol": {"symbolKind": {"valueSet": [999]}}}},
-        "initializationOptions": {"hooks": "all", "sampling": "no", "tools": True, "settings": {"tokens": {"counter": 5}}},
+        "capabilities": {
+            "window": 5,
+            "workspace": {"configuration": "yes", "symbol": {"symbolKind": {"valueSet": [999]}}},
+        },
+        "initializationOptions": {
+            "hooks": "all",
+            "sampling": "no",
+            "tools": True,
+            "settings": {"tokens": {"counter": 5}},
+        },
     }
     fresh.result("initialize", odd)
     fresh.notify("initialized")

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from lsp.raw_client import PATIENCE, RawServer, framed
 
 LIST = "coppice/conversation/list"
@@ -117,7 +116,11 @@ def test_a_file_of_requests_can_be_the_input(tmp_path: Path) -> None:
     script.write_bytes(b"".join(framed(json.dumps(request).encode()) for request in requests))
     with script.open("rb") as stdin:
         done = subprocess.run(
-            [sys.executable, "-m", "coppice.lsp"], stdin=stdin, capture_output=True, timeout=PATIENCE, check=True
+            [sys.executable, "-m", "coppice.lsp"],
+            stdin=stdin,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=True,
         )
     assert done.stdout.count(b"Content-Length") == 2
     assert done.stderr == b""
@@ -148,7 +151,9 @@ def test_a_stream_that_is_no_lsp_stream_is_ended_with_the_reason(
     fresh.send_bytes(sent)
     assert code_of(fresh) == 1
     fresh.end()
-    [error] = [message["error"] for message in fresh.rest() if message.get("id") is None and "error" in message]
+    [error] = [
+        message["error"] for message in fresh.rest() if message.get("id") is None and "error" in message
+    ]
     assert error["code"] == -32700
     assert said in error["message"]
     assert said in fresh.stderr.decode()
@@ -162,7 +167,9 @@ def test_a_content_length_that_is_too_short_breaks_the_message_and_then_the_stre
     assert code_of(fresh) == 1
 
 
-@pytest.mark.parametrize("sent", [b"Content-Length: 500\r\n\r\n" + PING, b"Content-Length: 500\r\n", b"Content-Le"])
+@pytest.mark.parametrize(
+    "sent", [b"Content-Length: 500\r\n\r\n" + PING, b"Content-Length: 500\r\n", b"Content-Le"]
+)
 def test_a_message_that_is_cut_off_by_the_end_of_input_ends_the_server(fresh: RawServer, sent: bytes) -> None:
     fresh.initialize()
     fresh.send_bytes(sent)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-
 from lsp.odd_server import SECRET
 from lsp.raw_client import RawServer
 
@@ -111,7 +111,7 @@ def test_a_token_that_the_client_refused_is_never_used(odd: RawServer) -> None:
     assert all(message["method"] != "$/progress" for message in odd.seen)
 
 
-def _asked(server: RawServer, method: str) -> list[dict[str, object]]:
+def _asked(server: RawServer, method: str) -> list[dict[str, Any]]:
     while (message := server.receive()).get("method") != method:
         server.seen.append(message)
     return [message]

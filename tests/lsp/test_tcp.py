@@ -1,7 +1,6 @@
 """The loopback socket: one client, nobody else, and never off this machine."""
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -10,9 +9,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from lsp.raw_client import PATIENCE, environment, framed
 
 from coppice.lsp.serve import loopback_address
-from lsp.raw_client import PATIENCE, environment, framed
 
 INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
 SHUTDOWN = {"jsonrpc": "2.0", "id": "end", "method": "shutdown"}
@@ -185,13 +184,19 @@ def test_a_port_in_use_is_a_usage_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("host", "literal"),
-    [("localhost", "127.0.0.1"), ("127.0.0.1", "127.0.0.1"), ("127.1.2.3", "127.1.2.3"), ("::1", "::1"), ("[::1]", "::1")],
+    [
+        ("localhost", "127.0.0.1"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("127.1.2.3", "127.1.2.3"),
+        ("::1", "::1"),
+        ("[::1]", "::1"),
+    ],
 )
 def test_loopback_is_known_by_all_its_names(host: str, literal: str) -> None:
     assert loopback_address(host, 7) == (literal, 7)
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/net/if_inet6"), reason="this machine has no IPv6")
+@pytest.mark.skipif(not socket.has_ipv6, reason="this machine has no IPv6")
 def test_the_loopback_of_ipv6_will_do(tmp_path: Path) -> None:
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()

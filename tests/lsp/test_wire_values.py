@@ -1,6 +1,7 @@
 """The pure parts of the wire: framing, JSON, envelopes, what a client says about itself."""
 
 import asyncio
+import contextlib
 import json
 from typing import Any
 
@@ -39,10 +40,8 @@ def test_whatever_bodies_are_framed_come_out_again(bodies: list[bytes]) -> None:
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_messages_or_a_framing_error(data: bytes) -> None:
-    try:
-        read_all(data)
-    except framing.FramingError as error:
-        assert str(error)
+    with contextlib.suppress(framing.FramingError):
+        assert all(isinstance(body, bytes) for body in read_all(data))
 
 
 @given(JSON)
@@ -52,10 +51,8 @@ def test_json_is_written_as_it_was_read(value: Any) -> None:
 
 @given(st.binary(max_size=100))
 def test_any_body_is_json_or_a_parse_error(body: bytes) -> None:
-    try:
-        codec.decode(body)
-    except codec.NotJSONError as error:
-        assert str(error)
+    with contextlib.suppress(codec.NotJSONError):
+        json.dumps(codec.decode(body), allow_nan=False)
 
 
 @given(st.text(alphabet=st.characters(categories=["Cs", "L", "So"])))
@@ -66,7 +63,10 @@ def test_any_text_can_be_written_and_is_repaired_alike_on_both_ways(text: str) -
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
 def test_what_is_no_number_is_null_wherever_it_stands(bad: float) -> None:
-    assert json.loads(codec.encode({"a": [bad, {"b": bad}], "c": 1.5}, str)) == {"a": [None, {"b": None}], "c": 1.5}
+    assert json.loads(codec.encode({"a": [bad, {"b": bad}], "c": 1.5}, str)) == {
+        "a": [None, {"b": None}],
+        "c": 1.5,
+    }
 
 
 def test_a_message_may_nest_as_deep_as_the_limit() -> None:
@@ -88,11 +88,20 @@ def test_every_value_has_an_envelope(value: Any) -> None:
 @given(JSON, JSON, JSON)
 def test_every_call_has_an_envelope(request_id: Any, method: Any, params: Any) -> None:
     judged = envelope.judge({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
-    usable = isinstance(request_id, int | str) and not isinstance(request_id, bool) and isinstance(method, str)
+    usable = (
+        isinstance(request_id, int | str) and not isinstance(request_id, bool) and isinstance(method, str)
+    )
     assert isinstance(judged, envelope.Request) == usable
 
 
-@given(st.dictionaries(st.sampled_from(["processId", "rootUri", "rootPath", "workspaceFolders", "capabilities", "initializationOptions"]), JSON))
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            ["processId", "rootUri", "rootPath", "workspaceFolders", "capabilities", "initializationOptions"]
+        ),
+        JSON,
+    )
+)
 def test_any_client_can_introduce_itself(params: dict[str, Any]) -> None:
     client = read_client(params)
     assert all(isinstance(folder, str) for folder in client.folders)
@@ -102,26 +111,38 @@ def test_any_client_can_introduce_itself(params: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("params", "folders"),
     [
-        ({"workspaceFolders": [{"uri": "file:///a", "name": "a"}, {"uri": "file:///b", "name": "b"}], "rootUri": "file:///c"}, ["file:///a", "file:///b"]),
+        (
+            {
+                "workspaceFolders": [{"uri": "file:///a", "name": "a"}, {"uri": "file:///b", "name": "b"}],
+                "rootUri": "file:///c",
+            },
+            ["file:///a", "file:///b"],
+        ),
         ({"workspaceFolders": None, "rootUri": "file:///c", "rootPath": "/d"}, ["file:///c"]),
         ({"workspaceFolders": [], "rootUri": "file:///c"}, ["file:///c"]),
         ({"rootPath": "/d"}, ["file:///d"]),
         ({}, []),
     ],
 )
-def test_folders_come_from_the_newest_property_the_client_knows(params: dict[str, Any], folders: list[str]) -> None:
+def test_folders_come_from_the_newest_property_the_client_knows(
+    params: dict[str, Any], folders: list[str]
+) -> None:
     assert read_client(params).folders == folders
 
 
 def test_options_of_the_wrong_type_are_told_and_the_others_hold() -> None:
-    client = read_client({"initializationOptions": {"hooks": {"willCompact": 1}, "sampling": True, "more": 1}})
+    client = read_client(
+        {"initializationOptions": {"hooks": {"willCompact": 1}, "sampling": True, "more": 1}}
+    )
     assert client.options.sampling
     assert client.options.hooks is None
     assert client.problems == ["initializationOptions.hooks: it has the wrong type; it was ignored."]
 
 
 def test_the_editors_section_lies_over_what_it_said_at_first() -> None:
-    settings = EditorSettings({"compaction": {"enabled": False, "reserveTokens": 1}, "tokens": {"counter": "auto"}})
+    settings = EditorSettings(
+        {"compaction": {"enabled": False, "reserveTokens": 1}, "tokens": {"counter": "auto"}}
+    )
     merged = settings.merged_with({"compaction": {"reserveTokens": 2}, "tokens": "?", "model": {}})
     assert merged == {"compaction": {"enabled": False, "reserveTokens": 2}, "tokens": "?", "model": {}}
     assert settings.merged_with(None) == settings.initial

@@ -129,9 +129,7 @@ def _reason(error: ValueError) -> str:
 def _nests_too_deep(value: Any) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [
-            child for parent in level for child in _children(parent) if isinstance(child, dict | list)
-        ]
+        level = [child for parent in level for child in _children(parent) if isinstance(child, dict | list)]
         if not level:
             return False
     return True

@@ -1,0 +1,38 @@
+"""The real server with a summarizer that waits at a gate: for a file whose path is the first argument."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from coppice.compaction.summarizer import SummaryRequest
+from coppice.lsp import features
+from coppice.lsp.serve import serve_stdio
+from coppice.lsp.server import CoppiceServer
+from coppice.models.offline import OfflineSummarizer
+from coppice.service.methods import METHODS
+from coppice.service.service import Service
+
+
+class GatedSummarizer:
+    """The offline summarizer, once the gate is open."""
+
+    name = "offline"
+
+    def __init__(self, gate: Path) -> None:
+        self.gate = gate
+
+    async def summarize(self, request: SummaryRequest) -> str:
+        while not self.gate.exists():  # noqa: ASYNC110 - the gate is another process's
+            await asyncio.sleep(0.01)
+        return await OfflineSummarizer().summarize(request)
+
+
+def make() -> CoppiceServer:
+    gate = Path(sys.argv[1])
+    server = CoppiceServer(METHODS, lambda emit: Service(emit=emit, summarizer=GatedSummarizer(gate)))
+    features.register(server)
+    return server
+
+
+if __name__ == "__main__":
+    raise SystemExit(serve_stdio(make))

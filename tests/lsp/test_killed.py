@@ -1,0 +1,63 @@
+"""What is left when a server is killed in the middle of its work."""
+
+from pathlib import Path
+from typing import Any
+
+from lsp.editor import GATED, WORKSPACE, turn
+from lsp.raw_client import RawServer
+
+HELLO = {
+    "workspaceFolders": [{"uri": WORKSPACE, "name": "editor"}],
+    "initializationOptions": {"settings": {"compaction": {"keepRecentTokens": 300}}},
+}
+
+
+def opened(directory: Path) -> RawServer:
+    server = RawServer(directory, [str(GATED), str(directory / "gate")])
+    server.initialize(HELLO)
+    return server
+
+
+def test_a_server_killed_while_it_compacts_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
+    entries: list[dict[str, Any]] = [entry for number in range(30) for entry in turn(number)]
+    with opened(tmp_path) as server:
+        about = {"conversationId": server.result("coppice/conversation/create")["conversation"]["id"]}
+        server.result("coppice/append", {**about, "entries": entries})
+        before = server.result("coppice/entries", {**about, "limit": 1000})["entries"]
+        server.start_request("coppice/compact", about)
+        server.notification("coppice/compactionStarted")
+        server.process.kill()
+        assert server.process.wait() == -9
+    (tmp_path / "gate").touch()
+    with opened(tmp_path) as server:
+        assert server.result("coppice/entries", {**about, "limit": 1000})["entries"] == before
+        compacted = server.result("coppice/compact", about)
+        assert compacted["tokensAfter"] < compacted["tokensBefore"]
+        assert server.result("coppice/entries", {**about, "after": before[-1]["id"]})["entries"] == [
+            compacted["entry"]
+        ]
+
+
+def test_every_append_that_was_answered_outlives_a_kill(tmp_path: Path) -> None:
+    kept: list[str] = []
+    conversation_id = ""
+    for _ in range(3):
+        with opened(tmp_path) as server:
+            if not conversation_id:
+                made = server.result("coppice/conversation/create")
+                conversation_id = made["conversation"]["id"]
+            about = {"conversationId": conversation_id}
+            for number in range(5):
+                kept += server.result("coppice/append", {**about, "entries": turn(number)})["entryIds"]
+            for number in range(20):
+                server.start_request("coppice/append", {**about, "entries": turn(number)})
+            server.process.kill()
+            server.process.wait()
+            acknowledged = [message["result"] for message in server.rest() if "result" in message]
+            kept += [entry_id for result in acknowledged for entry_id in result["entryIds"]]
+    with opened(tmp_path) as server:
+        found = server.result("coppice/entries", {"conversationId": conversation_id, "limit": 1000})[
+            "entries"
+        ]
+        assert set(kept) <= {entry["id"] for entry in found}
+        assert [entry["parentId"] for entry in found] == [None, *(entry["id"] for entry in found[:-1])]

@@ -1,0 +1,61 @@
+"""What is generated from the models is what the checkout holds."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coppice.errors import CoppiceError
+from coppice.lsp.features import COMMANDS, commands
+from coppice.lsp.generate import schema, typescript
+from coppice.lsp.generate.files import generated
+from coppice.service.methods import METHODS
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def test_nothing_generated_has_drifted() -> None:
+    stale = [
+        path.relative_to(CHECKOUT).as_posix()
+        for path, text in generated(CHECKOUT).items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    assert stale == [], "run: python -m coppice.lsp.generate"
+
+
+def test_every_definition_is_used() -> None:
+    document = schema.build()
+    used = set(schema.references([document[key] for key in ("handshake", "requests", "notifications")]))
+    waiting = list(used)
+    while waiting:
+        more = set(schema.references(document["$defs"][waiting.pop()])) - used
+        used |= more
+        waiting.extend(more)
+    assert used == document["$defs"].keys()
+
+
+def test_every_refusal_has_its_code_in_the_tables() -> None:
+    assert schema.error_codes().keys() == {error.code for error in CoppiceError.__subclasses__()}
+
+
+def test_a_command_is_offered_when_its_method_is() -> None:
+    assert commands(METHODS).keys() == {command for command, name in COMMANDS.items() if name in METHODS}
+    assert commands({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("described", "expected"),
+    [
+        ({"type": "integer"}, "number"),
+        ({"type": "array", "items": {"type": "string"}}, "string[]"),
+        ({"type": "array", "items": {"enum": ["a", "b"]}}, '("a" | "b")[]'),
+        ({"anyOf": [{"type": "integer"}, {"type": "number"}, {"type": "null"}]}, "number | null"),
+        ({"$ref": "#/$defs/Entry"}, "Entry"),
+        ({"const": True}, "true"),
+        ({"type": "object", "additionalProperties": True}, "Record<string, unknown>"),
+        ({"type": "object", "additionalProperties": {"type": "boolean"}}, "Record<string, boolean>"),
+        ({}, "unknown"),
+    ],
+)
+def test_a_schema_has_its_type(described: dict[str, Any], expected: str) -> None:
+    assert typescript.type_of(described) == expected

@@ -1,0 +1,106 @@
+"""One written-out example of every message: what the models read, write and the schema allows."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from pydantic import ValidationError
+
+from coppice.lsp import codec
+from coppice.lsp.client import InitializationOptions
+from coppice.lsp.features import Capability
+from coppice.service.messages.base import WireModel
+from coppice.service.methods import METHODS
+from coppice.service.notifications import NOTIFICATIONS
+
+GOLDEN = Path(__file__).with_name("golden")
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "protocol.schema.json").read_text(encoding="utf-8"))
+
+
+def messages() -> Iterator[tuple[str, type[WireModel], dict[str, Any]]]:
+    """The name, the model and the schema of every message."""
+    yield "initializationOptions", InitializationOptions, SCHEMA["handshake"]["initializationOptions"]
+    yield "experimental", Capability, SCHEMA["handshake"]["experimental"]
+    for name, method in METHODS.items():
+        yield f"{name}.params", method.params, SCHEMA["requests"][name]["params"]
+        yield f"{name}.result", method.result, SCHEMA["requests"][name]["result"]
+    for name, params in NOTIFICATIONS.items():
+        yield f"{name}.params", params, SCHEMA["notifications"][name]["params"]
+
+
+MESSAGES = {name.replace("/", "."): (model, schema) for name, model, schema in messages()}
+every_message = pytest.mark.parametrize("name", MESSAGES)
+
+
+def golden(name: str) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+    return value
+
+
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator({**MESSAGES[name][1], "$defs": SCHEMA["$defs"]})
+
+
+def test_every_message_has_an_example_and_every_example_a_message() -> None:
+    assert sorted(path.stem for path in GOLDEN.glob("*.json")) == sorted(MESSAGES)
+
+
+def test_the_schema_is_a_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@every_message
+def test_an_example_is_written_again_as_it_was_read(name: str) -> None:
+    model = MESSAGES[name][0].model_validate(golden(name))
+    assert json.loads(codec.encode(model, str)) == golden(name)
+
+
+@every_message
+def test_an_example_matches_the_schema(name: str) -> None:
+    assert [error.message for error in validator(name).iter_errors(golden(name))] == []
+
+
+@every_message
+def test_an_example_shows_every_property(name: str) -> None:
+    shape = SCHEMA["$defs"][MESSAGES[name][1]["$ref"].removeprefix("#/$defs/")]
+    hidden = {"error"} if name == "coppice.compactionEnded.params" else set()
+    hidden |= {"content"} if name == "coppice.conversation.import.params" else set()
+    hidden |= {"uri"} if name.startswith("coppice.conversation.export") else set()
+    assert shape.get("properties", {}).keys() - hidden == golden(name).keys()
+
+
+@every_message
+def test_what_the_schema_requires_cannot_be_left_out(name: str) -> None:
+    shape = SCHEMA["$defs"][MESSAGES[name][1]["$ref"].removeprefix("#/$defs/")]
+    for key in shape.get("required", ()):
+        rest = {other: value for other, value in golden(name).items() if other != key}
+        assert not validator(name).is_valid(rest)
+
+
+@every_message
+def test_a_property_of_the_wrong_type_fits_neither_model_nor_schema(name: str) -> None:
+    for key, value in golden(name).items():
+        if name == "coppice.context.result" and key == "messages":
+            continue
+        wrong = {**golden(name), key: 5 if not isinstance(value, int) or isinstance(value, bool) else "five"}
+        if key == "workDoneToken":
+            wrong[key] = 1.5
+        assert not validator(name).is_valid(wrong), key
+        with pytest.raises(ValidationError):
+            MESSAGES[name][0].model_validate(wrong)
+
+
+@pytest.mark.parametrize("entry", golden("coppice.append.params")["entries"], ids=lambda entry: entry["type"])
+def test_a_new_entry_needs_what_its_type_needs(entry: dict[str, Any]) -> None:
+    entries = [{key: value for key, value in entry.items() if key in ("type", "id", "timestamp")}]
+    wrong = {**golden("coppice.append.params"), "entries": entries}
+    bare = entry["type"] == "session_info"
+    assert validator("coppice.append.params").is_valid(wrong) == bare
+    if bare:
+        MESSAGES["coppice.append.params"][0].model_validate(wrong)
+    else:
+        with pytest.raises(ValidationError):
+            MESSAGES["coppice.append.params"][0].model_validate(wrong)
