@@ -53,9 +53,9 @@ def main() -> int:
         print(f"{metric_path} is not there; this benchmark needs the metric and the sessions beside it.")
         return 1
     metric = _load(metric_path)
-    print(
-        f"{'session':30} {'view':22} {'budget':>7} {'tokens':>7} {'of before':>9} {'recall':>7} {'seconds':>8} ratio"
-    )
+    head = ("budget", "tokens", "of before", "recall", "seconds")
+    columns = f"{head[0]:>7} {head[1]:>7} {head[2]:>9} {head[3]:>7} {head[4]:>8}"
+    print(f"{'session':30} {'view':22} {columns} ratio")
     for name in SESSIONS:
         _print_session(options.shared / "data" / name, metric, options.kept, options.rounds)
     return 0

@@ -20,7 +20,8 @@ _FILE_TAGS: Final = ("read-files", "modified-files")
 _NOTHING: Final = (NONE, "none", "None", "N/A", "[none]")
 _LOOSE_TAG: Final = re.compile(r"</?(?:summary|previous-summary|analysis|read-files|modified-files)>")
 _STRUCTURE: Final = re.compile(
-    r"(?:#{1,6}(?:\s|$)|[-+*>](?:\s|$)|-{3,}|={3,}|\*{2,}|_{3,}|`{3}|~{3}|\d{1,9}[.)](?:\s|$)|\[[ xX]\])"
+    r"(?:#{1,6}(?:\s|$)|[-+*>](?:\s|$)|-{3,}|={3,}|\*{3,}|\*\*Turn Context|_{3,}|`{3}"
+    r"|~{3}|\d{1,9}[.)](?:\s|$)|\[[ xX]\])"
 )
 _DECISION: Final = re.compile(r"\*\*(.{1,2000}?)\*\*(?::\s*(.*))?$")
 _MAX_CHARS: Final = 400_000

@@ -198,7 +198,7 @@ def _of_slashed(run: str) -> Iterator[Found]:
     parts = [part for part in run.split("/") if part]
     if not any(len(part) >= _MIN_CHARS for part in parts):
         return
-    rooted = run[0] in "/~@" or run.startswith(("./", "../"))
+    rooted = run[0] in "/@" or run.startswith(("~/", "./", "../"))
     arity = _ARITY.search(run)
     if len(parts) == 1 or (arity and not rooted):
         if arity:
