@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy.engine import URL
-
 from coppice.errors import CoppiceError
 from coppice.service.conversations import conversation_of
 from coppice.service.messages.conversations import Conversation
 from coppice.settings import Settings, data_directory
+from coppice.store.location import databases_in
 from coppice.store.store import Store
 
 _SERVER_ID: Final = "overview"
@@ -18,8 +17,7 @@ def databases(settings: Settings) -> list[str]:
     """The URLs of the stores that exist: the configured one, or each workspace's file."""
     if settings.storage.url is not None:
         return [settings.storage.url]
-    files = sorted(data_directory(settings).glob("*.sqlite3"))
-    return [_url(file) for file in files]
+    return databases_in(data_directory(settings))
 
 
 def newest_conversations(settings: Settings, limit: int) -> tuple[list[Conversation], list[str]]:
@@ -53,10 +51,6 @@ def workspace_of(settings: Settings, conversation_id: str) -> str | None:
         except CoppiceError:
             continue
     return None
-
-
-def _url(file: Path) -> str:
-    return URL.create("sqlite", database=str(file)).render_as_string(hide_password=False)
 
 
 def _name(url: str) -> str:

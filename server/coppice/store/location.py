@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from platformdirs import user_data_path
 from sqlalchemy.engine import URL
 
+_SUFFIX: Final = ".sqlite3"
 _SLUG_CHARS: Final = 40
 _UNRESERVED: Final = "/-._~!$&'()*+,;=@"
 
@@ -26,8 +27,12 @@ def workspace_database(directory: Path, workspace_uri: str) -> str:
     """
     canonical = canonical_uri(workspace_uri)
     digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    path = directory / f"{_slug(canonical)}-{digest}.sqlite3"
-    return URL.create("sqlite", database=str(path)).render_as_string(hide_password=False)
+    return _url(directory / f"{_slug(canonical)}-{digest}{_SUFFIX}")
+
+
+def databases_in(directory: Path) -> list[str]:
+    """The URLs of the workspaces' databases that exist in `directory`."""
+    return [_url(file) for file in sorted(directory.glob(f"*{_SUFFIX}"))]
 
 
 def canonical_uri(uri: str) -> str:
@@ -47,6 +52,10 @@ def canonical_uri(uri: str) -> str:
     path = re.sub(r"^/?[A-Za-z]:", lambda drive: "/" + drive[0].lstrip("/").lower(), path)
     encoded = quote(path or "/", safe=_UNRESERVED, errors="replace")
     return urlunsplit((scheme, quote(host, safe="@:[]", errors="replace"), encoded, parts.query, ""))
+
+
+def _url(file: Path) -> str:
+    return URL.create("sqlite", database=str(file)).render_as_string(hide_password=False)
 
 
 def _slug(canonical: str) -> str:

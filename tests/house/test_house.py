@@ -1,0 +1,139 @@
+"""The house's own rules: arrows, sizes of rooms, names at the top, documents that say what is so."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from coppice.cli.app import app
+from coppice.service.methods import METHODS
+from coppice.service.notifications import NOTIFICATIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "server" / "coppice"
+TOP_LEVEL = {
+    ".ci",
+    ".gitignore",
+    "LICENSE",
+    "README.md",
+    "client-vscode",
+    "docs",
+    "pyproject.toml",
+    "server",
+    "tests",
+}
+LONGEST_FILE = 400
+MACHINE_PATH = re.compile(r"/work/(?:main|shared)|/root/|/tmp/venv")
+
+
+def tracked() -> list[Path]:
+    """The files of the project, as git knows them."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode:
+        pytest.skip("needs a git checkout")
+    names = [name for name in listed.stdout.decode().split("\0") if name]
+    return [ROOT / name for name in names if (ROOT / name).is_file()]
+
+
+def documents() -> list[Path]:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def shell_blocks(document: Path) -> list[str]:
+    return re.findall(r"^```sh\n(.*?)^```$", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def contract(name: str) -> list[str]:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    (layers,) = [each["layers"] for each in settings["contracts"] if each["name"] == name]
+    return [str(layer) for layer in layers]
+
+
+def test_imports_go_downwards_only() -> None:
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_every_room_has_its_place_among_the_arrows() -> None:
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    rooms |= {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    placed = re.findall(r"coppice\.(\w+)", " ".join(contract("Arrows go one way")))
+    assert sorted(placed) == sorted(rooms)
+
+
+def test_every_room_is_told_in_the_architecture() -> None:
+    told = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert {room for room in rooms if f"\n  {room}/" not in told} == set()
+
+
+def test_no_file_has_become_two_things() -> None:
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in tracked()
+        if path.suffix == ".py"
+        and (lines := len(path.read_text(encoding="utf-8").splitlines())) > LONGEST_FILE
+    }
+    assert long == {}
+
+
+def test_the_top_level_holds_only_what_was_agreed() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in tracked()} <= TOP_LEVEL
+
+
+def test_nothing_names_a_place_on_one_machine() -> None:
+    readable = {".py", ".md", ".toml", ".ts", ".json", ".jsonl", ".mjs", ".js", ""}
+    named = [
+        str(path.relative_to(ROOT))
+        for path in tracked()
+        if path.suffix in readable
+        and path != Path(__file__)
+        and MACHINE_PATH.search(path.read_text(encoding="utf-8"))
+    ]
+    assert named == []
+
+
+def test_the_readme_sets_everything_up_with_two_commands() -> None:
+    first, second = shell_blocks(ROOT / "README.md")[:2]
+    setup = "python3 -m venv .venv && .venv/bin/pip install -e "
+    shown = re.fullmatch(re.escape(setup) + r"\. && \.venv/bin/coppice compact (docs/examples/\S+)\n", first)
+    assert shown
+    assert (ROOT / shown[1]).is_file()
+    assert second == f"{setup}'.[test]' && .venv/bin/pytest\n"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_ci_runs_the_readme_s_own_commands(number: int) -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert f"$(.ci/readme-command {number})" in script
+    command = ["bash", str(ROOT / ".ci" / "readme-command"), str(number)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed == shell_blocks(ROOT / "README.md")[number - 1]
+
+
+def test_the_readme_s_table_has_every_command() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| `coppice (\w+)", readme, re.MULTILINE))
+    names = {
+        each.name or (each.callback.__name__ if each.callback else "") for each in app.registered_commands
+    }
+    assert told == names
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", document.read_text(encoding="utf-8"))
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not (document.parent / link).exists()] == []
+
+
+def test_the_readme_names_no_method_that_does_not_exist() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    there = readme.split("Not there yet")[0]
+    named = set(re.findall(r"coppice/[a-zA-Z]+(?:/[a-zA-Z]+)?(?=[`\"])", there))
+    assert named
+    assert named <= set(METHODS) | set(NOTIFICATIONS)

@@ -1,0 +1,98 @@
+"""docs/settings.md says of every setting what is so."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from coppice.settings import (
+    Layer,
+    Settings,
+    editor_layer,
+    environment_layer,
+    request_layer,
+    resolve,
+    user_layer,
+    workspace_layer,
+)
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
+ROW = re.compile(r"^\| `([\w.]+)` \| (?:`(.+?)`|none) \| ([\w, ]+) \| (.+) \|$", re.MULTILINE)
+ROWS = {name: (default, who, meaning) for name, default, who, meaning in ROW.findall(DOCUMENT.read_text())}
+
+
+def fields(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every setting's name on the wire, with its default as JSON has it."""
+    for name, field in type(model).model_fields.items():
+        value, path = getattr(model, name), f"{prefix}{field.alias or name}"
+        if isinstance(value, BaseModel):
+            yield from fields(value, f"{path}.")
+        else:
+            yield path, value
+
+
+DEFAULTS = dict(fields(Settings()))
+
+
+def layers(name: str, value: object) -> list[Layer]:
+    nested: Any = value
+    for part in reversed(name.split(".")):
+        nested = {part: nested}
+    environ = {f"COPPICE_{name.replace('.', '_').upper()}": str(value)}
+    return [
+        user_layer(nested),
+        environment_layer(environ),
+        workspace_layer(nested),
+        editor_layer(nested),
+        request_layer(nested),
+    ]
+
+
+def accepted_by(name: str) -> list[str]:
+    """The places whose value of a setting is taken, tried with a value that is not the default."""
+    for value in (
+        "never",
+        "system",
+        "openai",
+        "estimate",
+        "offline",
+        "text",
+        7,
+        False,
+        True,
+        ["x"],
+        {"x": "y"},
+    ):
+        places = ("user", "environment", "workspace", "editor", "request")
+        tried = {place: resolve(layer) for place, layer in zip(places, layers(name, value), strict=True)}
+        taken = [place for place, (settings, _) in tried.items() if dict(fields(settings))[name] == value]
+        if taken and value != DEFAULTS[name]:
+            return taken
+    tools = {"reader": {"kind": "read", "path": "file"}}
+    assert name == "files.tools"
+    return [
+        place
+        for place, layer in zip(
+            ("user", "environment", "workspace", "editor", "request"), layers(name, tools), strict=True
+        )
+        if resolve(layer)[0].files.tools
+    ]
+
+
+def test_every_setting_is_there_and_no_other() -> None:
+    assert list(ROWS) == list(DEFAULTS)
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_the_default_is_the_one_in_force(name: str) -> None:
+    written = ROWS[name][0]
+    assert (json.loads(written) if written else None) == DEFAULTS[name]
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_who_may_set_it_is_who_is_heeded(name: str) -> None:
+    assert ROWS[name][1].split(", ") == accepted_by(name)
