@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from weakref import WeakValueDictionary
 
 from coppice.compaction.summarizer import Summarizer
 from coppice.service.jobs import Jobs
@@ -20,17 +21,13 @@ class Locks:
     """One lock a conversation, held around a write and never while anything long is awaited."""
 
     def __init__(self) -> None:
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def of(self, conversation_id: str) -> AsyncIterator[None]:
         lock = self._locks.setdefault(conversation_id, asyncio.Lock())
-        try:
-            async with lock:
-                yield
-        finally:
-            if not lock.locked() and not getattr(lock, "_waiters", None):
-                self._locks.pop(conversation_id, None)
+        async with lock:
+            yield
 
 
 @dataclass(frozen=True)
