@@ -11,7 +11,7 @@ import typer
 
 from coppice import __version__
 from coppice.cli import options
-from coppice.cli.exits import EXIT_CODES, ExitCode
+from coppice.cli.exits import EXIT_CODES, SERVE_EXIT_CODES, ExitCode
 from coppice.cli.terminal import prepare_streams, say, silence_stdout
 
 app = typer.Typer(
@@ -57,7 +57,7 @@ def _coppice(
     del version
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=SERVE_EXIT_CODES)
 def serve(
     stdio: Annotated[bool, typer.Option("--stdio", help="Standard input and output; the default.")] = False,
     tcp: Annotated[

@@ -68,6 +68,9 @@ def _show_numbers(out: Console, outcome: Outcome) -> None:
     before, after = result.tokens_before, result.tokens_after
     share = f" ({(before - after) / before:.0%} less)" if 0 < after < before else ""
     out.print(Text.assemble((f"{before:,} → {after:,} tokens", "bold"), share))
+    source = outcome.before.token_source
+    if source == "usage":
+        out.print("The first is the provider's count, with its system prompt and tools; the second is ours.")
     out.print()
     turn = ""
     if preview.is_split_turn:
