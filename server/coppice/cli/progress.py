@@ -1,6 +1,7 @@
 """Progress on standard error: a bar on a terminal, lines in a pipe."""
 
 import sys
+import time
 from typing import Final
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from coppice.cli.plain import plain_line
 
 _TITLE: Final = "{task.fields[title]}"
 _STAGE: Final = "{task.fields[stage]}"
+_SECONDS_WITHIN_A_STEP: Final = 1.0
 
 
 class BarProgress:
@@ -45,19 +47,21 @@ class BarProgress:
 
 
 class LineProgress:
-    """`Compacting: Summarizing (20 %)`, a line whenever the stage changes."""
+    """`Compacting: Summarizing (20 %)`, a line for each step and at most one a second within a step."""
 
     def __init__(self) -> None:
         self._title = ""
-        self._stage = ""
+        self._percentage = -1
+        self._told_at = 0.0
 
     def begin(self, title: str) -> None:
         self._title = title
         self._write(f"{title} …")
 
     def report(self, stage: str, percentage: int) -> None:
-        if stage != self._stage:
-            self._stage = stage
+        now = time.monotonic()
+        if percentage != self._percentage or now - self._told_at >= _SECONDS_WITHIN_A_STEP:
+            self._percentage, self._told_at = percentage, now
             self._write(f"{self._title}: {stage} ({percentage} %)")
 
     def end(self, message: str) -> None:
