@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.lsp import features
 from coppice.lsp.serve import serve_stdio
 from coppice.lsp.server import CoppiceServer
@@ -16,12 +16,10 @@ from coppice.service.service import Service
 class GatedSummarizer:
     """The offline summarizer, once the gate is open."""
 
-    name = "offline"
-
     def __init__(self, gate: Path) -> None:
         self.gate = gate
 
-    async def summarize(self, request: SummaryRequest) -> str:
+    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
         while not self.gate.exists():  # noqa: ASYNC110 - the gate is another process's
             await asyncio.sleep(0.01)
         return await OfflineSummarizer().summarize(request)

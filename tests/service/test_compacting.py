@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from conftest_service import Client, MakeClient, assistant, tool, user
 
-from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import (
     ConversationBusyError,
     NothingToCompactError,
@@ -24,19 +24,17 @@ FORMAT = "## Goal\nFinish the parser.\n\n## Next Steps\n1. Run the tests."
 class Waiting:
     """A summarizer that says when it began and waits until it may go on."""
 
-    name = "waiting"
-
     def __init__(self, text: str = FORMAT) -> None:
         self.text = text
         self.begun = asyncio.Event()
         self.may_go_on = asyncio.Event()
         self.requests: list[SummaryRequest] = []
 
-    async def summarize(self, request: SummaryRequest) -> str:
+    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
         self.requests.append(request)
         self.begun.set()
         await self.may_go_on.wait()
-        return self.text
+        return WrittenSummary(self.text, "waiting")
 
 
 class Says(Waiting):

@@ -1,8 +1,8 @@
 """What whoever writes a summary is given, and gives."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from coppice.tree.messages import Message
 
@@ -30,12 +30,24 @@ class SummaryRequest:
     modified_files: Sequence[str] = field(default_factory=tuple)
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenSummary:
+    """A summary's text in the structured format, without file blocks, and how it came about.
+
+    `summarizer` names who wrote it: `offline`, or the provider and model. `warnings` are sentences for a
+    person, about who failed before. `details` are JSON values that the stored entry keeps: chunks, tokens,
+    what was repaired.
+    """
+
+    text: str
+    summarizer: str
+    warnings: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
 class Summarizer(Protocol):
-    """Writes summaries. `name` is what a result calls it, `offline` for instance."""
+    """Writes summaries."""
 
-    @property
-    def name(self) -> str: ...
-
-    async def summarize(self, request: SummaryRequest) -> str:
-        """The summary's text in the structured format, without file blocks. Cancellable."""
+    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
+        """Cancellable. Raises ModelFailedError or SummaryRejectedError when no summary came about."""
         ...

@@ -112,8 +112,8 @@ async def summarize_branch(
     stage("Reading the branch", 5)
     request, ledger, blocks = await asyncio.to_thread(_request, departure, instructions)
     stage("Summarizing", 20)
-    prose = (await summarizer.summarize(request)).strip()
-    if not prose:
+    written = await summarizer.summarize(request)
+    if not written.text.strip():
         raise SummaryRejectedError("The branch summary came out empty; nothing was changed.")
     stage("Saving", 95)
     assert departure.old_leaf_id is not None  # noqa: S101 - an empty path has nothing to summarize
@@ -121,9 +121,9 @@ async def summarize_branch(
         id=new_entry_id(),
         parent_id=departure.new_leaf_id,
         timestamp=now(),
-        summary=with_blocks(prose, blocks),
+        summary=with_blocks(written.text, blocks),
         from_id=departure.old_leaf_id,
-        details={**ledger.details(), "summarizer": summarizer.name},
+        details={**ledger.details(), **written.details, "summarizer": written.summarizer},
     )
 
 

@@ -146,16 +146,14 @@ class Compacting:
         self, params: CompactParams, prepared: Preparation, reason: str, progress: SharedProgress
     ) -> CompactResult:
         started = time.monotonic()
-        summarizer = self._context.summarizer
         summary = await summarize(
             prepared,
-            summarizer,
+            self._context.summarizer,
             instructions=params.instructions,
             edited=params.summary,
             stage=progress.report,
         )
-        wrote = summarizer.name if params.summary is None else "edited"
-        entry = _entry(prepared, summary, reason, wrote)
+        entry = _entry(prepared, summary, reason)
         report = await asyncio.to_thread(loss_report, prepared, summary)
         if not params.draft:
             progress.report("Saving", 95)
@@ -165,9 +163,9 @@ class Compacting:
             tokens_before=prepared.tokens_before,
             tokens_after=summary.tokens_after,
             first_kept_entry_id=prepared.first_kept.id,
-            summarizer=wrote,
+            summarizer=summary.written.summarizer,
             duration_ms=int((time.monotonic() - started) * 1000),
-            warnings=[],
+            warnings=list(summary.written.warnings),
             report=report,
         )
 
@@ -224,7 +222,7 @@ def _append_behind(
     raise AssertionError  # pragma: no cover - the last try returns or raises
 
 
-def _entry(prepared: Preparation, summary: Summary, reason: str, wrote: str) -> CompactionEntry:
+def _entry(prepared: Preparation, summary: Summary, reason: str) -> CompactionEntry:
     return CompactionEntry(
         id=new_entry_id(),
         parent_id=prepared.end.id,
@@ -234,7 +232,11 @@ def _entry(prepared: Preparation, summary: Summary, reason: str, wrote: str) -> 
         tokens_before=prepared.tokens_before,
         tokens_after=summary.tokens_after,
         reason=reason,
-        details={**summary.ledger.details(), "summarizer": wrote},
+        details={
+            **summary.ledger.details(),
+            **summary.written.details,
+            "summarizer": summary.written.summarizer,
+        },
     )
 
 

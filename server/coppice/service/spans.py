@@ -45,13 +45,13 @@ class Spans:
         progress.report("Reading the conversation", 5)
         request, ledger, blocks = await asyncio.to_thread(self._request, params)
         progress.report("Summarizing", 20)
-        prose = await self._context.summarizer.summarize(request)
-        text = with_blocks(prose, blocks)
+        written = await self._context.summarizer.summarize(request)
+        text = with_blocks(written.text, blocks)
         return SummarizeResult(
             summary=text,
             details=ledger.details(),
             tokens=request.count_tokens(text),
-            summarizer=self._context.summarizer.name,
+            summarizer=written.summarizer,
         )
 
     def _request(self, params: SummarizeParams) -> tuple[SummaryRequest, Ledger, str]:

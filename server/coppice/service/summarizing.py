@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
-from coppice.compaction.summarizer import Summarizer, SummaryRequest
+from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.preparing import Preparation, messages_of
@@ -13,6 +14,9 @@ from coppice.service.span_requests import with_blocks
 from coppice.tokens.measuring import size_of_text
 from coppice.tokens.size import Size
 from coppice.tree.messages import Message
+
+EDITED: Final = "edited"
+"""The summarizer of a summary that a person wrote."""
 
 Stage = Callable[[str, int], None]
 
@@ -26,6 +30,7 @@ class Summary:
     tokens_after: int
     ledger: Ledger
     dropped: list[Message]
+    written: WrittenSummary
 
 
 async def summarize(
@@ -43,9 +48,10 @@ async def summarize(
     stage("Reading the conversation", 5)
     request, ledger = await asyncio.to_thread(_request, prepared, instructions)
     stage("Summarizing", 20)
-    prose = edited if edited is not None else await summarizer.summarize(request)
+    by_hand = WrittenSummary(edited, EDITED) if edited is not None else None
+    written = by_hand or await summarizer.summarize(request)
     stage("Checking the summary", 85)
-    return await asyncio.to_thread(_judged, prepared, request, ledger, prose)
+    return await asyncio.to_thread(_judged, prepared, request, ledger, written)
 
 
 def _request(prepared: Preparation, instructions: str | None) -> tuple[SummaryRequest, Ledger]:
@@ -89,11 +95,13 @@ def _blocks(prepared: Preparation, ledger: Ledger, counted: Callable[[str], int]
     return file_blocks(ledger.read_files, ledger.modified_files, max_tokens=limit, count_tokens=counted)
 
 
-def _judged(prepared: Preparation, request: SummaryRequest, ledger: Ledger, prose: str) -> Summary:
-    if not prose.strip():
+def _judged(
+    prepared: Preparation, request: SummaryRequest, ledger: Ledger, written: WrittenSummary
+) -> Summary:
+    if not written.text.strip():
         raise SummaryRejectedError("The summary came out empty; nothing was changed.")
     blocks = _blocks(prepared, ledger, request.count_tokens)
-    text = with_blocks(prose, blocks)
+    text = with_blocks(written.text, blocks)
     size = size_of_text(text)
     tokens = prepared.counter.tokens(size)
     replaced = _replaced_tokens(prepared)
@@ -106,4 +114,4 @@ def _judged(prepared: Preparation, request: SummaryRequest, ledger: Ledger, pros
         )
     dropped = [*request.history, *request.turn_prefix]
     pinned = prepared.counter.pinned_tokens(prepared.path.pinned(prepared.first_kept.depth))
-    return Summary(text, size, tokens + prepared.cut.kept_tokens + pinned, ledger, dropped)
+    return Summary(text, size, tokens + prepared.cut.kept_tokens + pinned, ledger, dropped, written)

@@ -4,20 +4,20 @@ import asyncio
 from typing import Final
 
 from coppice.compaction.facts.extraction import extract_facts
-from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.summary import parse_summary
 from coppice.models.offline.drafting import draft_summary
 from coppice.models.offline.fitting import fit_draft
+
+NAME: Final = "offline"
 
 
 class OfflineSummarizer:
     """Summarizes by rules: no network, no key, deterministic, about a second for a million characters."""
 
-    name: Final = "offline"
-
-    async def summarize(self, request: SummaryRequest) -> str:
+    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
         """The summary, never more than `request.max_tokens`. Runs off the event loop; cancelling drops it."""
-        return await asyncio.to_thread(summarize_offline, request)
+        return WrittenSummary(await asyncio.to_thread(summarize_offline, request), NAME)
 
 
 def summarize_offline(request: SummaryRequest) -> str:
