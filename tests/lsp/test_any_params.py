@@ -1,0 +1,66 @@
+"""Whatever params a method gets, the answer is a result or a refusal, and never a fault of the server."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lsp.raw_client import RawServer
+
+from coppice.service.methods import METHODS
+
+GOLDEN = Path(__file__).parents[1] / "protocol" / "golden"
+FORESEEN = {-32602, -32803}
+NUMBERS = [0, -1, 2**31, 2**63, 2**64, 10**30, 1.5, -0.0, 1e300]
+TEXTS = ["", "e1", "\x00", "a" * 300, "../../etc", "\ud83d", "file:///", "untitled:x"]
+OTHERS = [None, True, [], {}, [None], [[]], {"": None}, {"type": "message"}]
+SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+VALUE: st.SearchStrategy[Any] = st.sampled_from([*NUMBERS, *TEXTS, *OTHERS]) | st.recursive(
+    SCALAR | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+STEPS = st.lists(st.tuples(st.integers(0, 1000), VALUE), min_size=1, max_size=3)
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Each container of `value` with each of its keys."""
+    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    found = [(value, key) for key in keys]
+    for key in keys:
+        if isinstance(value[key], dict | list):
+            found += places(value[key])
+    return found
+
+
+@pytest.fixture(scope="module")
+def conversation_id(shared: RawServer) -> str:
+    entries = json.loads((GOLDEN / "coppice.append.params.json").read_text(encoding="utf-8"))["entries"]
+    about = {"conversationId": shared.result("coppice/conversation/create", {})["conversation"]["id"]}
+    for entry in entries:
+        entry.pop("id", None)
+        entry.pop("firstKeptEntryId", None)
+        shared.request("coppice/append", {**about, "entries": [entry]})
+    return str(about["conversationId"])
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"coppice/conversation/delete"}))
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_a_changed_example_is_answered_or_refused(
+    server: RawServer, conversation_id: str, method: str, steps: list[tuple[int, Any]]
+) -> None:
+    name = f"{method.replace('/', '.')}.params.json"
+    params = json.loads((GOLDEN / name).read_text(encoding="utf-8"))
+    if "conversationId" in params:
+        params["conversationId"] = conversation_id
+    params.pop("uri", None)
+    for number, value in steps:
+        if found := places(params):
+            container, key = found[number % len(found)]
+            container[key] = copy.deepcopy(value)
+    answer = server.request(method, params)
+    assert "result" in answer or answer["error"]["code"] in FORESEEN, (params, answer)
