@@ -134,6 +134,6 @@ def test_links_lead_somewhere(document: Path) -> None:
 def test_the_readme_names_no_method_that_does_not_exist() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     there = readme.split("Not there yet")[0]
-    named = set(re.findall(r"coppice/[a-zA-Z]+(?:/[a-zA-Z]+)?(?=[`\"])", there))
+    named = set(re.findall(r"(?<=[`\"])coppice/[a-zA-Z]+(?:/[a-zA-Z]+)?(?=[`\"])", there))
     assert named
     assert named <= set(METHODS) | set(NOTIFICATIONS)
