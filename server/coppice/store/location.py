@@ -51,7 +51,8 @@ def canonical_uri(uri: str) -> str:
     path = re.sub(r"/+", "/", unquote(parts.path)).rstrip("/")
     path = re.sub(r"^/?[A-Za-z]:", lambda drive: "/" + drive[0].lstrip("/").lower(), path)
     encoded = quote(path or "/", safe=_UNRESERVED, errors="replace")
-    return urlunsplit((scheme, quote(host, safe="@:[]", errors="replace"), encoded, parts.query, ""))
+    host = quote(host, safe="@:[]", errors="replace")
+    return urlunsplit((scheme, host, encoded, parts.query.strip(), ""))
 
 
 def _url(file: Path) -> str:
