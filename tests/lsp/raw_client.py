@@ -7,7 +7,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -83,22 +83,22 @@ class RawServer:
         return answer["result"]
 
     def answer(self, request_id: object) -> dict[str, Any]:
-        """The answer to `request_id`; what comes before it goes to `seen`."""
-        while True:
-            message = self.receive()
-            if message.get("id", ABSENT) == request_id and "method" not in message:
-                return message
-            self.seen.append(message)
+        """The answer to `request_id`, of the messages seen already or yet to come."""
+        return self._first(
+            lambda message: "method" not in message and message.get("id", ABSENT) == request_id
+        )
 
     def notification(self, method: str) -> dict[str, Any]:
-        """The params of the next message called `method`, of those seen already or yet to come."""
+        """The params of the first message called `method`, of those seen already or yet to come."""
+        return dict(self._first(lambda message: message.get("method") == method)["params"])
+
+    def _first(self, fits: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         for index, message in enumerate(self.seen):
-            if message.get("method") == method:
-                del self.seen[index]
-                return dict(message["params"])
-        while (message := self.receive()).get("method") != method:
+            if fits(message):
+                return self.seen.pop(index)
+        while not fits(message := self.receive()):
             self.seen.append(message)
-        return dict(message["params"])
+        return message
 
     def receive(self, timeout: float = PATIENCE) -> dict[str, Any]:
         """The next message. Raises EOFError at the end of the output and `queue.Empty` when none comes."""

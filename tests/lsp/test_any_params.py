@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).parents[1] / "protocol" / "golden"
 FORESEEN = {-32602, -32803}
 NUMBERS = [0, -1, 2**31, 2**63, 2**64, 10**30, 1.5, -0.0, 1e300]
 TEXTS = ["", "e1", "\x00", "a" * 300, "../../etc", "\ud83d", "file:///", "untitled:x"]
-OTHERS = [None, True, [], {}, [None], [[]], {"": None}, {"type": "message"}]
+OTHERS: list[Any] = [None, True, [], {}, [None], [[]], {"": None}, {"type": "message"}]
 SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 VALUE: st.SearchStrategy[Any] = st.sampled_from([*NUMBERS, *TEXTS, *OTHERS]) | st.recursive(
     SCALAR | st.text(max_size=20),

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from typing import Any, Final
 from uuid import uuid4
 
@@ -74,7 +74,7 @@ class CoppiceServer(LanguageServer):
         given = validated(method.params, params)
         await self._ready()
         if not method.long:
-            return await method.call(self.service, given, NoProgress())
+            return await _to_the_end(method.call(self.service, given, NoProgress()))
         own: Token | None = getattr(given, "work_done_token", None)
         with self._long_work(token if own is None else own) as progress:
             return await method.call(self.service, given, progress)
@@ -200,6 +200,15 @@ class CoppiceServer(LanguageServer):
         self._background.discard(task)
         if not task.cancelled() and (error := task.exception()) and not isinstance(error, CoppiceError):
             faults.log_unforeseen(error, "background work")
+
+
+async def _to_the_end(work: Awaitable[WireModel]) -> WireModel:
+    """The result of short `work`, which is not broken off: a write that was begun would happen unanswered."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    return task.result()
 
 
 def validated(model: type[WireModel], params: Any) -> WireModel:
