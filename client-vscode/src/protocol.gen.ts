@@ -357,6 +357,20 @@ export interface FilesResult {
   records: FileRecord[];
 }
 
+/** A new conversation of the path that ends `at` the entry, or `before` it. */
+export interface ForkParams {
+  conversationId: string;
+  entryId: string;
+  position?: "before" | "at";
+  name?: string | null;
+}
+
+/** `editorText` is what the entry said, when the fork ends before a person's message. */
+export interface ForkResult {
+  conversation: Conversation;
+  editorText?: string;
+}
+
 export interface GetParams {
   conversationId: string;
 }
@@ -422,6 +436,17 @@ export interface LabelEntry {
   label?: string | null;
 }
 
+/** Without `label`, or with an empty one, the entry loses its name. */
+export interface LabelParams {
+  conversationId: string;
+  entryId: string;
+  label?: string | null;
+}
+
+export interface LabelResult {
+  entry: LabelEntry;
+}
+
 /** Without `workspaceUri` the conversations of every workspace folder are listed. */
 export interface ListParams {
   workspaceUri?: string | null;
@@ -468,6 +493,48 @@ export interface ModelChangeEntry {
   type: "model_change";
   provider: string;
   modelId: string;
+}
+
+/**
+ * With `summarize` the branch that is left is summarized for the one that is entered.
+ * `instructions` are added to ours, or stand in their place with `replaceInstructions`. `label` names the summary, or the target where there is none.
+ */
+export interface NavigateParams {
+  conversationId: string;
+  targetId: string;
+  summarize?: boolean;
+  instructions?: string | null;
+  replaceInstructions?: boolean;
+  label?: string | null;
+  workDoneToken?: number | string | null;
+}
+
+export interface NavigatePreviewParams {
+  conversationId: string;
+  targetId: string;
+}
+
+/**
+ * `entriesToSummarize` are the entries that would be left, oldest first; `tokens` is their size.
+ * `leafId` is the current leaf: navigating there is the way back.
+ */
+export interface NavigatePreviewResult {
+  commonAncestorId: string | null;
+  entriesToSummarize: string[];
+  tokens: number;
+  leafId: string | null;
+}
+
+/**
+ * `editorText` is what the target said, when it was a person's: it can be edited and sent again.
+ * `cancelled` is true when nothing changed, `aborted` when that was because somebody stopped it.
+ */
+export interface NavigateResult {
+  leafId: string | null;
+  editorText?: string;
+  summaryEntry?: BranchSummaryEntry;
+  cancelled: boolean;
+  aborted?: boolean;
 }
 
 /** A `BranchSummaryEntry` to append. */
@@ -610,6 +677,16 @@ export interface PinEntry {
   pinned: boolean;
 }
 
+export interface PinParams {
+  conversationId: string;
+  entryId: string;
+  pinned: boolean;
+}
+
+export interface PinResult {
+  entry: PinEntry;
+}
+
 export interface RenameParams {
   conversationId: string;
   name: string;
@@ -621,6 +698,24 @@ export interface SessionInfoEntry {
   timestamp: string;
   type: "session_info";
   name?: string | null;
+}
+
+/** The entries from `fromId` to `toId`, both included, of the path to `leafId`; by default all of it. */
+export interface SummarizeParams {
+  conversationId: string;
+  fromId?: string | null;
+  toId?: string | null;
+  leafId?: string | null;
+  instructions?: string | null;
+  workDoneToken?: number | string | null;
+}
+
+/** A summary that is stored nowhere; `tokens` is its size. */
+export interface SummarizeResult {
+  summary: string;
+  details: Record<string, unknown>;
+  tokens: number;
+  summarizer: string;
 }
 
 export interface SystemMessage {
@@ -709,6 +804,16 @@ export interface TreeResult {
   nextAfter?: string;
 }
 
+/** By default the newest compaction of the current path. */
+export interface UndoCompactionParams {
+  conversationId: string;
+  compactionId?: string | null;
+}
+
+export interface UndoCompactionResult {
+  leafId: string | null;
+}
+
 /** What the provider counted for one request, in tokens. */
 export interface Usage {
   input: number;
@@ -771,6 +876,13 @@ export interface Requests {
   "coppice/files": { params: FilesParams; result: FilesResult };
   "coppice/compactPreview": { params: CompactPreviewParams; result: CompactPreviewResult };
   "coppice/compact": { params: CompactParams; result: CompactResult };
+  "coppice/undoCompaction": { params: UndoCompactionParams; result: UndoCompactionResult };
+  "coppice/navigatePreview": { params: NavigatePreviewParams; result: NavigatePreviewResult };
+  "coppice/navigate": { params: NavigateParams; result: NavigateResult };
+  "coppice/summarize": { params: SummarizeParams; result: SummarizeResult };
+  "coppice/label": { params: LabelParams; result: LabelResult };
+  "coppice/pin": { params: PinParams; result: PinResult };
+  "coppice/conversation/fork": { params: ForkParams; result: ForkResult };
   "coppice/cancel": { params: CancelParams; result: CancelResult };
 }
 

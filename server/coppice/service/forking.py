@@ -9,6 +9,7 @@ from coppice.service.conversations import CHANGED, conversation_of
 from coppice.service.copying import path_batches
 from coppice.service.messages.events import ConversationChanged
 from coppice.service.messages.navigation import ForkParams, ForkResult
+from coppice.service.path_reading import BEFORE_THE_ROOT
 from coppice.store.records import ConversationRecord, NewConversation, NewRecord, PathEnd
 from coppice.store.store import Store
 from coppice.tokens.size import Size
@@ -52,7 +53,7 @@ class Forking:
                 return
             for batch in path_batches(store, end):
                 writer.add(batch)
-            beside = store.attached(end, 0, end.depth, ["file_activity", "custom"])
+            beside = store.attached(end, BEFORE_THE_ROOT, end.depth, ["file_activity", "custom"])
             writer.add([NewRecord(entry, Size()) for _, entry in beside])
             writer.add([NewRecord(entry, Size()) for entry in _marks(store, end)])
             writer.leaf(end.id)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from coppice.service.jobs import Progress
-from coppice.service.messages import compaction, conversations, trees, usage
+from coppice.service.messages import compaction, conversations, navigation, trees, usage
 from coppice.service.messages.base import WireModel
 from coppice.service.service import Service
 
@@ -114,6 +114,50 @@ _ALL: Final = (
         compaction.CompactResult,
         lambda service, params, progress: service.compacting.compact(params, progress),
         long=True,
+    ),
+    Method(
+        "coppice/undoCompaction",
+        navigation.UndoCompactionParams,
+        navigation.UndoCompactionResult,
+        lambda service, params, _: service.undoing.undo_compaction(params),
+    ),
+    Method(
+        "coppice/navigatePreview",
+        navigation.NavigatePreviewParams,
+        navigation.NavigatePreviewResult,
+        lambda service, params, _: service.navigating.preview(params),
+    ),
+    Method(
+        "coppice/navigate",
+        navigation.NavigateParams,
+        navigation.NavigateResult,
+        lambda service, params, progress: service.navigating.navigate(params, progress),
+        long=True,
+    ),
+    Method(
+        "coppice/summarize",
+        navigation.SummarizeParams,
+        navigation.SummarizeResult,
+        lambda service, params, progress: service.spans.summarize(params, progress),
+        long=True,
+    ),
+    Method(
+        "coppice/label",
+        navigation.LabelParams,
+        navigation.LabelResult,
+        lambda service, params, _: service.marking.label(params),
+    ),
+    Method(
+        "coppice/pin",
+        navigation.PinParams,
+        navigation.PinResult,
+        lambda service, params, _: service.marking.pin(params),
+    ),
+    Method(
+        "coppice/conversation/fork",
+        navigation.ForkParams,
+        navigation.ForkResult,
+        lambda service, params, _: service.forking.fork(params),
     ),
     Method(
         "coppice/cancel",

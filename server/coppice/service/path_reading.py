@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from heapq import merge
+from typing import Final
 
 from coppice.files.ledger import Ledger
 from coppice.files.paths import path_of_uri
@@ -10,6 +11,9 @@ from coppice.settings import Settings
 from coppice.store.records import LEAF, CompactionRecord, ConversationRecord, PathEnd
 from coppice.store.store import Store
 from coppice.tree.entries import CompactionEntry, Entry
+
+BEFORE_THE_ROOT: Final = -1
+"""The depth of metadata that was recorded before anything was said."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,10 @@ class Path:
         if last < first:
             return ledger
         on_path = enumerate(self.entries(first, last), first)
-        beside = self.store.attached(self.end, first, last, ["file_activity"])
+        earliest = first if first > 0 else BEFORE_THE_ROOT
+        beside = sorted(
+            self.store.attached(self.end, earliest, last, ["file_activity"]), key=lambda pair: pair[0]
+        )
         ordered: Iterable[tuple[int, Entry]] = merge(on_path, beside, key=lambda pair: pair[0])
         return ledger.add(entry for _, entry in ordered)
 

@@ -53,8 +53,7 @@ class Portability:
         with store.importing(new, modified_at=now()) as writer:
             intake = Intake(store, writer, new, self._context.settings.of(workspace), progress)
             intake.take(reader)
-            if reader.leaf_id is not None:
-                writer.leaf(reader.leaf_id)
+            writer.leaf(reader.leaf_id)
         return store.conversation(new.id), reader.warnings
 
     def _export(self, params: ExportParams) -> ExportResult:

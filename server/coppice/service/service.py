@@ -11,11 +11,16 @@ from coppice.models.offline import OfflineSummarizer
 from coppice.service.compacting import Compacting
 from coppice.service.context import Context, Emit
 from coppice.service.conversations import CHANGED, Conversations
+from coppice.service.forking import Forking
+from coppice.service.marking import Marking
 from coppice.service.messages.events import ConversationChanged
+from coppice.service.navigating import Navigating
 from coppice.service.portability import Portability
 from coppice.service.settings_source import SettingsSource
+from coppice.service.spans import Spans
 from coppice.service.stores import Stores
 from coppice.service.trees import Trees
+from coppice.service.undoing import Undoing
 from coppice.service.views import Views
 
 WATCH_SECONDS: Final = 0.25
@@ -40,6 +45,11 @@ class Service:
         self.views = Views(self._context)
         self.compacting = Compacting(self._context)
         self.portability = Portability(self._context)
+        self.navigating = Navigating(self._context)
+        self.spans = Spans(self._context)
+        self.forking = Forking(self._context)
+        self.marking = Marking(self._context)
+        self.undoing = Undoing(self._context)
 
     async def start(self, workspace_folders: list[str], client_settings: Mapping[str, Any]) -> list[str]:
         """Begins to serve; a sentence for each setting that was passed over. Opens no store yet."""
