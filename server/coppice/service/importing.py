@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from coppice.service.jobs import Progress
 from coppice.service.path_reading import Path
@@ -12,12 +13,14 @@ from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import CompactionEntry, Entry
 
-BATCH = 500
+BATCH: Final = 500
+BATCH_TOKENS: Final = 500_000
+"""By estimate: about two million characters."""
 
 
 @dataclass
 class Intake:
-    """Stores entries in batches, as they come; memory holds one batch."""
+    """Stores entries in batches, as they come; memory holds one batch, bounded in number and in size."""
 
     store: Store
     writer: ImportWriter
@@ -26,15 +29,18 @@ class Intake:
     progress: Progress
     count: int = 0
     _batch: list[NewRecord] = field(default_factory=list)
+    _batch_tokens: int = 0
 
     def take(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
+            ledger = None
             if isinstance(entry, CompactionEntry):
                 self._flush()
-                self._batch.append(NewRecord(entry, size_of_entry(entry), self._ledger_at(entry)))
-            else:
-                self._batch.append(NewRecord(entry, size_of_entry(entry)))
-            if len(self._batch) >= BATCH:
+                ledger = self._ledger_at(entry)
+            size = size_of_entry(entry)
+            self._batch.append(NewRecord(entry, size, ledger))
+            self._batch_tokens += size.estimate
+            if len(self._batch) >= BATCH or self._batch_tokens >= BATCH_TOKENS:
                 self._flush()
         self._flush()
 
@@ -43,6 +49,7 @@ class Intake:
             self.writer.add(self._batch)
             self.count += len(self._batch)
             self._batch.clear()
+            self._batch_tokens = 0
             self.progress.report(f"{self.count:,} entries", 50)
 
     def _ledger_at(self, entry: CompactionEntry) -> dict[str, object] | None:
