@@ -1,11 +1,16 @@
 """A conversation as one text, for whoever summarizes it or reads it."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from coppice.tokens.measuring import compact_json
 from coppice.tree.messages import (
     AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryRoleMessage,
+    CompactionSummaryRoleMessage,
+    CustomRoleMessage,
     DeveloperMessage,
     ImageContent,
     Message,
@@ -16,14 +21,30 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
-from coppice.tree.tags import escape_tags
+from coppice.tree.tags import HIDDEN, escape_tags, imitations_of
+from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 
 RESULT_CHARS: Final = 2_000
 _HEAD_SHARE: Final = 0.6
+_SPEAKERS: Final = ("user", "human", "assistant", "developer", "system", "tool")
+_BLANK: Final = rf"[^\S\r\n{HIDDEN}]|[{HIDDEN}]"
+_MARK: Final = r"\\"
+_LINE_START: Final = r"(?:^|(?<=[\r\v\f\x1c-\x1e\x85\u2028\u2029]))"
+_OPENING: Final = r"[\[［【〔〖\u2045\u2772\u3018\u301a]"
+_CLOSING: Final = r"[\]］】〕〗\u2046\u2773\u3019\u301b]"
+_POSING: Final = re.compile(
+    rf"{_LINE_START}(?=(?:{_BLANK}|[-*_#>`]){{0,12}}{_OPENING}(?:{_BLANK}){{0,6}}"
+    rf"(?:{'|'.join(map(imitations_of, _SPEAKERS))})(?![A-Za-z0-9_])[^\]\r\n.]{{0,30}}{_CLOSING}"
+    rf"(?:{_BLANK}|[*_`]){{0,6}}[:：﹕︰∶ː˸꞉])",
+    re.MULTILINE,
+)
 
 
 def serialize(messages: Iterable[Message], result_chars: int | None = RESULT_CHARS) -> str:
     """Messages as `[User]: …` and the like, separated by blank lines, unable to close a tag of ours.
+
+    A line of content that begins like a speaker's, `[User]:` in a tool's output for instance, gets a
+    backslash before it, so that nobody speaks in another's name.
 
     Tool results longer than `result_chars` keep head and tail, for errors stand at the end; None keeps
     them whole. Images appear as a placeholder.
@@ -42,33 +63,44 @@ def shorten(text: str, limit: int) -> str:
 
 
 def _parts(message: Message, result_chars: int | None) -> Iterator[str]:
+    for speaker, said in _said(message, result_chars):
+        yield f"[{speaker}]: {_POSING.sub(_MARK, said)}"
+
+
+def _said(message: Message, result_chars: int | None) -> Iterator[tuple[str, str]]:
     match message:
-        case UserMessage():
-            yield f"[User]: {_content(message.content)}"
+        case UserMessage() | CustomRoleMessage():
+            yield "User", _content(message.content)
+        case BashExecutionMessage():
+            if not message.exclude_from_context:
+                output = message.output if result_chars is None else shorten(message.output, result_chars)
+                yield "User", bash_text(message.model_copy(update={"output": output}))
+        case BranchSummaryRoleMessage():
+            yield "User", f"{BRANCH_PREAMBLE}\n\n{message.summary}"
+        case CompactionSummaryRoleMessage():
+            yield "User", f"{SUMMARY_PREAMBLE}\n\n{message.summary}"
         case AssistantMessage():
             yield from _reply(message)
         case ToolResultMessage():
             text = _content(message.content)
-            yield f"[Tool result]: {text if result_chars is None else shorten(text, result_chars)}"
+            yield "Tool result", text if result_chars is None else shorten(text, result_chars)
         case DeveloperMessage() | SystemMessage():
-            yield f"[Developer]: {text_of(message.content)}"
-        case _:
-            pass
+            yield "Developer", text_of(message.content)
 
 
-def _reply(message: AssistantMessage) -> Iterator[str]:
+def _reply(message: AssistantMessage) -> Iterator[tuple[str, str]]:
     thinking = "\n".join(block.thinking for block in message.content if isinstance(block, ThinkingContent))
     if thinking:
-        yield f"[Assistant thinking]: {thinking}"
+        yield "Assistant thinking", thinking
     said = "\n".join(block.text for block in message.content if isinstance(block, TextContent))
     if said.strip():
-        yield f"[Assistant]: {said}"
+        yield "Assistant", said
     calls = []
     for call in message.tool_calls:
         arguments = ", ".join(f"{name}={compact_json(value)}" for name, value in call.arguments.items())
         calls.append(f"{call.name}({arguments})")
     if calls:
-        yield f"[Assistant tool calls]: {'; '.join(calls)}"
+        yield "Assistant tool calls", "; ".join(calls)
 
 
 def _content(content: str | list[TextContent | ImageContent]) -> str:

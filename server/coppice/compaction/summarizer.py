@@ -2,11 +2,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from coppice.tree.messages import Message
 
 CountTokens = Callable[[str], int]
+Kind = Literal["history", "branch"]
+_CHARS_PER_TOKEN: Final = 4
+
+
+def cautious(count_tokens: CountTokens) -> CountTokens:
+    """Counts by `count_tokens` or as a quarter of the characters, whichever is more.
+
+    What fits by this count fits whoever counts, with a tokenizer or by estimate.
+    """
+    return lambda text: max(count_tokens(text), -(-len(text) // _CHARS_PER_TOKEN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +27,11 @@ class SummaryRequest:
     part stays in the view; its summary goes under the split-turn rule. `kept` is what stays in the view
     behind the span: it needs no summary, but tells what the work is about now. `previous_summary` covers
     everything before `history` and is always carried forward. `max_tokens` bounds the whole text, counted
-    with `count_tokens`; the file blocks are not part of it.
+    with `count_tokens`; the file blocks are not part of it. `max_turn_prefix_tokens` bounds the part about
+    `turn_prefix` within it; None leaves that to the summarizer.
+
+    `kind` is `branch` for the summary of a branch that is left. `instructions` are the user's focus; with
+    `replace_instructions` they stand in place of the built-in ones.
     """
 
     history: Sequence[Message]
@@ -28,6 +42,9 @@ class SummaryRequest:
     max_tokens: int
     count_tokens: CountTokens
     modified_files: Sequence[str] = field(default_factory=tuple)
+    max_turn_prefix_tokens: int | None = None
+    kind: Kind = "history"
+    replace_instructions: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,68 @@
-"""Text from a conversation, made unable to open or close the tags it is put between."""
+"""Text from a conversation, made unable to open or close the tags it is put between.
+
+A model reads `＜/cоnversation＞`, with full-width brackets, a Cyrillic letter or hidden characters in it, as
+the tag it imitates. So those are escaped like the tag itself.
+"""
 
 import re
+import unicodedata
+from collections import defaultdict
 from typing import Final
 
 TAGS: Final = ("conversation", "previous-summary", "summary", "pinned", "read-files", "modified-files")
-_TAG: Final = re.compile(rf"<(?=\s{{0,8}}/?\s{{0,8}}(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
+
+HIDDEN: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef"
+)
+"""Characters that show nothing, as the inside of a character class."""
+
+_BRACKETS: Final = "<＜﹤‹〈〈⟨❬❮⧼˂ᐸ≺"
+_SLASHES: Final = r"/／⁄∕⧸⟋\\"
+_ALPHABETS: Final = (
+    (0x2460, 0x24FF),
+    (0xFF21, 0xFF5A),
+    (0x1D400, 0x1D7FF),
+    (0x2100, 0x214F),
+    (0x2160, 0x217F),
+)
+_HOMOGLYPHS: Final = {
+    "a": "аαɑ", "b": "ЬВβ", "c": "сϲС", "d": "ԁ", "e": "еεЕ", "f": "ƒ", "g": "ɡԍ", "h": "һНհ",
+    "i": "іıιІ", "j": "ј", "k": "κкК", "l": "ӏІ|1", "m": "мМ", "n": "пոηΝ", "o": "оοО0", "p": "рρР",
+    "q": "ԛ", "r": "гᴦ", "s": "ѕЅ", "t": "тτТ", "u": "υսц", "v": "νѵ", "w": "ԝѡ", "x": "хХ", "y": "уүУ",
+    "z": "ᴢ",
+}  # fmt: skip
+
+
+def _alphabet() -> dict[str, str]:
+    """For each small letter, every character that is read as it."""
+    found: defaultdict[str, str] = defaultdict(str)
+    for first, last in _ALPHABETS:
+        for char in map(chr, range(first, last + 1)):
+            plain = unicodedata.normalize("NFKC", char).lower()
+            if len(plain) == 1 and "a" <= plain <= "z":
+                found[plain] += char
+    return {
+        letter: f"[{re.escape(letter + letter.upper() + found[letter] + _HOMOGLYPHS[letter])}]"
+        for letter in _HOMOGLYPHS
+    }
+
+
+_READ_AS: Final = _alphabet()
+
+
+def imitations_of(word: str) -> str:
+    """A pattern of whatever is read as `word`: any case, letters of other alphabets, hidden characters."""
+    gap = f"[{HIDDEN}]*"
+    return gap.join(
+        r"[-\s_‐‑‒–—−﹣－]" if char in "- " else _READ_AS.get(char.lower(), re.escape(char)) for char in word
+    )
+
+
+_TAG: Final = re.compile(
+    rf"[{_BRACKETS}](?=[\s{HIDDEN}]{{0,8}}[{_SLASHES}]?[\s{HIDDEN}]{{0,8}}"
+    rf"(?:{'|'.join(map(imitations_of, TAGS))})(?![A-Za-z0-9_]))"
+)
 
 
 def escape_tags(text: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from coppice.compaction import lines
 from coppice.compaction.facts.actions import Action, actions_of
 from coppice.compaction.facts.constraints import Constraint, distinct, strength_of
 from coppice.compaction.facts.decisions import Decision, with_later_applied
@@ -14,12 +15,9 @@ from coppice.compaction.facts.progress import ASKED, TASK, FileWork
 from coppice.compaction.facts.ranking import RankedIdentifier
 from coppice.compaction.facts.sentences import clip, sentences_of
 from coppice.compaction.summary import Summary, SummaryDecision
-from coppice.models.offline import lines
 from coppice.tree.messages import Message
 
 SUPERSEDED: Final = "Superseded: "
-THEN: Final = "Then: "
-NOW: Final = "Now: "
 _NOTE_CHARS: Final = 700
 _GOAL_CHARS: Final = 700
 _COVERED: Final = 0.6
@@ -117,7 +115,7 @@ def _without_turn(previous: Summary) -> Summary:
 
 
 def _requests(goal: Sequence[str], facts: Facts) -> list[str]:
-    before = [text.removeprefix(THEN).removeprefix(NOW) for text in goal]
+    before = [text.removeprefix(lines.THEN).removeprefix(lines.NOW) for text in goal]
     return _distinct(
         [clip(text, _GOAL_CHARS) for text in (*before, *(request.text for request in facts.requests))]
     )

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from coppice.compaction import lines
 from coppice.compaction.facts.constraints import Constraint
 from coppice.compaction.facts.packing import pack_identifiers
 from coppice.compaction.facts.passages import passages_of
 from coppice.compaction.facts.progress import FileWork
 from coppice.compaction.facts.sentences import clip
-from coppice.compaction.summarizer import CountTokens, SummaryRequest
+from coppice.compaction.summarizer import CountTokens, SummaryRequest, cautious
 from coppice.compaction.summary import Summary, SummaryDecision, inert
-from coppice.models.offline import lines
-from coppice.models.offline.drafting import NOW, SUPERSEDED, THEN, Draft
+from coppice.models.offline.drafting import SUPERSEDED, Draft
 
 _GOAL: Final = 0.12
 _WEAK: Final = 0.12
@@ -43,14 +43,11 @@ def fit_draft(draft: Draft, request: SummaryRequest) -> str:
     the summary fits whoever counts.
     """
     limit = request.max_tokens
-
-    def count(text: str) -> int:
-        return max(request.count_tokens(text), -(-len(text) // _CHARS_PER_TOKEN))
-
-    index_limit = _index_limit(request)
+    count = cautious(request.count_tokens)
+    longest_index = index_limit(request)
     budget, best = limit, ""
     for _ in range(_ROUNDS):
-        text = _Fitter(draft, count, budget, index_limit).summary().render()
+        text = _Fitter(draft, count, budget, longest_index).summary().render()
         spare = limit - count(text)
         if text == best:
             break
@@ -62,8 +59,11 @@ def fit_draft(draft: Draft, request: SummaryRequest) -> str:
     return best or _bare(draft, count, limit)
 
 
-def _index_limit(request: SummaryRequest) -> int:
-    """A short conversation gets a short index, so that its summary stays smaller than itself."""
+def index_limit(request: SummaryRequest) -> int:
+    """How many tokens of identifiers a summary gets at most.
+
+    A short conversation gets a short index, so that its summary stays smaller than itself.
+    """
     characters = sum(len(passage.text) for passage in passages_of([*request.history, *request.turn_prefix]))
     before = request.count_tokens(request.previous_summary) if request.previous_summary else 0
     share = int(characters / _CHARS_PER_TOKEN * _INDEX_OF_INPUT) + before
@@ -122,9 +122,9 @@ class _Fitter:
         if not requests or share <= 0:
             return ()
         first = _clipped(requests[0], share // (1 if len(requests) == 1 else 2), self.count)
-        later = [f"{THEN}{text}" for text in requests[1:]][-_LATER_REQUESTS:]
+        later = [f"{lines.THEN}{text}" for text in requests[1:]][-_LATER_REQUESTS:]
         if later:
-            later[-1] = NOW + later[-1].removeprefix(THEN)
+            later[-1] = lines.NOW + later[-1].removeprefix(lines.THEN)
         taken = self._taken(list(reversed(later)), share - self.count(first))
         return (first, *reversed(taken))
 
