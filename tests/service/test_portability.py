@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest_service import Client, assistant, tool, user
+from conftest_service import Client, MakeClient, assistant, tool, user
 
 from coppice.errors import ImportFailedError, StorageFailedError
 
@@ -112,3 +112,15 @@ async def test_a_failed_import_leaves_no_conversation(client: Client, tmp_path: 
     with pytest.raises(ImportFailedError):
         await client.ask("conversation/import", uri=rotten.as_uri())
     assert (await client.ask("conversation/list"))["conversations"] == []
+
+
+async def test_a_conversation_of_another_workspace_is_found_by_its_id(
+    make_client: MakeClient, tmp_path: Path
+) -> None:
+    client = await make_client()
+    elsewhere = (tmp_path / "elsewhere").as_uri()
+    made = await client.ask("conversation/create", workspaceUri=elsewhere)
+    await client.service.close()
+    again = await make_client()
+    got = await again.ask("conversation/get", conversationId=made["conversation"]["id"])
+    assert got["conversation"]["workspaceUri"] == elsewhere

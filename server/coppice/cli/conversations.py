@@ -15,6 +15,7 @@ from coppice.cli.plain import plain, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.sources import STDIN, imported, is_file, opened, read_input, session_file, uri_of
 from coppice.cli.terminal import console, warn, write_bytes, write_json, write_text
+from coppice.service.conversations import conversation_of
 from coppice.service.messages.conversations import (
     Conversation,
     ExportFormat,
@@ -40,8 +41,9 @@ class ListCommand:
 
     async def __call__(self) -> None:
         if self.everywhere:
-            found, problems = newest_conversations(SettingsSource().of(), self.limit)
+            records, problems = newest_conversations(SettingsSource().of(), self.limit)
             warn(problems)
+            found = [conversation_of(record) for record in records]
         else:
             found = await self._of_workspace()
         if self.as_json:

@@ -7,8 +7,7 @@ from typing import Any, cast
 
 from coppice.errors import CoppiceError, StaleLeafError
 from coppice.service.context import Context, now
-from coppice.service.conversations import CHANGED
-from coppice.service.jobs import Progress, SharedProgress, uninterrupted
+from coppice.service.jobs import Progress, SharedProgress
 from coppice.service.losses import loss_report
 from coppice.service.messages.compaction import (
     CancelParams,
@@ -21,11 +20,10 @@ from coppice.service.messages.compaction import (
     CompactPreviewResult,
     CompactResult,
 )
-from coppice.service.messages.events import ConversationChanged, UsageChanged
+from coppice.service.messages.usage import UsageState
 from coppice.service.path_reading import read_path
 from coppice.service.preparing import Preparation, prepare
 from coppice.service.summarizing import Summary, summarize
-from coppice.service.trees import USAGE_CHANGED
 from coppice.service.usage import usage_state
 from coppice.store.records import NewRecord
 from coppice.tree.entries import CompactionEntry
@@ -157,7 +155,7 @@ class Compacting:
         report = await asyncio.to_thread(loss_report, prepared, summary)
         if not params.draft:
             progress.report("Saving", 95)
-            entry = await uninterrupted(self._store(prepared, summary, entry))
+            entry = await self._store(prepared, summary, entry)
         return CompactResult(
             entry=entry,
             tokens_before=prepared.tokens_before,
@@ -173,16 +171,14 @@ class Compacting:
         self, prepared: Preparation, summary: Summary, entry: CompactionEntry
     ) -> CompactionEntry:
         conversation_id = prepared.path.conversation.id
-        async with self._context.locks.of(conversation_id):
-            stored, leaf_id = await asyncio.to_thread(_append_behind, prepared, summary, entry)
-            usage = await asyncio.to_thread(lambda: usage_state(prepared.path.again()))
-        self._context.emit(
-            CHANGED,
-            ConversationChanged(
-                conversation_id=conversation_id, leaf_id=leaf_id, changes=["entries", "leaf"]
-            ),
-        )
-        self._context.emit(USAGE_CHANGED, UsageChanged(conversation_id=conversation_id, usage=usage))
+
+        def append() -> tuple[CompactionEntry, str | None, UsageState]:
+            stored, leaf_id = _append_behind(prepared, summary, entry)
+            return stored, leaf_id, usage_state(prepared.path.again())
+
+        stored, leaf_id, usage = await self._context.write(conversation_id, append)
+        self._context.announce(conversation_id, leaf_id, "entries", "leaf")
+        self._context.announce_usage(conversation_id, usage)
         return stored
 
     def _prepare(

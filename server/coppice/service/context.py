@@ -5,14 +5,21 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
 from coppice.compaction.summarizer import Summarizer
-from coppice.service.jobs import Jobs
+from coppice.service.jobs import Jobs, uninterrupted
 from coppice.service.messages.base import WireModel
+from coppice.service.messages.events import Change, ConversationChanged, UsageChanged
+from coppice.service.messages.usage import UsageState
 from coppice.service.settings_source import SettingsSource
 from coppice.service.stores import Stores
 
+CHANGED: Final = "coppice/conversationChanged"
+USAGE_CHANGED: Final = "coppice/usageChanged"
+
+Written = TypeVar("Written")
 Emit = Callable[[str, WireModel], None]
 """Sends a notification: its method and its params. Called on the event loop only."""
 
@@ -38,6 +45,28 @@ class Context:
     summarizer: Summarizer
     locks: Locks = field(default_factory=Locks)
     jobs: Jobs = field(default_factory=Jobs)
+
+    async def write(self, conversation_id: str, work: Callable[[], Written]) -> Written:
+        """What `work` gives, run off the event loop under the conversation's lock.
+
+        Once begun it ends: a cancel that comes meanwhile is too late.
+        """
+
+        async def locked() -> Written:
+            async with self.locks.of(conversation_id):
+                return await asyncio.to_thread(work)
+
+        return await uninterrupted(locked())
+
+    def announce(self, conversation_id: str, leaf_id: str | None, *changes: Change) -> None:
+        """Tells the client what changed in a conversation."""
+        self.emit(
+            CHANGED,
+            ConversationChanged(conversation_id=conversation_id, leaf_id=leaf_id, changes=list(changes)),
+        )
+
+    def announce_usage(self, conversation_id: str, usage: UsageState) -> None:
+        self.emit(USAGE_CHANGED, UsageChanged(conversation_id=conversation_id, usage=usage))
 
 
 def now() -> str:

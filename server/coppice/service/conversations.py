@@ -23,15 +23,12 @@ from coppice.service.messages.conversations import (
     ListResult,
     RenameParams,
 )
-from coppice.service.messages.events import ConversationChanged
 from coppice.service.path_reading import read_path
 from coppice.service.usage import usage_state
 from coppice.store.records import LEAF, ConversationRecord, NewConversation, NewRecord
 from coppice.tokens.size import Size
 from coppice.tree.entries import SessionInfoEntry
 from coppice.tree.ids import new_entry_id
-
-CHANGED = "coppice/conversationChanged"
 
 
 def conversation_of(record: ConversationRecord) -> Conversation:
@@ -60,9 +57,7 @@ class Conversations:
             id=uuid.uuid4().hex, workspace_uri=workspace, created_at=now(), name=params.name
         )
         record = await asyncio.to_thread(lambda: self._context.stores.of_workspace(workspace).create(new))
-        self._context.emit(
-            CHANGED, ConversationChanged(conversation_id=new.id, leaf_id=None, changes=["created"])
-        )
+        self._context.announce(new.id, None, "created")
         return ConversationResult(conversation=conversation_of(record))
 
     async def list_all(self, params: ListParams) -> ListResult:
@@ -90,25 +85,20 @@ class Conversations:
             store.append(params.conversation_id, [NewRecord(entry, Size())], parent_id=LEAF, modified_at=at)
             return store.conversation(params.conversation_id)
 
-        async with self._context.locks.of(params.conversation_id):
-            record = await asyncio.to_thread(write)
-        self._context.emit(
-            CHANGED,
-            ConversationChanged(conversation_id=record.id, leaf_id=record.leaf_id, changes=["name"]),
-        )
+        record = await self._context.write(params.conversation_id, write)
+        self._context.announce(record.id, record.leaf_id, "name")
         return ConversationResult(conversation=conversation_of(record))
 
     async def delete(self, params: DeleteParams) -> DeleteResult:
         """Whatever runs for the conversation is stopped first."""
-        await self._context.jobs.stop(params.conversation_id)
-        async with self._context.locks.of(params.conversation_id):
-            store = await asyncio.to_thread(self._context.stores.of_conversation, params.conversation_id)
-            await asyncio.to_thread(store.delete, params.conversation_id)
+
+        def delete() -> None:
+            self._context.stores.of_conversation(params.conversation_id).delete(params.conversation_id)
             self._context.stores.forget(params.conversation_id)
-        self._context.emit(
-            CHANGED,
-            ConversationChanged(conversation_id=params.conversation_id, leaf_id=None, changes=["deleted"]),
-        )
+
+        await self._context.jobs.stop(params.conversation_id)
+        await self._context.write(params.conversation_id, delete)
+        self._context.announce(params.conversation_id, None, "deleted")
         return DeleteResult()
 
     def _list(self, params: ListParams) -> ListResult:

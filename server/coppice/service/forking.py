@@ -5,9 +5,8 @@ import uuid
 
 from coppice.service.branches import said_by_a_person
 from coppice.service.context import Context, now
-from coppice.service.conversations import CHANGED, conversation_of
+from coppice.service.conversations import conversation_of
 from coppice.service.copying import path_batches
-from coppice.service.messages.events import ConversationChanged
 from coppice.service.messages.navigation import ForkParams, ForkResult
 from coppice.service.path_reading import BEFORE_THE_ROOT
 from coppice.store.records import ConversationRecord, NewConversation, NewRecord, PathEnd
@@ -24,10 +23,7 @@ class Forking:
     async def fork(self, params: ForkParams) -> ForkResult:
         """The path becomes a conversation of its own, its labels, pins and file activity with it."""
         record, text = await asyncio.to_thread(self._fork, params)
-        self._context.emit(
-            CHANGED,
-            ConversationChanged(conversation_id=record.id, leaf_id=record.leaf_id, changes=["created"]),
-        )
+        self._context.announce(record.id, record.leaf_id, "created")
         return ForkResult(conversation=conversation_of(record), editor_text=text)
 
     def _fork(self, params: ForkParams) -> tuple[ConversationRecord, str | None]:

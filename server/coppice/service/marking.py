@@ -5,8 +5,7 @@ import asyncio
 from coppice.compaction.sizes import fitted_sizes
 from coppice.errors import ContextOverflowError, UnknownEntryError
 from coppice.service.context import Context, now
-from coppice.service.conversations import CHANGED
-from coppice.service.messages.events import Change, ConversationChanged
+from coppice.service.messages.events import Change
 from coppice.service.messages.navigation import LabelParams, LabelResult, PinParams, PinResult
 from coppice.service.path_reading import read_path
 from coppice.service.usage import Counter
@@ -51,11 +50,8 @@ class Marking:
             done = store.append(conversation_id, [NewRecord(entry, Size())], modified_at=entry.timestamp)
             return store.entry(conversation_id, entry.id), done.leaf_id
 
-        async with self._context.locks.of(conversation_id):
-            stored, leaf_id = await asyncio.to_thread(write)
-        self._context.emit(
-            CHANGED, ConversationChanged(conversation_id=conversation_id, leaf_id=leaf_id, changes=[change])
-        )
+        stored, leaf_id = await self._context.write(conversation_id, write)
+        self._context.announce(conversation_id, leaf_id, change)
         return stored
 
     def _refuse_what_does_not_fit(self, params: PinParams) -> None:

@@ -6,17 +6,16 @@ from typing import cast
 from coppice.errors import CoppiceError, StaleLeafError
 from coppice.service.branches import Departure, summarize_branch
 from coppice.service.context import Context, now
-from coppice.service.conversations import CHANGED
-from coppice.service.jobs import Progress, SharedProgress, uninterrupted
-from coppice.service.messages.events import Change, ConversationChanged, UsageChanged
+from coppice.service.jobs import Progress, SharedProgress
+from coppice.service.messages.events import Change
 from coppice.service.messages.navigation import (
     NavigateParams,
     NavigatePreviewParams,
     NavigatePreviewResult,
     NavigateResult,
 )
+from coppice.service.messages.usage import UsageState
 from coppice.service.path_reading import read_path
-from coppice.service.trees import USAGE_CHANGED
 from coppice.service.usage import usage_state
 from coppice.store.records import NewRecord
 from coppice.tokens.measuring import size_of_entry
@@ -74,7 +73,7 @@ class Navigating:
             summary = await summarize_branch(
                 departure, self._context.summarizer, params.instructions, progress.report
             )
-            result = await uninterrupted(self._move(params, departure, summary))
+            result = await self._move(params, departure, summary)
         except asyncio.CancelledError:
             progress.end("Cancelled; nothing was changed")
             raise
@@ -88,18 +87,17 @@ class Navigating:
         self, params: NavigateParams, departure: Departure, summary: BranchSummaryEntry | None
     ) -> NavigateResult:
         conversation_id = params.conversation_id
-        async with self._context.locks.of(conversation_id):
-            leaf_id = await asyncio.to_thread(_store_move, departure, summary, params.label)
-            usage = await asyncio.to_thread(lambda: usage_state(departure.path.again()))
-        changes: list[Change] = ["leaf"]
-        if summary is not None:
-            changes.insert(0, "entries")
+
+        def store_move() -> tuple[str | None, UsageState]:
+            leaf_id = _store_move(departure, summary, params.label)
+            return leaf_id, usage_state(departure.path.again())
+
+        leaf_id, usage = await self._context.write(conversation_id, store_move)
+        changes: list[Change] = ["leaf"] if summary is None else ["entries", "leaf"]
         if params.label:
             changes.append("labels")
-        self._context.emit(
-            CHANGED, ConversationChanged(conversation_id=conversation_id, leaf_id=leaf_id, changes=changes)
-        )
-        self._context.emit(USAGE_CHANGED, UsageChanged(conversation_id=conversation_id, usage=usage))
+        self._context.announce(conversation_id, leaf_id, *changes)
+        self._context.announce_usage(conversation_id, usage)
         return NavigateResult(leaf_id=leaf_id, editor_text=departure.editor_text, summary_entry=summary)
 
     def _departure(self, conversation_id: str, target_id: str) -> Departure:

@@ -3,11 +3,10 @@
 from typing import Final
 
 from coppice.service.compacting import ENDED, STARTED
-from coppice.service.conversations import CHANGED
+from coppice.service.context import CHANGED, USAGE_CHANGED
 from coppice.service.messages.base import WireModel
 from coppice.service.messages.compaction import CompactionEnded, CompactionStarted
 from coppice.service.messages.events import ConversationChanged, UsageChanged
-from coppice.service.trees import USAGE_CHANGED
 
 NOTIFICATIONS: Final[dict[str, type[WireModel]]] = {
     STARTED: CompactionStarted,

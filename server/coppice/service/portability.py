@@ -13,7 +13,7 @@ from coppice.formats.reading import open_session
 from coppice.formats.session import SessionHeader
 from coppice.formats.writing import write_session
 from coppice.service.context import Context, now
-from coppice.service.conversations import CHANGED, conversation_of
+from coppice.service.conversations import conversation_of
 from coppice.service.importing import Intake
 from coppice.service.jobs import NoProgress, Progress
 from coppice.service.messages.conversations import (
@@ -23,7 +23,6 @@ from coppice.service.messages.conversations import (
     ImportParams,
     ImportResult,
 )
-from coppice.service.messages.events import ConversationChanged
 from coppice.service.path_reading import read_path
 from coppice.store.records import ConversationRecord, NewConversation
 from coppice.store.store import Store
@@ -36,10 +35,7 @@ class Portability:
     async def import_(self, params: ImportParams, progress: Progress | None = None) -> ImportResult:
         """The whole session becomes a new conversation, or nothing does; its file is only read."""
         record, warnings = await asyncio.to_thread(self._import, params, progress or NoProgress())
-        self._context.emit(
-            CHANGED,
-            ConversationChanged(conversation_id=record.id, leaf_id=record.leaf_id, changes=["created"]),
-        )
+        self._context.announce(record.id, record.leaf_id, "created")
         return ImportResult(conversation=conversation_of(record), warnings=warnings)
 
     async def export(self, params: ExportParams) -> ExportResult:

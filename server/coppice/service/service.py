@@ -9,8 +9,8 @@ from coppice.compaction.summarizer import Summarizer
 from coppice.errors import CoppiceError
 from coppice.models.offline import OfflineSummarizer
 from coppice.service.compacting import Compacting
-from coppice.service.context import Context, Emit
-from coppice.service.conversations import CHANGED, Conversations
+from coppice.service.context import CHANGED, Context, Emit
+from coppice.service.conversations import Conversations
 from coppice.service.forking import Forking
 from coppice.service.marking import Marking
 from coppice.service.messages.events import ConversationChanged

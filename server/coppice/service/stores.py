@@ -8,6 +8,7 @@ from typing import Final
 
 from coppice.errors import UnknownConversationError
 from coppice.service.settings_source import SettingsSource
+from coppice.service.workspaces import workspace_of
 from coppice.settings import data_directory
 from coppice.store.location import workspace_database
 from coppice.store.records import ConversationRecord
@@ -51,7 +52,10 @@ class Stores:
             return self._open[url]
 
     def of_conversation(self, conversation_id: str) -> Store:
-        """Raises UnknownConversationError where no open workspace holds it."""
+        """The open workspaces are asked first, then every workspace that is stored.
+
+        Raises UnknownConversationError where none holds it.
+        """
         with self._lock:
             home = self._home.get(conversation_id)
             if home is not None:
@@ -60,8 +64,12 @@ class Stores:
                 if _holds(store, conversation_id):
                     self._home[conversation_id] = store
                     return store
+            elsewhere = workspace_of(self._settings.of(), conversation_id)
+            if elsewhere is not None:
+                self._home[conversation_id] = self.of_workspace(elsewhere)
+                return self._home[conversation_id]
         raise UnknownConversationError(
-            f"There is no conversation {conversation_id[:80]!r} in this workspace. "
+            f"There is no conversation {conversation_id[:80]!r}. "
             "List the conversations to see which there are."
         )
 

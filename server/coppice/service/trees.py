@@ -6,8 +6,7 @@ from typing import Any
 
 from coppice.errors import UnknownEntryError
 from coppice.service.context import Context, now
-from coppice.service.conversations import CHANGED
-from coppice.service.messages.events import Change, ConversationChanged, UsageChanged
+from coppice.service.messages.events import Change
 from coppice.service.messages.trees import (
     AppendParams,
     AppendResult,
@@ -25,8 +24,6 @@ from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import ENTRY, METADATA_TYPES, Entry
 from coppice.tree.ids import new_entry_id
 
-USAGE_CHANGED = "coppice/usageChanged"
-
 _CHANGE_OF_TYPE: dict[str, Change] = {"label": "labels", "pin": "pins", "session_info": "name"}
 
 
@@ -36,19 +33,14 @@ class Trees:
 
     async def append(self, params: AppendParams) -> AppendResult:
         """Durable when it returns: all entries, or none. Calls land in the order in which they came."""
-        async with self._context.locks.of(params.conversation_id):
-            records = await asyncio.to_thread(_records, params.entries)
-            result, changes = await asyncio.to_thread(self._append, params, records)
+
+        def store() -> tuple[AppendResult, list[Change]]:
+            return self._append(params, _records(params.entries))
+
+        result, changes = await self._context.write(params.conversation_id, store)
         if changes:
-            self._context.emit(
-                CHANGED,
-                ConversationChanged(
-                    conversation_id=params.conversation_id, leaf_id=result.leaf_id, changes=changes
-                ),
-            )
-            self._context.emit(
-                USAGE_CHANGED, UsageChanged(conversation_id=params.conversation_id, usage=result.usage)
-            )
+            self._context.announce(params.conversation_id, result.leaf_id, *changes)
+            self._context.announce_usage(params.conversation_id, result.usage)
         return result
 
     async def entries(self, params: EntriesParams) -> EntriesResult:
@@ -61,13 +53,8 @@ class Trees:
             store = self._context.stores.of_conversation(conversation_id)
             return store.set_leaf(conversation_id, entry_id, modified_at=now())
 
-        async with self._context.locks.of(conversation_id):
-            moved = await asyncio.to_thread(write)
-        if moved:
-            self._context.emit(
-                CHANGED,
-                ConversationChanged(conversation_id=conversation_id, leaf_id=entry_id, changes=["leaf"]),
-            )
+        if await self._context.write(conversation_id, write):
+            self._context.announce(conversation_id, entry_id, "leaf")
 
     async def tree(self, params: TreeParams) -> TreeResult:
         def read() -> TreeResult:

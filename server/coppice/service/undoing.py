@@ -1,13 +1,10 @@
 """The use case `coppice/undoCompaction`."""
 
-import asyncio
 from itertools import chain
 
 from coppice.errors import UnknownEntryError
 from coppice.service.context import Context, now
-from coppice.service.conversations import CHANGED
 from coppice.service.copying import path_batches, with_new_ids
-from coppice.service.messages.events import ConversationChanged
 from coppice.service.messages.navigation import UndoCompactionParams, UndoCompactionResult
 
 
@@ -18,14 +15,8 @@ class Undoing:
     async def undo_compaction(self, params: UndoCompactionParams) -> UndoCompactionResult:
         """The work since goes on, on a branch from before the compaction, which stays in the tree."""
         self._context.jobs.refuse_if_busy(params.conversation_id)
-        async with self._context.locks.of(params.conversation_id):
-            leaf_id = await asyncio.to_thread(self._undo, params)
-        self._context.emit(
-            CHANGED,
-            ConversationChanged(
-                conversation_id=params.conversation_id, leaf_id=leaf_id, changes=["entries", "leaf"]
-            ),
-        )
+        leaf_id = await self._context.write(params.conversation_id, lambda: self._undo(params))
+        self._context.announce(params.conversation_id, leaf_id, "entries", "leaf")
         return UndoCompactionResult(leaf_id=leaf_id)
 
     def _undo(self, params: UndoCompactionParams) -> str | None:

@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Final
 
 from coppice.errors import CoppiceError
-from coppice.service.conversations import conversation_of
-from coppice.service.messages.conversations import Conversation
 from coppice.settings import Settings, data_directory
 from coppice.store.location import databases_in
+from coppice.store.records import ConversationRecord
 from coppice.store.store import Store
 
 _SERVER_ID: Final = "overview"
@@ -20,9 +19,9 @@ def databases(settings: Settings) -> list[str]:
     return databases_in(data_directory(settings))
 
 
-def newest_conversations(settings: Settings, limit: int) -> tuple[list[Conversation], list[str]]:
+def newest_conversations(settings: Settings, limit: int) -> tuple[list[ConversationRecord], list[str]]:
     """The conversations of every workspace, newest first, and a sentence for each store that failed."""
-    found: list[Conversation] = []
+    found: list[ConversationRecord] = []
     problems: list[str] = []
     for url in databases(settings):
         try:
@@ -34,7 +33,7 @@ def newest_conversations(settings: Settings, limit: int) -> tuple[list[Conversat
         except CoppiceError as error:
             problems.append(f"{_name(url)}: {error}")
             continue
-        found += [conversation_of(record) for record in records]
+        found += records
     found.sort(key=lambda each: (each.modified_at, each.id), reverse=True)
     return found[:limit], problems
 

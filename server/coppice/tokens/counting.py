@@ -1,5 +1,6 @@
 """Counting tokens of text, with the tokenizer or by estimate."""
 
+import os
 import threading
 from functools import cache
 from typing import Final
@@ -24,6 +25,8 @@ class TokenizerUnavailableError(CoppiceError):
 
 @cache
 def _load() -> tiktoken.Encoding | None:
+    # The ranks are on disk already; a second copy in a folder for everybody's temporary files is no use.
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", "")
     try:
         return tiktoken.get_encoding(ENCODING)
     except Exception:  # noqa: BLE001 - a plugin may fail in any way; the estimate stands in

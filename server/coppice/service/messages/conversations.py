@@ -11,7 +11,7 @@ Limit = Annotated[int, Field(ge=1, le=1000)]
 
 
 class ConversationSource(WireModel):
-    """Where an imported conversation came from. `path` is the file's name without its folders."""
+    """Where an imported conversation came from: its file's name without folders, and where it worked."""
 
     format: str
     name: str | None = None
