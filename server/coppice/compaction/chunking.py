@@ -1,0 +1,150 @@
+"""A conversation in pieces that a model's window can hold, cut where no tool call loses its result."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from coppice.compaction.serialization import RESULT_CHARS, serialize, shorten
+from coppice.compaction.summarizer import CountTokens
+from coppice.tree.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryRoleMessage,
+    CompactionSummaryRoleMessage,
+    ImageContent,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    text_of,
+)
+
+_UNITS_PER_TOKEN: Final = 4
+_SHORTEST: Final = 40
+_SHRINK: Final = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Messages that stay together: an assistant's calls with their results, or a single message.
+
+    `text` is how they are told to a summarizer, `tokens` how long that is.
+    """
+
+    messages: tuple[Message, ...]
+    text: str
+    tokens: int
+
+
+def grouped(
+    messages: Sequence[Message], count_tokens: CountTokens, result_chars: int = RESULT_CHARS
+) -> list[Group]:
+    """`messages` in their groups, oldest first; what a summarizer is told nothing of is left out. CPU-bound."""
+    groups = []
+    for together in _together(messages):
+        text = serialize(together, result_chars)
+        if text.strip():
+            groups.append(Group(tuple(together), text, count_tokens(text)))
+    return groups
+
+
+def next_chunk(groups: Sequence[Group], room: int, count_tokens: CountTokens) -> tuple[str, int]:
+    """The text of the first groups that fit `room` tokens, and how many groups those are.
+
+    It is always at least one: a group that alone is too big is shortened, head and tail of each text staying.
+    """
+    taken, spent = 0, 0
+    for group in groups:
+        cost = group.tokens + 1
+        if spent + cost > room:
+            break
+        spent += cost
+        taken += 1
+    if taken:
+        return "\n\n".join(group.text for group in groups[:taken]), taken
+    return shortened_group(groups[0], room, count_tokens), 1
+
+
+def shortened_group(group: Group, room: int, count_tokens: CountTokens) -> str:
+    """The group's text in at most about `room` tokens."""
+    chars = max(_SHORTEST, room * _UNITS_PER_TOKEN // len(group.messages))
+    while True:
+        text = serialize([shortened_message(message, chars) for message in group.messages], chars)
+        if count_tokens(text) <= room:
+            return text
+        if chars <= _SHORTEST:
+            return _hard_cut(text, room, count_tokens)
+        chars = max(_SHORTEST, int(chars * _SHRINK))
+
+
+def shortened_message(message: Message, chars: int) -> Message:
+    """`message` with each of its texts in at most about `chars` characters: head and tail stay."""
+    match message:
+        case AssistantMessage():
+            return message.model_copy(
+                update={"content": [_shortened_block(b, chars) for b in message.content]}
+            )
+        case ToolResultMessage():
+            return message.model_copy(
+                update={"content": [TextContent(text=shorten(_with_images(message), chars))]}
+            )
+        case BashExecutionMessage():
+            cut = {"command": shorten(message.command, chars), "output": shorten(message.output, chars)}
+            return message.model_copy(update=cut)
+        case BranchSummaryRoleMessage() | CompactionSummaryRoleMessage():
+            return message.model_copy(update={"summary": shorten(message.summary, chars)})
+        case _:
+            return message.model_copy(update={"content": shorten(text_of(message.content), chars)})
+
+
+def _together(messages: Sequence[Message]) -> Iterator[list[Message]]:
+    """A result belongs to the nearest earlier reply that called for it; one without a call goes on its own."""
+    current: list[Message] = []
+    open_calls: set[str] = set()
+    for message in messages:
+        answers = isinstance(message, ToolResultMessage) and message.tool_call_id in open_calls
+        if current and not answers:
+            yield current
+            current = []
+        if isinstance(message, AssistantMessage):
+            open_calls = {call.id for call in message.tool_calls}
+        elif not answers:
+            open_calls = set()
+        current.append(message)
+    if current:
+        yield current
+
+
+def _shortened_block(
+    block: TextContent | ThinkingContent | ToolCall, chars: int
+) -> TextContent | ThinkingContent | ToolCall:
+    match block:
+        case TextContent():
+            return TextContent(text=shorten(block.text, chars))
+        case ThinkingContent():
+            return ThinkingContent(thinking=shorten(block.thinking, chars))
+        case ToolCall():
+            arguments = {name: _shortened_value(value, chars) for name, value in block.arguments.items()}
+            return block.model_copy(update={"arguments": arguments})
+
+
+def _shortened_value(value: Any, chars: int) -> Any:
+    if isinstance(value, str):
+        return shorten(value, chars)
+    told = str(value)
+    return value if len(told) <= chars else shorten(told, chars)
+
+
+def _with_images(message: ToolResultMessage) -> str:
+    return "\n".join(
+        "[image]" if isinstance(block, ImageContent) else block.text for block in message.content
+    )
+
+
+def _hard_cut(text: str, room: int, count_tokens: CountTokens) -> str:
+    """The head alone: a tail cut anywhere could begin like a speaker's line."""
+    chars = min(len(text), room * _UNITS_PER_TOKEN)
+    while chars > 1 and count_tokens(text[:chars]) > room:
+        chars = int(chars * _SHRINK)
+    return text[:chars]

@@ -1,0 +1,183 @@
+"""Whether what a model answered is a summary: mended where that is certain, else what was wrong with it."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from coppice.compaction.facts.sentences import one_line
+from coppice.compaction.prompts import TURN_LABELS, Part
+from coppice.compaction.repairs import mended
+from coppice.compaction.summary import Summary, missing_headings, parse_summary
+from coppice.tree.messages import AssistantMessage, text_of
+
+_SECTIONS: Final = (
+    "goal",
+    "constraints",
+    "done",
+    "in_progress",
+    "blocked",
+    "decisions",
+    "next_steps",
+    "context",
+)
+_ALL_HEADINGS: Final = 9
+_LEAST_HEADINGS: Final = 2
+_LEAST_WHEN_CUT: Final = 3
+_LEAST_LEFT: Final = 0.25
+_LEAST_CHARS: Final = 40
+_REFUSAL: Final = re.compile(
+    r"\s*(?:i['’]?m sorry|sorry,|i (?:can(?:no|['’])t|cannot|am unable|won['’]?t)|as an ai|unfortunately, i"
+    r"|抱歉|对不起|我无法|我不能)",
+    re.IGNORECASE,
+)
+_TOOL_CALL: Final = re.compile(
+    r"<\|?(?:tool_call|python_tag|function_call|invoke)|\[TOOL_CALLS\]|^\s*\[?\{\s*\"(?:name|function|tool)\"\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FILE_HEADING: Final = re.compile(
+    r"(?:read|modified|changed|created|deleted|touched)[-_ ]files?$", re.IGNORECASE
+)
+_PLACEHOLDER: Final = re.compile(
+    r"<[a-z][^<>]{8,120}>|\[(?:your|the|insert|list)\b[^\]]{0,80}\]|\.{3}|…", re.IGNORECASE
+)
+_ITEM: Final = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_LABEL: Final = re.compile(rf"\**({'|'.join(TURN_LABELS)})\**\s*[:：]\**\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`summary` is None when the answer is none; then `problem` tells the model what was wrong with it.
+
+    `repaired` names what was mended, in order, each once.
+    """
+
+    summary: Summary | None
+    repaired: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def judge(message: AssistantMessage, part: Part, leaks: frozenset[str]) -> Judgement:
+    """What `message` is worth as the summary of `part`. `leaks` are our own sentences, normalized.
+
+    The text is not trusted: headings are mapped to ours, file lists and whatever stands outside the format
+    come off, and every line comes out as text that cannot open a section. Whether the size is right, and
+    whether the constraints are the user's, is for the audit.
+    """
+    said = text_of(message.content)
+    if not said.strip():
+        return Judgement(None, problem=_why_empty(message))
+    cut_off = message.stop_reason == "length"
+    work = mended(said, leaks, cut_off=cut_off)
+    if not work.text.strip():
+        return Judgement(None, tuple(work.repaired), _why_nothing_left(work.repaired))
+    if "repetition" in work.repaired and len(work.text) < _LEAST_LEFT * len(said.strip()):
+        return Judgement(None, tuple(work.repaired), "It repeated itself instead of telling what happened.")
+    if part == "turn":
+        return _judged_turn(work.text, work.repaired)
+    return _judged_summary(work.text, work.repaired, cut_off=cut_off)
+
+
+def _judged_summary(text: str, repaired: list[str], *, cut_off: bool) -> Judgement:
+    missing = missing_headings(text)
+    parsed = parse_summary(text)
+    if parsed.turn:
+        repaired.append("turn context")
+    summary, dropped = _without_foreign_parts(replace(parsed, turn=()))
+    repaired += dropped
+    told = sum(bool(getattr(summary, section)) for section in _SECTIONS)
+    if _ALL_HEADINGS - len(missing) < _LEAST_HEADINGS and told < _LEAST_HEADINGS:
+        return Judgement(None, tuple(repaired), _why_unstructured(text))
+    if not told:
+        return Judgement(None, tuple(repaired), "The headings are there, but nothing stands under them.")
+    if cut_off and told < _LEAST_WHEN_CUT:
+        return Judgement(
+            None, tuple(repaired), "It was cut off before it said enough: it must be much shorter."
+        )
+    if missing:
+        repaired.append("headings")
+    return Judgement(summary, tuple(dict.fromkeys(repaired)))
+
+
+def _judged_turn(text: str, repaired: list[str]) -> Judgement:
+    lines = [line for raw in text.splitlines() if (line := _turn_line(raw))]
+    labelled = [line for line in lines if _LABEL.match(line)]
+    if not labelled and (
+        _TOOL_CALL.search(text) or _REFUSAL.match(text) or not any(map(_ITEM.match, text.splitlines()))
+    ):
+        return Judgement(None, tuple(repaired), "It is no list of labelled lines.")
+    if labelled and len(labelled) < len(lines):
+        repaired.append("preamble")
+    told = tuple(
+        _LABEL.sub(lambda match: f"{match[1].capitalize()}: ", line, count=1) for line in labelled or lines
+    )
+    if sum(map(len, told)) < _LEAST_CHARS // 2:
+        return Judgement(None, tuple(repaired), "It says nothing.")
+    return Judgement(Summary(turn=told), tuple(dict.fromkeys(repaired)))
+
+
+def _turn_line(raw: str) -> str:
+    if raw.lstrip().startswith(("#", "---", "```", "**Turn Context")):
+        return ""
+    item = _ITEM.match(raw)
+    line = one_line(raw[item.end() :] if item else raw)
+    said = _LABEL.sub("", line, count=1)
+    return "" if not said or _is_nothing(said) or _PLACEHOLDER.fullmatch(said) else line
+
+
+def _is_nothing(text: str) -> bool:
+    return text.casefold().strip("().[]- ") in ("", "none", "n/a", "nothing")
+
+
+def _without_foreign_parts(summary: Summary) -> tuple[Summary, list[str]]:
+    """Without what stood before the first heading, under headings of file lists, and placeholders."""
+    dropped = []
+    if any(not heading for heading, _ in summary.other):
+        dropped.append("preamble")
+    if any(_FILE_HEADING.match(heading) for heading, _ in summary.other):
+        dropped.append("file lists")
+    other = tuple(
+        (heading, line) for heading, line in summary.other if heading and not _FILE_HEADING.match(heading)
+    )
+    told = replace(
+        summary,
+        goal=_meant(summary.goal),
+        constraints=_meant(summary.constraints),
+        done=_meant(summary.done),
+        in_progress=_meant(summary.in_progress),
+        blocked=_meant(summary.blocked),
+        next_steps=_meant(summary.next_steps),
+        context=_meant(summary.context),
+        decisions=tuple(each for each in summary.decisions if _meant((each.what,))),
+        other=other,
+    )
+    if told != replace(summary, other=other):
+        dropped.append("placeholders")
+    return told, dropped
+
+
+def _meant(lines: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(line for line in lines if not _PLACEHOLDER.fullmatch(line.strip()) and not _is_nothing(line))
+
+
+def _why_empty(message: AssistantMessage) -> str:
+    if message.tool_calls:
+        return "It called a tool; only text is wanted."
+    if message.stop_reason == "length":
+        return "All of it was spent on thinking; think less and write the summary."
+    return "It was empty."
+
+
+def _why_nothing_left(repaired: list[str]) -> str:
+    if "tool calls" in repaired:
+        return "It was a tool call; only text is wanted."
+    if "leaked instructions" in repaired:
+        return "It repeated the instructions instead of following them."
+    return "It held nothing but thinking or file lists."
+
+
+def _why_unstructured(text: str) -> str:
+    if _TOOL_CALL.search(text):
+        return "It was a tool call; only text is wanted."
+    if _REFUSAL.match(text):
+        return "It declined. Nothing but a report of what was said and done is asked for."
+    return "It answered the conversation, or told it without the headings; write under the headings given."
