@@ -35,11 +35,14 @@ _FEWEST_WORDS: Final = 2
 _SEEN_CHARS: Final = 240
 _MOST_SEEN: Final = 8
 _REQUEST_CHARS: Final = 320
+_ASKED: Final = "Request: "
 _MOST_OPEN_ERRORS: Final = 8
 _MOST_DECISIONS: Final = 12
 _GLUE: Final = frozenset(
-    ("a", "an", "and", "are", "as", "be", "by", "do", "for", "in", "is", "it", "not", "of", "on", "or")
-    + ("please", "that", "the", "this", "to", "user")
+    (
+        *("a", "an", "and", "are", "as", "be", "by", "do", "for", "in", "is", "it", "not", "of", "on"),
+        *("or", "please", "that", "the", "this", "to", "user"),
+    )
 )
 
 
@@ -106,7 +109,7 @@ def _constraints(claimed: Sequence[str], evidence: Evidence, counts: dict[str, i
     carried = [Constraint(text, strength_of(text) is not False) for text in evidence.previous.constraints]
     known = distinct([*carried, *evidence.facts.constraints])
     texts = {normalized(each.text) for each in known}
-    seen = []
+    seen: list[Constraint] = []
     for claim in claimed:
         if normalized(claim) in texts:
             continue
@@ -146,6 +149,7 @@ def _goal(goal: Sequence[str], evidence: Evidence) -> tuple[str, ...]:
     requests = [request.text for request in evidence.facts.requests]
     first = before[0] if before else requests[0] if requests else ""
     earlier = [text.removeprefix(lines.NOW) for text in before if text.startswith(lines.NOW)]
+    earlier += [text.removeprefix(_ASKED) for text in evidence.previous.turn if text.startswith(_ASKED)]
     newest = (requests or earlier or [""])[-1]
     told = [text for text in goal if not text.startswith(lines.NOW) and normalized(text) != normalized(first)]
     whole = normalized("\n".join((first, *told)))

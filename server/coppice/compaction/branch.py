@@ -3,15 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from coppice.compaction.serialization import serialize, shorten
-from coppice.tree.messages import (
-    AssistantMessage,
-    Message,
-    TextContent,
-    ToolResultMessage,
-    UserMessage,
-    text_of,
-)
+from coppice.compaction.chunking import shortened_message
+from coppice.tree.messages import Message
 
 MINIMUM_TOKENS: Final = 100
 _CHARS_PER_TOKEN: Final = 3
@@ -39,17 +32,5 @@ def within_budget(
 
 
 def shortened(message: Message, tokens: int) -> Message:
-    """`message` with its text cut to about `tokens`: head and tail stay, images go."""
-    chars = tokens * _CHARS_PER_TOKEN
-    match message:
-        case AssistantMessage():
-            text = shorten(serialize([message]).removeprefix("[Assistant]: "), chars)
-            return message.model_copy(update={"content": [TextContent(text=text)]})
-        case ToolResultMessage():
-            return message.model_copy(
-                update={"content": [TextContent(text=shorten(text_of(message.content), chars))]}
-            )
-        case UserMessage():
-            return message.model_copy(update={"content": shorten(text_of(message.content), chars)})
-        case _:
-            return UserMessage(content=shorten(serialize([message]), chars))
+    """`message` with its texts cut to about `tokens`: head and tail stay, images go."""
+    return shortened_message(message, tokens * _CHARS_PER_TOKEN)

@@ -40,7 +40,7 @@ class Group:
 def grouped(
     messages: Sequence[Message], count_tokens: CountTokens, result_chars: int = RESULT_CHARS
 ) -> list[Group]:
-    """`messages` in their groups, oldest first; what a summarizer is told nothing of is left out. CPU-bound."""
+    """`messages` in their groups, oldest first, without those that say nothing. CPU-bound."""
     groups = []
     for together in _together(messages):
         text = serialize(together, result_chars)
@@ -82,8 +82,9 @@ def shortened_message(message: Message, chars: int) -> Message:
     """`message` with each of its texts in at most about `chars` characters: head and tail stay."""
     match message:
         case AssistantMessage():
+            each = max(_SHORTEST, chars // max(1, len(message.content)))
             return message.model_copy(
-                update={"content": [_shortened_block(b, chars) for b in message.content]}
+                update={"content": [_shortened_block(b, each) for b in message.content]}
             )
         case ToolResultMessage():
             return message.model_copy(
@@ -98,22 +99,31 @@ def shortened_message(message: Message, chars: int) -> Message:
             return message.model_copy(update={"content": shorten(text_of(message.content), chars)})
 
 
-def _together(messages: Sequence[Message]) -> Iterator[list[Message]]:
-    """A result belongs to the nearest earlier reply that called for it; one without a call goes on its own."""
-    current: list[Message] = []
-    open_calls: set[str] = set()
-    for message in messages:
-        answers = isinstance(message, ToolResultMessage) and message.tool_call_id in open_calls
-        if current and not answers:
-            yield current
-            current = []
+def _together(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
+    """A reply with all results of its calls, and whatever was said in between."""
+    ends = _ends(messages)
+    start = 0
+    while start < len(messages):
+        end = place = start
+        while place <= end:
+            end = max(end, ends.get(place, place))
+            place += 1
+        yield messages[start : end + 1]
+        start = end + 1
+
+
+def _ends(messages: Sequence[Message]) -> dict[int, int]:
+    """For each reply with answered calls, the place of the last answer. An answer is the nearest call's."""
+    callers: dict[str, int] = {}
+    ends: dict[int, int] = {}
+    for place, message in enumerate(messages):
         if isinstance(message, AssistantMessage):
-            open_calls = {call.id for call in message.tool_calls}
-        elif not answers:
-            open_calls = set()
-        current.append(message)
-    if current:
-        yield current
+            callers.update(dict.fromkeys((call.id for call in message.tool_calls), place))
+        elif isinstance(message, ToolResultMessage):
+            caller = callers.pop(message.tool_call_id, None)
+            if caller is not None:
+                ends[caller] = place
+    return ends
 
 
 def _shortened_block(
@@ -125,7 +135,8 @@ def _shortened_block(
         case ThinkingContent():
             return ThinkingContent(thinking=shorten(block.thinking, chars))
         case ToolCall():
-            arguments = {name: _shortened_value(value, chars) for name, value in block.arguments.items()}
+            each = max(_SHORTEST, chars // max(1, len(block.arguments)))
+            arguments = {name: _shortened_value(value, each) for name, value in block.arguments.items()}
             return block.model_copy(update={"arguments": arguments})
 
 

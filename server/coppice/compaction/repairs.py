@@ -31,7 +31,7 @@ _ITEM_MARK: Final = re.compile(r"\s*(?:[-*+•]|\d{1,4}[.)])?\s*(?:\[[ xX]\])?\s
 _CLOSING: Final = re.compile(
     r"\s*(?:\*{1,2}|_)?(?:let me know|please let me know|i hope (?:this|that)|hope (?:this|that) helps"
     r"|feel free|if you (?:need|want|have|would like|['’]d like)|is there anything|would you like"
-    r"|do you want me|shall i|should i|i (?:can|could) (?:also|now)|ready (?:to|for)|happy to|thank you|thanks"
+    r"|do you want me|shall i|should i|i (?:can|could) (?:also|now)|ready (?:to|for)|happy to|thanks?\b"
     r"|如果你|如果您|如需|希望这|请告诉我|需要我|还有什么)",
     re.IGNORECASE,
 )

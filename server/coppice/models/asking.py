@@ -1,0 +1,178 @@
+"""Asking a model for one summary: measured before it is sent, judged when it comes, asked once more."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from coppice.compaction.facts.sentences import clip
+from coppice.compaction.judging import judge
+from coppice.compaction.prompts import Part, Prompts
+from coppice.compaction.summarizer import CountTokens, SummaryRequest
+from coppice.compaction.summary import Summary
+from coppice.errors import SummaryRejectedError
+from coppice.models.chat import ChatModel, ChatRequest, ModelError, ModelLimits
+from coppice.tree.messages import AssistantMessage, UserMessage
+from coppice.tree.view import ViewMessage
+
+SAFETY: Final = 1.25
+"""How much longer a text may be for the model's tokenizer than for ours."""
+
+_ANSWER_SHARE: Final = 3
+_TEMPLATE_TOKENS: Final = 128
+_FOCUS_SHARE: Final = 10
+_CHARS_PER_TOKEN: Final = 4
+_BYTES_PER_TOKEN: Final = 4
+_WORDS_PER_TOKEN: Final = 0.6
+_FEWEST_WORDS: Final = 80
+_PROSE_SHARE: Final = 0.4
+_SMALLEST_ROOM: Final = 256
+_ATTEMPTS: Final = 2
+_WORTH_ASKING_AGAIN: Final = frozenset({"cut-off", "bad-answer"})
+
+
+@dataclass(slots=True)
+class Tally:
+    """How a summary came about, gathered while it is made."""
+
+    requests: int = 0
+    chunks: int = 0
+    chunks_by_rule: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    repaired: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def count_usage(self, message: AssistantMessage) -> None:
+        self.requests += 1
+        if message.usage is not None:
+            usage = message.usage
+            self.input_tokens += usage.input + (usage.cache_read or 0) + (usage.cache_write or 0)
+            self.output_tokens += usage.output
+
+    def details(self) -> Mapping[str, Any]:
+        by_rule = {"chunksByRule": self.chunks_by_rule} if self.chunks_by_rule else {}
+        return {
+            "chunks": self.chunks,
+            **by_rule,
+            "requests": self.requests,
+            "tokens": {"input": self.input_tokens, "output": self.output_tokens},
+            "repaired": list(dict.fromkeys(self.repaired)),
+        }
+
+
+def measure_with(count_tokens: CountTokens) -> CountTokens:
+    """Tokens by `count_tokens` or by the bytes, whichever is more: some tokenizers know one alphabet only."""
+    return lambda text: max(
+        count_tokens(text), -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+    )
+
+
+class Asker:
+    """Asks `model` for the summaries of one request. `deadline` is a time of the running loop.
+
+    `answer_tokens` bounds an answer; `room` is how many tokens of conversation and previous summary fit
+    beside it and our own words.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        prompts: Prompts,
+        request: SummaryRequest,
+        limits: ModelLimits,
+        tally: Tally,
+        *,
+        index_tokens: int,
+        deadline: float | None,
+    ) -> None:
+        self._model = model
+        self._prompts = prompts
+        self._request = request
+        self._tally = tally
+        self._deadline = deadline
+        self._leaks = prompts.leaks()
+        window = limits.context_window
+        most = min(
+            request.max_tokens, limits.max_output_tokens or request.max_tokens, window // _ANSWER_SHARE
+        )
+        self.measure = measure_with(request.count_tokens)
+        self.answer_tokens = max(1, most)
+        self._focus = clip(request.instructions or "", window // _FOCUS_SHARE * _CHARS_PER_TOKEN) or None
+        prose = max(int(_PROSE_SHARE * request.max_tokens), request.max_tokens - index_tokens)
+        self._words = max(_FEWEST_WORDS, int(min(prose, self.answer_tokens) * _WORDS_PER_TOKEN))
+        own = max(self.measure(self._text(part, "", "-")) for part in ("history", "turn", "branch"))
+        frame = own + self.measure(prompts.system + prompts.retry) + _TEMPLATE_TOKENS
+        self.room = int((window - self.answer_tokens) / SAFETY) - frame
+        if self.room < _SMALLEST_ROOM:
+            raise SummaryRejectedError(
+                f"{model.name} has a window of {window:,} tokens, which is too small to summarize in. "
+                "Name a larger model in `summarizer.*`, or set `model.contextWindow` if it has more.",
+                contextWindow=window,
+            )
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def is_out_of_time(self) -> bool:
+        return self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline
+
+    async def ask(self, part: Part, conversation: str, previous: str | None) -> Summary:
+        """The model's summary of `conversation`, mended where it had to be.
+
+        Raises ModelError, and SummaryRejectedError when two answers were none.
+        """
+        first = self._text(part, conversation, previous)
+        text, problem = first, ""
+        for attempt in range(_ATTEMPTS):
+            try:
+                message = await self._complete(text, part)
+            except ModelError as error:
+                if error.kind not in _WORTH_ASKING_AGAIN or attempt + 1 == _ATTEMPTS:
+                    raise
+                problem = "It broke off."
+                continue
+            judgement = await asyncio.to_thread(judge, message, part, self._leaks)
+            if judgement.summary is not None:
+                self._tally.repaired += judgement.repaired
+                return judgement.summary
+            problem = judgement.problem
+            self._tally.repaired.append("asked again")
+            text = self._prompts.again(first, problem)
+        raise SummaryRejectedError(
+            f"{self.name} was asked {_ATTEMPTS} times and wrote no summary. {problem}", problem=problem
+        )
+
+    def _text(self, part: Part, conversation: str, previous: str | None) -> str:
+        return self._prompts.request(
+            part,
+            conversation,
+            previous=previous,
+            focus=self._focus,
+            replace_instructions=self._request.replace_instructions,
+            words=self._words,
+        )
+
+    async def _complete(self, text: str, part: Part) -> AssistantMessage:
+        longest = self._request.max_turn_prefix_tokens if part == "turn" else None
+        request = ChatRequest(
+            messages=[ViewMessage(None, UserMessage(content=text))],
+            max_tokens=min(self.answer_tokens, longest or self.answer_tokens),
+            system=self._prompts.system,
+            purpose="summary",
+        )
+        limit = asyncio.timeout_at(self._deadline)
+        try:
+            async with limit:
+                answer = await self._model.complete(request)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise ModelError(
+                f"{self.name} did not write the summary within the time it was given.", kind="timeout"
+            ) from None
+        self._tally.count_usage(answer.message)
+        if answer.message.failed:
+            raise ModelError(f"{self.name} gave up on its answer.", kind="bad-answer")
+        return answer.message

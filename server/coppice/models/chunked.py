@@ -1,0 +1,155 @@
+"""A span of any length through a window of any size: chunk by chunk, each carrying on the summary so far."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from coppice.compaction import lines
+from coppice.compaction.chunking import Group, grouped, next_chunk
+from coppice.compaction.prompts import Part
+from coppice.compaction.serialization import RESULT_CHARS
+from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.summary import Summary, parse_summary
+from coppice.compaction.trimming import fit_whole
+from coppice.errors import CoppiceError, ModelFailedError, SummaryRejectedError
+from coppice.models.asking import Asker, Tally
+from coppice.models.chat import ModelError
+from coppice.models.offline.summarizer import summarize_offline
+from coppice.tree.messages import Message
+
+_PREVIOUS_SHARE: Final = 0.4
+_MOST_HALVINGS: Final = 4
+_SHORTER_RESULTS: Final = (RESULT_CHARS, 700, 250)
+_HOPELESS: Final = frozenset({"auth", "quota", "not-found"})
+_MOST_FAILURES: Final = 2
+
+
+@dataclass(slots=True)
+class _Span:
+    """What is still to be told, and what is told of it so far."""
+
+    groups: list[Group]
+    told: Summary
+    room: int
+    by_model: int = 0
+    halvings: int = 0
+    failures: int = 0
+
+
+class Chunked:
+    """Summarizes the parts of `request` with `asker`, and by rule what the model fails at."""
+
+    def __init__(self, asker: Asker, request: SummaryRequest, tally: Tally, most_chunks: int) -> None:
+        self._asker = asker
+        self._request = request
+        self._tally = tally
+        self._most_chunks = most_chunks
+
+    async def summarize(self, messages: Sequence[Message], part: Part, before: Summary) -> Summary:
+        """The summary of `before` and `messages` together; constraints and sizes are not checked yet.
+
+        A chunk that fails is told by rule once another has succeeded. Raises ModelError or
+        SummaryRejectedError when the first one fails.
+        """
+        groups = await asyncio.to_thread(self._groups, messages)
+        span = _Span(groups, before, self._asker.room)
+        await self._leave_the_oldest(span, part)
+        while span.groups:
+            previous = await asyncio.to_thread(self._previous, span.told, part, span.room)
+            room = span.room - self._asker.measure(previous or "")
+            text, taken = await asyncio.to_thread(next_chunk, span.groups, room, self._asker.measure)
+            try:
+                span.told = self._carried(await self._asker.ask(part, text, previous), span.told, part)
+            except (ModelFailedError, SummaryRejectedError) as error:
+                if not _halved(span, error):
+                    await self._told_by_rule(span, part, taken, error)
+                continue
+            del span.groups[:taken]
+            span.by_model += 1
+            span.failures = 0
+            self._tally.chunks += 1
+        return span.told
+
+    def _groups(self, messages: Sequence[Message]) -> list[Group]:
+        """The groups, with tool results shorter where there would be too many chunks."""
+        groups: list[Group] = []
+        for result_chars in _SHORTER_RESULTS:
+            groups = grouped(messages, self._asker.measure, result_chars)
+            if sum(group.tokens for group in groups) <= self._most_tokens():
+                break
+        return groups
+
+    def _most_tokens(self) -> int:
+        return int(self._most_chunks * self._asker.room * (1 - _PREVIOUS_SHARE))
+
+    async def _leave_the_oldest(self, span: _Span, part: Part) -> None:
+        """What would need more requests than are allowed is told by rule, the oldest first."""
+        left, first = self._most_tokens(), len(span.groups)
+        while first > 0 and (
+            first == len(span.groups) or left >= min(span.groups[first - 1].tokens, self._asker.room)
+        ):
+            first -= 1
+            left -= min(span.groups[first].tokens, self._asker.room)
+        if first == 0:
+            return
+        count = sum(len(group.messages) for group in span.groups[:first])
+        self._tally.warnings.append(
+            f"The window of {self._asker.name} is small for this conversation; its {count:,} oldest messages "
+            "were summarized offline."
+        )
+        await self._by_rule(span, part, first)
+
+    async def _told_by_rule(self, span: _Span, part: Part, taken: int, error: CoppiceError) -> None:
+        """The chunk, or all that is left when there is no hope, is told by rule. Raises `error` at first."""
+        if not span.by_model:
+            raise error
+        span.failures += 1
+        hopeless = isinstance(error, ModelError) and error.kind in _HOPELESS
+        rest = hopeless or span.failures >= _MOST_FAILURES or self._asker.is_out_of_time()
+        self._tally.warnings.append(
+            f"{'The rest' if rest else 'A part'} of the conversation was summarized offline: {error}"
+        )
+        await self._by_rule(span, part, len(span.groups) if rest else taken)
+
+    async def _by_rule(self, span: _Span, part: Part, taken: int) -> None:
+        messages = [message for group in span.groups[:taken] for message in group.messages]
+        following = [message for group in span.groups[taken:] for message in group.messages]
+        turn = part == "turn"
+        request = replace(
+            self._request,
+            history=() if turn else messages,
+            turn_prefix=messages if turn else (),
+            kept=following or self._request.kept,
+            previous_summary=None if turn else span.told.render(),
+        )
+        told = parse_summary(await asyncio.to_thread(summarize_offline, request))
+        span.told = Summary(turn=(*span.told.turn, *told.turn)) if turn else told
+        del span.groups[:taken]
+        self._tally.chunks += 1
+        self._tally.chunks_by_rule += 1
+
+    def _previous(self, told: Summary, part: Part, room: int) -> str | None:
+        """The summary so far as the model is shown it: without the index, which is made anew in the end."""
+        limit = int(room * _PREVIOUS_SHARE)
+        if part == "turn":
+            return "\n".join(f"- {line}" for line in told.turn)[: limit * 3] or None
+        context = tuple(line for line in told.context if not lines.is_index_line(line))
+        shown = replace(told, context=context)
+        return None if shown == Summary() else fit_whole(shown, limit, self._asker.measure) or None
+
+    def _carried(self, answer: Summary, told: Summary, part: Part) -> Summary:
+        """A later part of a turn is told beside the earlier one if the model dropped that."""
+        if part != "turn":
+            return answer
+        kept = [line for line in told.turn if line.startswith("Request:") and line not in answer.turn]
+        return Summary(turn=(*kept, *answer.turn))
+
+
+def _halved(span: _Span, error: CoppiceError) -> bool:
+    """Whether the chunk was too big after all and a smaller one is worth a try."""
+    if not isinstance(error, ModelError) or error.kind != "overflow" or span.halvings >= _MOST_HALVINGS:
+        return False
+    span.halvings += 1
+    span.room //= 2
+    return True
