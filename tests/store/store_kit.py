@@ -1,9 +1,11 @@
 """Entries to store, made short."""
 
+import time
 from itertools import count
 from typing import Any
 
-from coppice.store.records import NewConversation, NewRecord
+from coppice.store.records import NewConversation, NewRecord, StoredChange
+from coppice.store.store import Store
 from coppice.tokens.size import Size
 from coppice.tree.entries import ENTRY
 
@@ -95,3 +97,11 @@ def compaction(first_kept: str | None, entry_id: str | None = None, **more: Any)
 
 def ids(records: list[NewRecord]) -> list[str]:
     return [new.entry.id for new in records]
+
+
+def news(store: Store, *, timeout: float = 5.0) -> list[StoredChange]:
+    """What `changes` tells, asked until there is something: a server's announcement takes a moment."""
+    deadline = time.monotonic() + timeout
+    while not (found := store.changes()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found

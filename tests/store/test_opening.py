@@ -1,4 +1,4 @@
-"""Opening a store: what is made, what is refused, what is left alone."""
+"""Opening a store in a file: what is made, what is refused, what is left alone."""
 
 import os
 import shutil
@@ -6,17 +6,13 @@ import sqlite3
 import stat
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, text
 from store.conftest import OpenStore
 from store.store_kit import NOW, new_conversation, user
 
 from coppice.errors import StorageFailedError
-from coppice.store.engine import database
-from coppice.store.migrations import FIRST_VERSION, Migration, migrate
 from coppice.store.store import Store
 
 NOBODY = 65534
@@ -28,6 +24,11 @@ def path_in(url: str) -> Path:
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def url(sqlite_url: str) -> str:
+    return sqlite_url
 
 
 @pytest.fixture
@@ -66,19 +67,6 @@ def test_commits_are_synced_and_the_journal_is_a_write_ahead_log(store: Store) -
         pragmas = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         found = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in pragmas]
     assert found == ["wal", 2, 1, 10_000]
-
-
-def test_a_store_opens_again_with_what_was_in_it(filled: Path, open_store: OpenStore) -> None:
-    del filled
-    assert [entry.id for entry in open_store().all_entries("kept")] == ["a"]
-
-
-def test_a_new_store_may_be_opened_by_many_at_once(url: str, open_store: OpenStore) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        stores = list(pool.map(lambda number: open_store(f"server {number}"), range(8)))
-    for store in stores:
-        store.create(new_conversation())
-    assert len(stores[0].conversations(limit=20)[0]) == 8
 
 
 def test_a_path_with_odd_characters_is_a_path(tmp_path: Path) -> None:
@@ -227,60 +215,3 @@ def test_a_full_disk_is_told_and_nothing_is_half_stored(store: Store, conversati
     with pytest.raises(StorageFailedError, match="full"):
         store.append(conversation, [user(), user("x" * 100_000)], modified_at=NOW)
     assert [entry.id for entry in store.all_entries(conversation)] == ["a"]
-
-
-def test_a_closed_store_says_so(store: Store) -> None:
-    store.close()
-    store.close()
-    for use in (
-        store.changes,
-        lambda: store.conversations(limit=1),
-        lambda: store.create(new_conversation()),
-    ):
-        with pytest.raises(StorageFailedError, match="closed"):
-            use()
-
-
-def add_colour(connection: Connection) -> None:
-    connection.execute(text("ALTER TABLE conversation ADD COLUMN colour TEXT"))
-
-
-def break_down(connection: Connection) -> None:
-    add_colour(connection)
-    connection.execute(text("SELECT nothing FROM nowhere"))
-
-
-def test_an_older_store_is_migrated_after_a_backup(filled: Path, url: str) -> None:
-    step = Migration(FIRST_VERSION + 1, add_colour)
-    opened = database(url, 1)
-    migrate(opened, [step])
-    with opened.reading() as connection:
-        assert connection.execute(text("SELECT id, colour FROM conversation")).all() == [("kept", None)]
-        assert connection.execute(text("SELECT version FROM coppice_schema")).scalar() == FIRST_VERSION + 1
-    opened.close()
-    backup = filled.with_name(f"{filled.name}.version-{FIRST_VERSION}.backup")
-    assert mode(backup) == 0o600
-    restored = Store.open(f"sqlite:///{backup}", server_id="one")
-    assert [entry.id for entry in restored.all_entries("kept")] == ["a"]
-    restored.close()
-
-
-def test_a_migrated_store_is_not_migrated_again(filled: Path, url: str) -> None:
-    step = Migration(FIRST_VERSION + 1, add_colour)
-    for _ in range(2):
-        opened = database(url, 1)
-        migrate(opened, [step])
-        opened.close()
-    with pytest.raises(StorageFailedError, match="newer"):
-        Store.open(url, server_id="one")
-
-
-def test_a_migration_that_fails_leaves_the_store_as_it_was(
-    filled: Path, url: str, open_store: OpenStore
-) -> None:
-    opened = database(url, 1)
-    steps = [Migration(FIRST_VERSION + 1, add_colour), Migration(FIRST_VERSION + 2, break_down)]
-    with pytest.raises(StorageFailedError):
-        migrate(opened, steps)
-    opened.close()
-    assert [entry.id for entry in open_store().all_entries("kept")] == ["a"]

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from store.conftest import OpenStore
-from store.store_kit import NOW, new_conversation, user
+from store.store_kit import NOW, new_conversation, news, user
 
 from coppice.errors import StorageFailedError
+from coppice.store.append import open_conversation
 from coppice.store.records import LEAF
 from coppice.store.store import Store
 
@@ -47,7 +48,7 @@ def test_two_processes_lose_and_double_no_append_and_see_each_other(url: str, op
     assert len(set(stored)) == 160
     # Both wrote to the same leaf, and no pair was torn apart.
     assert all(after == before[:-1] + "b" for before, after in zip(path[::2], path[1::2], strict=True))
-    [change] = watcher.changes()
+    [change] = news(watcher)
     assert (change.conversation_id, change.leaf_id, set(change.kinds)) == (
         conversation,
         path[-1],
@@ -81,12 +82,12 @@ def test_a_change_is_seen_once_and_not_by_the_one_who_made_it(open_store: OpenSt
     conversation = one.create(new_conversation()).id
     one.append(conversation, [user(entry_id="a"), user(entry_id="b")], modified_at=NOW)
     one.set_leaf(conversation, "a", modified_at=NOW)
-    [change] = other.changes()
+    [change] = news(other)
     assert (change.conversation_id, change.leaf_id) == (conversation, "a")
     assert sorted(change.kinds) == ["created", "entries", "leaf"]
     assert (other.changes(), one.changes()) == ([], [])
     one.delete(conversation)
-    [change] = other.changes()
+    [change] = news(other)
     assert (change.leaf_id, change.kinds) == (None, ["deleted"])
 
 
@@ -96,15 +97,14 @@ def test_what_was_changed_before_a_store_was_opened_is_no_news(open_store: OpenS
     other = open_store("other")
     assert other.changes() == []
     one.create(new_conversation("later"))
-    assert [change.conversation_id for change in other.changes()] == ["later"]
+    assert [change.conversation_id for change in news(other)] == ["later"]
 
 
 def test_a_writer_that_waits_too_long_for_another_process_is_told(open_store: OpenStore) -> None:
     patient, hasty = open_store("patient"), open_store("hasty", busy_seconds=0.05)
     conversation = patient.create(new_conversation()).id
-    with (
-        patient._database.writing(),  # holds the lock as another process would
-        pytest.raises(StorageFailedError, match="locked"),
-    ):
-        hasty.append(conversation, [user()], modified_at=NOW)
+    with patient._database.writing() as connection:  # holds the lock as another process would
+        open_conversation(connection, conversation)
+        with pytest.raises(StorageFailedError, match="locked"):
+            hasty.append(conversation, [user()], modified_at=NOW)
     assert hasty.append(conversation, [user()], modified_at=NOW).leaf_moved

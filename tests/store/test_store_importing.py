@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import text
 from store.conftest import OpenStore
-from store.store_kit import NOW, activity, assistant, compaction, label, named, new_conversation, user
+from store.store_kit import NOW, activity, assistant, compaction, label, named, new_conversation, news, user
 
 from coppice.errors import IdConflictError, ImportFailedError, UnknownConversationError, UnknownEntryError
 from coppice.store import purging
@@ -160,4 +160,4 @@ def test_an_import_is_announced_once(open_store: OpenStore) -> None:
     with one.importing(new_conversation("c")) as writer:
         writer.add([user(entry_id="a")])
         assert other.changes() == []
-    assert [(change.conversation_id, change.kinds) for change in other.changes()] == [("c", ["created"])]
+    assert [(change.conversation_id, change.kinds) for change in news(other)] == [("c", ["created"])]

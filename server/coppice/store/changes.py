@@ -20,7 +20,7 @@ def record_change(
 ) -> None:
     """Tells the other servers; the last statement of the transaction that makes the change."""
     now = int(time.time())
-    database.order_changes(connection)
+    database.announce_change(connection)
     values = {
         "conversation_id": conversation_id,
         "origin": origin,

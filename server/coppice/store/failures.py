@@ -5,23 +5,47 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from coppice.errors import StorageFailedError
 
+_LOCKED: Final = "The conversation store is locked by another program. Try again in a moment."
+_TOO_BIG: Final = "An entry is larger than the conversation store can hold."
 _ADVICE: Final = {
     sqlite3.SQLITE_FULL: "The disk that holds the conversation store is full. Free some space and try again.",
-    sqlite3.SQLITE_BUSY: "The conversation store is locked by another program. Try again in a moment.",
-    sqlite3.SQLITE_LOCKED: "The conversation store is locked by another program. Try again in a moment.",
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_READONLY: "The conversation store is read-only. Allow writing to its file and folder.",
     sqlite3.SQLITE_CANTOPEN: "The conversation store cannot be opened. Check that its folder can be written.",
     sqlite3.SQLITE_PERM: "The conversation store cannot be opened. Check that its folder can be written.",
     sqlite3.SQLITE_IOERR: "Reading or writing the conversation store failed. Check the disk and its space.",
     sqlite3.SQLITE_CORRUPT: "The conversation store is damaged. Put its file aside or restore a backup.",
     sqlite3.SQLITE_NOTADB: "The file of the conversation store is no database. Put it aside and start again.",
-    sqlite3.SQLITE_TOOBIG: "An entry is larger than the conversation store can hold.",
+    sqlite3.SQLITE_TOOBIG: _TOO_BIG,
 }
+# PostgreSQL's error codes (appendix A of its manual), by their beginnings; the longer ones first.
+_SERVER_ADVICE: Final = {
+    "53100": "The disk of the database server is full. Free some space there and try again.",
+    "53300": "The database server has no connection left for us. Close some clients or allow more.",
+    "55P03": _LOCKED,
+    "25006": "The database server takes no changes: it is read-only or a standby. Name the primary one.",
+    "42501": "The user of storage.url may not do that in the database. Grant it the right to create tables.",
+    "3D000": "The database that storage.url names does not exist. Create it on the server.",
+    "3F000": "The schema that storage.url names does not exist. Create it in the database.",
+    "54": _TOO_BIG,
+    "28": "The database server refused the user or the password of storage.url. Correct them.",
+    "57P": "The database server is shutting down or starting. Try again in a moment.",
+}
+_UNREACHABLE: Final = (
+    "The database server cannot be reached, or it refuses the database, the user or the password of "
+    "storage.url. Check that it runs and that storage.url is right."
+)
+_LOST: Final = "The connection to the database server was lost. Try again in a moment."
 _UNEXPECTED: Final = "The conversation store failed unexpectedly. The log of the server says more."
+# serialization_failure, deadlock_detected, unique_violation: another writer was faster.
+_CONFLICTS: Final = ("40001", "40P01", "23505")
+# connection exceptions, cannot_connect_now, crash_shutdown, admin_shutdown
+_LOST_CODES: Final = ("08", "57P01", "57P02", "57P03")
 
 
 @contextmanager
@@ -37,21 +61,45 @@ def translated() -> Iterator[None]:
 
 
 def is_busy(error: SQLAlchemyError) -> bool:
-    """Whether another connection held a lock for too long."""
+    """Whether another connection to a SQLite file held a lock for too long."""
     return _primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
+def is_conflict(error: Exception) -> bool:
+    """Whether a transaction that a server undid may succeed when it is done again."""
+    return _state(error) in _CONFLICTS
+
+
+def is_lost_connection(error: Exception) -> bool:
+    """Whether a server hung up, or never answered."""
+    if not isinstance(error, DBAPIError):
+        return False
+    state = _state(error)
+    # An error without a code does not come from the server but from the way to it.
+    away = state is None and isinstance(error, OperationalError) and _primary_code(error) is None
+    return error.connection_invalidated or away or (state or "").startswith(_LOST_CODES)
+
+
 def _sentence(error: SQLAlchemyError | sqlite3.Error) -> str:
-    code = _primary_code(error)
+    code, state = _primary_code(error), _state(error)
     if code is not None:
         return _ADVICE.get(code, _UNEXPECTED)
+    if state is not None:
+        found = (advice for begins, advice in _SERVER_ADVICE.items() if state.startswith(begins))
+        return next(found, _LOST if is_lost_connection(error) else _UNEXPECTED)
     if isinstance(error, DBAPIError) and error.connection_invalidated:
-        return "The connection to the database server was lost. Try again in a moment."
-    return _UNEXPECTED
+        return _LOST
+    return _UNREACHABLE if is_lost_connection(error) else _UNEXPECTED
 
 
-def _primary_code(error: SQLAlchemyError | sqlite3.Error) -> int | None:
+def _primary_code(error: Exception) -> int | None:
     """SQLite's primary result code: the low byte of the extended one."""
     origin = error.orig if isinstance(error, DBAPIError) else error
     code = getattr(origin, "sqlite_errorcode", None)
     return code & 0xFF if isinstance(code, int) else None
+
+
+def _state(error: Exception) -> str | None:
+    """PostgreSQL's code of the error, five characters."""
+    state = getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
+    return state if isinstance(state, str) else None

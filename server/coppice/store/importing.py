@@ -37,8 +37,9 @@ class ImportWriter:
         self._count = 0
         self._first_message: str | None = None
         self._name = new.name
-        with database.writing() as connection:
-            self._key = insert_conversation(connection, new, import_seen=int(time.time()))
+        self._key = database.write(
+            lambda connection: insert_conversation(connection, new, import_seen=int(time.time()))
+        )
 
     def add(self, records: Sequence[NewRecord]) -> None:
         """Stores entries, durable on return; an entry that is there already is passed over.
@@ -52,8 +53,7 @@ class ImportWriter:
             ImportFailedError: the import paused for so long that it was given up.
         """
         for start in range(0, len(records), BATCH):
-            with self._database.writing() as connection:
-                self._add(connection, records[start : start + BATCH])
+            self._add(records[start : start + BATCH])
 
     def leaf(self, entry_id: str | None) -> None:
         """Where the conversation will stand; without it, at the last entry given."""
@@ -61,12 +61,12 @@ class ImportWriter:
 
     def end(self, entry_id: str) -> PathEnd:
         """The path to an entry that was added, for reads while the import goes on."""
-        with self._database.reading() as connection:
-            return self._find(connection, entry_id)
+        return self._database.read(lambda connection: self._find(connection, entry_id))
 
     def finish(self, origin: str, modified_at: str) -> None:
         """Makes the conversation visible."""
-        with self._database.writing() as connection:
+
+        def show(connection: Connection) -> None:
             check_id_is_free(connection, self._new.id)
             leaf = self._last
             if self._leaf_given:
@@ -75,7 +75,7 @@ class ImportWriter:
                 connection,
                 id=storable(self._new.id),
                 leaf_key=None if leaf is None else leaf.key,
-                modified_at=modified_at,
+                modified_at=storable(modified_at),
                 entry_count=self._count,
                 first_message=self._first_message,
                 name=self._name,
@@ -83,12 +83,28 @@ class ImportWriter:
             )
             record_change(self._database, connection, origin, self._new.id, ["created"])
 
+        self._database.write(show)
+
     def abandon(self) -> None:
         """Leaves the conversation to the purger."""
-        with self._database.writing() as connection:
+
+        def leave(connection: Connection) -> None:
             connection.execute(_UPDATE, {"importing": self._key, "import_seen": None})
 
-    def _add(self, connection: Connection, records: Sequence[NewRecord]) -> None:
+        self._database.write(leave)
+
+    def _add(self, records: Sequence[NewRecord]) -> None:
+        placement, last, stored = self._database.write(lambda connection: self._place(connection, records))
+        self._last = last
+        self._count += stored
+        self._first_message = self._first_message or placement.first_message
+        for name in placement.names:
+            self._name = name
+
+    def _place(
+        self, connection: Connection, records: Sequence[NewRecord]
+    ) -> tuple[Placement, PathEnd | None, int]:
+        """What was placed, the path to the last entry given, and how many entries were stored."""
         self._update(connection, import_seen=int(time.time()))
         fresh, known = sort_out(connection, self._key, self._new.id, records)
         placement = Placement(self._database, connection, self._key, self._new.id)
@@ -114,11 +130,7 @@ class ImportWriter:
             beside = entry.type in METADATA_TYPES and entry.id not in on_path
             last = placement.place(record, body, parent, beside=beside, lenient=True)
         placement.flush()
-        self._last = last
-        self._count += stored
-        self._first_message = self._first_message or placement.first_message
-        for name in placement.names:
-            self._name = name
+        return placement, last, stored
 
     def _find(self, connection: Connection, entry_id: str) -> PathEnd:
         found = find_end(connection, self._key, self._new.id, entry_id)

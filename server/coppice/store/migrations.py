@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, inspect, select
+from sqlalchemy import Connection, delete, insert, inspect, select, text
 
 from coppice.errors import StorageFailedError
 from coppice.store.engine import Database
@@ -20,11 +20,24 @@ class Migration:
     """Takes a store from version `number - 1` to `number`."""
 
     number: int
-    upgrade: Callable[[Connection], None]
+    upgrade: Callable[[Database, Connection], None]
+
+
+def _add_full_text_index(database: Database, connection: Connection) -> None:
+    """Makes it empty: every conversation is behind, and caught up with as after an import."""
+    for column in ("indexed_count", "indexed_key"):
+        connection.execute(text(f"ALTER TABLE conversation ADD COLUMN {column} bigint NOT NULL DEFAULT 0"))
+    connection.execute(
+        text(
+            "CREATE INDEX conversation_behind_index ON conversation (key) "
+            "WHERE id IS NOT NULL AND entry_count > indexed_count"
+        )
+    )
+    database.make_index(connection)
 
 
 FIRST_VERSION: Final = 1
-MIGRATIONS: Final[tuple[Migration, ...]] = ()
+MIGRATIONS: Final[tuple[Migration, ...]] = (Migration(2, _add_full_text_index),)
 
 
 def migrate(database: Database, steps: Sequence[Migration] = MIGRATIONS) -> None:
@@ -49,15 +62,17 @@ def migrate(database: Database, steps: Sequence[Migration] = MIGRATIONS) -> None
     if found == newest:
         return
     with database.writing() as connection:
+        database.order_migrations(connection)
         # Another process may have been faster.
         found = _version(connection)
         if found is None:
             METADATA.create_all(connection)
+            database.make_index(connection)
         elif found < newest:
             database.back_up(found)
             for step in steps:
                 if step.number > found:
-                    step.upgrade(connection)
+                    step.upgrade(database, connection)
         connection.execute(delete(VERSION_TABLE))
         connection.execute(insert(VERSION_TABLE), {"version": newest})
 

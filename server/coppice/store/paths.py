@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, select, union
 
 from coppice.errors import UnknownConversationError, UnknownEntryError
 from coppice.store.bodies import entry_from, storable
-from coppice.store.records import CompactionRecord, EntryRef, EntryRow, PathEnd
+from coppice.store.records import CompactionRecord, EntryRef, EntryRow, NewRecord, PathEnd
 from coppice.store.runs import exits, meeting, segments
 from coppice.store.schema import COMPACTION, CONVERSATION, ENTRY_TABLE, LABEL, PIN, RUN
 from coppice.tokens.size import Size
@@ -29,6 +29,7 @@ END_COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
 )
 
 _T = TypeVar("_T")
+_RECORDS_A_READ: Final = 200
 _PARENT: Final = ENTRY_TABLE.alias("parent")
 _END: Final = ENTRY_TABLE.alias("path_end")
 ENTRY_COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
@@ -126,6 +127,22 @@ def entry(connection: Connection, conversation_id: str, entry_id: str) -> Entry:
     if row is None:
         raise unknown_entry(entry_id)
     return entry_from(*row)
+
+
+def records_behind(connection: Connection, *, conversation: int, behind: int) -> list[tuple[int, NewRecord]]:
+    """The next entries of a conversation in append order, each with its key, as they were stored."""
+    rows = connection.execute(_NEXT_RECORDS, {"conversation": conversation, "behind": behind})
+    return [
+        (
+            row.key,
+            NewRecord(
+                entry_from(*row[:5]),
+                Size(row.size_tokenizer, row.size_estimate),
+                None if row.ledger is None else json.loads(row.ledger),
+            ),
+        )
+        for row in rows
+    ]
 
 
 def ancestor_depth(connection: Connection, end: PathEnd, entry_id: str) -> int | None:
@@ -295,6 +312,19 @@ _ENTRY: Final = (
     select(*ENTRY_COLUMNS)
     .select_from(WITH_PARENT)
     .where(_IN_CONVERSATION, ENTRY_TABLE.c.id == bindparam("id"))
+)
+_NEXT_RECORDS: Final = (
+    select(
+        *ENTRY_COLUMNS,
+        ENTRY_TABLE.c.key,
+        ENTRY_TABLE.c.size_tokenizer,
+        ENTRY_TABLE.c.size_estimate,
+        COMPACTION.c.ledger,
+    )
+    .select_from(WITH_PARENT.outerjoin(COMPACTION, COMPACTION.c.entry_key == ENTRY_TABLE.c.key))
+    .where(_IN_CONVERSATION, ENTRY_TABLE.c.key > bindparam("behind"))
+    .order_by(ENTRY_TABLE.c.key)
+    .limit(_RECORDS_A_READ)
 )
 _PLACE_BESIDE: Final = (
     select(ENTRY_TABLE.c.run, ENTRY_TABLE.c.depth, RUN.c.run_depth)

@@ -68,17 +68,19 @@ class Purger:
             _LOG.warning("purging deleted conversations stopped: %s", error)
 
     def _step(self) -> bool:
-        with self._database.writing() as connection:
-            return purge_some(connection, PURGE_ROWS)
+        return self._database.write(lambda connection: purge_some(connection, PURGE_ROWS))
 
 
 def has_garbage(connection: Connection) -> bool:
-    return _garbage(connection) is not None
+    return connection.execute(_GARBAGE, _dead()).scalar() is not None
 
 
 def purge_some(connection: Connection, limit: int) -> bool:
-    """Takes away at most `limit` rows of one deleted conversation; false when there is none."""
-    conversation = _garbage(connection)
+    """Takes away at most `limit` rows of one deleted conversation; false when there is none.
+
+    A conversation that another server is purging is passed over.
+    """
+    conversation = connection.execute(_LOCKED_GARBAGE, _dead()).scalar()
     if conversation is None:
         return False
     for statement in _STATEMENTS:
@@ -88,9 +90,8 @@ def purge_some(connection: Connection, limit: int) -> bool:
     return True
 
 
-def _garbage(connection: Connection) -> int | None:
-    key: int | None = connection.execute(_GARBAGE, {"dead": int(time.time()) - IMPORT_SECONDS}).scalar()
-    return key
+def _dead() -> dict[str, int]:
+    return {"dead": int(time.time()) - IMPORT_SECONDS}
 
 
 def _delete_some(table: Table) -> Delete:
@@ -115,3 +116,4 @@ _GARBAGE: Final = (
     )
     .limit(1)
 )
+_LOCKED_GARBAGE: Final = _GARBAGE.with_for_update(skip_locked=True)

@@ -149,3 +149,14 @@ class StoredChange:
     conversation_id: str
     leaf_id: str | None
     kinds: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRow:
+    """An entry that was found. `snippet` is the place of the hit with its surroundings, on one line."""
+
+    conversation_id: str
+    entry_id: str
+    snippet: str
+    timestamp: str
+    on_current_branch: bool

@@ -19,7 +19,10 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
+
+from coppice.store.any_text import ANY_TEXT
 
 METADATA: Final = MetaData()
 
@@ -32,26 +35,32 @@ VERSION_TABLE: Final = Table(
     Column("version", Integer, nullable=False),
 )
 
+_BEHIND: Final = text("id IS NOT NULL AND entry_count > indexed_count")
+
 # A conversation without an id is invisible: an import under way while `import_seen` (seconds since 1970)
 # is fresh, else garbage for purging.py. `workspace` is the canonical form of `workspace_uri`.
+# Of its entries the first `indexed_count`, up to `indexed_key`, are in the full-text index; see indexing.py.
 CONVERSATION: Final = Table(
     "conversation",
     METADATA,
     Column("key", KEY, Identity(), primary_key=True),
-    Column("id", Text, unique=True),
-    Column("workspace", Text, nullable=False),
-    Column("workspace_uri", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("modified_at", Text, nullable=False),
+    Column("id", ANY_TEXT, unique=True),
+    Column("workspace", ANY_TEXT, nullable=False),
+    Column("workspace_uri", ANY_TEXT, nullable=False),
+    Column("created_at", ANY_TEXT, nullable=False),
+    Column("modified_at", ANY_TEXT, nullable=False),
     Column("leaf_key", KEY),
     Column("entry_count", KEY, nullable=False, default=0),
     Column("name", Text),
     Column("first_message", Text),
-    Column("parent_conversation_id", Text),
+    Column("parent_conversation_id", ANY_TEXT),
     Column("source", Text),
     Column("import_seen", KEY),
+    Column("indexed_count", KEY, nullable=False, server_default="0"),
+    Column("indexed_key", KEY, nullable=False, server_default="0"),
     Index("conversation_by_time", "modified_at", "key"),
     Index("conversation_by_workspace", "workspace", "modified_at", "key"),
+    Index("conversation_behind_index", "key", sqlite_where=_BEHIND, postgresql_where=_BEHIND),
     sqlite_autoincrement=True,
 )
 
@@ -81,13 +90,13 @@ ENTRY_TABLE: Final = Table(
     METADATA,
     Column("key", KEY, Identity(), primary_key=True),
     Column("conversation_key", KEY, ForeignKey("conversation.key"), nullable=False),
-    Column("id", Text, nullable=False),
+    Column("id", ANY_TEXT, nullable=False),
     Column("parent_key", KEY, ForeignKey("entry.key")),
     Column("run", KEY, ForeignKey("run.key"), nullable=False),
     Column("depth", KEY, nullable=False),
     Column("type", Text, nullable=False),
     Column("role", Text),
-    Column("timestamp", Text, nullable=False),
+    Column("timestamp", ANY_TEXT, nullable=False),
     Column("size_tokenizer", KEY, nullable=False),
     Column("size_estimate", KEY, nullable=False),
     Column("total_tokenizer", KEY, nullable=False),
@@ -111,7 +120,7 @@ COMPACTION: Final = Table(
     Column("entry_key", KEY, primary_key=True, autoincrement=False),
     Column("conversation_key", KEY, ForeignKey("conversation.key"), nullable=False),
     Column("kept_depth", KEY, nullable=False),
-    Column("first_kept_entry_id", Text),
+    Column("first_kept_entry_id", ANY_TEXT),
     Column("before_kept_tokenizer", KEY, nullable=False),
     Column("before_kept_estimate", KEY, nullable=False),
     Column("ledger", Text),
@@ -153,8 +162,8 @@ CHANGE: Final = Table(
     "change",
     METADATA,
     Column("key", KEY, Identity(), primary_key=True),
-    Column("conversation_id", Text, nullable=False),
-    Column("origin", Text, nullable=False),
+    Column("conversation_id", ANY_TEXT, nullable=False),
+    Column("origin", ANY_TEXT, nullable=False),
     Column("kinds", Text, nullable=False),
     Column("made_at", KEY, nullable=False),
     sqlite_autoincrement=True,

@@ -3,17 +3,19 @@
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, Literal
+from functools import partial
+from typing import Literal
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Connection
 
 from coppice.errors import StorageFailedError
 from coppice.store import append as appending
 from coppice.store import changes as change_log
-from coppice.store import conversations, paths, purging, tree_listing
-from coppice.store.bodies import entry_from
-from coppice.store.engine import Database, database
+from coppice.store import conversations, paths, purging, searching, tree_listing
+from coppice.store.engine import Database
+from coppice.store.engines import database
 from coppice.store.importing import ImportWriter
+from coppice.store.indexing import EVERYTHING, IDLE_SECONDS, Indexer, Scope, behind
 from coppice.store.migrations import migrate
 from coppice.store.records import (
     LEAF,
@@ -25,13 +27,12 @@ from coppice.store.records import (
     NewConversation,
     NewRecord,
     PathEnd,
+    SearchRow,
     StoredChange,
     TreeRow,
 )
-from coppice.store.schema import ENTRY_TABLE
+from coppice.store.words import terms_of
 from coppice.tree.entries import Entry
-
-_ENTRIES_A_READ: Final = 200
 
 
 class Store:
@@ -41,28 +42,43 @@ class Store:
     when the database fails, and those that take an id `UnknownConversationError` or `UnknownEntryError`.
     """
 
-    def __init__(self, opened: Database, server_id: str) -> None:
+    def __init__(
+        self, opened: Database, server_id: str, *, index_idle_seconds: float | None = IDLE_SECONDS
+    ) -> None:
         self._database = opened
         self._server_id = server_id
         self._purger = purging.Purger(opened)
+        self._indexer = Indexer(opened, idle_seconds=index_idle_seconds)
         self._changes_lock = threading.Lock()
         with opened.reading() as connection:
             self._seen_change = change_log.last_change(connection)
             garbage = purging.has_garbage(connection)
+            unindexed = behind(connection, EVERYTHING)
         if garbage:
             self._purger.wake()
+        if unindexed is not None:
+            self._indexer.note()
 
     @classmethod
-    def open(cls, url: str, *, server_id: str, busy_seconds: float = 10.0) -> "Store":
+    def open(
+        cls,
+        url: str,
+        *,
+        server_id: str,
+        busy_seconds: float = 10.0,
+        index_idle_seconds: float | None = IDLE_SECONDS,
+    ) -> "Store":
         """Opens the store at `url`, making or migrating it if need be.
 
-        `server_id` tells this process's changes from those of others. A lock that another process holds
-        is waited for up to `busy_seconds`.
+        `server_id` tells this process's changes from those of others. A lock that another process holds,
+        and a database server that has gone away, is waited for up to `busy_seconds`. What is stored is
+        made searchable in the background when nothing has come for `index_idle_seconds`; with None only
+        a search does it.
         """
         opened = database(url, busy_seconds)
         try:
             migrate(opened)
-            return cls(opened, server_id)
+            return cls(opened, server_id, index_idle_seconds=index_idle_seconds)
         except BaseException:
             opened.close()
             raise
@@ -70,6 +86,7 @@ class Store:
     def close(self) -> None:
         """Any later call raises `StorageFailedError`; a second `close` does nothing."""
         self._purger.stop()
+        self._indexer.stop()
         self._database.close()
 
     def damages(self) -> list[str]:
@@ -77,14 +94,15 @@ class Store:
         return self._database.damages()
 
     def create(self, new: NewConversation) -> ConversationRecord:
-        with self._database.writing() as connection:
+        def make(connection: Connection) -> ConversationRecord:
             conversations.insert_conversation(connection, new)
             change_log.record_change(self._database, connection, self._server_id, new.id, ["created"])
             return conversations.conversation(connection, new.id)
 
+        return self._database.write(make)
+
     def conversation(self, conversation_id: str) -> ConversationRecord:
-        with self._database.reading() as connection:
-            return conversations.conversation(connection, conversation_id)
+        return self._database.read(lambda connection: conversations.conversation(connection, conversation_id))
 
     def conversations(
         self, *, workspace_uri: str | None = None, limit: int, cursor: str | None = None
@@ -94,18 +112,22 @@ class Store:
         Raises:
             UnknownEntryError: the cursor is none that was given out.
         """
-        with self._database.reading() as connection:
-            return conversations.conversations(
+        return self._database.read(
+            lambda connection: conversations.conversations(
                 connection, workspace_uri=workspace_uri, limit=limit, cursor=cursor
             )
+        )
 
     def delete(self, conversation_id: str) -> None:
         """The conversation is unknown at once; its space is freed in the background."""
-        with self._database.writing() as connection:
+
+        def hide(connection: Connection) -> None:
             conversations.hide(connection, conversation_id)
             change_log.record_change(
                 self._database, connection, self._server_id, conversation_id, ["deleted"]
             )
+
+        self._database.write(hide)
         self._purger.wake()
 
     def append(
@@ -129,8 +151,8 @@ class Store:
                 is not the leaf. `data` has `leafId`.
             IdConflictError: an id stands for other content.
         """
-        with self._database.writing() as connection:
-            return appending.append(
+        done = self._database.write(
+            lambda connection: appending.append(
                 self._database,
                 connection,
                 conversation_id,
@@ -140,6 +162,9 @@ class Store:
                 expected_leaf_id=expected_leaf_id,
                 modified_at=modified_at,
             )
+        )
+        self._indexer.note()
+        return done
 
     def set_leaf(
         self,
@@ -154,8 +179,8 @@ class Store:
         Raises:
             StaleLeafError: as for `append`.
         """
-        with self._database.writing() as connection:
-            return appending.set_leaf(
+        return self._database.write(
+            lambda connection: appending.set_leaf(
                 self._database,
                 connection,
                 conversation_id,
@@ -164,40 +189,34 @@ class Store:
                 expected_leaf_id=expected_leaf_id,
                 modified_at=modified_at,
             )
+        )
 
     def end(self, conversation_id: str, leaf: EntryRef | None = LEAF) -> PathEnd | None:
         """The end of the path to an entry, or to the current leaf; None where the path is empty."""
-        with self._database.reading() as connection:
-            return paths.end(connection, conversation_id, leaf)
+        return self._database.read(lambda connection: paths.end(connection, conversation_id, leaf))
 
     def rows(self, end: PathEnd, from_depth: int, to_depth: int) -> list[EntryRow]:
         """The path's entries from one depth to another, both included, root first, without content."""
-        with self._database.reading() as connection:
-            return paths.rows(connection, end, from_depth, to_depth)
+        return self._database.read(lambda connection: paths.rows(connection, end, from_depth, to_depth))
 
     def entries(self, end: PathEnd, from_depth: int, to_depth: int) -> list[Entry]:
         """The same with content."""
-        with self._database.reading() as connection:
-            return paths.entries(connection, end, from_depth, to_depth)
+        return self._database.read(lambda connection: paths.entries(connection, end, from_depth, to_depth))
 
     def entry(self, conversation_id: str, entry_id: str) -> Entry:
-        with self._database.reading() as connection:
-            return paths.entry(connection, conversation_id, entry_id)
+        return self._database.read(lambda connection: paths.entry(connection, conversation_id, entry_id))
 
     def ancestor_depth(self, end: PathEnd, entry_id: str) -> int | None:
         """The depth of an entry on the path to `end`; None if it is not on it."""
-        with self._database.reading() as connection:
-            return paths.ancestor_depth(connection, end, entry_id)
+        return self._database.read(lambda connection: paths.ancestor_depth(connection, end, entry_id))
 
     def common_ancestor(self, one: PathEnd, other: PathEnd) -> PathEnd | None:
         """The deepest entry that both paths share."""
-        with self._database.reading() as connection:
-            return paths.common_ancestor(connection, one, other)
+        return self._database.read(lambda connection: paths.common_ancestor(connection, one, other))
 
     def compaction(self, end: PathEnd) -> CompactionRecord | None:
         """The newest compaction on the path, `end` included."""
-        with self._database.reading() as connection:
-            return paths.compaction(connection, end)
+        return self._database.read(lambda connection: paths.compaction(connection, end))
 
     def attached(
         self, end: PathEnd, from_depth: int, to_depth: int, types: Sequence[str]
@@ -206,18 +225,17 @@ class Store:
 
         Metadata that has no parent counts as at depth -1.
         """
-        with self._database.reading() as connection:
-            return paths.attached(connection, end, from_depth, to_depth, types)
+        return self._database.read(
+            lambda connection: paths.attached(connection, end, from_depth, to_depth, types)
+        )
 
     def pins(self, end: PathEnd) -> list[tuple[int, Entry]]:
         """The pinned entries on the path with their depths, root first."""
-        with self._database.reading() as connection:
-            return paths.pins(connection, end)
+        return self._database.read(lambda connection: paths.pins(connection, end))
 
     def labels(self, end: PathEnd) -> list[tuple[int, str, str]]:
         """The labelled entries on the path as depth, id and label, root first."""
-        with self._database.reading() as connection:
-            return paths.labels(connection, end)
+        return self._database.read(lambda connection: paths.labels(connection, end))
 
     def tree(
         self, conversation_id: str, *, mode: Literal["all", "branches"], limit: int, after: str | None = None
@@ -227,23 +245,47 @@ class Store:
         Mode `branches` lists leaves, forks, compactions and labelled entries, each standing for the
         entries from behind the node above it. Metadata beside the path appears in mode `all` only.
         """
-        with self._database.reading() as connection:
-            return tree_listing.tree(
+        return self._database.read(
+            lambda connection: tree_listing.tree(
                 connection, conversation_id, folded=mode == "branches", limit=limit, after=after
             )
+        )
+
+    def search(
+        self,
+        query: str,
+        *,
+        conversation_id: str | None = None,
+        workspace_uri: str | None = None,
+        limit: int,
+    ) -> list[SearchRow]:
+        """The newest stored entries, on any branch, that hold every word of `query`; none for no words.
+
+        What stands in double quotes is looked for side by side, as is a run of Chinese, Japanese or Korean
+        characters. The last word may be the beginning of one. Everything else in `query` parts words.
+        """
+        if conversation_id is not None:
+            self.conversation(conversation_id)
+        terms = terms_of(query)
+        if not terms:
+            return []
+        scope = Scope(conversation_id, workspace_uri)
+        self._indexer.catch_up(scope)
+        return self._database.read(
+            lambda connection: searching.search(self._database, connection, terms, scope, limit)
+        )
 
     def all_entries(self, conversation_id: str) -> Iterator[Entry]:
         """Every entry of the tree in append order, read as the iteration goes on."""
-        with self._database.reading() as connection:
-            values = {"conversation": paths.conversation_key(connection, conversation_id), "behind": 0}
-        while True:
-            with self._database.reading() as connection:
-                rows = connection.execute(_NEXT_ENTRIES, values).all()
-            if not rows:
-                return
-            for row in rows:
-                yield entry_from(*row[1:])
-            values["behind"] = rows[-1].key
+        return (record.entry for record in self.all_records(conversation_id))
+
+    def all_records(self, conversation_id: str) -> Iterator[NewRecord]:
+        """The same as they were stored, with sizes and ledgers: what an import elsewhere takes."""
+        key = self._database.read(lambda connection: paths.conversation_key(connection, conversation_id))
+        behind = 0
+        while page := self._database.read(partial(paths.records_behind, conversation=key, behind=behind)):
+            yield from (record for _, record in page)
+            behind = page[-1][0]
 
     @contextmanager
     def importing(self, new: NewConversation, *, modified_at: str | None = None) -> Iterator[ImportWriter]:
@@ -258,6 +300,7 @@ class Store:
         try:
             yield writer
             writer.finish(self._server_id, modified_at or new.created_at)
+            self._indexer.note()
         except BaseException:
             self._give_up(writer)
             raise
@@ -267,10 +310,9 @@ class Store:
         with self._changes_lock:
             if not self._database.changed_elsewhere():
                 return []
-            with self._database.reading() as connection:
-                found, self._seen_change = change_log.changes_since(
-                    connection, self._server_id, self._seen_change
-                )
+            found, self._seen_change = self._database.read(
+                lambda connection: change_log.changes_since(connection, self._server_id, self._seen_change)
+            )
             return found
 
     def _give_up(self, writer: ImportWriter) -> None:
@@ -280,14 +322,3 @@ class Store:
             # Whoever opens the store later purges it.
             return
         self._purger.wake()
-
-
-_NEXT_ENTRIES: Final = (
-    select(ENTRY_TABLE.c.key, *paths.ENTRY_COLUMNS)
-    .select_from(paths.WITH_PARENT)
-    .where(
-        ENTRY_TABLE.c.conversation_key == bindparam("conversation"), ENTRY_TABLE.c.key > bindparam("behind")
-    )
-    .order_by(ENTRY_TABLE.c.key)
-    .limit(_ENTRIES_A_READ)
-)

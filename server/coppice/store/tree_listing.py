@@ -42,7 +42,7 @@ def tree(
     values = {"conversation": key, "behind": behind, "most": limit + 1}
     rows = connection.execute(_LANDMARKS if folded else _ALL, values).all()
     page = rows[:limit]
-    current = _on_current_path(connection, page, end(connection, conversation_id, LEAF))
+    current = on_current_path(connection, page, end(connection, conversation_id, LEAF))
     above = _above(connection, [row.key for row in page]) if folded else {}
     nodes = []
     for row in page:
@@ -66,7 +66,7 @@ def tree(
     return nodes, nodes[-1].id if nodes and len(rows) > limit else None
 
 
-def _on_current_path(connection: Connection, page: Sequence[Any], leaf: PathEnd | None) -> set[int]:
+def on_current_path(connection: Connection, page: Sequence[Any], leaf: PathEnd | None) -> set[int]:
     """The keys of those rows that lie on the path to the leaf."""
     if leaf is None:
         return set()

@@ -1,0 +1,168 @@
+"""Brings the full-text index up to what is stored.
+
+An append does not index. Each conversation remembers how far the index reaches, in the row that an append
+counts up, and a partial index of the schema holds those that are behind. Entries of one conversation are
+committed in the order of their keys, and whoever indexes one holds its row, so that none is indexed twice
+and none is missed, however many servers there are.
+"""
+
+import json
+import logging
+import threading
+import time
+from typing import Any, Final
+
+from sqlalchemy import Connection, and_, bindparam, func, select, update
+
+from coppice.errors import StorageFailedError
+from coppice.store.bodies import storable
+from coppice.store.engine import Database
+from coppice.store.location import canonical_uri
+from coppice.store.said import said
+from coppice.store.schema import CONVERSATION, ENTRY_TABLE
+from coppice.store.words import prepared
+
+BATCH_ENTRIES: Final = 200
+BATCH_CHARS: Final = 2_000_000
+"""The most that one transaction indexes, but for one entry that is larger."""
+
+IDLE_SECONDS: Final = 2.0
+_SHARE: Final = 4
+_LOG: Final = logging.getLogger(__name__)
+
+
+class Scope:
+    """Which conversations are meant: one, those of a workspace, or all."""
+
+    def __init__(self, conversation_id: str | None = None, workspace_uri: str | None = None) -> None:
+        self.condition: Any = CONVERSATION.c.id.is_not(None)
+        if conversation_id is not None:
+            self.condition = and_(self.condition, CONVERSATION.c.id == storable(conversation_id))
+        if workspace_uri is not None:
+            workspace = storable(canonical_uri(workspace_uri))
+            self.condition = and_(self.condition, CONVERSATION.c.workspace == workspace)
+
+
+EVERYTHING: Final = Scope()
+
+
+def behind(connection: Connection, scope: Scope) -> int | None:
+    """The newest conversation that the index does not wholly hold."""
+    statement = select(CONVERSATION.c.key).where(scope.condition, _BEHIND)
+    key: int | None = connection.execute(statement.order_by(CONVERSATION.c.key.desc()).limit(1)).scalar()
+    return key
+
+
+def index_some(database: Database, connection: Connection, conversation: int) -> None:
+    """Indexes the next entries of a conversation, if it still is behind."""
+    row = connection.execute(_LOCK, {"behind": conversation}).one_or_none()
+    if row is None:
+        return
+    sizes = connection.execute(_SIZES, {"conversation": conversation, "after": row.indexed_key}).all()
+    count, chars = 0, 0
+    for size in sizes:
+        chars += size.chars
+        if count and chars > BATCH_CHARS:
+            break
+        count += 1
+    reach = {"behind": conversation, "to": row.entry_count, "up_to": row.indexed_key}
+    if count:
+        reach |= {"to": row.indexed_count + count, "up_to": sizes[count - 1].key}
+        _index(database, connection, conversation, row.indexed_key, reach["up_to"])
+    connection.execute(_REACH, reach)
+
+
+def _index(database: Database, connection: Connection, conversation: int, after: int, up_to: int) -> None:
+    entries = connection.execute(_BODIES, {"conversation": conversation, "after": after, "up_to": up_to})
+    words = ((entry.key, prepared(said(entry.type, json.loads(entry.body)))) for entry in entries)
+    rows = [(key, found) for key, found in words if found]
+    if rows:
+        database.add_to_index(connection, rows)
+
+
+class Indexer:
+    """Indexes in a thread of its own, when nothing has been stored for a while."""
+
+    def __init__(self, database: Database, *, idle_seconds: float | None = IDLE_SECONDS) -> None:
+        self._database = database
+        self._idle_seconds = idle_seconds
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._noted = 0.0
+
+    def note(self) -> None:
+        """Something was stored; it is indexed when no more has come for `idle_seconds`, never with None."""
+        self._noted = time.monotonic()
+        if self._idle_seconds is None or (self._thread is not None and self._thread.is_alive()):
+            return
+        with self._lock:
+            if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(target=self._run, name="coppice-index", daemon=True)
+            self._thread.start()
+
+    def catch_up(self, scope: Scope) -> None:
+        """Returns when everything in `scope` that was stored before is indexed."""
+        while self._step(scope):
+            pass
+
+    def stop(self) -> None:
+        """Stops after the transaction that is under way."""
+        with self._lock:
+            self._stopped.set()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._stopped.is_set():
+                quiet = (self._idle_seconds or 0) - (time.monotonic() - self._noted)
+                if quiet > 0:
+                    self._stopped.wait(quiet)
+                    continue
+                started = time.monotonic()
+                if not self._step(EVERYTHING):
+                    return
+                # Most of the time belongs to the others.
+                self._stopped.wait((_SHARE - 1) * (time.monotonic() - started))
+        except StorageFailedError as error:
+            # Whoever searches catches up.
+            _LOG.warning("indexing stopped: %s", error)
+
+    def _step(self, scope: Scope) -> bool:
+        conversation = self._database.read(lambda connection: behind(connection, scope))
+        if conversation is None:
+            return False
+        self._database.write(lambda connection: index_some(self._database, connection, conversation))
+        return True
+
+
+_BEHIND: Final = and_(
+    CONVERSATION.c.id.is_not(None), CONVERSATION.c.entry_count > CONVERSATION.c.indexed_count
+)
+_LOCK: Final = (
+    select(CONVERSATION.c.entry_count, CONVERSATION.c.indexed_count, CONVERSATION.c.indexed_key)
+    .where(CONVERSATION.c.key == bindparam("behind"), _BEHIND)
+    .with_for_update()
+)
+_UNINDEXED: Final = and_(
+    ENTRY_TABLE.c.conversation_key == bindparam("conversation"), ENTRY_TABLE.c.key > bindparam("after")
+)
+_SIZES: Final = (
+    select(ENTRY_TABLE.c.key, func.length(ENTRY_TABLE.c.body).label("chars"))
+    .where(_UNINDEXED)
+    .order_by(ENTRY_TABLE.c.key)
+    .limit(BATCH_ENTRIES)
+)
+_BODIES: Final = (
+    select(ENTRY_TABLE.c.key, ENTRY_TABLE.c.type, ENTRY_TABLE.c.body)
+    .where(_UNINDEXED, ENTRY_TABLE.c.key <= bindparam("up_to"))
+    .order_by(ENTRY_TABLE.c.key)
+)
+_REACH: Final = (
+    update(CONVERSATION)
+    .where(CONVERSATION.c.key == bindparam("behind"))
+    .values(indexed_count=bindparam("to"), indexed_key=bindparam("up_to"))
+)

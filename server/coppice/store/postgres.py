@@ -1,0 +1,254 @@
+"""PostgreSQL: a server that several machines share."""
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final
+
+from sqlalchemy import (
+    Connection,
+    Table,
+    bindparam,
+    column,
+    create_engine,
+    event,
+    func,
+    inspect,
+    literal_column,
+    table,
+    text,
+)
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from coppice.errors import StorageFailedError
+from coppice.store.engine import Database, T, WordIndex, Work
+from coppice.store.failures import is_conflict, is_lost_connection, translated
+from coppice.store.listening import CHANNEL, Listener
+from coppice.store.schema import METADATA, VERSION_TABLE
+from coppice.store.words import Term
+
+DRIVER: Final = "postgresql+psycopg"
+
+_LOG: Final = logging.getLogger(__name__)
+_OLDEST: Final = (13,)
+_CONNECTIONS: Final = 4
+_MOST_CONFLICTS: Final = 5
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
+# A peer that is gone is noticed within half a minute on either side. The URL can say otherwise.
+_CONNECTION: Final = {
+    "application_name": "coppice",
+    "connect_timeout": 10,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+_IDLE_IN_TRANSACTION: Final = "60s"
+_SECRETS: Final = ("password", "sslpassword")
+
+
+class PostgresDatabase(Database):
+    """Repeats reads when the connection is lost, and writes when it is certain that nothing was stored.
+
+    Whether a commit that was not answered happened is asked of the server, by the transaction's number.
+    """
+
+    def __init__(self, url: URL, busy_seconds: float) -> None:
+        # In the query of the URL they would stand in what SQLAlchemy shows of it.
+        hidden = {name: url.query[name] for name in _SECRETS if name in url.query}
+        given = {name: value for name, value in _CONNECTION.items() if name not in url.query}
+        super().__init__(
+            create_engine(
+                url.difference_update_query(_SECRETS),
+                connect_args=given | hidden,
+                pool_pre_ping=True,
+                pool_size=_CONNECTIONS,
+                max_overflow=_CONNECTIONS,
+                hide_parameters=True,
+            )
+        )
+        self._busy_seconds = busy_seconds
+        self._listener = Listener(self._engine)
+        event.listen(self._engine, "connect", self._configure)
+
+    def _configure(self, connection: Any, _record: object) -> None:
+        """Just-in-time compilation takes longer than any of our statements; the rest bounds waiting.
+
+        A server may be set to answer commits before they are on disk; what we acknowledge is.
+        """
+        connection.execute(_CONFIGURE, (f"{int(self._busy_seconds * 1000)}ms", _IDLE_IN_TRANSACTION))
+        connection.commit()
+
+    def prepare(self) -> None:
+        with self.reading() as connection:
+            version = connection.dialect.server_version_info or _OLDEST
+            names = set(inspect(connection).get_table_names())
+        if version < _OLDEST:
+            raise StorageFailedError("The database server is too old: PostgreSQL 13 or newer is needed.")
+        if VERSION_TABLE.name not in names and names & set(METADATA.tables):
+            raise StorageFailedError(
+                "The database holds tables of another program. Choose another database or schema."
+            )
+
+    def settle(self) -> None:
+        """Nothing lasts beyond a connection."""
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        return self._transaction(isolation="REPEATABLE READ")
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        return self._transaction(isolation="READ COMMITTED")
+
+    def read(self, work: Work[T]) -> T:
+        patience = _Patience(self._busy_seconds)
+        while True:
+            try:
+                with self._connected("REPEATABLE READ") as connection:
+                    return work(connection)
+            except SQLAlchemyError as error:
+                patience.wait_or_raise(error)
+
+    def write(self, work: Work[T]) -> T:
+        patience = _Patience(self._busy_seconds)
+        while True:
+            try:
+                with self._connected("READ COMMITTED") as connection:
+                    result = work(connection)
+                    transaction = connection.execute(_TRANSACTION).scalar()
+                    try:
+                        connection.commit()
+                    except DBAPIError as error:
+                        if not is_lost_connection(error) or not self._was_committed(transaction):
+                            raise
+                    return result
+            except SQLAlchemyError as error:
+                patience.wait_or_raise(error)
+
+    def _was_committed(self, transaction: str | None) -> bool:
+        if transaction is None:
+            # It wrote nothing.
+            return True
+        patience = _Patience(self._busy_seconds)
+        try:
+            while True:
+                try:
+                    with self._connected("READ COMMITTED") as connection:
+                        status = connection.execute(_STATUS, {"transaction": transaction}).scalar()
+                    if status in ("committed", "aborted"):
+                        return bool(status == "committed")
+                    patience.wait_or_raise(TimeoutError())
+                except SQLAlchemyError as error:
+                    patience.wait_or_raise(error)
+        except (StorageFailedError, TimeoutError) as error:
+            raise StorageFailedError(
+                "The connection to the database server was lost while a change was being stored, and it is "
+                "not known whether it was. Read the conversation again; sending the same entries again "
+                "under the same ids stores none of them twice.",
+                uncertain=True,
+            ) from error
+
+    @contextmanager
+    def _connected(self, isolation: str) -> Iterator[Connection]:
+        self._check_open()
+        with self._engine.connect().execution_options(isolation_level=isolation) as connection:
+            yield connection
+
+    def order_migrations(self, connection: Connection) -> None:
+        connection.execute(_MIGRATION_LOCK)
+
+    def reserve_keys(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
+        keys = connection.execute(_NEXT_KEYS, {"name": table.name, "count": count}).scalars()
+        return sorted(keys)
+
+    def announce_change(self, connection: Connection) -> None:
+        connection.execute(_ANNOUNCE)
+
+    def changed_elsewhere(self) -> bool:
+        self._check_open()
+        return self._listener.heard()
+
+    def make_index(self, connection: Connection) -> None:
+        for statement in _INDEX_DDL:
+            connection.execute(statement)
+
+    @property
+    def index(self) -> WordIndex:
+        return _INDEX
+
+    def add_to_index(self, connection: Connection, rows: Sequence[tuple[int, str]]) -> None:
+        connection.execute(_ADD_TO_INDEX, [{"key": key, "words": words} for key, words in rows])
+
+    def expression(self, terms: Sequence[Term]) -> str:
+        """In the language of `to_tsquery`, where what stands in single quotes is text; words hold none."""
+        return " & ".join(_side_by_side(term) for term in terms)
+
+    def back_up(self, version: int) -> None:
+        """A server is backed up by whoever runs it; the migration itself is one transaction."""
+
+    def damages(self) -> list[str]:
+        return []
+
+    def close(self) -> None:
+        self._listener.close()
+        super().close()
+
+
+class _Patience:
+    """How long a lost connection is waited for, and how often a conflict is met again."""
+
+    def __init__(self, seconds: float) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._pause = _FIRST_PAUSE
+        self._conflicts = 0
+
+    def wait_or_raise(self, error: SQLAlchemyError | TimeoutError) -> None:
+        """Returns when it is worth another try; else raises `error`, translated."""
+        self._conflicts += is_conflict(error)
+        worth_it = is_lost_connection(error) or is_conflict(error) or isinstance(error, TimeoutError)
+        if not worth_it or self._conflicts > _MOST_CONFLICTS or time.monotonic() > self._deadline:
+            with translated():
+                raise error
+        _LOG.debug("trying again: %s", type(error).__name__)
+        time.sleep(self._pause)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+
+
+def _side_by_side(term: Term) -> str:
+    words = " <-> ".join(f"'{word}'" for word in term.words)
+    return f"({words}{':*' if term.prefix else ''})"
+
+
+_CONFIGURE: Final = (
+    "SELECT set_config('jit', 'off', false), set_config('lock_timeout', %s, false), "
+    "set_config('idle_in_transaction_session_timeout', %s, false), "
+    "set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' "
+    "THEN 'on' ELSE current_setting('synchronous_commit') END, false)"
+)
+_NEXT_KEYS: Final = text(
+    "SELECT nextval(pg_get_serial_sequence(:name, 'key')) FROM generate_series(1, :count)"
+)
+_TRANSACTION: Final = text("SELECT CAST(pg_current_xact_id_if_assigned() AS text)")
+_STATUS: Final = text("SELECT pg_xact_status(CAST(:transaction AS xid8))")
+# The locks are known by "copp" in ASCII and a number.
+_MIGRATION_LOCK: Final = text("SELECT pg_advisory_xact_lock(1668247664, 1)")
+# Keys are given when a row is made but seen when it is committed; a reader that goes by keys would miss
+# the later commit of the smaller one.
+_ANNOUNCE: Final = text(f"SELECT pg_advisory_xact_lock(1668247664, 2), pg_notify('{CHANNEL}', '')")
+_WORDS: Final = table("entry_words", column("entry_key"), column("words"))
+_INDEX: Final = WordIndex(
+    _WORDS,
+    _WORDS.c.entry_key,
+    literal_column("entry_words.words").op("@@")(func.to_tsquery("simple", bindparam("words"))),
+)
+_ADD_TO_INDEX: Final = text(
+    "INSERT INTO entry_words (entry_key, words) VALUES (:key, to_tsvector('simple', :words))"
+)
+_INDEX_DDL: Final = (
+    text(
+        "CREATE TABLE entry_words (entry_key bigint PRIMARY KEY REFERENCES entry (key) ON DELETE CASCADE, "
+        "words tsvector NOT NULL)"
+    ),
+    text("CREATE INDEX entry_words_by_word ON entry_words USING gin (words)"),
+)

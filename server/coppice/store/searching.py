@@ -1,0 +1,77 @@
+"""Finds entries by what they say, the newest stored first."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection, select
+
+from coppice.store.engine import Database
+from coppice.store.indexing import Scope
+from coppice.store.paths import END_COLUMNS, path_end
+from coppice.store.records import PathEnd, SearchRow
+from coppice.store.said import said
+from coppice.store.schema import CONVERSATION, ENTRY_TABLE, RUN
+from coppice.store.snippets import snippet
+from coppice.store.tree_listing import on_current_path
+from coppice.store.words import Term
+
+
+def search(
+    database: Database, connection: Connection, terms: Sequence[Term], scope: Scope, limit: int
+) -> list[SearchRow]:
+    """The newest `limit` entries in `scope` that hold all `terms`, as far as they are indexed.
+
+    The databases cut the list off before they read what the entries say.
+    """
+    index = database.index
+    statement = (
+        select(*_COLUMNS)
+        .select_from(
+            index.table.join(ENTRY_TABLE, ENTRY_TABLE.c.key == index.key)
+            .join(CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key)
+            .join(RUN, RUN.c.key == ENTRY_TABLE.c.run)
+        )
+        .where(index.matches, scope.condition)
+        .order_by(index.key.desc())
+        .limit(limit)
+    )
+    rows = connection.execute(statement, {"words": database.expression(terms)}).all()
+    current = _on_current_paths(connection, rows)
+    return [
+        SearchRow(
+            conversation_id=row.conversation_id,
+            entry_id=row.id,
+            snippet=snippet(said(row.type, json.loads(row.body)), terms),
+            timestamp=row.timestamp,
+            on_current_branch=row.key in current,
+        )
+        for row in rows
+    ]
+
+
+def _on_current_paths(connection: Connection, rows: Sequence[Any]) -> set[int]:
+    found: set[int] = set()
+    for leaf_key in {row.leaf_key for row in rows if row.leaf_key is not None}:
+        some = [row for row in rows if row.leaf_key == leaf_key]
+        found |= on_current_path(connection, some, _leaf(connection, some[0].conversation_id, leaf_key))
+    return found
+
+
+def _leaf(connection: Connection, conversation_id: str, key: int) -> PathEnd | None:
+    row = connection.execute(select(*END_COLUMNS).where(ENTRY_TABLE.c.key == key)).one_or_none()
+    return None if row is None else path_end(conversation_id, row)
+
+
+_COLUMNS: Final = (
+    ENTRY_TABLE.c.key,
+    ENTRY_TABLE.c.id,
+    ENTRY_TABLE.c.run,
+    ENTRY_TABLE.c.depth,
+    ENTRY_TABLE.c.type,
+    ENTRY_TABLE.c.timestamp,
+    RUN.c.run_depth,
+    CONVERSATION.c.id.label("conversation_id"),
+    CONVERSATION.c.leaf_key,
+    ENTRY_TABLE.c.body,
+)
