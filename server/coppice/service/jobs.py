@@ -100,6 +100,7 @@ class Jobs:
             shared = SharedProgress(title)
             task = asyncio.create_task(self._work(conversation_id, work, shared))
             job = self._running[conversation_id] = _Job(kind, task, shared)
+            task.add_done_callback(lambda _: self._ended(conversation_id, shared))
         elif not (joinable and job.kind == kind):
             self.refuse_if_busy(conversation_id)
         job.progress.join(progress)
@@ -135,9 +136,17 @@ class Jobs:
         try:
             return await work(progress)
         finally:
-            self._running.pop(conversation_id, None)
+            self._ended(conversation_id, progress)
+
+    def _ended(self, conversation_id: str, progress: SharedProgress) -> None:
+        """Also for a job that was cancelled before it began, of which its own code knows nothing."""
+        job = self._running.get(conversation_id)
+        if job is not None and job.progress is progress:
+            del self._running[conversation_id]
+        progress.end("Stopped")
 
     async def _outcome(self, job: _Job) -> WireModel:
+        """A job that was cancelled when it had written already is answered for with what it did."""
         job.waiting += 1
         try:
             return await asyncio.shield(job.task)
@@ -145,7 +154,7 @@ class Jobs:
             if job.waiting == 1 and not job.task.done():
                 job.task.cancel()
                 with contextlib.suppress(asyncio.CancelledError, Exception):
-                    await job.task
+                    return await job.task
             raise
         finally:
             job.waiting -= 1
