@@ -1,20 +1,17 @@
 """The use cases `coppice/label` and `coppice/pin`."""
 
-import asyncio
-
 from coppice.compaction.sizes import fitted_sizes
 from coppice.errors import ContextOverflowError, UnknownEntryError
 from coppice.service.context import Context, now
 from coppice.service.messages.events import Change
 from coppice.service.messages.navigation import LabelParams, LabelResult, PinParams, PinResult
-from coppice.service.path_reading import read_path
 from coppice.service.usage import Counter
 from coppice.store.records import NewRecord
-from coppice.tokens.measuring import size_of_entry
+from coppice.store.store import Store
 from coppice.tokens.size import Size
 from coppice.tree.entries import LabelEntry, PinEntry
 from coppice.tree.ids import new_entry_id
-from coppice.tree.view import message_of
+from coppice.tree.view import pinned_message
 
 
 class Marking:
@@ -31,8 +28,6 @@ class Marking:
 
     async def pin(self, params: PinParams) -> PinResult:
         """Raises ContextOverflowError when the pins alone would leave no room to work in."""
-        if params.pinned:
-            await asyncio.to_thread(self._refuse_what_does_not_fit, params)
         entry = PinEntry(
             id=new_entry_id(),
             parent_id=None,
@@ -47,6 +42,8 @@ class Marking:
     async def _store(self, conversation_id: str, entry: LabelEntry | PinEntry, change: Change) -> object:
         def write() -> tuple[object, str | None]:
             store = self._context.stores.of_conversation(conversation_id)
+            if isinstance(entry, PinEntry) and entry.pinned:
+                self._refuse_what_does_not_fit(store, conversation_id, entry.target_id)
             done = store.append(conversation_id, [NewRecord(entry, Size())], modified_at=entry.timestamp)
             return store.entry(conversation_id, entry.id), done.leaf_id
 
@@ -54,23 +51,27 @@ class Marking:
         self._context.announce(conversation_id, leaf_id, change)
         return stored
 
-    def _refuse_what_does_not_fit(self, params: PinParams) -> None:
-        """Pins may take what the kept tail, the summary and the reserve leave of the window."""
-        store = self._context.stores.of_conversation(params.conversation_id)
-        settings = self._context.settings.of(store.conversation(params.conversation_id).workspace_uri)
-        entry = store.entry(params.conversation_id, params.entry_id)
-        if message_of(entry) is None and entry.type != "compaction":
+    def _refuse_what_does_not_fit(self, store: Store, conversation_id: str, entry_id: str) -> None:
+        """Pins may take what the kept tail, the summary and the reserve leave of the window.
+
+        Every pin of the path counts, for a later compaction leaves them all.
+        """
+        settings = self._context.settings.of(store.conversation(conversation_id).workspace_uri)
+        entry = store.entry(conversation_id, entry_id)
+        if pinned_message(entry) is None:
             raise UnknownEntryError(
                 "Only messages and summaries can be pinned; this entry says nothing to a model.",
-                entryId=params.entry_id,
+                entryId=entry_id,
             )
-        path = read_path(store, params.conversation_id, settings)
+        end = store.end(conversation_id)
+        if end is None or store.ancestor_depth(end, entry_id) is None:
+            end = store.end(conversation_id, entry_id)
+        pins = [pinned for _, pinned in store.pins(end)] if end is not None else []
         sizes = fitted_sizes(settings.compaction, settings.model.context_window)
         room = sizes.threshold - sizes.keep_recent - sizes.max_summary
         counter = Counter(settings)
-        others = [pinned for pinned in path.pinned() if pinned.id != entry.id]
-        taken = sum(counter.tokens(size_of_entry(pinned)) for pinned in others)
-        size = counter.tokens(size_of_entry(entry))
+        taken = counter.pinned_tokens(pinned for pinned in pins if pinned.id != entry_id)
+        size = counter.pinned_tokens([entry])
         if taken + size > room:
             raise ContextOverflowError(
                 f"The entry has {size:,} tokens; {taken:,} are pinned already and {room:,} is all there is "

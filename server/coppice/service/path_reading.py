@@ -14,6 +14,7 @@ from coppice.tree.entries import CompactionEntry, Entry
 
 BEFORE_THE_ROOT: Final = -1
 """The depth of metadata that was recorded before anything was said."""
+_RESULTS_LOOKED_PAST: Final = 64
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,21 @@ class Path:
         return self.store.entries(self.end, first, last) if first <= last else []
 
     def pinned(self, before: int | None = None) -> list[Entry]:
-        """The pinned entries from before the view, or from before another depth, root first."""
+        """The pinned entries that a view does not show in their places, root first.
+
+        Those are the ones from before the view and every compaction but the one that opens it. With
+        `before` the view is the one that a new compaction keeping the entries from that depth on would
+        leave.
+        """
         if self.end is None:
             return []
-        before = self.first_depth if before is None else before
-        return [entry for depth, entry in self.store.pins(self.end) if depth < before]
+        opening = self.compaction.entry_id if self.compaction is not None and before is None else None
+        first = self.first_depth if before is None else before
+        return [
+            entry
+            for depth, entry in self.store.pins(self.end)
+            if entry.id != opening and (depth < first or isinstance(entry, CompactionEntry))
+        ]
 
     def compaction_entry(self) -> CompactionEntry | None:
         if self.compaction is None:
@@ -60,8 +71,20 @@ class Path:
         return self._fed(ledger, self.first_depth, last)
 
     def ledger_of(self, first: int, last: int | None = None) -> Ledger:
-        """The files of the entries from depth `first` to `last` alone."""
-        return self._fed(Ledger(self.root, self.settings.files.tools), first, last)
+        """The files of the entries from depth `first` to `last` alone.
+
+        A result among them counts though its call comes before them.
+        """
+        ledger = Ledger(self.root, self.settings.files.tools)
+        return self._fed(ledger.add(self._calling_reply(first)), first, last)
+
+    def _calling_reply(self, before: int) -> list[Entry]:
+        """The newest reply before a depth, whose calls may be answered from there on."""
+        if self.end is None:
+            return []
+        rows = self.store.rows(self.end, max(0, before - _RESULTS_LOOKED_PAST), before - 1)
+        reply = next((row for row in reversed(rows) if row.role == "assistant"), None)
+        return self.entries(reply.depth, reply.depth) if reply is not None else []
 
     def _fed(self, ledger: Ledger, first: int, last: int | None) -> Ledger:
         """Feeds `ledger` the entries on the path, each followed by the file activity recorded beside it."""
