@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from coppice.compaction.branch import within_budget
@@ -15,6 +15,7 @@ from coppice.service.path_reading import Path
 from coppice.service.span_requests import span_request, with_blocks
 from coppice.service.usage import Counter
 from coppice.store.records import EntryRow, PathEnd
+from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import (
     METADATA_TYPES,
@@ -58,8 +59,8 @@ class Departure:
             else None
         )
         text = said_by_a_person(target)
-        beside = text is not None or target.type in METADATA_TYPES
-        return cls(path, target_id, target.parent_id if beside else target.id, text, ancestor)
+        leaf_id = standing_at(store, conversation_id, target) if text is None else target.parent_id
+        return cls(path, target_id, leaf_id, text, ancestor)
 
     @property
     def old_leaf_id(self) -> str | None:
@@ -102,15 +103,27 @@ def said_by_a_person(entry: Entry) -> str | None:
             return None
 
 
+def standing_at(store: Store, conversation_id: str, entry: Entry) -> str | None:
+    """The leaf for whoever goes to `entry`: itself, or for metadata the next entry above that is none."""
+    while entry.type in METADATA_TYPES:
+        if entry.parent_id is None:
+            return None
+        entry = store.entry(conversation_id, entry.parent_id)
+    return entry.id
+
+
 async def summarize_branch(
     departure: Departure,
     summarizer: Summarizer,
-    instructions: str | None,
     stage: Callable[[str, int], None],
+    *,
+    instructions: str | None,
+    replace_instructions: bool,
 ) -> BranchSummaryEntry:
     """The branch summary, stored nowhere yet. Cancellable."""
     stage("Reading the branch", 5)
-    request, ledger, blocks = await asyncio.to_thread(_request, departure, instructions)
+    request, ledger, blocks = await asyncio.to_thread(_request, departure)
+    request = replace(request, instructions=instructions, replace_instructions=replace_instructions)
     stage("Summarizing", 20)
     written = await summarizer.summarize(request)
     if not written.text.strip():
@@ -127,7 +140,7 @@ async def summarize_branch(
     )
 
 
-def _request(departure: Departure, instructions: str | None) -> tuple[SummaryRequest, Ledger, str]:
+def _request(departure: Departure) -> tuple[SummaryRequest, Ledger, str]:
     settings = departure.path.settings
     counter = Counter(settings)
     sizes = fitted_sizes(
@@ -138,7 +151,7 @@ def _request(departure: Departure, instructions: str | None) -> tuple[SummaryReq
     chosen = within_budget(messages, sizes.threshold, lambda said: counter.tokens(size_of_message(said)))
     limit = min(int(SUMMARY_SHARE * sizes.reserve), max(SMALLEST_SUMMARY, departure.tokens() // 2))
     ledger = departure.ledger()
-    request, blocks = span_request(chosen, ledger, limit=limit, counter=counter, instructions=instructions)
+    request, blocks = span_request(chosen, ledger, limit=limit, counter=counter, kind="branch")
     return request, ledger, blocks
 
 

@@ -71,7 +71,11 @@ class Navigating:
     ) -> NavigateResult:
         try:
             summary = await summarize_branch(
-                departure, self._context.summarizer, params.instructions, progress.report
+                departure,
+                self._context.summarizer,
+                progress.report,
+                instructions=params.instructions,
+                replace_instructions=params.replace_instructions,
             )
             result = await self._move(params, departure, summary)
         except asyncio.CancelledError:
@@ -87,17 +91,21 @@ class Navigating:
         self, params: NavigateParams, departure: Departure, summary: BranchSummaryEntry | None
     ) -> NavigateResult:
         conversation_id = params.conversation_id
+        label = (params.label or "").strip()
 
         def store_move() -> tuple[str | None, UsageState]:
-            leaf_id = _store_move(departure, summary, params.label)
+            leaf_id = _store_move(departure, summary, label)
             return leaf_id, usage_state(departure.path.again())
 
         leaf_id, usage = await self._context.write(conversation_id, store_move)
-        changes: list[Change] = ["leaf"] if summary is None else ["entries", "leaf"]
-        if params.label:
+        changes: list[Change] = ["entries"] if summary is not None else []
+        if leaf_id != departure.old_leaf_id:
+            changes.append("leaf")
+        if label:
             changes.append("labels")
-        self._context.announce(conversation_id, leaf_id, *changes)
-        self._context.announce_usage(conversation_id, usage)
+        if changes:
+            self._context.announce(conversation_id, leaf_id, *changes)
+            self._context.announce_usage(conversation_id, usage)
         return NavigateResult(leaf_id=leaf_id, editor_text=departure.editor_text, summary_entry=summary)
 
     def _departure(self, conversation_id: str, target_id: str) -> Departure:
@@ -106,8 +114,11 @@ class Navigating:
         return Departure.plan(read_path(store, conversation_id, settings), target_id)
 
 
-def _store_move(departure: Departure, summary: BranchSummaryEntry | None, label: str | None) -> str | None:
-    """Moves the leaf in one transaction with the summary. Refused when somebody moved it meanwhile."""
+def _store_move(departure: Departure, summary: BranchSummaryEntry | None, label: str) -> str | None:
+    """Moves the leaf in one transaction with the summary. Refused when somebody moved it meanwhile.
+
+    An empty label is none.
+    """
     store, conversation_id, at = departure.path.store, departure.path.conversation.id, now()
     if summary is None:
         store.set_leaf(

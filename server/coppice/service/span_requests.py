@@ -3,14 +3,20 @@
 from collections.abc import Sequence
 
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
-from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.summarizer import Kind, SummaryRequest
 from coppice.files.ledger import Ledger
 from coppice.service.usage import Counter
 from coppice.tree.messages import Message
 
 
 def span_request(
-    messages: Sequence[Message], ledger: Ledger, *, limit: int, counter: Counter, instructions: str | None
+    messages: Sequence[Message],
+    ledger: Ledger,
+    *,
+    limit: int,
+    counter: Counter,
+    instructions: str | None = None,
+    kind: Kind = "history",
 ) -> tuple[SummaryRequest, str]:
     """The request, and the file blocks to put behind its answer; both together stay within `limit` tokens."""
     blocks = file_blocks(
@@ -28,6 +34,7 @@ def span_request(
         max_tokens=max(1, limit - counter.count_text(blocks)),
         count_tokens=counter.count_text,
         modified_files=ledger.modified_files,
+        kind=kind,
     )
     return request, blocks
 

@@ -5,7 +5,7 @@ from typing import cast
 
 from coppice.compaction.sizes import fitted_sizes
 from coppice.compaction.summarizer import SummaryRequest
-from coppice.errors import CoppiceError, NothingToCompactError, UnknownEntryError
+from coppice.errors import CoppiceError, NothingToCompactError, SummaryRejectedError, UnknownEntryError
 from coppice.files.ledger import Ledger
 from coppice.service.branches import told_by
 from coppice.service.context import Context
@@ -46,6 +46,8 @@ class Spans:
         request, ledger, blocks = await asyncio.to_thread(self._request, params)
         progress.report("Summarizing", 20)
         written = await self._context.summarizer.summarize(request)
+        if not written.text.strip():
+            raise SummaryRejectedError("The summary came out empty. Ask for it again.")
         text = with_blocks(written.text, blocks)
         return SummarizeResult(
             summary=text,
