@@ -1,14 +1,21 @@
 """Copying a part of a path: into a new conversation, or onto a branch of the same one."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
+from coppice.service.context import now
 from coppice.store.records import NewRecord, PathEnd
 from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_entry
-from coppice.tree.entries import CompactionEntry, Entry
+from coppice.tokens.size import Size
+from coppice.tree.entries import METADATA_TYPES, CompactionEntry, Entry, LabelEntry, MessageEntry, PinEntry
 from coppice.tree.ids import new_entry_id
+from coppice.tree.messages import AssistantMessage, Usage
 
-BATCH = 500
+BATCH: Final = 500
+COPIED_METADATA: Final = ("file_activity", "custom")
+"""Metadata that is copied as it was recorded. Of labels and pins what holds now is copied."""
 
 
 def path_batches(store: Store, end: PathEnd, first: int = 0) -> Iterator[list[NewRecord]]:
@@ -18,10 +25,39 @@ def path_batches(store: Store, end: PathEnd, first: int = 0) -> Iterator[list[Ne
         yield [_record(store, end.conversation_id, entry) for entry in entries]
 
 
-def with_new_ids(records: Sequence[NewRecord]) -> list[NewRecord]:
-    """The records under new ids; what they say of each other follows, what they say of others stays."""
-    ids = {record.entry.id: new_entry_id() for record in records}
-    return [NewRecord(_renamed(record.entry, ids), record.size, record.ledger) for record in records]
+def marks(store: Store, end: PathEnd, first: int = 0) -> list[LabelEntry | PinEntry]:
+    """The labels and pins that the entries from depth `first` on bear now, as new entries at the end."""
+    labels = [label(end, target_id, name) for depth, target_id, name in store.labels(end) if depth >= first]
+    pins = [pin(end, entry.id, pinned=True) for depth, entry in store.pins(end) if depth >= first]
+    return [*labels, *pins]
+
+
+def label(end: PathEnd, target_id: str, name: str | None) -> LabelEntry:
+    about = {"id": new_entry_id(), "parent_id": end.id, "timestamp": now(), "target_id": target_id}
+    return LabelEntry.model_validate(about if name is None else {**about, "label": name})
+
+
+def pin(end: PathEnd, target_id: str, *, pinned: bool) -> PinEntry:
+    return PinEntry(id=new_entry_id(), parent_id=end.id, timestamp=now(), target_id=target_id, pinned=pinned)
+
+
+def replayed(store: Store, end: PathEnd, above: int) -> list[NewRecord]:
+    """What lies on the path behind depth `above`, as new entries to append elsewhere, in order.
+
+    The metadata beside an entry follows it, and that beside the one at `above` comes first; labels and
+    pins come last. Ids are new, and what the entries say of each other follows them. Up to the next
+    compaction the providers' counts are zero: they counted a view that the copies are not seen in.
+    """
+    beside: dict[int, list[Entry]] = defaultdict(list)
+    for depth, entry in store.attached(end, above, end.depth, COPIED_METADATA):
+        beside[depth].append(entry)
+    records = _unsized(beside[above])
+    for number, batch in enumerate(path_batches(store, end, above + 1)):
+        for depth, record in enumerate(batch, above + 1 + number * BATCH):
+            if record.entry.type not in METADATA_TYPES or record.entry.type in COPIED_METADATA:
+                records.append(record)
+            records += _unsized(beside[depth])
+    return _uncounted(_with_new_ids([*records, *_unsized(marks(store, end, above + 1))]))
 
 
 def _record(store: Store, conversation_id: str, entry: Entry) -> NewRecord:
@@ -33,8 +69,51 @@ def _record(store: Store, conversation_id: str, entry: Entry) -> NewRecord:
     return NewRecord(entry, size_of_entry(entry), ledger)
 
 
+def _unsized(entries: Iterable[Entry]) -> list[NewRecord]:
+    return [NewRecord(entry, Size()) for entry in entries]
+
+
+def _with_new_ids(records: Sequence[NewRecord]) -> list[NewRecord]:
+    ids = {record.entry.id: new_entry_id() for record in records}
+    return [NewRecord(_renamed(record.entry, ids), record.size, record.ledger) for record in records]
+
+
 def _renamed(entry: Entry, ids: dict[str, str]) -> Entry:
     changes: dict[str, str] = {"id": ids[entry.id]}
-    if isinstance(entry, CompactionEntry) and entry.first_kept_entry_id in ids:
-        changes["first_kept_entry_id"] = ids[entry.first_kept_entry_id]
+    match entry:
+        case CompactionEntry(first_kept_entry_id=str() as kept) if kept in ids:
+            changes["first_kept_entry_id"] = ids[kept]
+        case LabelEntry() | PinEntry() if entry.target_id in ids:
+            changes["target_id"] = ids[entry.target_id]
+        case _:
+            pass
     return entry.model_copy(update=changes)
+
+
+def _uncounted(records: Sequence[NewRecord]) -> list[NewRecord]:
+    found = list(records)
+    for index, record in enumerate(found):
+        match record.entry:
+            case CompactionEntry():
+                break
+            case MessageEntry(message=AssistantMessage(usage=Usage() as usage) as reply):
+                none = Usage.model_validate(_zeroed(usage.model_dump(by_alias=True)))
+                message = reply.model_copy(update={"usage": none})
+                entry = record.entry.model_copy(update={"message": message})
+                found[index] = NewRecord(entry, record.size, record.ledger)
+            case _:
+                pass
+    return found
+
+
+def _zeroed(value: Any) -> Any:
+    """Numbers as 0, all else as it is: what was spent, was spent by the original."""
+    match value:
+        case bool():
+            return value
+        case int() | float():
+            return 0
+        case dict():
+            return {key: _zeroed(item) for key, item in value.items()}
+        case _:
+            return value
