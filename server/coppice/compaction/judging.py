@@ -6,7 +6,7 @@ from typing import Final
 
 from coppice.compaction.facts.sentences import one_line
 from coppice.compaction.prompts import TURN_LABELS, Part
-from coppice.compaction.repairs import mended
+from coppice.compaction.repairs import mended, without_preamble
 from coppice.compaction.summary import Summary, missing_headings, parse_summary
 from coppice.tree.messages import AssistantMessage, text_of
 
@@ -78,6 +78,10 @@ def judge(message: AssistantMessage, part: Part, leaks: frozenset[str]) -> Judge
 
 
 def _judged_summary(text: str, repaired: list[str], *, cut_off: bool) -> Judgement:
+    started = without_preamble(text)
+    if started != text:
+        repaired.append("preamble")
+    text = started
     missing = missing_headings(text)
     parsed = parse_summary(text)
     if parsed.turn:

@@ -1,7 +1,8 @@
 """Mending a model's answer as text: what is no part of a summary comes off, loops are cut short."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Final
 
 from coppice.compaction.facts.sentences import sentences_of
@@ -40,6 +41,7 @@ _MOST_SAME_LINES: Final = 2
 _MOST_CHARS: Final = 400_000
 _LOOP: Final = 4
 _LONGEST_UNIT: Final = 12
+_LEAST_WORD: Final = 5
 _LEAST_SENTENCE: Final = 20
 _WHOLE_LEAK: Final = 40
 
@@ -117,15 +119,11 @@ def _marker_end(line: str) -> int:
     return match.end() if match else 0
 
 
-def _without_same_neighbours(lines: Iterable[str]) -> list[str]:
-    kept: list[str] = []
-    last = ""
-    for line in lines:
-        key = normalized(line[_marker_end(line) :])
-        if not key or key != last:
-            kept.append(line)
-        last = key or last
-    return kept
+def _without_same_neighbours(lines: Iterable[str]) -> Iterator[str]:
+    """Lines that follow each other four times or more stand once; the `end`s of a piece of code may stay."""
+    for key, run in groupby(lines, key=lambda line: normalized(line[_marker_end(line) :])):
+        same = list(run)
+        yield from same[:1] if len(key) >= _LEAST_WORD and len(same) >= _LOOP else same
 
 
 def _without_repeated_sentences(line: str) -> str:
@@ -201,6 +199,12 @@ def _without_last_line(text: str) -> str:
     if lines and not _LINE_END.search(lines[-1]):
         del lines[-1]
     return "\n".join(lines).rstrip()
+
+
+def without_preamble(text: str) -> str:
+    """`text` from its first heading on, if there is one."""
+    first = _HEADING.search(text) if _HEADING.match(text) else _NEXT_HEADING.search(text)
+    return text[first.start() :].lstrip("\n") if first else text
 
 
 def _without_farewell(text: str) -> str:
