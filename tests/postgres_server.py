@@ -50,9 +50,9 @@ class PostgresServer:
     def execute(self, statement: str, *values: Any) -> list[Any]:
         import psycopg  # noqa: PLC0415 - where PostgreSQL is not installed, neither need its driver be
 
-        place = {"host": str(self.folder), "port": self.port, "user": "coppice", "dbname": "postgres"}
-        with psycopg.connect(**place, autocommit=True) as connection:
-            cursor = connection.execute(statement, values)  # type: ignore[call-overload]  # no literal
+        place = f"host={self.folder} port={self.port} user=coppice dbname=postgres"
+        with psycopg.connect(place, autocommit=True) as connection:
+            cursor = connection.execute(statement, values)
             return list(cursor.fetchall()) if cursor.description else []
 
     def drop_connections(self) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import event
-from store.store_kit import NOW, activity, compaction, label, new_conversation, pin, user
+from store.store_kit import NOW, WORKSPACE, activity, compaction, label, new_conversation, pin, user
 
 from coppice.store.records import NewRecord, PathEnd
 from coppice.store.store import Store
@@ -62,13 +62,15 @@ def grow(folder: Path, length: int, *, branchy: bool) -> Grown:
         if to_end % 300 == 100:
             records.append(compaction(f"n{max(number - 40, 0)}", f"n{number}", parent=parent))
         else:
-            records.append(user(entry_id=f"n{number}", parent=parent))
+            said = "Plant an oak." if number % 100 == 7 else "Plant a tree."
+            records.append(user(said, f"n{number}", parent=parent))
         if to_end % 40 == 0:
             records.append(activity("a.py", f"f{number}", parent=f"n{number}"))
         if number in (3, 4):
             records.append(label(f"n{number}", "here", f"l{number}", parent=f"n{number}"))
             records.append(pin(f"n{number}", entry_id=f"p{number}", parent=f"n{number}"))
-    store = Store.open(f"sqlite:///{folder / f'{length}-{branchy}.sqlite3'}", server_id="one")
+    url = f"sqlite:///{folder / f'{length}-{branchy}.sqlite3'}"
+    store = Store.open(url, server_id="one", index_idle_seconds=None)
     with store.importing(new_conversation("c")) as writer:
         writer.add(records)
         writer.leaf(f"n{length - 1}")
@@ -142,6 +144,14 @@ def navigate(grown: Grown) -> object:
     return grown.store.set_leaf("c", f"n{grown.length - 1}", modified_at=NOW)
 
 
+def search_for_what_stands_everywhere(grown: Grown) -> object:
+    return grown.store.search("plant", limit=10)
+
+
+def search_for_what_stands_here_and_there(grown: Grown) -> object:
+    return grown.store.search("plant oak", conversation_id="c", workspace_uri=WORKSPACE, limit=5)
+
+
 def listing(grown: Grown) -> object:
     return grown.store.conversations(limit=5), grown.store.conversation("c")
 
@@ -162,6 +172,8 @@ def listing(grown: Grown) -> object:
         append,
         branch,
         navigate,
+        search_for_what_stands_everywhere,
+        search_for_what_stands_here_and_there,
         listing,
     ],
     ids=lambda operation: operation.__name__,
