@@ -14,8 +14,8 @@ MESSAGES = json.loads(Path(__file__).with_name("provider_messages.json").read_te
 OVERFLOWS: list[dict[str, Any]] = MESSAGES["overflow"]
 OTHERS: list[dict[str, Any]] = MESSAGES["other"]
 NAMED_PROVIDERS = (
-    "Anthropic Bedrock OpenAI Azure Gemini xAI Groq OpenRouter Copilot llama.cpp LM_Studio Ollama MiniMax Kimi"
-    " Mistral z.ai Cerebras Hugging_Face LiteLLM Together"
+    "Anthropic Bedrock OpenAI Azure Gemini xAI Groq OpenRouter Copilot llama.cpp LM_Studio Ollama MiniMax"
+    " Kimi Mistral z.ai Cerebras Hugging_Face LiteLLM Together"
 )
 
 

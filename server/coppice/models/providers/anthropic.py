@@ -1,0 +1,174 @@
+"""Anthropic's Messages."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from coppice.models.chat import ChatRequest
+from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.dialect import Ending
+from coppice.models.providers.failures import AnswerFaultError, RefusedInStreamError
+from coppice.models.providers.refusals import Refusal, refusal_in
+from coppice.models.providers.values import as_count, as_object, as_text, at, objects
+from coppice.tree.messages import StopReason, SystemMessage, Usage
+from coppice.tree.rendering.anthropic import anthropic_request
+from coppice.tree.view import ViewMessage
+
+OWN_ADDRESS: Final = "https://api.anthropic.com/v1"
+KEY_VARIABLE: Final = "ANTHROPIC_API_KEY"
+
+_VERSION: Final = "2023-06-01"
+_STOPS: Final[dict[str, StopReason]] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "toolUse",
+}
+
+
+@dataclass(slots=True)
+class AnthropicDialect:
+    model: str
+    provider: str = "anthropic"
+    path: str = "/messages"
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        version = {"anthropic-version": _VERSION}
+        return version if key is None else version | {"x-api-key": key}
+
+    def body(self, request: ChatRequest, max_tokens: int) -> dict[str, Any]:
+        opening = [ViewMessage(None, SystemMessage(content=request.system))] if request.system else []
+        rendered = anthropic_request([*opening, *request.messages])
+        body: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": max_tokens,
+            "messages": rendered.messages,
+            "stream": True,
+        }
+        if rendered.system:
+            body["system"] = rendered.system
+        if request.tools:
+            body["tools"] = [_tool(tool) for tool in request.tools]
+        return body
+
+    def reader(self, builder: AnswerBuilder) -> "MessageReader":
+        return MessageReader(builder)
+
+    def adapt(self, refusal: Refusal, sent: dict[str, Any]) -> bool:  # noqa: ARG002 - nothing is optional here
+        return False
+
+
+def _tool(tool: Any) -> dict[str, Any]:
+    return {
+        "name": tool["name"],
+        "description": tool.get("description") or "",
+        "input_schema": tool.get("inputSchema") or {"type": "object", "properties": {}},
+    }
+
+
+class MessageReader:
+    def __init__(self, builder: AnswerBuilder) -> None:
+        self._builder = builder
+        self._reason: str | None = None
+        self._usage: dict[str, int] = {}
+        self._model: str | None = None
+        self._understood = False
+        self._calls: dict[int, int] = {}
+
+    @property
+    def finished(self) -> bool:
+        return self._reason is not None
+
+    def event(self, data: str) -> bool:
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError):
+            if self.finished:
+                return False
+            raise AnswerFaultError("bad-answer", "sent something that is no JSON. Check baseUrl.") from None
+        event = as_object(event)
+        place = as_count(event.get("index")) or 0
+        match event.get("type"):
+            case "message_start":
+                self._message(as_object(event.get("message")))
+            case "content_block_start":
+                self._block(place, as_object(event.get("content_block")))
+            case "content_block_delta":
+                self._delta(place, as_object(event.get("delta")))
+            case "message_delta":
+                self._reason = as_text(at(event, "delta", "stop_reason")) or self._reason
+                self._count(event.get("usage"))
+            case "message_stop":
+                self._reason = self._reason or "end_turn"
+                return False
+            case "error":
+                raise RefusedInStreamError(refusal_in(event, None) or Refusal(None, None, "an error"))
+            case None:
+                if error := refusal_in(event, None):
+                    raise RefusedInStreamError(error)
+        return True
+
+    def whole(self, data: Any) -> None:
+        if error := refusal_in(data, None):
+            raise RefusedInStreamError(error)
+        message = as_object(data)
+        if message.get("type") != "message":
+            return
+        self._message(message)
+        for place, block in enumerate(objects(message.get("content"))):
+            self._block(place, block)
+        self._reason = as_text(message.get("stop_reason")) or "end_turn"
+
+    def ending(self) -> Ending:
+        if not self._understood:
+            raise AnswerFaultError("bad-answer", "sent no message. Check baseUrl.")
+        if self._reason is None:
+            raise AnswerFaultError("cut-off", "broke off in the middle of the answer. Try again.")
+        if self._reason == "refusal":
+            raise AnswerFaultError("refused", "will not answer this: its safety check stopped the answer.")
+        return Ending(_STOPS.get(self._reason, "stop"), self._counted(), self._model)
+
+    def _message(self, message: dict[str, Any]) -> None:
+        self._understood = True
+        self._model = as_text(message.get("model")) or None
+        self._count(message.get("usage"))
+
+    def _block(self, place: int, block: dict[str, Any]) -> None:
+        match block.get("type"):
+            case "text":
+                self._builder.text(as_text(block.get("text")))
+            case "thinking":
+                self._builder.thinking(as_text(block.get("thinking")))
+                self._builder.sign_thinking(as_text(block.get("signature")))
+            case "tool_use":
+                call = self._builder.open_call(as_text(block.get("id")), as_text(block.get("name")))
+                self._calls[place] = call
+                if whole := as_object(block.get("input")):
+                    self._builder.arguments(call, json.dumps(whole, ensure_ascii=False))
+
+    def _delta(self, place: int, delta: dict[str, Any]) -> None:
+        match delta.get("type"):
+            case "text_delta":
+                self._builder.text(as_text(delta.get("text")))
+            case "thinking_delta":
+                self._builder.thinking(as_text(delta.get("thinking")))
+            case "signature_delta":
+                self._builder.sign_thinking(as_text(delta.get("signature")))
+            case "input_json_delta" if place in self._calls:
+                self._builder.arguments(self._calls[place], as_text(delta.get("partial_json")))
+
+    def _count(self, usage: Any) -> None:
+        """Counts in later events are totals so far, not additions."""
+        for name, value in as_object(usage).items():
+            if (count := as_count(value)) is not None:
+                self._usage[name] = count
+
+    def _counted(self) -> Usage | None:
+        told = self._usage
+        if "input_tokens" not in told or "output_tokens" not in told:
+            return None
+        return Usage(
+            input=told["input_tokens"],
+            output=told["output_tokens"],
+            cache_read=told.get("cache_read_input_tokens"),
+            cache_write=told.get("cache_creation_input_tokens"),
+        )

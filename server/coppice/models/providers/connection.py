@@ -1,0 +1,129 @@
+"""HTTP to one address, with everything that can go wrong there as a ModelError."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import httpx
+
+from coppice.models.chat import ModelError
+from coppice.models.providers.address import Address
+from coppice.models.providers.deadlines import Deadlines
+from coppice.models.providers.events import LARGEST_EVENT
+from coppice.models.providers.failures import AnswerFaultError, Party
+
+_HTTP_OK: Final = 200
+
+
+class Connection:
+    """Connections to one provider, opened when first needed and kept for the requests that follow.
+
+    Redirects are not followed: the request carries a key. Proxies and certificates come from the
+    environment (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`), as people behind one expect; for this machine's
+    own addresses it is ignored, or a proxy would read what is never to leave the machine.
+    """
+
+    def __init__(self, address: Address, party: Party, deadlines: Deadlines) -> None:
+        self._address = address
+        self._party = party
+        self._deadlines = deadlines
+        self._client: httpx.AsyncClient | None = None
+
+    @asynccontextmanager
+    async def post(
+        self, path: str, body: dict[str, Any], headers: Mapping[str, str], key: str | None
+    ) -> AsyncIterator[httpx.Response]:
+        """The response, whatever its status. Raises ModelError, also for what fails while it is read.
+
+        `network` means that nothing of an answer came; the request may be made again.
+        """
+        # Half of a surrogate pair, from a text that was cut badly, is no UTF-8: it goes as a question mark.
+        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        sent = {
+            "content-type": "application/json",
+            "accept": "text/event-stream, application/json",
+            **headers,
+        }
+        answered = False
+        try:
+            url = f"{self._address.base}{path}"
+            async with self._opened().stream("POST", url, content=content, headers=sent) as response:
+                answered = True
+                yield response
+        except httpx.TimeoutException as error:
+            raise self._too_slow(error, answered, key) from None
+        except httpx.TransportError as error:
+            raise self._lost(error, answered, key) from None
+        except httpx.DecodingError:
+            what = "sent an answer that cannot be unpacked. Check the proxy in between."
+            raise self._party.failed("bad-answer", what, key) from None
+
+    async def get_json(self, url: str, headers: Mapping[str, str]) -> Any:
+        """The JSON at `url`, or None: for whatever is not there, is too large, or is no JSON."""
+        body = bytearray()
+        try:
+            async with self._opened().stream("GET", url, headers=dict(headers)) as response:
+                if response.status_code != _HTTP_OK:
+                    return None
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > LARGEST_EVENT:
+                        return None
+            return json.loads(body)
+        except (httpx.HTTPError, ValueError, RecursionError):
+            return None
+
+    async def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    def _opened(self) -> httpx.AsyncClient:
+        if self._client is None:
+            waits = self._deadlines
+            self._client = httpx.AsyncClient(
+                timeout=httpx.Timeout(waits.silence, connect=waits.connect, pool=waits.connect),
+                follow_redirects=False,
+                trust_env=not self._address.is_loopback,
+                # Compression would hold back pieces of the stream, and is a way to send a bomb.
+                headers={"accept-encoding": "identity", "user-agent": "coppice"},
+            )
+        return self._client
+
+    def _too_slow(self, error: httpx.TimeoutException, answered: bool, key: str | None) -> ModelError:  # noqa: FBT001 - private
+        waits = self._deadlines
+        if isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout):
+            what = f"could not be reached within {waits.connect:g} s. Check baseUrl and the network."
+        elif answered:
+            what = f"fell silent for {waits.silence:g} s in the middle of the answer. Try again."
+        else:
+            what = f"did not begin to answer within {waits.silence:g} s. Try again, or choose another model."
+        return self._party.failed("timeout", what, key)
+
+    def _lost(self, error: httpx.TransportError, answered: bool, key: str | None) -> ModelError:  # noqa: FBT001 - private
+        if answered:
+            what = "broke off in the middle of the answer. Try again."
+            return self._party.failed("cut-off", what, key)
+        reached = not isinstance(error, httpx.ConnectError | httpx.ProxyError)
+        what = (
+            "closed the connection without an answer. Try again."
+            if reached
+            else "could not be reached. Check that the server runs, baseUrl, and the network."
+        )
+        return self._party.failed("network", what, key)
+
+
+async def read_json(response: httpx.Response) -> Any:
+    """An answer in one piece. Raises AnswerFaultError when it is too large or no JSON."""
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > LARGEST_EVENT:
+            raise AnswerFaultError("bad-answer", "sent an answer that is too large; it was stopped.")
+    if not body.strip():
+        raise AnswerFaultError("bad-answer", "sent an empty answer. Try again.")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise AnswerFaultError("bad-answer", "sent something that is no JSON. Check baseUrl.") from None

@@ -1,0 +1,171 @@
+"""A refusal or a fault as the error that a person reads and a program decides by."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from coppice.models.chat import FailureKind, ModelError
+from coppice.models.providers.keys import KeySource, redacted
+from coppice.models.providers.refusals import Refusal
+from coppice.recovery.overflow import is_overflow
+
+_LONGEST_QUOTE: Final = 300
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
+
+
+# The first line that fits decides: by status, by code, or by words.
+_CASES: Final[tuple[tuple[FailureKind, frozenset[int], frozenset[str], re.Pattern[str] | None], ...]] = (
+    (
+        "quota",
+        frozenset({402}),
+        frozenset({"insufficient_quota", "billing_error", "billing_hard_limit_reached"}),
+        _words(
+            r"""credit\ balance | insufficient\ (?:balance|credit|fund) | more\ credits | can\ only\ afford
+            | exceeded\ your\ current\ quota | payment\ required | settings/credits"""
+        ),
+    ),
+    (
+        "auth",
+        frozenset({401, 403, 407}),
+        frozenset({"invalid_api_key", "authentication_error", "permission_error"}),
+        _words(r"(?:invalid|incorrect|missing)\ api[ _-]?key | api\ key\ not\ valid | no\ auth\ credentials"),
+    ),
+    (
+        "rate-limit",
+        frozenset({429}),
+        frozenset({"rate_limit_exceeded", "rate_limit_error", "throttlingexception"}),
+        _words(
+            r"""rate.?limit | too\ many\ requests | tokens?\ per\ (?:min|day)
+            | wait\ before\ trying\ again"""
+        ),
+    ),
+    (
+        "not-found",
+        frozenset({404, 405, 410}),
+        frozenset({"model_not_found", "not_found_error", "deploymentnotfound"}),
+        _words(
+            r"""model\b.{0,120}(?:not\ found|does\ not\ exist|not\ exist) | not\ a\ valid\ model
+            | no\ such\ model | unknown\ model"""
+        ),
+    ),
+    (
+        "server",
+        frozenset({408}),
+        frozenset({"overloaded_error", "api_error", "server_error", "internal_server_error"}),
+        None,
+    ),
+)
+_REFUSED_CODES: Final = frozenset({"invalid_request_error", "badrequesterror", "content_filter"})
+
+
+class AnswerFaultError(Exception):
+    """What came is no answer of the protocol. `what` ends a sentence that begins with the server's name."""
+
+    def __init__(self, kind: FailureKind, what: str) -> None:
+        super().__init__(what)
+        self.kind: FailureKind = kind
+        self.what = what
+
+
+class RefusedInStreamError(Exception):
+    """An error in the middle of an answer that began well."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__("refused in the stream")
+        self.refusal = refusal
+
+
+def kind_of(refusal: Refusal, phrases: Sequence[str] = ()) -> FailureKind:
+    """Which case a refusal is. Overflow first, since servers send it with every status."""
+    if is_overflow(refusal.status, refusal.code, refusal.message, phrases):
+        return "overflow"
+    status, code, message = refusal.status or 0, (refusal.code or "").lower(), refusal.message
+    if 300 <= status < 400:  # noqa: PLR2004 - HTTP's own numbers, here and below
+        return "not-found"
+    for kind, statuses, codes, words in _CASES:
+        if status in statuses or code in codes or (words and words.search(message)):
+            # Gemini calls a limit by the minute a quota, and says when it ends.
+            return "rate-limit" if kind == "quota" and refusal.retry_after is not None else kind
+    if 400 <= status < 500 or (not status and code in _REFUSED_CODES):  # noqa: PLR2004
+        return "refused"
+    return "server"
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Who was asked, for sentences: provider and model, where, and with which key."""
+
+    name: str
+    keys: KeySource
+    phrases: Sequence[str] = ()
+
+    def refused(self, refusal: Refusal, key: str | None) -> ModelError:
+        kind = kind_of(refusal, self.phrases)
+        code = redacted(refusal.code, key) if refusal.code else None
+        return ModelError(
+            self._sentence(kind, refusal, key),
+            kind=kind,
+            status=refusal.status,
+            provider_code=code if code == refusal.code else None,
+            retry_after=refusal.retry_after,
+        )
+
+    def failed(self, kind: FailureKind, what: str, key: str | None = None) -> ModelError:
+        """`what` is half a sentence: `did not answer within 180 s. …`."""
+        return ModelError(redacted(f"{self.where} {what}", key), kind=kind)
+
+    @property
+    def where(self) -> str:
+        return f"{self.name} at {self.keys.address.origin}"
+
+    def _sentence(self, kind: FailureKind, refusal: Refusal, key: str | None) -> str:
+        status = "" if refusal.status is None else f" ({refusal.status})"
+        quote = _quoted(refusal.message, key)
+        match kind:
+            case "overflow":
+                said = f"The request is too long for {self.where}{status}{quote}"
+                return f"{said} Compact the conversation, or set contextWindow to the model's real window."
+            case "auth":
+                # A server's words about a key may hold the key, whole or in part: they are not repeated.
+                return f"{self.where} did not accept the key{status}. {self._about_the_key(key)}"
+            case "rate-limit":
+                wait = "" if refusal.retry_after is None else f" It asks to wait {refusal.retry_after:.0f} s."
+                return f"{self.where} has had too many requests{status}{quote}{wait} Try again later."
+            case "quota":
+                said = f"{self.where} has nothing left to spend on this account{status}{quote}"
+                return f"{said} Add credit there, or choose another model."
+            case "not-found" if refusal.status is not None and 300 <= refusal.status < 400:  # noqa: PLR2004
+                return (
+                    f"{self.where} answered with a redirect{status}, which is not followed: it could take the"
+                    " key elsewhere. Set baseUrl to the final address."
+                )
+            case "not-found":
+                said = f"{self.where} has no such model or endpoint{status}{quote}"
+                return (
+                    f"{said} Check the model's name, and that baseUrl is right (for openai it ends in /v1)."
+                )
+            case "server":
+                return f"{self.where} is in trouble{status}{quote} Try again, or choose another model."
+            case _:
+                return f"{self.where} refused the request{status}{quote}"
+
+    def _about_the_key(self, key: str | None) -> str:
+        variable = self.keys.variable
+        if variable is None:
+            return "Name the environment variable that holds the key for this address in apiKeyEnv."
+        if key is None:
+            return f"Set the environment variable {variable} to your key, or name another one in apiKeyEnv."
+        return f"Check the key in the environment variable {variable}, and that it may use this model."
+
+
+def _quoted(message: str, key: str | None) -> str:
+    said = redacted(message, key)
+    if not said:
+        return "."
+    if len(said) > _LONGEST_QUOTE:
+        said = f"{said[:_LONGEST_QUOTE].rstrip()}…"
+    return f': "{said}".'

@@ -1,0 +1,198 @@
+"""A chat model behind an HTTP API."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any, Final
+
+import httpx
+
+from coppice.models.chat import ChatAnswer, ChatRequest, ModelError, ModelLimits, OnDelta
+from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.connection import Connection, read_json
+from coppice.models.providers.deadlines import Deadlines, Retries
+from coppice.models.providers.dialect import AnswerReader, Dialect
+from coppice.models.providers.events import data_events
+from coppice.models.providers.failures import AnswerFaultError, Party, RefusedInStreamError
+from coppice.models.providers.keys import KeySource
+from coppice.models.providers.refusals import Refusal, read_refusal
+from coppice.models.providers.windows import ServerLimits, served_limits
+from coppice.recovery.overflow import told_window
+from coppice.tree.messages import AssistantMessage
+
+DEFAULT_WINDOW: Final = 200_000
+"""The window of a model of which neither the settings nor the server say anything, in tokens."""
+
+_HTTP_OK: Final = 200
+_WORTH_ANOTHER_TRY: Final = frozenset({"rate-limit", "server", "network"})
+_ASK_AGAIN_AFTER: Final = 60.0
+"""Seconds after which a server that told no limits is asked again."""
+
+
+class HttpChatModel:
+    """See `coppice.models.chat.ChatModel`. `context_window` and `max_output_tokens` are the settings'."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        model: str,
+        keys: KeySource,
+        *,
+        context_window: int | None = None,
+        max_output_tokens: int | None = None,
+        default_window: int = DEFAULT_WINDOW,
+        deadlines: Deadlines | None = None,
+        retries: Retries | None = None,
+        overflow_phrases: Sequence[str] = (),
+    ) -> None:
+        self._dialect = dialect
+        self._model = model
+        self._keys = keys
+        self._party = Party(self.name, keys, tuple(overflow_phrases))
+        self._set_window = context_window
+        self._set_output = max_output_tokens
+        self._default_window = default_window
+        self._deadlines = deadlines or Deadlines()
+        self._retries = retries or Retries()
+        self._connection = Connection(keys.address, self._party, self._deadlines)
+        self._served: ServerLimits | None = None
+        self._asked_at: float | None = None
+        self._asking = asyncio.Lock()
+        self._told_window: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name} at {self._keys.address.origin}>"
+
+    @property
+    def name(self) -> str:
+        return f"{self._dialect.provider}/{self._model}"
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+    async def limits(self) -> ModelLimits:
+        """The settings', else the server's, else a default; never more than an overflow error has told."""
+        served = None if self._set_window else await self._asked()
+        output = self._set_output or (served.max_output_tokens if served else None)
+        if self._set_window:
+            limits = ModelLimits(self._set_window, output, "settings")
+        elif served:
+            limits = ModelLimits(served.context_window, output, "server")
+        else:
+            limits = ModelLimits(self._default_window, output, "default")
+        if self._told_window and self._told_window < limits.context_window:
+            return ModelLimits(self._told_window, output, "server")
+        return limits
+
+    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+        try:
+            async with asyncio.timeout(self._deadlines.total):
+                return await self._with_retries(request, on_delta)
+        except TimeoutError:
+            what = (
+                f"did not finish within {self._deadlines.total:g} s. Ask for less, or choose another model."
+            )
+            error = self._party.failed("timeout", what)
+        except ModelError as failure:
+            error = failure
+        # What failed underneath holds the request, and the request its key: it is not handed on.
+        error.__cause__ = error.__context__ = None
+        raise error
+
+    async def _with_retries(self, request: ChatRequest, on_delta: OnDelta | None) -> ChatAnswer:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._deadlines.total
+        attempt = 1
+        while True:
+            builder = AnswerBuilder(on_delta)
+            try:
+                return await self._try(request, builder)
+            except ModelError as error:
+                attempt += 1
+                pause = self._retries.before(attempt, error.retry_after)
+                if error.kind not in _WORTH_ANOTHER_TRY or builder.begun or pause is None:
+                    raise
+                if loop.time() + pause >= end:
+                    raise
+            await asyncio.sleep(pause)
+
+    async def _try(self, request: ChatRequest, builder: AnswerBuilder) -> ChatAnswer:
+        """One answer; asked again at once, and uncounted, when only the wording was refused."""
+        key = self._keys.read()
+        most = self._set_output or (self._served.max_output_tokens if self._served else None)
+        tokens = min(request.max_tokens, most or request.max_tokens)
+        while True:
+            body = self._dialect.body(request, tokens)
+            headers = self._dialect.headers(key)
+            async with self._connection.post(self._dialect.path, body, headers, key) as response:
+                try:
+                    if response.status_code == _HTTP_OK:
+                        return await self._read(response, builder)
+                    refusal = await read_refusal(response)
+                except AnswerFaultError as fault:
+                    raise self._party.failed(fault.kind, fault.what, key) from None
+                except RefusedInStreamError as refused:
+                    raise self._refused(refused.refusal, key) from None
+            if not self._dialect.adapt(refusal, body):
+                raise self._refused(refusal, key)
+
+    def _refused(self, refusal: Refusal, key: str | None) -> ModelError:
+        error = self._party.refused(refusal, key)
+        if error.kind == "overflow":
+            self._told_window = refusal.window or told_window(refusal.message) or self._told_window
+        return error
+
+    async def _read(self, response: httpx.Response, builder: AnswerBuilder) -> ChatAnswer:
+        reader = self._dialect.reader(builder)
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind == "text/html":
+            raise AnswerFaultError("bad-answer", "answered with a web page. Check baseUrl.")
+        if kind == "application/json":
+            reader.whole(await read_json(response))
+        else:
+            await self._read_events(response, reader)
+        ending = reader.ending()
+        told: dict[str, Any] = {} if ending.usage is None else {"usage": ending.usage}
+        message = AssistantMessage(
+            content=builder.content(complete=ending.stop_reason != "length"),
+            provider=self._dialect.provider,
+            model=ending.model or self._model,
+            stop_reason=ending.stop_reason,
+            **told,
+        )
+        return ChatAnswer(message)
+
+    async def _read_events(self, response: httpx.Response, reader: AnswerReader) -> None:
+        """All events. Once the answer is whole, only its usage is waited for, and not for long."""
+        async with aclosing(data_events(response.aiter_bytes())) as events:
+            while True:
+                try:
+                    async with asyncio.timeout(self._deadlines.trailer if reader.finished else None):
+                        data = await anext(events, None)
+                except (TimeoutError, httpx.TransportError):
+                    if reader.finished:
+                        return
+                    raise
+                if data is None or not reader.event(data):
+                    return
+
+    async def _asked(self) -> ServerLimits | None:
+        """What the server tells, asked once; where it told nothing certain, again, but not at once."""
+        loop = asyncio.get_running_loop()
+        async with self._asking:
+            recent = self._asked_at is not None and loop.time() - self._asked_at < _ASK_AGAIN_AFTER
+            if recent or (self._served and self._served.is_certain):
+                return self._served
+            try:
+                headers = self._dialect.headers(self._keys.read())
+                async with asyncio.timeout(self._deadlines.limits):
+                    self._served = await served_limits(
+                        self._keys.address.base,
+                        self._model,
+                        lambda url: self._connection.get_json(url, headers),
+                        has_own_addresses=not self._keys.is_own_address,
+                    )
+            except (ModelError, TimeoutError):
+                self._served = None
+            self._asked_at = loop.time()
+            return self._served

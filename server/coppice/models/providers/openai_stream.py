@@ -1,0 +1,146 @@
+"""The answer of a chat completion, streamed or in one piece."""
+
+import json
+from typing import Any, Final
+
+from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.dialect import Ending
+from coppice.models.providers.failures import AnswerFaultError, RefusedInStreamError
+from coppice.models.providers.refusals import Refusal, refusal_in
+from coppice.models.providers.think_tag import ThinkTag
+from coppice.models.providers.values import as_count, as_object, as_text, at, objects
+from coppice.tree.messages import StopReason, Usage
+
+_STOPS: Final[dict[str, StopReason]] = {
+    "length": "length",
+    "max_tokens": "length",
+    "tool_calls": "toolUse",
+    "function_call": "toolUse",
+    "tool_use": "toolUse",
+}
+_REFUSALS: Final = frozenset({"content_filter", "sensitive", "refusal", "safety"})
+_BREAKDOWNS: Final = frozenset(
+    {"error", "error_finish", "network_error", "insufficient_system_resource", "abort", "aborted"}
+)
+_WINDOW_FULL: Final = "model_context_window_exceeded"
+
+
+class CompletionReader:
+    def __init__(self, builder: AnswerBuilder) -> None:
+        self._builder = builder
+        self._tag = ThinkTag(builder.text, builder.thinking)
+        self._reason: str | None = None
+        self._usage: Usage | None = None
+        self._model: str | None = None
+        self._understood = False
+        self._done = False
+        self._calls: dict[int, int] = {}
+
+    @property
+    def finished(self) -> bool:
+        return self._reason is not None
+
+    def event(self, data: str) -> bool:
+        if data.strip() == "[DONE]":
+            self._done = True
+            return False
+        try:
+            chunk = json.loads(data)
+        except (ValueError, RecursionError):
+            if self.finished:
+                return False
+            raise AnswerFaultError("bad-answer", "sent something that is no JSON. Check baseUrl.") from None
+        self._take(chunk, "delta")
+        return True
+
+    def whole(self, data: Any) -> None:
+        self._take(data, "message")
+        self._done = self._understood
+
+    def ending(self) -> Ending:
+        self._tag.end()
+        if not self._understood:
+            raise AnswerFaultError("bad-answer", "sent no chat completion. Check baseUrl.")
+        if self._reason is None and not self._done:
+            raise AnswerFaultError("cut-off", "broke off in the middle of the answer. Try again.")
+        return Ending(self._stop_reason(), self._usage, self._model)
+
+    def _take(self, data: Any, part: str) -> None:
+        chunk = as_object(data)
+        if error := refusal_in(data, None):
+            raise RefusedInStreamError(error)
+        self._model = as_text(chunk.get("model")) or self._model
+        self._usage = _usage(chunk.get("usage")) or _usage(at(chunk, "x_groq", "usage")) or self._usage
+        if isinstance(chunk.get("choices"), list):
+            self._understood = True
+        for choice in objects(chunk.get("choices")):
+            if as_count(choice.get("index")) not in (0, None):
+                continue
+            self._delta(as_object(choice.get(part)) or as_object(choice.get("delta")))
+            self._reason = as_text(choice.get("finish_reason")) or self._reason
+
+    def _delta(self, delta: dict[str, Any]) -> None:
+        self._builder.thinking(as_text(delta.get("reasoning_content")) or as_text(delta.get("reasoning")))
+        content = delta.get("content")
+        if isinstance(content, str):
+            self._tag.feed(content)
+        for block in objects(content):
+            self._block(block)
+        for call in objects(delta.get("tool_calls")):
+            self._call(call)
+        if as_text(delta.get("refusal")):
+            self._reason = "refusal"
+
+    def _block(self, block: dict[str, Any]) -> None:
+        """A piece of content as a block: Mistral's reasoning models send them."""
+        if block.get("type") == "thinking":
+            thinking = block.get("thinking")
+            pieces = [as_text(each.get("text")) for each in objects(thinking)] or [as_text(thinking)]
+            self._builder.thinking("".join(pieces))
+        else:
+            self._tag.feed(as_text(block.get("text")))
+
+    def _call(self, call: dict[str, Any]) -> None:
+        """A piece of a tool call. `index` tells its place; Gemini sends none, Ollama the same for all."""
+        call_id, name = as_text(call.get("id")), as_text(at(call, "function", "name"))
+        arguments = at(call, "function", "arguments")
+        text = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
+        place = as_count(call.get("index"))
+        known = self._calls.get(place) if place is not None else self._builder.call_count - 1
+        is_new = known is None or known < 0 or bool(call_id and call_id != self._builder.call_id(known))
+        if is_new:
+            self._tag.end()
+            known = self._builder.open_call(call_id, name)
+            name = ""
+        if place is not None:
+            self._calls[place] = known or 0
+        self._builder.arguments(known or 0, text, name)
+
+    def _stop_reason(self) -> StopReason:
+        reason = (self._reason or "stop").lower()
+        if reason in _REFUSALS:
+            raise AnswerFaultError("refused", "will not answer this: its content filter stopped the answer.")
+        if reason in _BREAKDOWNS:
+            raise RefusedInStreamError(Refusal(None, None, f"the answer ended with {reason}"))
+        if reason == _WINDOW_FULL:
+            if not self._builder.begun:
+                raise RefusedInStreamError(Refusal(None, reason, reason))
+            return "length"
+        if reason in _STOPS:
+            return _STOPS[reason]
+        return "toolUse" if self._builder.call_count else "stop"
+
+
+def _usage(value: Any) -> Usage | None:
+    """Tokens by kind; what was read from a cache is not counted as input too."""
+    told = as_object(value)
+    prompt, output = as_count(told.get("prompt_tokens")), as_count(told.get("completion_tokens"))
+    if prompt is None or output is None:
+        return None
+    cached = as_count(at(told, "prompt_tokens_details", "cached_tokens"))
+    if cached is None:
+        cached = as_count(told.get("prompt_cache_hit_tokens"))  # DeepSeek
+    total = as_count(told.get("total_tokens")) or prompt + output
+    if cached is None:
+        return Usage(input=prompt, output=output, total_tokens=total)
+    return Usage(input=max(0, prompt - cached), output=output, cache_read=cached, total_tokens=total)

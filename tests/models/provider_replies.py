@@ -1,0 +1,253 @@
+"""What the provider server answers: whole answers, and every failure."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from models.provider_server import CutError, Exchange, Reply
+
+USAGE = (11, 7)
+"""The tokens in and out that an answer tells unless it says otherwise."""
+
+
+def answer(
+    text: str = "",
+    *,
+    thinking: str = "",
+    calls: Sequence[tuple[str, str, Mapping[str, Any]]] = (),
+    stop: str | None = None,
+    usage: tuple[int, int] | None = USAGE,
+    pieces: int = 3,
+) -> Reply:
+    """An answer in the words of whichever protocol it is asked in. `calls` are (id, name, arguments)."""
+
+    async def reply(exchange: Exchange) -> None:
+        make = anthropic_events if exchange.request.is_anthropic else openai_events
+        await exchange.head()
+        for each in make(text, thinking=thinking, calls=calls, stop=stop, usage=usage, pieces=pieces):
+            await exchange.event(each)
+        await exchange.end()
+
+    return reply
+
+
+def openai_events(
+    text: str,
+    *,
+    thinking: str = "",
+    calls: Sequence[tuple[str, str, Mapping[str, Any]]] = (),
+    stop: str | None = None,
+    usage: tuple[int, int] | None = USAGE,
+    pieces: int = 3,
+) -> Iterator[Any]:
+    def chunk(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        return {"id": "c1", "object": "chat.completion.chunk", "model": "served-model", "choices": [choice]}
+
+    yield chunk({"role": "assistant", "content": ""})
+    yield from (chunk({"reasoning_content": piece}) for piece in _pieces(thinking, pieces))
+    yield from (chunk({"content": piece}) for piece in _pieces(text, pieces))
+    for index, (call_id, name, arguments) in enumerate(calls):
+        opening = {
+            "index": index,
+            "id": call_id,
+            "type": "function",
+            "function": {"name": name, "arguments": ""},
+        }
+        yield chunk({"tool_calls": [opening]})
+        for piece in _pieces(json.dumps(arguments), pieces):
+            yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+    yield chunk({}, stop or ("tool_calls" if calls else "stop"))
+    if usage:
+        counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+        yield {
+            "id": "c1",
+            "object": "chat.completion.chunk",
+            "model": "served-model",
+            "choices": [],
+            "usage": counts,
+        }
+    yield "[DONE]"
+
+
+def anthropic_events(
+    text: str,
+    *,
+    thinking: str = "",
+    calls: Sequence[tuple[str, str, Mapping[str, Any]]] = (),
+    stop: str | None = None,
+    usage: tuple[int, int] | None = USAGE,
+    pieces: int = 3,
+) -> Iterator[Any]:
+    counts = {"input_tokens": usage[0], "output_tokens": 1} if usage else {}
+    message = {"id": "m1", "type": "message", "role": "assistant", "model": "served-model", "content": []}
+    yield {"type": "message_start", "message": message | {"usage": counts}}
+    yield {"type": "ping"}
+    blocks: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
+    if thinking:
+        deltas = [{"type": "thinking_delta", "thinking": piece} for piece in _pieces(thinking, pieces)]
+        signed = {"type": "signature_delta", "signature": "c2lnbmVk"}
+        blocks.append(({"type": "thinking", "thinking": ""}, [*deltas, signed]))
+    if text:
+        deltas = [{"type": "text_delta", "text": piece} for piece in _pieces(text, pieces)]
+        blocks.append(({"type": "text", "text": ""}, deltas))
+    for call_id, name, arguments in calls:
+        parts = _pieces(json.dumps(arguments), pieces)
+        deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in parts]
+        blocks.append(({"type": "tool_use", "id": call_id, "name": name, "input": {}}, deltas))
+    for index, (block, deltas) in enumerate(blocks):
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        yield from ({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas)
+        yield {"type": "content_block_stop", "index": index}
+    reason = stop or ("tool_use" if calls else "end_turn")
+    ending: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": reason}}
+    yield ending | ({"usage": {"output_tokens": usage[1]}} if usage else {})
+    yield {"type": "message_stop"}
+
+
+def _pieces(text: str, count: int) -> list[str]:
+    size = max(1, -(-len(text) // count))
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def events(*data: Any, ends: bool = True) -> Reply:
+    """These events, and then the end of the stream, or a connection that is cut."""
+
+    async def reply(exchange: Exchange) -> None:
+        await exchange.head()
+        for each in data:
+            await exchange.event(each)
+        if not ends:
+            raise CutError
+        await exchange.end()
+
+    return reply
+
+
+def json_body(data: Any, *, status: int = 200, **headers: str) -> Reply:
+    return body(json.dumps(data).encode(), status=status, kind="application/json", **headers)
+
+
+def body(data: bytes, *, status: int = 200, kind: str = "text/event-stream", **headers: str) -> Reply:
+    async def reply(exchange: Exchange) -> None:
+        await exchange.head(status, kind, **headers)
+        await exchange.send(data)
+        await exchange.end()
+
+    return reply
+
+
+def error(status: int, message: str, *, code: str | None = None, **headers: str) -> Reply:
+    """A refusal in the shape of the protocol that it is asked in."""
+
+    async def reply(exchange: Exchange) -> None:
+        told = {"type": code or "invalid_request_error", "message": message}
+        shape: dict[str, Any] = {"type": "error", "error": told}
+        if not exchange.request.is_anthropic:
+            shape = {"error": told | {"code": code, "param": None}}
+        await json_body(shape, status=status, **headers)(exchange)
+
+    return reply
+
+
+def error_in_stream(message: str, *, code: str, after: str = "") -> Reply:
+    """An answer that begins well, with `after`, and then turns into an error."""
+
+    async def reply(exchange: Exchange) -> None:
+        await exchange.head()
+        await _begin(exchange, after)
+        told = {"type": code, "message": message}
+        is_anthropic = exchange.request.is_anthropic
+        await exchange.event(
+            {"type": "error", "error": told} if is_anthropic else {"error": told | {"code": code}}
+        )
+        await exchange.end()
+
+    return reply
+
+
+async def hang_before_headers(exchange: Exchange) -> None:
+    await exchange.until_dropped()
+
+
+async def hang_in_the_stream(exchange: Exchange) -> None:
+    await exchange.head()
+    await _begin(exchange, "The begin")
+    await exchange.until_dropped()
+
+
+async def cut_the_stream(exchange: Exchange) -> None:
+    await exchange.head()
+    await _begin(exchange, "The begin")
+    raise CutError
+
+
+async def end_the_stream_early(exchange: Exchange) -> None:
+    """As a proxy does that gives up: everything is in order but the answer is not whole."""
+    await exchange.head()
+    await _begin(exchange, "The begin")
+    await exchange.end()
+
+
+async def close_without_an_answer(exchange: Exchange) -> None:
+    raise CutError
+
+
+async def drip_slowly(exchange: Exchange) -> None:
+    """A piece now and then, for ever; never silent for long."""
+    await exchange.head()
+    await _begin(exchange, "a")
+    while True:
+        await asyncio.sleep(0.02)
+        await exchange.send(b": still here\n\n")
+        await _more(exchange, "a")
+
+
+def answer_of_bytes(count: int) -> Reply:
+    """An answer whose text alone has `count` bytes."""
+
+    async def reply(exchange: Exchange) -> None:
+        await exchange.head()
+        await _begin(exchange, "a")
+        for _ in range(count // 65_536):
+            await _more(exchange, "a" * 65_536)
+        await exchange.end()
+
+    return reply
+
+
+def line_of_bytes(count: int) -> Reply:
+    """One event that does not end."""
+
+    async def reply(exchange: Exchange) -> None:
+        await exchange.head()
+        await exchange.send(b"data: ")
+        for _ in range(count // 65_536):
+            await exchange.send(b"a" * 65_536)
+        await exchange.end()
+
+    return reply
+
+
+async def _begin(exchange: Exchange, text: str) -> None:
+    make = anthropic_events if exchange.request.is_anthropic else openai_events
+    for each in make(text, pieces=1):
+        if each == "[DONE]" or each.get("type") == "content_block_stop" or _has_ended(each):
+            return
+        await exchange.event(each)
+
+
+def _has_ended(event: Any) -> bool:
+    choices = event.get("choices") or [{}]
+    return (
+        event.get("type") in ("message_delta", "message_stop") or choices[0].get("finish_reason") is not None
+    )
+
+
+async def _more(exchange: Exchange, text: str) -> None:
+    if exchange.request.is_anthropic:
+        delta = {"type": "text_delta", "text": text}
+        await exchange.event({"type": "content_block_delta", "index": 0, "delta": delta})
+    else:
+        await exchange.event({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]})

@@ -1,0 +1,379 @@
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from models.asking import KEY, PROVIDERS, Provider, asked, request
+from models.provider_replies import answer, error, events, json_body, openai_events
+
+from coppice.models.chat import ChatRequest, Delta, ModelError
+from coppice.tree.messages import (
+    AssistantMessage,
+    DeveloperMessage,
+    SystemMessage,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    UserMessage,
+)
+from coppice.tree.view import ViewMessage
+
+READ = {
+    "name": "read",
+    "description": "Reads a file",
+    "inputSchema": {"type": "object", "required": ["path"]},
+}
+
+
+def chunk(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
+    return {"model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+
+def view(*messages: Any) -> list[ViewMessage]:
+    return [ViewMessage(None, message) for message in messages]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_an_answer_holds_text_usage_and_who_wrote_it(provider: Provider) -> None:
+    async with asked(provider, answer("Hello — 你好 🌳, friend")) as (model, server):
+        told = await model.complete(request("Hi"))
+    assert told.text == "Hello — 你好 🌳, friend"
+    assert told.message.stop_reason == "stop"
+    assert (told.message.provider, told.message.model) == (provider, "served-model")
+    assert told.message.usage is not None
+    assert (told.message.usage.input, told.message.usage.output) == (11, 7)
+    assert told.message.usage.context_tokens == 18
+    assert len(server.requests) == 1
+    assert model.name == f"{provider}/small-model"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_pieces_arrive_in_order_and_make_up_the_answer(provider: Provider) -> None:
+    heard: list[Delta] = []
+    calls = [("call-1", "read", {"path": "a.py"}), ("call-2", "read", {"path": "b.py"})]
+    script = answer("Two files then.", thinking="Which files?", calls=calls)
+    async with asked(provider, script) as (model, _):
+        told = await model.complete(request(tools=[READ]), heard.append)
+    assert told.message.stop_reason == "toolUse"
+    assert [type(block) for block in told.message.content] == [
+        ThinkingContent, TextContent, ToolCall, ToolCall,
+    ]  # fmt: skip
+    assert [(call.id, call.name, call.arguments) for call in told.message.tool_calls] == calls
+    assert "".join(each.text for each in heard if each.kind == "thinking") == "Which files?"
+    assert "".join(each.text for each in heard if each.kind == "text") == "Two files then."
+    for index, (call_id, name, arguments) in enumerate(calls):
+        pieces = [each for each in heard if each.call_index == index]
+        assert {(each.kind, each.call_id, each.call_name) for each in pieces} == {("toolCall", call_id, name)}
+        assert json.loads("".join(each.text for each in pieces)) == arguments
+
+
+async def test_openai_is_sent_what_the_api_takes() -> None:
+    messages = view(UserMessage(content="Hi"), DeveloperMessage(content="Note"), UserMessage(content="Go"))
+    async with asked("openai", answer("ok")) as (model, server):
+        await model.complete(request_with(messages, tools=[READ]))
+    (received,) = server.requests
+    assert received.path == "/v1/chat/completions"
+    assert received.headers["authorization"] == f"Bearer {KEY}"
+    assert received.body == {
+        "model": "small-model",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Hi"},
+            {"role": "system", "content": "Note"},
+            {"role": "user", "content": "Go"},
+        ],
+        "max_tokens": 100,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": "read",
+                    "description": "Reads a file",
+                    "parameters": {"type": "object", "required": ["path"]},
+                },
+            }
+        ],
+    }
+
+
+async def test_anthropic_is_sent_what_the_api_takes() -> None:
+    messages = view(UserMessage(content="Hi"), DeveloperMessage(content="Note"))
+    async with asked("anthropic", answer("ok")) as (model, server):
+        await model.complete(request_with(messages, tools=[READ]))
+    (received,) = server.requests
+    assert received.path == "/v1/messages"
+    assert received.headers["x-api-key"] == KEY
+    assert received.headers["anthropic-version"] == "2023-06-01"
+    assert "authorization" not in received.headers
+    assert received.body == {
+        "model": "small-model",
+        "max_tokens": 100,
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}],
+        "stream": True,
+        "system": "Be brief.\n\nNote",
+        "tools": [
+            {
+                "name": "read",
+                "description": "Reads a file",
+                "input_schema": {"type": "object", "required": ["path"]},
+            }
+        ],
+    }
+
+
+def request_with(messages: list[ViewMessage], **more: Any) -> ChatRequest:
+    return ChatRequest(messages, max_tokens=100, system="Be brief.", **more)
+
+
+async def test_system_messages_at_the_beginning_go_as_one() -> None:
+    messages = view(SystemMessage(content="Summary"), UserMessage(content="Hi"))
+    async with asked("openai", answer("ok")) as (model, server):
+        await model.complete(request_with(messages))
+    assert server.requests[0].body["messages"][0] == {"role": "system", "content": "Be brief.\n\nSummary"}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_half_a_surrogate_pair_does_not_stop_a_request(provider: Provider) -> None:
+    async with asked(provider, answer("ok")) as (model, server):
+        assert (await model.complete(request("cut \ud83d here"))).text == "ok"
+    assert "cut ? here" in json.dumps(server.requests[0].body)
+
+
+@pytest.mark.parametrize(("provider", "told"), [("openai", "length"), ("anthropic", "max_tokens")])
+async def test_an_answer_at_its_limit_says_so(provider: Provider, told: str) -> None:
+    async with asked(provider, answer("Half an ans", stop=told)) as (model, _):
+        assert (await model.complete(request())).message.stop_reason == "length"
+
+
+async def test_a_call_that_the_limit_cut_is_left_out() -> None:
+    opening = {"index": 0, "id": "c", "function": {"name": "read", "arguments": '{"path": "a'}}
+    script = events(chunk({"content": "So"}), chunk({"tool_calls": [opening]}), chunk({}, "length"), "[DONE]")
+    async with asked("openai", script) as (model, _):
+        told = await model.complete(request())
+    assert told.message.tool_calls == []
+    assert told.text == "So"
+
+
+async def test_arguments_that_are_no_object_are_a_bad_answer() -> None:
+    opening = {"index": 0, "id": "c", "function": {"name": "read", "arguments": "[1]"}}
+    script = events(chunk({"tool_calls": [opening]}), chunk({}, "tool_calls"), "[DONE]")
+    async with asked("openai", script) as (model, _):
+        with pytest.raises(ModelError) as caught:
+            await model.complete(request())
+    assert caught.value.kind == "bad-answer"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"index": 0, "id": "a"}, {"index": 0, "id": "b"}),  # Ollama
+        ({"id": "a"}, {"id": "b"}),  # Gemini
+        ({"index": 0, "id": "a"}, {"index": 1, "id": "b"}),
+    ],
+)
+async def test_calls_are_told_apart_however_they_are_numbered(
+    first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    def call(place: dict[str, Any], path: str) -> dict[str, Any]:
+        function = {"name": "read", "arguments": json.dumps({"path": path})}
+        return chunk({"tool_calls": [place | {"function": function}]})
+
+    script = events(call(first, "x"), call(second, "y"), chunk({}, "stop"), "[DONE]")
+    async with asked("openai", script) as (model, _):
+        told = await model.complete(request())
+    assert [call.arguments for call in told.message.tool_calls] == [{"path": "x"}, {"path": "y"}]
+    assert told.message.stop_reason == "toolUse"
+
+
+async def test_a_call_without_an_id_gets_one() -> None:
+    opening = {"index": 0, "function": {"name": "read", "arguments": {"path": "x"}}}
+    script = events(chunk({"tool_calls": [opening]}), chunk({}, "tool_calls"), "[DONE]")
+    async with asked("openai", script) as (model, _):
+        (call,) = (await model.complete(request())).message.tool_calls
+    assert call.id
+    assert call.arguments == {"path": "x"}
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [{"reasoning_content": "Hm."}, {"content": "Yes."}],
+        [{"reasoning": "Hm."}, {"content": "Yes."}],
+        [{"content": "<think>\nHm.\n</think>\n\nYes."}],
+        [
+            {"content": "\n<th"},
+            {"content": "ink>H"},
+            {"content": "m.</thi"},
+            {"content": "nk>\n"},
+            {"content": "Yes."},
+        ],
+        [
+            {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]},
+            {"content": "Yes."},
+        ],
+    ],
+)
+async def test_reasoning_is_thinking_wherever_it_is_told(deltas: list[dict[str, Any]]) -> None:
+    script = events(*map(chunk, deltas), chunk({}, "stop"), "[DONE]")
+    async with asked("openai", script) as (model, _):
+        told = await model.complete(request())
+    assert told.message.content == [ThinkingContent(thinking="Hm."), TextContent(text="Yes.")]
+
+
+async def test_anthropic_s_thinking_keeps_its_signature_and_goes_back_with_it() -> None:
+    async with asked("anthropic", answer("Yes.", thinking="Hm."), answer("ok")) as (model, server):
+        told = await model.complete(request())
+        await model.complete(request_with(view(UserMessage(content="Hi"), told.message)))
+    sent = server.requests[1].body["messages"][1]["content"][0]
+    assert sent == {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmVk"}
+
+
+async def test_what_openai_read_from_its_cache_is_no_input() -> None:
+    usage = {
+        "prompt_tokens": 100,
+        "completion_tokens": 5,
+        "total_tokens": 105,
+        "prompt_tokens_details": {"cached_tokens": 60},
+    }
+    script = events(chunk({"content": "x"}, "stop"), {"choices": [], "usage": usage}, "[DONE]")
+    async with asked("openai", script) as (model, _):
+        told = (await model.complete(request())).message.usage
+    assert told is not None
+    assert (told.input, told.cache_read, told.output, told.context_tokens) == (40, 60, 5, 105)
+
+
+async def test_anthropic_s_cache_is_counted_apart() -> None:
+    counts = {
+        "input_tokens": 9,
+        "cache_read_input_tokens": 80,
+        "cache_creation_input_tokens": 3,
+        "output_tokens": 1,
+    }
+    script = events(
+        {"type": "message_start", "message": {"model": "m", "usage": counts}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "x"}},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 4}},
+        {"type": "message_stop"},
+    )
+    async with asked("anthropic", script) as (model, _):
+        told = (await model.complete(request())).message.usage
+    assert told is not None
+    assert (told.input, told.output, told.cache_read, told.cache_write) == (9, 4, 80, 3)
+
+
+@pytest.mark.parametrize(
+    "usage", [None, {}, {"prompt_tokens": "many"}, {"prompt_tokens": -1, "completion_tokens": 2}]
+)
+async def test_an_answer_without_proper_usage_has_none(usage: Any) -> None:
+    script = events(chunk({"content": "x"}, "stop"), {"choices": [], "usage": usage}, "[DONE]")
+    async with asked("openai", script) as (model, _):
+        told = (await model.complete(request())).message
+    assert told.usage is None
+    assert "usage" not in told.model_dump(mode="json", by_alias=True)
+
+
+async def test_a_server_that_does_not_stream_is_understood() -> None:
+    message = {
+        "role": "assistant",
+        "content": "Whole.",
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}],
+    }
+    whole = {
+        "model": "m",
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+    }
+    async with asked("openai", json_body(whole)) as (model, _):
+        told = (await model.complete(request())).message
+    assert told.content == [TextContent(text="Whole."), ToolCall(id="c", name="read", arguments={})]
+    assert told.usage is not None
+
+
+async def test_a_message_in_one_piece_is_understood_from_anthropic_too() -> None:
+    whole = {
+        "type": "message",
+        "model": "m",
+        "content": [
+            {"type": "text", "text": "Whole."},
+            {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}},
+        ],
+        "stop_reason": "tool_use",
+        "usage": {"input_tokens": 3, "output_tokens": 2},
+    }
+    async with asked("anthropic", json_body(whole)) as (model, _):
+        told = (await model.complete(request())).message
+    assert told.content == [TextContent(text="Whole."), ToolCall(id="c", name="f", arguments={"a": 1})]
+    assert told.stop_reason == "toolUse"
+
+
+async def test_an_answer_that_ends_without_done_is_whole_once_it_says_why_it_stopped() -> None:
+    script = events(*[each for each in openai_events("All of it.") if each != "[DONE]"], ends=False)
+    async with asked("openai", script) as (model, _):
+        assert (await model.complete(request())).text == "All of it."
+
+
+@pytest.mark.parametrize(
+    ("refusal", "gone", "there"),
+    [
+        ("Unknown parameter: 'stream_options'.", {"stream_options"}, {"max_tokens"}),
+        ('{"type":"extra_forbidden","loc":["body","stream_options"]}', {"stream_options"}, {"max_tokens"}),
+        (
+            "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            {"max_tokens"},
+            {"max_completion_tokens", "stream_options"},
+        ),
+    ],
+)
+async def test_what_a_server_does_not_take_is_left_out_from_then_on(
+    refusal: str, gone: set[str], there: set[str]
+) -> None:
+    async with asked("openai", error(400, refusal), answer("one"), answer("two")) as (model, server):
+        assert (await model.complete(request())).text == "one"
+        assert (await model.complete(request())).text == "two"
+    first, *later = [set(each.body) for each in server.requests]
+    assert len(later) == 2
+    assert gone <= first
+    assert all(not (keys & gone) and there <= keys for keys in later)
+
+
+async def test_two_requests_at_once_each_learn_what_is_not_taken() -> None:
+    refusal = error(400, "Unknown parameter: 'stream_options'.")
+    async with asked("openai", refusal, refusal, answer("fine")) as (model, server):
+        told = await asyncio.gather(model.complete(request("a")), model.complete(request("b")))
+    assert [each.text for each in told] == ["fine", "fine"]
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize("status", [400, 422, 500])
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "System role not supported",
+        "developer is not one of ['system', 'assistant', 'user', 'tool', 'function'] - 'messages.[0].role'",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+        "chat template rejected the request: Unexpected message role.",
+    ],
+)
+async def test_a_template_without_system_messages_gets_their_text_in_the_user_s(
+    status: int, refusal: str
+) -> None:
+    talk = view(
+        UserMessage(content="Hi"),
+        AssistantMessage(content=[TextContent(text="Yes?")]),
+        UserMessage(content="Go"),
+    )
+    async with asked("openai", error(status, refusal), answer("ok")) as (model, server):
+        assert (await model.complete(request_with(talk))).text == "ok"
+    assert server.requests[1].body["messages"] == [
+        {"role": "user", "content": "Be brief.\n\nHi"},
+        {"role": "assistant", "content": "Yes?"},
+        {"role": "user", "content": "Go"},
+    ]
+
+
+async def test_the_settings_bound_the_answer() -> None:
+    async with asked("openai", answer("ok"), maxOutputTokens=50) as (model, server):
+        await model.complete(request())
+    assert server.requests[0].body["max_tokens"] == 50

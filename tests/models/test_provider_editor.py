@@ -1,0 +1,169 @@
+import asyncio
+from typing import Any
+
+import pytest
+from models.asking import request
+
+from coppice.errors import NoModelError
+from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, ModelLimits
+from coppice.models.choosing import chat_model
+from coppice.models.editor import EditorModel
+from coppice.models.providers.deadlines import Deadlines
+from coppice.settings import ModelSettings, SummarizerSettings
+from coppice.tree.messages import (
+    AssistantMessage,
+    Message,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from coppice.tree.view import ViewMessage
+
+
+class Editor:
+    """An editor that answers `coppice/sample` as it was told to."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        self.asked: list[dict[str, Any]] = []
+
+    async def sample(self, params: dict[str, Any]) -> Any:
+        self.asked.append(params)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        if self.answer == "hang":
+            await asyncio.Event().wait()
+        return self.answer
+
+
+async def test_the_editor_is_asked_in_the_protocol_s_own_words() -> None:
+    editor = Editor(
+        {"text": "Fine.", "model": "gpt", "usage": {"input": 5, "output": 2}, "stopReason": "length"}
+    )
+    heard: list[Delta] = []
+    call = ToolCall(id="c", name="read", arguments={"path": "a"})
+    result = ToolResultMessage(
+        tool_call_id="c", tool_name="read", content=[TextContent(text="A")], is_error=False
+    )
+    messages: list[Message] = [UserMessage(content="Hi"), AssistantMessage(content=[call]), result]
+    asked = ChatRequest([ViewMessage("id", each) for each in messages], 400, "Be brief.", "turn")
+    told = await EditorModel(editor.sample, max_output_tokens=300).complete(asked, heard.append)
+    assert editor.asked == [
+        {
+            "messages": [
+                {"role": "user", "content": "Hi"},
+                {
+                    "role": "assistant",
+                    "content": [{"type": "toolCall", "id": "c", "name": "read", "arguments": {"path": "a"}}],
+                },
+                {
+                    "role": "toolResult",
+                    "toolCallId": "c",
+                    "toolName": "read",
+                    "content": [{"type": "text", "text": "A"}],
+                    "isError": False,
+                },
+            ],
+            "system": "Be brief.",
+            "maxTokens": 300,
+            "purpose": "turn",
+        }
+    ]
+    assert told.text == "Fine."
+    assert (told.message.provider, told.message.model, told.message.stop_reason) == (
+        "editor",
+        "gpt",
+        "length",
+    )
+    assert told.message.usage is not None
+    assert heard == [Delta("text", "Fine.")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (None, "bad-answer"),
+        ("text", "bad-answer"),
+        ({}, "bad-answer"),
+        ({"text": 5}, "bad-answer"),
+        ({"text": "x", "stopReason": "sometimes"}, "bad-answer"),
+        ({"text": "x" * 5_000_000}, "bad-answer"),
+        ({"text": "x", "stopReason": "aborted"}, "cut-off"),
+        (RuntimeError("No model is signed in\nsk-proj-abcdefgh123"), "server"),
+        (RuntimeError("prompt token count of 65446 exceeds the limit of 64000"), "overflow"),
+        (ModelError("Said so.", kind="quota"), "quota"),
+        ("hang", "timeout"),
+    ],
+)
+async def test_an_editor_that_fails_is_a_typed_error(answer: Any, kind: str) -> None:
+    model = EditorModel(Editor(answer).sample, deadlines=Deadlines(total=0.2))
+    with pytest.raises(ModelError) as caught:
+        await model.complete(request())
+    assert caught.value.kind == kind
+    assert "sk-proj" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+async def test_an_overflow_tells_the_editor_s_window() -> None:
+    editor = Editor(RuntimeError("prompt token count of 65446 exceeds the limit of 64000"))
+    model = EditorModel(editor.sample)
+    assert await model.limits() == ModelLimits(200_000, None, "default")
+    with pytest.raises(ModelError):
+        await model.complete(request())
+    assert await model.limits() == ModelLimits(64_000, None, "server")
+
+
+async def test_asking_the_editor_can_be_cancelled() -> None:
+    task = asyncio.create_task(EditorModel(Editor("hang").sample).complete(request()))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (ModelSettings(), "model.provider"),
+        (SummarizerSettings(), "model.provider"),
+        (SummarizerSettings(provider="offline"), "model.provider"),
+        (ModelSettings(provider="openai"), "model.name"),
+        (ModelSettings(provider="editor"), "coppice/sample"),
+        (ModelSettings(provider="openai", name="m", base_url="https://me:pw@host/v1"), "baseUrl"),
+        (ModelSettings(provider="openai", name="m", base_url="nonsense"), "baseUrl"),
+    ],
+)
+def test_settings_without_a_model_say_how_to_set_one(
+    settings: ModelSettings | SummarizerSettings, says: str
+) -> None:
+    with pytest.raises(NoModelError) as caught:
+        chat_model(settings)
+    assert says in str(caught.value)
+    assert "pw" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        (ModelSettings(provider="openai", name="gpt-4o-mini"), "openai/gpt-4o-mini"),
+        (ModelSettings(provider="anthropic", name="claude"), "anthropic/claude"),
+        (SummarizerSettings(provider="openai", name="m", base_url="http://localhost:1/v1"), "openai/m"),
+        (ModelSettings(provider="editor"), "editor/default"),
+    ],
+)
+async def test_a_model_is_known_by_its_provider_and_name(
+    settings: ModelSettings | SummarizerSettings, name: str
+) -> None:
+    model: ChatModel = chat_model(settings, sample=Editor(None).sample, environ={})
+    assert model.name == name
+    await model.close()
+
+
+@pytest.mark.parametrize(
+    ("window", "source"),
+    [({}, "default"), ({"contextWindow": 200_000}, "settings"), ({"contextWindow": 8000}, "settings")],
+)
+async def test_a_window_counts_as_set_only_when_somebody_set_it(window: dict[str, Any], source: str) -> None:
+    settings = ModelSettings.model_validate({"provider": "editor", **window})
+    assert (await chat_model(settings, sample=Editor(None).sample).limits()).source == source
