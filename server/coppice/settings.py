@@ -50,7 +50,10 @@ class ModelSettings(_Section):
 
 
 class SummarizerSettings(_Section):
-    """Who writes summaries: `offline`, the model (`inherit`), or another one."""
+    """Who writes summaries: `offline`, the model (`inherit`), or another one.
+
+    `fallbacks` are asked in order when that fails; `offline` comes last even where it is not named.
+    """
 
     provider: Literal["inherit", "offline", "openai", "anthropic", "editor"] = "inherit"
     base_url: str | None = None
@@ -58,7 +61,7 @@ class SummarizerSettings(_Section):
     api_key_env: str | None = None
     context_window: Tokens | None = None
     max_output_tokens: Tokens | None = None
-    fallbacks: list[str] = ["offline"]
+    fallbacks: list[Literal["inherit", "editor", "offline"]] = ["offline"]
 
 
 class TokenSettings(_Section):

@@ -86,6 +86,9 @@ def compact(
     max_summary: options.MaxSummary = None,
     window: options.Window = None,
     counter: options.Counter = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    api_key_env: options.ApiKeyEnv = None,
     instructions: options.Instructions = None,
     dry_run: options.DryRun = False,
     output: options.Output = None,
@@ -99,7 +102,7 @@ def compact(
     A session file itself is never written: --output writes the result. A stored conversation is compacted
     in its store.
     """
-    from coppice.cli.compact import CompactCommand, Sizes
+    from coppice.cli.compact import CompactCommand, Sizes, Writer
     from coppice.cli.running import run
 
     command = CompactCommand(
@@ -107,6 +110,7 @@ def compact(
         workspace=workspace,
         leaf=leaf,
         sizes=Sizes(keep_recent, reserve, max_summary, window, counter),
+        writer=Writer(model, base_url, api_key_env),
         instructions=instructions,
         dry_run=dry_run,
         output=output,

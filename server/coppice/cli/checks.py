@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from coppice.errors import NoModelError
 from coppice.files.paths import path_of_uri
 from coppice.service.settings_source import WORKSPACE_FILE
+from coppice.service.summarizers import OFFLINE, model_of, order_of, settings_of
 from coppice.service.workspaces import damages, databases
 from coppice.settings import Settings, data_directory
 from coppice.tokens.counting import ENCODING, count_tokens, encoding
@@ -24,6 +26,11 @@ _LEAST_FREE: Final = 50 * _MEGABYTE
 _LITTLE_FREE: Final = 1000 * _MEGABYTE
 _SAMPLE: Final = "Coppicing: cut a tree back so that it keeps growing."
 _OTHERS: Final = 0o077
+_TOLD_BY: Final = {
+    "settings": "by the settings",
+    "server": "told by the server",
+    "default": "assumed; neither settings nor server tell it",
+}
 
 
 @dataclass(frozen=True)
@@ -130,18 +137,26 @@ def check_tokenizer(settings: Settings) -> Check:
     )
 
 
-def check_summarizer(settings: Settings) -> Check:
-    """Who writes summaries as things are set."""
-    wanted = settings.summarizer.provider
-    wanted_model = settings.model.provider if wanted == "inherit" else wanted
-    if wanted_model in ("none", "offline"):
+async def check_summarizers(settings: Settings) -> list[Check]:
+    """Who writes summaries as things are set, in the order in which they are asked, and what fits them."""
+    return [await _check_summarizer(name, settings) for name in order_of(settings)]
+
+
+async def _check_summarizer(name: str, settings: Settings) -> Check:
+    if name == OFFLINE:
         return Check("summarizer", "ok", "offline: no model and no network are needed")
-    return Check(
-        "summarizer",
-        "warning",
-        f"{wanted_model} is set, but this version writes every summary with the offline summarizer",
-        "Nothing needs to be done; set summarizer.provider to offline to silence this.",
-    )
+    if settings_of(name, settings).provider == "editor":
+        return Check("summarizer", "ok", "the editor's own model, where the editor offers it")
+    try:
+        model = model_of(name, settings)
+    except NoModelError as error:
+        return Check("summarizer", "warning", f"{name}: it cannot be asked", str(error))
+    try:
+        limits = await model.limits()
+    finally:
+        await model.close()
+    fits = f"a window of {limits.context_window:,} tokens ({_TOLD_BY[limits.source]})"
+    return Check("summarizer", "ok", f"{model.name}: {fits}")
 
 
 def _store_files(folder: Path) -> list[Path]:

@@ -44,11 +44,33 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Writer:
+    """Who the command line wants to write the summary; None leaves the settings as they are."""
+
+    model: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+
+    def settings(self) -> dict[str, Any]:
+        if self.model is None:
+            if self.base_url is not None or self.api_key_env is not None:
+                raise UsageError("--base-url and --api-key-env say more about --model; give that too.")
+            return {}
+        provider, _, name = self.model.partition("/")
+        if provider not in ("openai", "anthropic", "offline") or (provider != "offline" and not name):
+            raise UsageError("--model takes openai/NAME, anthropic/NAME, or offline.")
+        named = {"name": name or None, "baseUrl": self.base_url, "apiKeyEnv": self.api_key_env}
+        given = {key: value for key, value in named.items() if value is not None}
+        return {"summarizer": {"provider": provider, **given}}
+
+
+@dataclass(frozen=True)
 class CompactCommand:
     source: str
     workspace: Path | None = None
     leaf: str | None = None
     sizes: Sizes = Sizes()
+    writer: Writer = Writer()
     instructions: str | None = None
     dry_run: bool = False
     output: Path | None = None
@@ -61,7 +83,7 @@ class CompactCommand:
             if self.dry_run:
                 raise UsageError("--dry-run writes nothing; leave --output away.")
             check_output(self.output, self.source, force=self.force)
-        settings = self.sizes.settings()
+        settings = self.sizes.settings() | self.writer.settings()
         async with opened(self.source, self.workspace, client_settings=settings) as conversation:
             warn(conversation.warnings)
             outcome = await self._compacted(conversation)

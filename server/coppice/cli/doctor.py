@@ -17,7 +17,7 @@ from coppice.cli.checks import (
     check_python,
     check_settings,
     check_stores,
-    check_summarizer,
+    check_summarizers,
     check_tokenizer,
 )
 from coppice.cli.exits import ExitCode
@@ -25,6 +25,7 @@ from coppice.cli.plain import plain_line
 from coppice.cli.running import workspace_uri
 from coppice.cli.terminal import console, write_json
 from coppice.service.settings_source import SettingsSource
+from coppice.settings import Settings
 
 _STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
 
@@ -36,7 +37,10 @@ class DoctorCommand:
 
     async def __call__(self) -> ExitCode:
         uri = workspace_uri(self.workspace)
-        checks = await asyncio.to_thread(lambda: list(_all_checks(uri)))
+        source = SettingsSource()
+        settings, problems = source.explained(uri)
+        checks = await asyncio.to_thread(lambda: list(_local_checks(uri, source, settings, problems)))
+        checks += await check_summarizers(settings)
         broken = any(check.status == "broken" for check in checks)
         if self.as_json:
             write_json({"version": __version__, "ok": not broken, "checks": [asdict(c) for c in checks]})
@@ -45,9 +49,9 @@ class DoctorCommand:
         return ExitCode.FAILED if broken else ExitCode.OK
 
 
-def _all_checks(uri: str) -> Iterator[Check]:
-    source = SettingsSource()
-    settings, problems = source.explained(uri)
+def _local_checks(
+    uri: str, source: SettingsSource, settings: Settings, problems: list[str]
+) -> Iterator[Check]:
     yield check_python()
     yield from check_settings(source.user_file, uri, problems)
     if settings.storage.url is None:
@@ -56,7 +60,6 @@ def _all_checks(uri: str) -> Iterator[Check]:
             yield check(settings)
     yield from check_stores(settings)
     yield check_tokenizer(settings)
-    yield check_summarizer(settings)
 
 
 def _show(checks: list[Check]) -> None:

@@ -25,6 +25,24 @@ Leaf = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER/NAME",
+        help="Who writes the summary: openai/NAME (any compatible endpoint), anthropic/NAME, or offline.",
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="The model's endpoint; ends in /v1 for openai."),
+]
+ApiKeyEnv = Annotated[
+    str | None,
+    typer.Option(
+        "--api-key-env", metavar="NAME", help="The environment variable that holds the model's key."
+    ),
+]
 Instructions = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What the summary should pay attention to.")
 ]

@@ -25,6 +25,8 @@ from coppice.service.service import Service
 
 Emit = Callable[[str, WireModel], None]
 
+SAMPLE: Final = "coppice/sample"
+
 SETTLE_SECONDS: Final = 1.0
 """How long short requests may take to finish when the server closes."""
 
@@ -66,6 +68,8 @@ class CoppiceServer(LanguageServer):
         self.process_id = client.process_id
         self.folders = client.folders
         self.settings = EditorSettings(client.options.settings or {})
+        if client.options.sampling:
+            self.service.summarizers.sample = self._sample
         self._starting = self.spawn(self._start())
         self.introduced.set()
 
@@ -179,6 +183,9 @@ class CoppiceServer(LanguageServer):
                 del self._watched[shown]
             if progress is not None:
                 progress.close()
+
+    async def _sample(self, params: dict[str, Any]) -> Any:
+        return await self.protocol.ask(SAMPLE, params)
 
     async def _create_progress(self, token: Token) -> bool:
         wanted = types.WorkDoneProgressCreateParams(token=token)

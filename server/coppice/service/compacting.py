@@ -144,13 +144,14 @@ class Compacting:
         self, params: CompactParams, prepared: Preparation, reason: str, progress: SharedProgress
     ) -> CompactResult:
         started = time.monotonic()
-        summary = await summarize(
-            prepared,
-            self._context.summarizer,
-            instructions=params.instructions,
-            edited=params.summary,
-            stage=progress.report,
-        )
+        async with self._context.summarizers.of(prepared.path.settings) as summarizer:
+            summary = await summarize(
+                prepared,
+                summarizer,
+                instructions=params.instructions,
+                edited=params.summary,
+                stage=progress.report,
+            )
         entry = _entry(prepared, summary, reason)
         report = await asyncio.to_thread(loss_report, prepared, summary)
         if not params.draft:

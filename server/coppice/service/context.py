@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
-from coppice.compaction.summarizer import Summarizer
 from coppice.service.jobs import Jobs, uninterrupted
 from coppice.service.messages.base import WireModel
 from coppice.service.messages.events import Change, ConversationChanged, UsageChanged
 from coppice.service.messages.usage import UsageState
 from coppice.service.settings_source import SettingsSource
 from coppice.service.stores import Stores
+from coppice.service.summarizers import Summarizers
 
 CHANGED: Final = "coppice/conversationChanged"
 USAGE_CHANGED: Final = "coppice/usageChanged"
@@ -42,7 +42,7 @@ class Context:
     stores: Stores
     settings: SettingsSource
     emit: Emit
-    summarizer: Summarizer
+    summarizers: Summarizers
     locks: Locks = field(default_factory=Locks)
     jobs: Jobs = field(default_factory=Jobs)
 

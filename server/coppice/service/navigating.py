@@ -70,13 +70,14 @@ class Navigating:
         self, params: NavigateParams, departure: Departure, progress: SharedProgress
     ) -> NavigateResult:
         try:
-            summary = await summarize_branch(
-                departure,
-                self._context.summarizer,
-                progress.report,
-                instructions=params.instructions,
-                replace_instructions=params.replace_instructions,
-            )
+            async with self._context.summarizers.of(departure.path.settings) as summarizer:
+                summary = await summarize_branch(
+                    departure,
+                    summarizer,
+                    progress.report,
+                    instructions=params.instructions,
+                    replace_instructions=params.replace_instructions,
+                )
             result = await self._move(params, departure, summary)
         except asyncio.CancelledError:
             progress.end("Cancelled; nothing was changed")

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from coppice.compaction.summarizer import Summarizer
 from coppice.errors import CoppiceError
-from coppice.models.offline import OfflineSummarizer
 from coppice.service.compacting import Compacting
 from coppice.service.context import CHANGED, Context, Emit
 from coppice.service.conversations import Conversations
@@ -19,6 +18,7 @@ from coppice.service.portability import Portability
 from coppice.service.settings_source import SettingsSource
 from coppice.service.spans import Spans
 from coppice.service.stores import Stores
+from coppice.service.summarizers import Summarizers
 from coppice.service.trees import Trees
 from coppice.service.undoing import Undoing
 from coppice.service.views import Views
@@ -30,7 +30,7 @@ class Service:
     """Everything Coppice does for one client, whatever protocol the client speaks.
 
     `emit(method, params)` is called on the event loop for every notification. `settings` default to those
-    of the user's files and the environment.
+    of the user's files and the environment; `summarizer` stands in for the ones that the settings name.
     """
 
     def __init__(
@@ -38,7 +38,8 @@ class Service:
     ) -> None:
         self.settings = settings or SettingsSource()
         self.stores = Stores(self.settings)
-        self._context = Context(self.stores, self.settings, emit, summarizer or OfflineSummarizer())
+        self.summarizers = Summarizers(summarizer)
+        self._context = Context(self.stores, self.settings, emit, self.summarizers)
         self._watching: asyncio.Task[None] | None = None
         self.conversations = Conversations(self._context)
         self.trees = Trees(self._context)

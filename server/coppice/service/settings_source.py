@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from coppice.compaction.prompts import Prompts
 from coppice.files.paths import path_of_uri
 from coppice.settings import (
     Layer,
@@ -46,4 +47,5 @@ class SettingsSource:
             layers.append(workspace_layer(checkout))
         layers += [editor_layer(self.editor), request_layer(request or {})]
         settings, misfits = resolve(*layers)
-        return settings, [*problems, *misfits]
+        _, unknown_prompts = Prompts.from_settings(settings.prompts)
+        return settings, [*problems, *misfits, *unknown_prompts]

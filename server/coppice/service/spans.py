@@ -43,9 +43,11 @@ class Spans:
 
     async def _summarize(self, params: SummarizeParams, progress: SharedProgress) -> SummarizeResult:
         progress.report("Reading the conversation", 5)
-        request, ledger, blocks = await asyncio.to_thread(self._request, params)
+        path = await asyncio.to_thread(self._path, params)
+        request, ledger, blocks = await asyncio.to_thread(_request, path, params)
         progress.report("Summarizing", 20)
-        written = await self._context.summarizer.summarize(request)
+        async with self._context.summarizers.of(path.settings) as summarizer:
+            written = await summarizer.summarize(request)
         if not written.text.strip():
             raise SummaryRejectedError("The summary came out empty. Ask for it again.")
         text = with_blocks(written.text, blocks)
@@ -56,21 +58,25 @@ class Spans:
             summarizer=written.summarizer,
         )
 
-    def _request(self, params: SummarizeParams) -> tuple[SummaryRequest, Ledger, str]:
+    def _path(self, params: SummarizeParams) -> Path:
         store = self._context.stores.of_conversation(params.conversation_id)
         settings = self._context.settings.of(store.conversation(params.conversation_id).workspace_uri)
-        path = read_path(store, params.conversation_id, settings, params.leaf_id)
-        first, last = _depths(path, params)
-        messages = [said for entry in path.entries(first, last) if (said := told_by(entry)) is not None]
-        if not messages:
-            raise NothingToCompactError("Nothing was said there; there is nothing to summarize.")
-        limit = fitted_sizes(settings.compaction, settings.model.context_window).max_summary
-        counter = Counter(settings)
-        ledger = path.ledger_of(first, last)
-        request, blocks = span_request(
-            messages, ledger, limit=limit, counter=counter, instructions=params.instructions
-        )
-        return request, ledger, blocks
+        return read_path(store, params.conversation_id, settings, params.leaf_id)
+
+
+def _request(path: Path, params: SummarizeParams) -> tuple[SummaryRequest, Ledger, str]:
+    first, last = _depths(path, params)
+    messages = [said for entry in path.entries(first, last) if (said := told_by(entry)) is not None]
+    if not messages:
+        raise NothingToCompactError("Nothing was said there; there is nothing to summarize.")
+    settings = path.settings
+    limit = fitted_sizes(settings.compaction, settings.model.context_window).max_summary
+    counter = Counter(settings)
+    ledger = path.ledger_of(first, last)
+    request, blocks = span_request(
+        messages, ledger, limit=limit, counter=counter, instructions=params.instructions
+    )
+    return request, ledger, blocks
 
 
 def _depths(path: Path, params: SummarizeParams) -> tuple[int, int]:
