@@ -78,6 +78,7 @@ class ScriptedModel:
         self.running = 0
         self.most_running = 0
         self.cancelled = 0
+        self.both_running = asyncio.Event()
 
     @property
     def name(self) -> str:
@@ -94,6 +95,8 @@ class ScriptedModel:
         self.requests.append(request)
         self.running += 1
         self.most_running = max(self.most_running, self.running)
+        if self.running > 1:
+            self.both_running.set()
         try:
             await asyncio.sleep(self._seconds)
         except asyncio.CancelledError:

@@ -22,9 +22,10 @@ _SECTIONS: Final = (
 )
 _ALL_HEADINGS: Final = 9
 _LEAST_HEADINGS: Final = 2
-_LEAST_WHEN_CUT: Final = 3
+_LEAST_WHEN_BROKEN: Final = 3
 _LEAST_LEFT: Final = 0.25
-_LEAST_CHARS: Final = 40
+_LEAST_CHARS: Final = 20
+_LOOPED: Final = "It repeated itself instead of telling what happened."
 _REFUSAL: Final = re.compile(
     r"\s*(?:i['’]?m sorry|sorry,|i (?:can(?:no|['’])t|cannot|am unable|won['’]?t)|as an ai|unfortunately, i"
     r"|抱歉|对不起|我无法|我不能)",
@@ -70,14 +71,13 @@ def judge(message: AssistantMessage, part: Part, leaks: frozenset[str]) -> Judge
     work = mended(said, leaks, cut_off=cut_off)
     if not work.text.strip():
         return Judgement(None, tuple(work.repaired), _why_nothing_left(work.repaired))
-    if "repetition" in work.repaired and len(work.text) < _LEAST_LEFT * len(said.strip()):
-        return Judgement(None, tuple(work.repaired), "It repeated itself instead of telling what happened.")
+    looped = "repetition" in work.repaired and len(work.text) < _LEAST_LEFT * len(said.strip())
     if part == "turn":
-        return _judged_turn(work.text, work.repaired)
-    return _judged_summary(work.text, work.repaired, cut_off=cut_off)
+        return _judged_turn(work.text, work.repaired, looped=looped)
+    return _judged_summary(work.text, work.repaired, cut_off=cut_off, looped=looped)
 
 
-def _judged_summary(text: str, repaired: list[str], *, cut_off: bool) -> Judgement:
+def _judged_summary(text: str, repaired: list[str], *, cut_off: bool, looped: bool) -> Judgement:
     started = without_preamble(text)
     if started != text:
         repaired.append("preamble")
@@ -89,11 +89,13 @@ def _judged_summary(text: str, repaired: list[str], *, cut_off: bool) -> Judgeme
     summary, dropped = _without_foreign_parts(replace(parsed, turn=()))
     repaired += dropped
     told = sum(bool(getattr(summary, section)) for section in _SECTIONS)
+    if looped and told < _LEAST_WHEN_BROKEN:
+        return Judgement(None, tuple(repaired), _LOOPED)
     if _ALL_HEADINGS - len(missing) < _LEAST_HEADINGS and told < _LEAST_HEADINGS:
         return Judgement(None, tuple(repaired), _why_unstructured(text))
     if not told:
         return Judgement(None, tuple(repaired), "The headings are there, but nothing stands under them.")
-    if cut_off and told < _LEAST_WHEN_CUT:
+    if cut_off and told < _LEAST_WHEN_BROKEN:
         return Judgement(
             None, tuple(repaired), "It was cut off before it said enough: it must be much shorter."
         )
@@ -102,9 +104,11 @@ def _judged_summary(text: str, repaired: list[str], *, cut_off: bool) -> Judgeme
     return Judgement(summary, tuple(dict.fromkeys(repaired)))
 
 
-def _judged_turn(text: str, repaired: list[str]) -> Judgement:
+def _judged_turn(text: str, repaired: list[str], *, looped: bool) -> Judgement:
     lines = [line for raw in text.splitlines() if (line := _turn_line(raw))]
     labelled = [line for line in lines if _LABEL.match(line)]
+    if looped and not labelled:
+        return Judgement(None, tuple(repaired), _LOOPED)
     if not labelled and (
         _TOOL_CALL.search(text) or _REFUSAL.match(text) or not any(map(_ITEM.match, text.splitlines()))
     ):
@@ -114,7 +118,7 @@ def _judged_turn(text: str, repaired: list[str]) -> Judgement:
     told = tuple(
         _LABEL.sub(lambda match: f"{match[1].capitalize()}: ", line, count=1) for line in labelled or lines
     )
-    if sum(map(len, told)) < _LEAST_CHARS // 2:
+    if sum(map(len, told)) < _LEAST_CHARS:
         return Judgement(None, tuple(repaired), "It says nothing.")
     return Judgement(Summary(turn=told), tuple(dict.fromkeys(repaired)))
 

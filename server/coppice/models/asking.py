@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from coppice.compaction.facts.sentences import clip
@@ -72,15 +72,19 @@ class Asker:
     """Asks `model` for the summaries of one request. `deadline` is a time of the running loop.
 
     `answer_tokens` bounds an answer; `room` is how many tokens of conversation and previous summary fit
-    beside it and our own words.
+    beside it and our own words. Both follow from `window`, which shrinks when the model turns out to hold
+    less than was said.
     """
+
+    window: int
+    answer_tokens: int
+    room: int
 
     def __init__(
         self,
         model: ChatModel,
         prompts: Prompts,
         request: SummaryRequest,
-        limits: ModelLimits,
         tally: Tally,
         *,
         index_tokens: int,
@@ -92,23 +96,38 @@ class Asker:
         self._tally = tally
         self._deadline = deadline
         self._leaks = prompts.leaks()
-        window = limits.context_window
-        most = min(
-            request.max_tokens, limits.max_output_tokens or request.max_tokens, window // _ANSWER_SHARE
-        )
+        self._prose_tokens = max(int(_PROSE_SHARE * request.max_tokens), request.max_tokens - index_tokens)
         self.measure = measure_with(request.count_tokens)
-        self.answer_tokens = max(1, most)
-        self._focus = clip(request.instructions or "", window // _FOCUS_SHARE * _CHARS_PER_TOKEN) or None
-        prose = max(int(_PROSE_SHARE * request.max_tokens), request.max_tokens - index_tokens)
-        self._words = max(_FEWEST_WORDS, int(min(prose, self.answer_tokens) * _WORDS_PER_TOKEN))
-        own = max(self.measure(self._text(part, "", "-")) for part in ("history", "turn", "branch"))
-        frame = own + self.measure(prompts.system + prompts.retry) + _TEMPLATE_TOKENS
-        self.room = int((window - self.answer_tokens) / SAFETY) - frame
+
+    async def fit(self) -> None:
+        """Takes the model's limits. Raises SummaryRejectedError when nothing can be summarized in them."""
+        self._fit(await self._model.limits())
+
+    async def shrink(self, window: int) -> None:
+        """Goes on with what the model tells now, or half, after a request within `window` was too big."""
+        limits = await self._model.limits()
+        if self.window == window:
+            smaller = limits.context_window if limits.context_window < window else window // 2
+            self._fit(replace(limits, context_window=smaller))
+
+    def _fit(self, limits: ModelLimits) -> None:
+        self.window = limits.context_window
+        longest = self._request.max_tokens
+        self.answer_tokens = max(
+            1, min(longest, limits.max_output_tokens or longest, self.window // _ANSWER_SHARE)
+        )
+        focus_chars = self.window // _FOCUS_SHARE * _CHARS_PER_TOKEN
+        self._focus = clip(self._request.instructions or "", focus_chars) or None
+        self._words = max(_FEWEST_WORDS, int(min(self._prose_tokens, self.answer_tokens) * _WORDS_PER_TOKEN))
+        parts: tuple[Part, ...] = ("history", "turn", "branch")
+        own = max(self.measure(self._text(part, "", "-")) for part in parts)
+        frame = own + self.measure(self._prompts.system + self._prompts.retry) + _TEMPLATE_TOKENS
+        self.room = int((self.window - self.answer_tokens) / SAFETY) - frame
         if self.room < _SMALLEST_ROOM:
             raise SummaryRejectedError(
-                f"{model.name} has a window of {window:,} tokens, which is too small to summarize in. "
-                "Name a larger model in `summarizer.*`, or set `model.contextWindow` if it has more.",
-                contextWindow=window,
+                f"{self.name} has a window of {self.window:,} tokens, too small to summarize in. "
+                "Name a larger model in `summarizer.*`, or set its `contextWindow` if it has more.",
+                contextWindow=self.window,
             )
 
     @property

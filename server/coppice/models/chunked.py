@@ -19,7 +19,7 @@ from coppice.models.offline.summarizer import summarize_offline
 from coppice.tree.messages import Message
 
 _PREVIOUS_SHARE: Final = 0.4
-_MOST_HALVINGS: Final = 4
+_MOST_SHRINKS: Final = 6
 _SHORTER_RESULTS: Final = (RESULT_CHARS, 700, 250)
 _HOPELESS: Final = frozenset({"auth", "quota", "not-found"})
 _MOST_FAILURES: Final = 2
@@ -31,9 +31,8 @@ class _Span:
 
     groups: list[Group]
     told: Summary
-    room: int
     by_model: int = 0
-    halvings: int = 0
+    shrinks: int = 0
     failures: int = 0
 
 
@@ -53,23 +52,42 @@ class Chunked:
         SummaryRejectedError when the first one fails.
         """
         groups = await asyncio.to_thread(self._groups, messages)
-        span = _Span(groups, before, self._asker.room)
+        span = _Span(groups, before)
         await self._leave_the_oldest(span, part)
         while span.groups:
-            previous = await asyncio.to_thread(self._previous, span.told, part, span.room)
-            room = span.room - self._asker.measure(previous or "")
-            text, taken = await asyncio.to_thread(next_chunk, span.groups, room, self._asker.measure)
+            window, room = self._asker.window, self._asker.room
+            previous = await asyncio.to_thread(self._previous, span.told, part, room)
+            left = room - self._asker.measure(previous or "")
+            text, taken = await asyncio.to_thread(next_chunk, span.groups, left, self._asker.measure)
             try:
                 span.told = self._carried(await self._asker.ask(part, text, previous), span.told, part)
             except (ModelFailedError, SummaryRejectedError) as error:
-                if not _halved(span, error):
-                    await self._told_by_rule(span, part, taken, error)
+                failed = await self._shrunk(span, part, window) if _was_too_big(error) else error
+                if failed is not None:
+                    await self._told_by_rule(span, part, taken, failed)
                 continue
             del span.groups[:taken]
             span.by_model += 1
             span.failures = 0
             self._tally.chunks += 1
         return span.told
+
+    async def _shrunk(self, span: _Span, part: Part, window: int) -> CoppiceError | None:
+        """Cuts what is left for a smaller window; tells why when that has no end."""
+        span.shrinks += 1
+        if span.shrinks > _MOST_SHRINKS:
+            return ModelError(
+                f"{self._asker.name} takes no request of {window:,} tokens. Set the `contextWindow` it has.",
+                kind="overflow",
+            )
+        try:
+            await self._asker.shrink(window)
+        except SummaryRejectedError as error:
+            return error
+        messages = [message for group in span.groups for message in group.messages]
+        span.groups = await asyncio.to_thread(self._groups, messages)
+        await self._leave_the_oldest(span, part)
+        return None
 
     def _groups(self, messages: Sequence[Message]) -> list[Group]:
         """The groups, with tool results shorter where there would be too many chunks."""
@@ -146,10 +164,5 @@ class Chunked:
         return Summary(turn=(*kept, *answer.turn))
 
 
-def _halved(span: _Span, error: CoppiceError) -> bool:
-    """Whether the chunk was too big after all and a smaller one is worth a try."""
-    if not isinstance(error, ModelError) or error.kind != "overflow" or span.halvings >= _MOST_HALVINGS:
-        return False
-    span.halvings += 1
-    span.room //= 2
-    return True
+def _was_too_big(error: CoppiceError) -> bool:
+    return isinstance(error, ModelError) and error.kind == "overflow"

@@ -3,14 +3,14 @@
 import asyncio
 import time
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from coppice.compaction.audit import Evidence, audit, sentences_said
 from coppice.compaction.facts.extraction import extract_facts
 from coppice.compaction.prompts import Prompts
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.summary import Summary, parse_summary
-from coppice.errors import CoppiceError, ModelFailedError, SummaryRejectedError
+from coppice.errors import ModelFailedError, SummaryRejectedError
 from coppice.models.asking import Asker, Tally
 from coppice.models.chat import ChatModel
 from coppice.models.chunked import Chunked
@@ -59,16 +59,15 @@ class ModelSummarizer:
         tally = Tally()
         index_tokens = await asyncio.to_thread(index_limit, request)
         deadline = None if self._seconds is None else asyncio.get_running_loop().time() + self._seconds
-        limits = await self._model.limits()
         asker = Asker(
             self._model,
             self._prompts,
             request,
-            limits,
             tally,
             index_tokens=index_tokens,
             deadline=deadline,
         )
+        await asker.fit()
         work = _Work(Chunked(asker, request, tally, self._most_chunks), request, tally)
         prose, evidence = await work.done(index_tokens)
         audited = await asyncio.to_thread(audit, prose, evidence, request.max_tokens, request.count_tokens)
@@ -99,18 +98,17 @@ class _Work:
         self._tally = tally
 
     async def done(self, index_tokens: int) -> tuple[Summary, Evidence]:
+        found = asyncio.create_task(asyncio.to_thread(_evidence, self._request, index_tokens))
+        history, turn = asyncio.create_task(self._history()), asyncio.create_task(self._turn())
+        tasks: tuple[asyncio.Task[Any], ...] = (found, history, turn)
         try:
-            async with asyncio.TaskGroup() as group:
-                found = group.create_task(asyncio.to_thread(_evidence, self._request, index_tokens))
-                history = group.create_task(self._history())
-                turn = group.create_task(self._turn())
-        except BaseExceptionGroup as failed:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise asyncio.CancelledError from None
-            raise _first(failed) from None
-        evidence = found.result()
-        told = turn.result()
+            await asyncio.gather(*tasks)
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            raise
+        evidence, told = found.result(), turn.result()
         lines = evidence.by_rule.turn if told is None else told.turn
         return replace(history.result(), turn=lines), evidence
 
@@ -145,9 +143,3 @@ def _evidence(request: SummaryRequest, index_tokens: int) -> Evidence:
         said=sentences_said(covered),
         index_tokens=index_tokens,
     )
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The failure to tell of: one of ours before any other."""
-    flat = [_first(error) if isinstance(error, BaseExceptionGroup) else error for error in group.exceptions]
-    return next((error for error in flat if isinstance(error, CoppiceError)), flat[0])
