@@ -194,10 +194,42 @@ def test_chinese_is_found_by_any_part_of_it(
 
 @pytest.mark.parametrize(
     "query",
-    ["", " ", '"', '""', "*", "()", "-", "NEAR(", "AND", "OR NOT", "a* OR b", "oak)", '"oak', "words:oak",
-     "^oak", "{oak} : oak", "oak & !beech", "oak <-> beech", "oak:*", "\\", "';--", "\0", "\ud800", 
-     "oak\0gate", "\U0001f333", "\u0301", "٣", "x" * 5000, "木" * 1000, "a b " * 1000, "½ ㎞ ﷺ", "%_", "\x1a0"],
-)  # fmt: skip
+    [
+        "",
+        " ",
+        '"',
+        '""',
+        "*",
+        "()",
+        "-",
+        "NEAR(",
+        "AND",
+        "OR NOT",
+        "a* OR b",
+        "oak)",
+        '"oak',
+        "words:oak",
+        "^oak",
+        "{oak} : oak",
+        "oak & !beech",
+        "oak <-> beech",
+        "oak:*",
+        "\\",
+        "';--",
+        "\0",
+        "\ud800",
+        "oak\0gate",
+        "\U0001f333",
+        "\u0301",
+        "٣",
+        "x" * 5000,
+        "木" * 1000,
+        "a b " * 1000,
+        "½ ㎞ ﷺ",
+        "%_",
+        "\x1a0",
+    ],
+)
 def test_no_query_is_an_error(store: Store, conversation: str, query: str) -> None:
     put(store, conversation, user("an oak gate", "a"), user("木" * 70, "b"))
     assert set(found(store, query)) <= {"a", "b"}

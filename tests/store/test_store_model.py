@@ -2,13 +2,22 @@
 
 import random
 import tempfile
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from postgres_server import PostgresServer, fresh_schema
 from store.reference_tree import ReferenceTree
 from store.store_kit import (
     NOW,
@@ -77,18 +86,22 @@ def ended(store: Store, conversation: str, entry_id: str) -> PathEnd:
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Appends, branches, navigations and restarts on one conversation."""
+    """Appends, branches, navigations and restarts on one conversation.
 
-    def __init__(self) -> None:
+    `place` gives the URL of an empty store and takes it away afterwards.
+    """
+
+    def __init__(self, place: AbstractContextManager[str]) -> None:
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory()
+        self.place = place
+        self.url = place.__enter__()
         self.tree = ReferenceTree()
         self.last_call: tuple[list[NewRecord], Any] | None = None
         self.store = self.open()
         self.conversation = self.store.create(new_conversation()).id
 
     def open(self) -> Store:
-        return Store.open(f"sqlite:///{Path(self.folder.name) / 'trees.sqlite3'}", server_id="machine")
+        return Store.open(self.url, server_id="machine", index_idle_seconds=None)
 
     def teardown(self) -> None:
         everything = list(self.tree.records)
@@ -98,7 +111,7 @@ class StoreMachine(RuleBasedStateMachine):
         )
         assert [entry.id for entry in self.store.all_entries(self.conversation)] == everything
         self.store.close()
-        self.folder.cleanup()
+        self.place.__exit__(None, None, None)
 
     def some_entry(self, data: st.DataObject) -> str:
         return data.draw(st.sampled_from(list(self.tree.records)))
@@ -177,8 +190,25 @@ class StoreMachine(RuleBasedStateMachine):
         check_tree(self.store, self.conversation, self.tree, 7)
 
 
-TestStoreMachine = StoreMachine.TestCase
-TestStoreMachine.settings = settings(max_examples=40, stateful_step_count=25)
+@contextmanager
+def fresh_file() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield f"sqlite:///{folder}/trees.sqlite3"
+
+
+def machine(server: PostgresServer | None) -> StoreMachine:
+    return StoreMachine(fresh_file() if server is None else fresh_schema(server))
+
+
+@pytest.mark.parametrize(("engine", "histories"), [("sqlite", 40), ("postgresql", 6)])
+def test_after_any_history_the_store_says_what_the_plain_tree_says(
+    request: pytest.FixtureRequest, engine: str, histories: int
+) -> None:
+    server = None if engine == "sqlite" else request.getfixturevalue("postgres")
+    run_state_machine_as_test(
+        partial(machine, server),  # type: ignore[arg-type]  # any maker will do, says its documentation
+        settings=settings(max_examples=histories, stateful_step_count=25),
+    )
 
 
 def any_record(chance: random.Random, known: list[str], parent: str | None) -> NewRecord:

@@ -60,5 +60,9 @@ def _url(file: Path) -> str:
 
 
 def _slug(canonical: str) -> str:
-    name = unquote(urlsplit(canonical).path.rstrip("/").rpartition("/")[2]).lower()
+    try:
+        path = urlsplit(canonical).path
+    except ValueError:
+        path = canonical
+    name = unquote(path.rstrip("/").rpartition("/")[2]).lower()
     return re.sub(r"[^a-z0-9]+", "-", name).strip("-")[:_SLUG_CHARS].strip("-") or "workspace"
