@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from models.asking import KEY, PROVIDERS, Provider, asked, request
-from models.provider_replies import answer, error, events, json_body, openai_events
+from models.provider_replies import answer, close_without_an_answer, error, events, json_body, openai_events
 
 from coppice.models.chat import ChatRequest, Delta, ModelError
 from coppice.tree.messages import (
@@ -336,6 +336,32 @@ async def test_what_a_server_does_not_take_is_left_out_from_then_on(
     assert len(later) == 2
     assert gone <= first
     assert all(not (keys & gone) and there <= keys for keys in later)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_a_stream_with_nothing_in_it_is_asked_for_in_one_piece(ends: bool) -> None:  # noqa: FBT001 - drawn
+    whole = {"choices": [{"index": 0, "message": {"content": "Whole."}, "finish_reason": "stop"}]}
+    async with asked("openai", events(ends=ends), json_body(whole)) as (model, server):
+        assert (await model.complete(request())).text == "Whole."
+    assert [each.body["stream"] for each in server.requests] == [True, False]
+    assert "stream_options" not in server.requests[1].body
+
+
+async def test_a_lost_connection_behind_an_empty_stream_does_not_bring_the_stream_back() -> None:
+    whole = {"choices": [{"index": 0, "message": {"content": "Whole."}, "finish_reason": "stop"}]}
+    script = (events(), close_without_an_answer, json_body(whole))
+    async with asked("openai", *script) as (model, server):
+        assert (await model.complete(request())).text == "Whole."
+    assert [each.body["stream"] for each in server.requests] == [True, False, False]
+
+
+async def test_an_overflow_that_a_stream_could_not_say_is_found_out() -> None:
+    said = "This model's maximum context length is 512 tokens. However, you requested 1551 tokens."
+    async with asked("openai", events(), error(400, said, code="context_length_exceeded")) as (model, _):
+        with pytest.raises(ModelError) as caught:
+            await model.complete(request())
+        assert (await model.limits()).context_window == 512
+    assert caught.value.kind == "overflow"
 
 
 async def test_two_requests_at_once_each_learn_what_is_not_taken() -> None:

@@ -35,14 +35,14 @@ class AnthropicDialect:
         version = {"anthropic-version": _VERSION}
         return version if key is None else version | {"x-api-key": key}
 
-    def body(self, request: ChatRequest, max_tokens: int) -> dict[str, Any]:
+    def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:
         opening = [ViewMessage(None, SystemMessage(content=request.system))] if request.system else []
         rendered = anthropic_request([*opening, *request.messages])
         body: dict[str, Any] = {
             "model": self.model,
             "max_tokens": max_tokens,
             "messages": rendered.messages,
-            "stream": True,
+            "stream": stream,
         }
         if rendered.system:
             body["system"] = rendered.system

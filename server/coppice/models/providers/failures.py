@@ -71,6 +71,13 @@ class AnswerFaultError(Exception):
         self.what = what
 
 
+class NothingStreamedError(AnswerFaultError):
+    """A stream that ended before its first event."""
+
+    def __init__(self) -> None:
+        super().__init__("bad-answer", "sent an empty answer. Try again, or choose another model.")
+
+
 class RefusedInStreamError(Exception):
     """An error in the middle of an answer that began well."""
 
@@ -168,4 +175,4 @@ def _quoted(message: str, key: str | None) -> str:
         return "."
     if len(said) > _LONGEST_QUOTE:
         said = f"{said[:_LONGEST_QUOTE].rstrip()}…"
-    return f': "{said}".'
+    return f': "{said.rstrip(".")}".'

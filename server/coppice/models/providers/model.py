@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx
@@ -13,7 +14,12 @@ from coppice.models.providers.connection import Connection, read_json
 from coppice.models.providers.deadlines import Deadlines, Retries
 from coppice.models.providers.dialect import AnswerReader, Dialect
 from coppice.models.providers.events import data_events
-from coppice.models.providers.failures import AnswerFaultError, Party, RefusedInStreamError
+from coppice.models.providers.failures import (
+    AnswerFaultError,
+    NothingStreamedError,
+    Party,
+    RefusedInStreamError,
+)
 from coppice.models.providers.keys import KeySource
 from coppice.models.providers.refusals import Refusal, read_refusal
 from coppice.models.providers.windows import ServerLimits, served_limits
@@ -27,6 +33,14 @@ _HTTP_OK: Final = 200
 _WORTH_ANOTHER_TRY: Final = frozenset({"rate-limit", "server", "network"})
 _ASK_AGAIN_AFTER: Final = 60.0
 """Seconds after which a server that told no limits is asked again."""
+
+
+@dataclass(slots=True)
+class _Asking:
+    """A request on its way: `stream` turns false for good when a stream brought nothing."""
+
+    request: ChatRequest
+    stream: bool = True
 
 
 class HttpChatModel:
@@ -102,11 +116,12 @@ class HttpChatModel:
     async def _with_retries(self, request: ChatRequest, on_delta: OnDelta | None) -> ChatAnswer:
         loop = asyncio.get_running_loop()
         end = loop.time() + self._deadlines.total
+        asking = _Asking(request)
         attempt = 1
         while True:
             builder = AnswerBuilder(on_delta)
             try:
-                return await self._try(request, builder)
+                return await self._try(asking, builder)
             except ModelError as error:
                 attempt += 1
                 pause = self._retries.before(attempt, error.retry_after)
@@ -116,25 +131,41 @@ class HttpChatModel:
                     raise
             await asyncio.sleep(pause)
 
-    async def _try(self, request: ChatRequest, builder: AnswerBuilder) -> ChatAnswer:
-        """One answer; asked again at once, and uncounted, when only the wording was refused."""
+    async def _try(self, asking: _Asking, builder: AnswerBuilder) -> ChatAnswer:
+        """One answer; asked again at once, and uncounted, when only the wording was refused.
+
+        So is a stream with nothing in it, in one piece: llama-cpp-python and others begin to answer before
+        they look at the request, and can then say no more. Unstreamed they say what is wrong.
+        """
         key = self._keys.read()
         most = self._set_output or (self._served.max_output_tokens if self._served else None)
-        tokens = min(request.max_tokens, most or request.max_tokens)
+        tokens = min(asking.request.max_tokens, most or asking.request.max_tokens)
         while True:
-            body = self._dialect.body(request, tokens)
-            headers = self._dialect.headers(key)
-            async with self._connection.post(self._dialect.path, body, headers, key) as response:
-                try:
-                    if response.status_code == _HTTP_OK:
-                        return await self._read(response, builder)
-                    refusal = await read_refusal(response)
-                except AnswerFaultError as fault:
-                    raise self._party.failed(fault.kind, fault.what, key) from None
-                except RefusedInStreamError as refused:
-                    raise self._refused(refused.refusal, key) from None
-            if not self._dialect.adapt(refusal, body):
-                raise self._refused(refusal, key)
+            body = self._dialect.body(asking.request, tokens, stream=asking.stream)
+            try:
+                answer = await self._exchange(body, builder, key)
+            except NothingStreamedError as nothing:
+                if not asking.stream:
+                    raise self._party.failed(nothing.kind, nothing.what, key) from None
+                asking.stream = False
+                continue
+            except AnswerFaultError as fault:
+                raise self._party.failed(fault.kind, fault.what, key) from None
+            except RefusedInStreamError as refused:
+                raise self._refused(refused.refusal, key) from None
+            if isinstance(answer, ChatAnswer):
+                return answer
+            if not self._dialect.adapt(answer, body):
+                raise self._refused(answer, key)
+
+    async def _exchange(
+        self, body: dict[str, Any], builder: AnswerBuilder, key: str | None
+    ) -> ChatAnswer | Refusal:
+        headers = self._dialect.headers(key)
+        async with self._connection.post(self._dialect.path, body, headers, key) as response:
+            if response.status_code == _HTTP_OK:
+                return await self._read(response, builder)
+            return await read_refusal(response)
 
     def _refused(self, refusal: Refusal, key: str | None) -> ModelError:
         error = self._party.refused(refusal, key)
@@ -164,15 +195,21 @@ class HttpChatModel:
 
     async def _read_events(self, response: httpx.Response, reader: AnswerReader) -> None:
         """All events. Once the answer is whole, only its usage is waited for, and not for long."""
+        count = 0
         async with aclosing(data_events(response.aiter_bytes())) as events:
             while True:
                 try:
                     async with asyncio.timeout(self._deadlines.trailer if reader.finished else None):
                         data = await anext(events, None)
-                except (TimeoutError, httpx.TransportError):
+                except (TimeoutError, httpx.TransportError) as error:
                     if reader.finished:
                         return
+                    if count == 0 and not isinstance(error, httpx.TimeoutException):
+                        raise NothingStreamedError from None
                     raise
+                if data is None and count == 0:
+                    raise NothingStreamedError
+                count += 1
                 if data is None or not reader.event(data):
                     return
 

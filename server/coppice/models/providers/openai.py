@@ -54,14 +54,14 @@ class OpenAIDialect:
     def headers(self, key: str | None) -> dict[str, str]:
         return {} if key is None else {"authorization": f"Bearer {key}"}
 
-    def body(self, request: ChatRequest, max_tokens: int) -> dict[str, Any]:
+    def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.model,
             "messages": self._messages(request),
             self._limit_name: max_tokens,
-            "stream": True,
+            "stream": stream,
         }
-        if self._asks_usage:
+        if stream and self._asks_usage:
             body["stream_options"] = {"include_usage": True}
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
