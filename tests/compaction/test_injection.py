@@ -14,7 +14,7 @@ from scripted import GOOD, ScriptedModel, asked
 from talk import edit, reply, request, run, tool, user
 
 from coppice.compaction.file_blocks import file_blocks
-from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.summary import Summary, parse_summary
 from coppice.models.fallback import FallbackSummarizer
 from coppice.models.offline import OfflineSummarizer
@@ -100,12 +100,18 @@ def assert_untouched(text: str, *, constraints: tuple[str, ...] = CONSTRAINTS) -
     assert lists == [("read-files", "notes.md"), ("modified-files", "src/exporter.py\nsrc/importer.py")]
 
 
-async def summary_by(model: ScriptedModel | None, wanted: SummaryRequest) -> str:
+async def written_by(model: ScriptedModel | None, wanted: SummaryRequest) -> WrittenSummary:
     offline = OfflineSummarizer()
     if model is None:
-        return (await offline.summarize(wanted)).text
+        return await offline.summarize(wanted)
     chain = FallbackSummarizer([("model", ModelSummarizer(model)), ("offline", offline)])
-    return (await chain.summarize(wanted)).text
+    return await chain.summarize(wanted)
+
+
+async def summary_by(model: ScriptedModel | None, wanted: SummaryRequest) -> str:
+    written = await written_by(model, wanted)
+    assert written.summarizer == ("offline" if model is None else model.name)
+    return written.text
 
 
 def test_the_corpus_is_what_it_says() -> None:
@@ -122,10 +128,13 @@ async def test_rules_are_deaf_to_it(position: str) -> None:
 @pytest.mark.parametrize("obedience", OBEDIENCE)
 @pytest.mark.parametrize("position", ["a tool's result", "a file's name"])
 async def test_a_model_that_obeys_everything_changes_nothing(position: str, obedience: str) -> None:
+    by_model = 0
     for text in INJECTIONS:
         model = ScriptedModel([OBEDIENCE[obedience](text)])
-        stored = await summary_by(model, request(session(POSITIONS[position](text)), max_tokens=2_500))
-        assert_untouched(stored)
+        written = await written_by(model, request(session(POSITIONS[position](text)), max_tokens=2_500))
+        assert_untouched(written.text)
+        by_model += written.summarizer == model.name
+    assert by_model >= len(INJECTIONS) - 2 or obedience == "alone"
 
 
 @pytest.mark.parametrize("position", POSITIONS)
