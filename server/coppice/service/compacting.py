@@ -5,8 +5,9 @@ import time
 import uuid
 from typing import Any, cast
 
-from coppice.errors import CoppiceError, StaleLeafError
+from coppice.errors import CoppiceError, StaleLeafError, SummaryRejectedError
 from coppice.service.context import Context, now
+from coppice.service.fitting import Fit
 from coppice.service.jobs import Progress, SharedProgress
 from coppice.service.losses import loss_report
 from coppice.service.messages.compaction import (
@@ -24,6 +25,7 @@ from coppice.service.messages.usage import UsageState
 from coppice.service.path_reading import read_path
 from coppice.service.preparing import Preparation, prepare
 from coppice.service.summarizing import Summary, summarize
+from coppice.service.turns import Turns
 from coppice.service.usage import usage_state
 from coppice.store.records import NewRecord
 from coppice.tree.entries import CompactionEntry
@@ -65,8 +67,9 @@ class _Attempt:
 
 
 class Compacting:
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, turns: Turns) -> None:
         self._context = context
+        self._turns = turns
 
     async def preview(self, params: CompactPreviewParams) -> CompactPreviewResult:
         def read() -> CompactPreviewResult:
@@ -87,14 +90,23 @@ class Compacting:
         return await asyncio.to_thread(read)
 
     async def compact(
-        self, params: CompactParams, progress: Progress, reason: CompactionReason = "manual"
+        self,
+        params: CompactParams,
+        progress: Progress,
+        reason: CompactionReason = "manual",
+        fit: Fit | None = None,
     ) -> CompactResult:
-        """A compaction that is already running is joined, unless this one asks for something of its own."""
+        """A compaction that is already running is joined, unless this one asks for something of its own.
+
+        A client's turn is asked to make way for one that somebody asked for. `fit` is what it shall leave.
+        """
 
         async def work(shared: SharedProgress) -> CompactResult:
-            return await self._attempt(params, reason, shared)
+            return await self.attempt(params, reason, shared, fit)
 
         plain = not params.draft and params.summary is None
+        if reason == "manual" and not params.draft:
+            await self._turns.make_way(params.conversation_id)
         result = await self._context.jobs.run(
             params.conversation_id,
             JOB if plain else f"{JOB} draft",
@@ -109,12 +121,22 @@ class Compacting:
         await asyncio.to_thread(self._context.stores.of_conversation, params.conversation_id)
         return CancelResult(cancelled=self._context.jobs.cancel(params.conversation_id))
 
-    async def _attempt(
-        self, params: CompactParams, reason: CompactionReason, progress: SharedProgress
+    async def attempt(
+        self,
+        params: CompactParams,
+        reason: CompactionReason,
+        progress: SharedProgress,
+        fit: Fit | None = None,
+        retry_below: int | None = None,
     ) -> CompactResult:
-        """One compaction, announced once and ended once; a draft, which changes nothing, is neither."""
+        """One compaction, within a job; announced once and ended once, but for a draft, which is neither.
+
+        A request that failed is tried again when the view is left with at most `retry_below` tokens.
+        """
         try:
-            prepared = await asyncio.to_thread(self._prepare, params.conversation_id, params.settings)
+            prepared = await asyncio.to_thread(
+                self._prepare, params.conversation_id, params.settings, fit=fit
+            )
         except BaseException as error:
             progress.end(str(error) if isinstance(error, CoppiceError) else "Stopped")
             raise
@@ -127,12 +149,14 @@ class Compacting:
             raise
         except Exception as error:
             said = str(error) if isinstance(error, CoppiceError) else "The compaction failed"
-            attempt.end(said, status="failed", error=said)
+            skipped = reason != "manual" and isinstance(error, SummaryRejectedError)
+            attempt.end(said, status="skipped" if skipped else "failed", error=said)
             raise
         before, after = result.tokens_before, result.tokens_after
         attempt.end(
             f"{_short(before)} → {_short(after)} tokens",
             status="completed",
+            will_retry=retry_below is not None and after <= retry_below,
             tokens_before=before,
             tokens_after=after,
             first_kept_entry_id=result.first_kept_entry_id,
@@ -183,12 +207,16 @@ class Compacting:
         return stored
 
     def _prepare(
-        self, conversation_id: str, overrides: dict[str, Any] | None, leaf_id: str | None = None
+        self,
+        conversation_id: str,
+        overrides: dict[str, Any] | None,
+        leaf_id: str | None = None,
+        fit: Fit | None = None,
     ) -> Preparation:
         store = self._context.stores.of_conversation(conversation_id)
         workspace = store.conversation(conversation_id).workspace_uri
         settings = self._context.settings.of(workspace, overrides)
-        return prepare(read_path(store, conversation_id, settings, leaf_id))
+        return prepare(read_path(store, conversation_id, settings, leaf_id), fit)
 
 
 def _append_behind(

@@ -1,7 +1,8 @@
 """Copying a part of a path: into a new conversation, or onto a branch of the same one."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from coppice.service.context import now
@@ -11,7 +12,7 @@ from coppice.tokens.measuring import size_of_entry
 from coppice.tokens.size import Size
 from coppice.tree.entries import METADATA_TYPES, CompactionEntry, Entry, LabelEntry, MessageEntry, PinEntry
 from coppice.tree.ids import new_entry_id
-from coppice.tree.messages import AssistantMessage, Usage
+from coppice.tree.messages import AssistantMessage, Message, Usage
 
 BATCH: Final = 500
 COPIED_METADATA: Final = ("file_activity", "custom")
@@ -41,12 +42,15 @@ def pin(end: PathEnd, target_id: str, *, pinned: bool) -> PinEntry:
     return PinEntry(id=new_entry_id(), parent_id=end.id, timestamp=now(), target_id=target_id, pinned=pinned)
 
 
-def replayed(store: Store, end: PathEnd, above: int) -> list[NewRecord]:
+def replayed(
+    store: Store, end: PathEnd, above: int, changed: Mapping[str, Message] = MappingProxyType({})
+) -> list[NewRecord]:
     """What lies on the path behind depth `above`, as new entries to append elsewhere, in order.
 
     The metadata beside an entry follows it, and that beside the one at `above` comes first; labels and
     pins come last. Ids are new, and what the entries say of each other follows them. Up to the next
     compaction the providers' counts are zero: they counted a view that the copies are not seen in.
+    `changed` holds messages that stand in place of others, by the old ids of their entries.
     """
     beside: dict[int, list[Entry]] = defaultdict(list)
     for depth, entry in store.attached(end, above, end.depth, COPIED_METADATA):
@@ -55,7 +59,7 @@ def replayed(store: Store, end: PathEnd, above: int) -> list[NewRecord]:
     for number, batch in enumerate(path_batches(store, end, above + 1)):
         for depth, record in enumerate(batch, above + 1 + number * BATCH):
             if record.entry.type not in METADATA_TYPES or record.entry.type in COPIED_METADATA:
-                records.append(record)
+                records.append(_changed(record, changed))
             records += _unsized(beside[depth])
     return _uncounted(_with_new_ids([*records, *_unsized(marks(store, end, above + 1))]))
 
@@ -76,6 +80,14 @@ def _unsized(entries: Iterable[Entry]) -> list[NewRecord]:
 def _with_new_ids(records: Sequence[NewRecord]) -> list[NewRecord]:
     ids = {record.entry.id: new_entry_id() for record in records}
     return [NewRecord(_renamed(record.entry, ids), record.size, record.ledger) for record in records]
+
+
+def _changed(record: NewRecord, changed: Mapping[str, Message]) -> NewRecord:
+    message = changed.get(record.entry.id)
+    if message is None or not isinstance(record.entry, MessageEntry):
+        return record
+    entry = record.entry.model_copy(update={"message": message})
+    return NewRecord(entry, size_of_entry(entry), record.ledger)
 
 
 def _renamed(entry: Entry, ids: dict[str, str]) -> Entry:

@@ -113,6 +113,12 @@ class Jobs:
                 f"This conversation is busy ({job.kind}). Wait until it is done, or cancel it.", job=job.kind
             )
 
+    async def settled(self, conversation_id: str, kind: str) -> None:
+        """Waits until the conversation's job of this kind, if one runs, has ended, however it ends."""
+        job = self._running.get(conversation_id)
+        if job is not None and job.kind == kind:
+            await asyncio.wait([job.task])
+
     def cancel(self, conversation_id: str) -> list[str]:
         """Stops the conversation's job, if one runs; the kinds of what was stopped."""
         job = self._running.get(conversation_id)

@@ -7,6 +7,8 @@ from coppice.compaction.cut import Cut, find_cut, is_said
 from coppice.compaction.sizes import Sizes, fitted_sizes
 from coppice.errors import NothingToCompactError
 from coppice.files.ledger import Ledger
+from coppice.service.fitting import Fit, fitted_cut
+from coppice.service.measuring import open_rows, pins_of
 from coppice.service.path_reading import Path
 from coppice.service.usage import Counter, context_tokens
 from coppice.store.records import EntryRow, PathEnd
@@ -52,21 +54,31 @@ class Preparation:
         return self.path.ledger(self.first_kept.depth - 1)
 
 
-def prepare(path: Path, context_window: int | None = None) -> Preparation:
-    """Finds the cut. Raises NothingToCompactError, with numbers, when there is none. Reads the store."""
+def prepare(path: Path, fit: Fit | None = None) -> Preparation:
+    """Finds the cut. Raises NothingToCompactError, with numbers, when there is none. Reads the store.
+
+    With `fit` the cut keeps no more than fits, and a conversation that was just compacted is cut again where
+    that helps.
+    """
     settings = path.settings
-    sizes = fitted_sizes(settings.compaction, context_window or settings.model.context_window)
+    sizes = fitted_sizes(settings.compaction, fit.window if fit else settings.model.context_window)
     counter = Counter(settings)
     tokens, _ = context_tokens(path, counter)
     if path.end is None:
         raise NothingToCompactError("The conversation is empty; there is nothing to compact.", tokens=0)
-    if path.end.type == "compaction":
+    if path.end.type == "compaction" and fit is None:
         raise NothingToCompactError(
             f"The conversation was just compacted and nothing came after it ({tokens:,} tokens).",
             tokens=tokens,
         )
     rows = path.store.rows(path.end, path.first_depth, path.end.depth)
-    cut = find_cut(rows, [counter.tokens(row.size) for row in rows], sizes.keep_recent)
+    cut: Cut | None
+    if fit is None:
+        cut = find_cut(rows, [counter.tokens(row.size) for row in rows], sizes.keep_recent)
+    else:
+        open_ = open_rows(path, rows)
+        sized = [counter.tokens(row.size) for row in open_]
+        cut, sizes = fitted_cut(open_, sized, sizes, fit, pins_of(path, counter)) or (None, sizes)
     if cut is None:
         raise NothingToCompactError(
             f"There is nothing to compact: the newest {sizes.keep_recent:,} tokens are always kept, and the "

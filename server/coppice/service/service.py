@@ -20,6 +20,7 @@ from coppice.service.spans import Spans
 from coppice.service.stores import Stores
 from coppice.service.summarizers import Summarizers
 from coppice.service.trees import Trees
+from coppice.service.turns import Ask, Turns
 from coppice.service.undoing import Undoing
 from coppice.service.views import Views
 
@@ -31,10 +32,16 @@ class Service:
 
     `emit(method, params)` is called on the event loop for every notification. `settings` default to those
     of the user's files and the environment; `summarizer` stands in for the ones that the settings name.
+    `ask` sends a request to a client that answers `coppice/abortTurn`.
     """
 
     def __init__(
-        self, *, emit: Emit, summarizer: Summarizer | None = None, settings: SettingsSource | None = None
+        self,
+        *,
+        emit: Emit,
+        summarizer: Summarizer | None = None,
+        settings: SettingsSource | None = None,
+        ask: Ask | None = None,
     ) -> None:
         self.settings = settings or SettingsSource()
         self.stores = Stores(self.settings)
@@ -44,7 +51,8 @@ class Service:
         self.conversations = Conversations(self._context)
         self.trees = Trees(self._context)
         self.views = Views(self._context)
-        self.compacting = Compacting(self._context)
+        self.turns = Turns(self._context, ask)
+        self.compacting = Compacting(self._context, self.turns)
         self.portability = Portability(self._context)
         self.navigating = Navigating(self._context)
         self.spans = Spans(self._context)

@@ -38,15 +38,21 @@ def context_tokens(path: Path, counter: Counter) -> tuple[int, TokenSource]:
     The newest valid provider count on the path that is not older than the newest compaction, with our
     count of what came after it; else our count alone.
     """
+    end = path.end
+    if end is not None and end.usage_tokens is not None:
+        return end.usage_tokens + counter.tokens(end.since_usage), "usage"
+    return counted_tokens(path, counter), counter.source
+
+
+def counted_tokens(path: Path, counter: Counter) -> int:
+    """The size of the view by our count alone. Reads the store."""
     end, compaction = path.end, path.compaction
     if end is None:
-        return 0, counter.source
-    if end.usage_tokens is not None:
-        return end.usage_tokens + counter.tokens(end.since_usage), "usage"
+        return 0
     if compaction is None:
-        return counter.tokens(end.total), counter.source
+        return counter.tokens(end.total)
     counted = counter.tokens(compaction.size + end.total - compaction.before_kept)
-    return counted + counter.pinned_tokens(path.pinned()), counter.source
+    return counted + counter.pinned_tokens(path.pinned())
 
 
 def usage_state(path: Path, context_window: int | None = None) -> UsageState:

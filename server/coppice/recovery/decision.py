@@ -1,0 +1,141 @@
+"""What to do when a model request did not fit: compact, truncate, try again, or say why nothing helps.
+
+A state machine without side effects. `overflowed` begins a round, and each step it asks for comes back
+through `compacted`, `gave_up_compacting` or `looked_for_results`, until it asks for another try or fails.
+Every step is bounded, so every round ends, and so does every row of rounds without a successful reply.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from coppice.recovery.floor import Floor, View
+
+MOST_COMPACTIONS: Final = 3
+
+Strategy = Literal["compacted", "truncated"]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What was tried since the last successful reply. `stuck` once a compaction gained nothing."""
+
+    attempt: int = 0
+    compactions: int = 0
+    stuck: bool = False
+    why_stuck: str | None = None
+    truncated: int = 0
+    tokens: int = 0
+    strategy: Strategy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Compact, keeping half as much as configured for each of `halvings`."""
+
+    halvings: int
+
+
+@dataclass(frozen=True, slots=True)
+class Truncate:
+    """Cut the tool results that are too long, alone or together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The request is worth another try. `message` is for a person, where there is something to say."""
+
+    strategy: Strategy
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Nothing more can be done; `message` says why, with numbers, and what a person can do."""
+
+    message: str
+
+
+Decision = Compact | Truncate | Retry | Fail
+
+
+def overflowed(state: State, view: View, floor: Floor) -> tuple[State, Decision]:
+    """The model refused the view as too long. Begins a round."""
+    again = replace(state, attempt=state.attempt + 1, tokens=view.tokens, strategy=None)
+    hopeless = floor.hard >= view.window or (state.attempt > 0 and floor.total >= view.window)
+    return (again, _failure(again, view, floor)) if hopeless else (again, _next_step(again, view, floor))
+
+
+def compacted(state: State, view: View, floor: Floor) -> tuple[State, Decision]:
+    """A compaction was stored, and `view` is what it left."""
+    gained = view.tokens < state.tokens
+    after = replace(
+        state,
+        compactions=state.compactions + 1,
+        stuck=state.stuck or not gained,
+        tokens=view.tokens,
+        strategy="compacted" if gained else state.strategy,
+    )
+    return after, _next_step(after, view, floor)
+
+
+def gave_up_compacting(state: State, view: View, floor: Floor, why: str) -> tuple[State, Decision]:
+    """There was nothing to compact, or no summary that would have helped."""
+    after = replace(state, stuck=True, why_stuck=why)
+    return after, _next_step(after, view, floor)
+
+
+def looked_for_results(state: State, view: View, floor: Floor, count: int) -> tuple[State, Decision]:
+    """So many tool results were cut, none where none is too long; `view` is what that left."""
+    gained = count > 0 and view.tokens < state.tokens
+    after = replace(
+        state,
+        truncated=state.truncated + count,
+        tokens=view.tokens,
+        strategy="truncated" if gained else state.strategy,
+    )
+    if after.strategy is not None and view.fits(floor):
+        return after, _retry(after.strategy, view, floor)
+    return after, _failure(after, view, floor)
+
+
+def _next_step(state: State, view: View, floor: Floor) -> Decision:
+    if state.strategy is not None and view.tokens <= view.target(floor):
+        return _retry(state.strategy, view, floor)
+    if not state.stuck and state.compactions < MOST_COMPACTIONS:
+        return Compact(halvings=state.compactions)
+    if not state.truncated:
+        return Truncate()
+    if state.strategy is not None and view.fits(floor):
+        return _retry(state.strategy, view, floor)
+    return _failure(state, view, floor)
+
+
+def _retry(strategy: Strategy, view: View, floor: Floor) -> Retry:
+    if floor.total < view.window:
+        return Retry(strategy)
+    return Retry(
+        strategy,
+        f"By the provider's count about {floor.beside:,} of {view.window:,} tokens go to what is sent beside "
+        "the conversation. If the next try fails too, send a shorter system prompt or fewer tools.",
+    )
+
+
+def _failure(state: State, view: View, floor: Floor) -> Fail:
+    tried = [
+        state.compactions and _several(state.compactions, "compaction"),
+        state.truncated and f"{_several(state.truncated, 'tool result')} cut",
+    ]
+    done = " and ".join(each for each in tried if each)
+    size = f"{view.tokens + floor.beside:,} tokens against a window of {view.window:,}"
+    sentences = [
+        f"The conversation does not fit the model: {size}.",
+        f"Tried: {done}." if done else "Nothing was changed: nothing could be made shorter.",
+        state.why_stuck or "",
+        floor.told(view),
+        floor.advice(view),
+    ]
+    return Fail(" ".join(filter(None, sentences)))
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,87 @@
+"""The use cases `coppice/turn/begin` and `coppice/turn/end`: a client says that its own loop is at work."""
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from coppice.errors import ConversationBusyError
+from coppice.service.context import Context, Locks
+from coppice.service.messages.base import WireModel
+from coppice.service.messages.recovery import AbortTurnParams, AbortTurnResult, TurnParams, TurnResult
+
+ABORT: Final = "coppice/abortTurn"
+
+Ask = Callable[[str, WireModel], Awaitable[Any]]
+"""Sends a request to the client and brings its result as it was sent; raises when the client refuses."""
+
+
+class Turns:
+    """At most one turn a conversation. `ask` is None while the client answers no `coppice/abortTurn`."""
+
+    def __init__(self, context: Context, ask: Ask | None = None) -> None:
+        self.ask = ask
+        self._context = context
+        self._running: dict[str, str] = {}
+        self._locks = Locks()
+        self.on_end: Callable[[str], None] = lambda _conversation_id: None
+
+    async def begin(self, params: TurnParams) -> TurnResult:
+        """Raises ConversationBusyError while another turn, or a job, runs. The same turn begins once."""
+        conversation_id = params.conversation_id
+        await asyncio.to_thread(self._context.stores.of_conversation, conversation_id)
+        running = self._running.get(conversation_id)
+        if running is not None and running != params.turn_id:
+            raise ConversationBusyError(
+                "A turn is running in this conversation. End it before you begin another one.", turnId=running
+            )
+        if running is None:
+            self._context.jobs.refuse_if_busy(conversation_id)
+            running = self._running[conversation_id] = params.turn_id or uuid.uuid4().hex
+        return TurnResult(turn_id=running)
+
+    async def end(self, params: TurnParams) -> TurnResult:
+        """A turn that has ended stays ended, and another one that runs by now goes on."""
+        conversation_id = params.conversation_id
+        await asyncio.to_thread(self._context.stores.of_conversation, conversation_id)
+        running = self._running.get(conversation_id)
+        if running is not None and params.turn_id in (None, running):
+            self._ended(conversation_id)
+        return TurnResult(turn_id=params.turn_id or running)
+
+    def refuse_another(self, conversation_id: str, turn_id: str | None) -> None:
+        """Raises ConversationBusyError when a turn runs and `turn_id` names another one."""
+        running = self._running.get(conversation_id)
+        if turn_id is not None and running is not None and running != turn_id:
+            raise ConversationBusyError("Another turn is running in this conversation.", turnId=running)
+
+    async def make_way(self, conversation_id: str) -> None:
+        """Has the client abort its turn, if one runs.
+
+        Raises ConversationBusyError when the client cannot be asked, refuses, or does not answer in time.
+        """
+        async with self._locks.of(conversation_id):
+            turn_id = self._running.get(conversation_id)
+            if turn_id is None:
+                return
+            if self.ask is None or not await self._aborted(self.ask, conversation_id, turn_id):
+                raise ConversationBusyError(
+                    "A turn is running in this conversation. End it (coppice/turn/end), then compact.",
+                    turnId=turn_id,
+                )
+            if self._running.get(conversation_id) == turn_id:
+                self._ended(conversation_id)
+
+    async def _aborted(self, ask: Ask, conversation_id: str, turn_id: str) -> bool:
+        patience = self._context.settings.of().hooks.timeout_seconds
+        wanted = AbortTurnParams(conversation_id=conversation_id, turn_id=turn_id)
+        try:
+            async with asyncio.timeout(patience):
+                answer = await ask(ABORT, wanted)
+            return AbortTurnResult.model_validate(answer).aborted
+        except Exception:  # noqa: BLE001 - however the client fails to answer, it has not aborted
+            return False
+
+    def _ended(self, conversation_id: str) -> None:
+        self._running.pop(conversation_id, None)
+        self.on_end(conversation_id)
