@@ -65,6 +65,7 @@ def accepted_by(name: str) -> list[str]:
         False,
         True,
         ["x"],
+        ["inherit"],
         {"x": "y"},
     ):
         places = ("user", "environment", "workspace", "editor", "request")
