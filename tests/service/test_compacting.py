@@ -159,10 +159,22 @@ async def test_a_draft_writes_nothing_and_can_be_stored_as_a_person_edited_it(cl
     draft = await client.ask("compact", conversationId=made, draft=True)
     assert await client.ask("conversation/get", conversationId=made) == before
     assert draft["tokensAfter"] < draft["tokensBefore"]
-    edited = await client.ask("compact", conversationId=made, summary=FORMAT)
+    text = draft["entry"]["summary"].replace("## Goal\n", "## Goal\nAs a person says it.\n")
+    edited = await client.ask("compact", conversationId=made, summary=text)
     assert edited["summarizer"] == "edited"
-    assert edited["entry"]["summary"].startswith(FORMAT)
-    assert "<modified-files>" in edited["entry"]["summary"]
+    assert "As a person says it." in edited["entry"]["summary"]
+    assert edited["entry"]["summary"].count("<modified-files>") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("Just some words.", "headings"), ("## Goal\n" + "word " * 9_000, "tokens")]
+)
+async def test_an_edited_summary_is_held_to_the_same_checks(client: Client, text: str, why: str) -> None:
+    made = await long_conversation(client)
+    before = await client.ask("conversation/get", conversationId=made)
+    with pytest.raises(SummaryRejectedError, match=why):
+        await client.ask("compact", conversationId=made, summary=text)
+    assert await client.ask("conversation/get", conversationId=made) == before
 
 
 Stop = Callable[[Client, str, "asyncio.Task[Any]"], Awaitable[None]]

@@ -24,7 +24,7 @@ from coppice.service.messages.compaction import (
 from coppice.service.messages.usage import UsageState
 from coppice.service.path_reading import read_path
 from coppice.service.preparing import Preparation, prepare
-from coppice.service.summarizing import Summary, summarize
+from coppice.service.summarizing import FinishedSummary, summarize
 from coppice.service.turns import Turns
 from coppice.service.usage import usage_state
 from coppice.store.records import NewRecord
@@ -193,7 +193,7 @@ class Compacting:
         )
 
     async def _store(
-        self, prepared: Preparation, summary: Summary, entry: CompactionEntry
+        self, prepared: Preparation, summary: FinishedSummary, entry: CompactionEntry
     ) -> CompactionEntry:
         conversation_id = prepared.path.conversation.id
 
@@ -220,7 +220,7 @@ class Compacting:
 
 
 def _append_behind(
-    prepared: Preparation, summary: Summary, entry: CompactionEntry
+    prepared: Preparation, summary: FinishedSummary, entry: CompactionEntry
 ) -> tuple[CompactionEntry, str | None]:
     """Appends the compaction at the leaf, which may have grown meanwhile, but not moved elsewhere."""
     store, conversation_id = prepared.path.store, prepared.path.conversation.id
@@ -247,7 +247,7 @@ def _append_behind(
     raise AssertionError  # pragma: no cover - the last try returns or raises
 
 
-def _entry(prepared: Preparation, summary: Summary, reason: str) -> CompactionEntry:
+def _entry(prepared: Preparation, summary: FinishedSummary, reason: str) -> CompactionEntry:
     return CompactionEntry(
         id=new_entry_id(),
         parent_id=prepared.end.id,

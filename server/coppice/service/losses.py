@@ -8,13 +8,13 @@ from coppice.compaction.facts.ranking import rank_identifiers
 from coppice.service.breakdown import breakdown_of
 from coppice.service.messages.compaction import DroppedReport, LossReport
 from coppice.service.preparing import Preparation
-from coppice.service.summarizing import Summary
+from coppice.service.summarizing import FinishedSummary
 from coppice.tree.view import ViewMessage
 
 MOST_FACTS: Final = 50
 
 
-def loss_report(prepared: Preparation, summary: Summary) -> LossReport:
+def loss_report(prepared: Preparation, summary: FinishedSummary) -> LossReport:
     """Counts what was cut off, by kind, and names the files and facts that the summary does not hold.
 
     Facts are the user's constraints, and of the exact identifiers the ones most likely to be needed again.
@@ -34,7 +34,7 @@ def loss_report(prepared: Preparation, summary: Summary) -> LossReport:
     )
 
 
-def _not_carried(summary: Summary) -> list[str]:
+def _not_carried(summary: FinishedSummary) -> list[str]:
     constraints = [constraint.text for constraint in constraints_in(summary.dropped)]
     ranked = [identifier.text for identifier in rank_identifiers(passages_of(summary.dropped))]
     return [fact for fact in (*constraints, *ranked[:MOST_FACTS]) if fact not in summary.text]

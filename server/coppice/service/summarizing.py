@@ -7,6 +7,7 @@ from typing import Final
 
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
 from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
+from coppice.compaction.summary import Summary, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.preparing import Preparation, messages_of
@@ -22,7 +23,7 @@ Stage = Callable[[str, int], None]
 
 
 @dataclass(frozen=True)
-class Summary:
+class FinishedSummary:
     """A finished summary, file blocks included, with what it stands for."""
 
     text: str
@@ -40,7 +41,7 @@ async def summarize(
     instructions: str | None,
     edited: str | None,
     stage: Stage,
-) -> Summary:
+) -> FinishedSummary:
     """Raises SummaryRejectedError when the summary would make things worse. Cancellable, writes nothing.
 
     `edited` is a text that a person wrote in place of the summarizer's; it is held to the same checks.
@@ -48,8 +49,10 @@ async def summarize(
     stage("Reading the conversation", 5)
     request, ledger = await asyncio.to_thread(_request, prepared, instructions)
     stage("Summarizing", 20)
-    by_hand = WrittenSummary(edited, EDITED) if edited is not None else None
-    written = by_hand or await summarizer.summarize(request)
+    if edited is not None:
+        written = WrittenSummary(_by_hand(edited, request), EDITED)
+    else:
+        written = await summarizer.summarize(request)
     stage("Checking the summary", 85)
     return await asyncio.to_thread(_judged, prepared, request, ledger, written)
 
@@ -76,6 +79,26 @@ def _request(prepared: Preparation, instructions: str | None) -> tuple[SummaryRe
     )
 
 
+def _by_hand(edited: str, request: SummaryRequest) -> str:
+    """A person's text in the structured format: its words stay, file blocks come anew from the ledger."""
+    summary = parse_summary(edited)
+    if summary == Summary(other=summary.other):
+        raise SummaryRejectedError(
+            "The edited summary has none of the headings (## Goal, ## Next Steps …); nothing was "
+            "changed. Keep the headings of the draft and edit what stands under them."
+        )
+    text = summary.render()
+    tokens = request.count_tokens(text)
+    if tokens > request.max_tokens:
+        raise SummaryRejectedError(
+            f"The edited summary has {tokens:,} tokens and {request.max_tokens:,} is the most it may have; "
+            "nothing was changed.",
+            summaryTokens=tokens,
+            maxTokens=request.max_tokens,
+        )
+    return text
+
+
 def _summary_budget(prepared: Preparation) -> int:
     """The whole summary's limit: as configured, and always less than what it replaces."""
     return max(1, min(prepared.sizes.max_summary, _replaced_tokens(prepared) - 1))
@@ -97,7 +120,7 @@ def _blocks(prepared: Preparation, ledger: Ledger, counted: Callable[[str], int]
 
 def _judged(
     prepared: Preparation, request: SummaryRequest, ledger: Ledger, written: WrittenSummary
-) -> Summary:
+) -> FinishedSummary:
     if not written.text.strip():
         raise SummaryRejectedError("The summary came out empty; nothing was changed.")
     blocks = _blocks(prepared, ledger, request.count_tokens)
@@ -114,4 +137,4 @@ def _judged(
         )
     dropped = [*request.history, *request.turn_prefix]
     pinned = prepared.counter.pinned_tokens(prepared.path.pinned(prepared.first_kept.depth))
-    return Summary(text, size, tokens + prepared.cut.kept_tokens + pinned, ledger, dropped, written)
+    return FinishedSummary(text, size, tokens + prepared.cut.kept_tokens + pinned, ledger, dropped, written)
