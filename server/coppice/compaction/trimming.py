@@ -29,7 +29,8 @@ _MARKER: Final = "- [x] "
 def trimmed(summary: Summary, budget: int, count_tokens: CountTokens) -> tuple[Summary, int]:
     """`summary` in about `budget` tokens, constraints not counted nor touched, and how many lines went.
 
-    Of decisions and done work the newest stay, of all else what stands first. A line too long for its whole
+    Of decisions and done work the newest stay, of the goal its first and its last line, of all else what
+    stands first. A line too long for its whole
     section is clipped when the section would be empty without it.
     """
     summary = with_other_in_context(summary)
@@ -79,9 +80,8 @@ class _Section:
 
     def within(self, budget: int) -> dict[int, str]:
         """The lines that fit, by their places."""
-        places = range(len(self.lines))
         kept: dict[int, str] = {}
-        for place in reversed(places) if self.name in _NEWEST_LAST else places:
+        for place in self._by_worth():
             cost = self._cost(self.lines[place])
             if cost <= budget:
                 kept[place] = self.lines[place]
@@ -89,6 +89,14 @@ class _Section:
             elif not kept and (shorter := self._clipped(self.lines[place], budget)):
                 return {place: shorter}
         return dict(sorted(kept.items()))
+
+    def _by_worth(self) -> list[int]:
+        places = list(range(len(self.lines)))
+        if self.name in _NEWEST_LAST:
+            places.reverse()
+        elif self.name == "goal":
+            places[1:] = [*places[:0:-1][:1], *places[1:-1]]
+        return places
 
     def _clipped(self, line: str, budget: int) -> str:
         limit = min(len(line), budget * _CHARS_PER_TOKEN)
