@@ -11,7 +11,7 @@ import typer
 
 from coppice import __version__
 from coppice.cli import options
-from coppice.cli.exits import EXIT_CODES, SERVE_EXIT_CODES, ExitCode
+from coppice.cli.exits import COPY_EXIT_CODES, EXIT_CODES, SERVE_EXIT_CODES, ExitCode
 from coppice.cli.terminal import prepare_streams, say, silence_stdout
 
 app = typer.Typer(
@@ -193,6 +193,67 @@ def export(
     from coppice.cli.running import run
 
     raise typer.Exit(run(ExportCommand(source, format_, workspace, output, force)))
+
+
+@app.command(epilog=EXIT_CODES)
+def search(
+    query: Annotated[
+        str,
+        typer.Argument(
+            metavar="QUERY",
+            help='Words that all occur; "quoted" ones side by side. The last may be a beginning.',
+        ),
+    ],
+    workspace: options.Workspace = None,
+    conversation: Annotated[
+        str | None, typer.Option("--conversation", metavar="ID", help="Search this conversation only.")
+    ] = None,
+    limit: options.Limit = 50,
+    as_json: options.Json = False,
+) -> None:
+    """Find what was said on any branch of the workspace's conversations, newest first."""
+    from coppice.cli.running import run
+    from coppice.cli.search import SearchCommand
+
+    command = SearchCommand(query, workspace, conversation, limit, as_json)
+    raise typer.Exit(run(command, as_json=as_json))
+
+
+@app.command(epilog=COPY_EXIT_CODES)
+def copy(
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="URL|DIR",
+            help="A storage URL, or a folder of stores.",
+            show_default="the store of the settings",
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="URL|DIR",
+            help="A storage URL, or a folder of stores.",
+            show_default="the store of the settings",
+        ),
+    ] = None,
+    workspace: Annotated[
+        str | None,
+        typer.Option(metavar="DIR|URI", help="Only this workspace.", show_default="every workspace"),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Copy conversations from one store to another, each as a whole.
+
+    One that is there already is compared and never changed, so the command can be given again. A password
+    is better kept in the settings or in ~/.pgpass than on the command line.
+    """
+    from coppice.cli.copy import CopyCommand
+    from coppice.cli.running import run
+
+    raise typer.Exit(run(CopyCommand(source, target, workspace, as_json), as_json=as_json))
 
 
 @app.command(epilog=EXIT_CODES)

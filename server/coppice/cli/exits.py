@@ -14,6 +14,10 @@ class ExitCode(IntEnum):
 
 EXIT_CODES = "Exit codes: 0 done, 1 it could not be done, 2 wrong usage, 130 interrupted, nothing changed."
 
+COPY_EXIT_CODES = (
+    "Exit codes: 0 the target has them all, 1 it lacks some, 2 wrong usage, 130 interrupted, some are copied."
+)
+
 SERVE_EXIT_CODES = (
     "Exit codes: 0 the client said shutdown, 1 it went away without, 2 the server could not begin."
 )

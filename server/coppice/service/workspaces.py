@@ -1,10 +1,10 @@
 """The workspaces that have conversations stored, also those that no client has open."""
 
-from pathlib import Path
 from typing import Final
 
 from coppice.errors import CoppiceError
 from coppice.settings import Settings, data_directory
+from coppice.store.engines import name_of
 from coppice.store.location import databases_in
 from coppice.store.records import ConversationRecord
 from coppice.store.store import Store
@@ -31,7 +31,7 @@ def newest_conversations(settings: Settings, limit: int) -> tuple[list[Conversat
             finally:
                 store.close()
         except CoppiceError as error:
-            problems.append(f"{_name(url)}: {error}")
+            problems.append(f"{name_of(url)}: {error}")
             continue
         found += records
     found.sort(key=lambda each: (each.modified_at, each.id), reverse=True)
@@ -50,10 +50,6 @@ def workspace_of(settings: Settings, conversation_id: str) -> str | None:
         except CoppiceError:
             continue
     return None
-
-
-def _name(url: str) -> str:
-    return Path(url).name
 
 
 def damages(url: str) -> list[str]:

@@ -19,10 +19,13 @@ class Listener:
         self._lock = threading.Lock()
         self._connection: Any = None
         self._next_try = 0.0
+        self._closed = False
 
     def heard(self) -> bool:
         """Whether a change was announced since the last call, or an announcement may have been missed."""
         with self._lock:
+            if self._closed:
+                return False
             if self._connection is None:
                 self._listen()
                 return True
@@ -39,6 +42,7 @@ class Listener:
 
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             self._hang_up()
 
     def _listen(self) -> None:

@@ -72,6 +72,7 @@ class PostgresDatabase(Database):
         self._busy_seconds = busy_seconds
         self._listener = Listener(self._engine)
         event.listen(self._engine, "connect", self._configure)
+        event.listen(self._engine, "checkin", self._hang_up_if_closed)
 
     def _configure(self, connection: Any, _record: object) -> None:
         """Just-in-time compilation takes longer than any of our statements; the rest bounds waiting.
@@ -80,6 +81,11 @@ class PostgresDatabase(Database):
         """
         connection.execute(_CONFIGURE, (f"{int(self._busy_seconds * 1000)}ms", _IDLE_IN_TRANSACTION))
         connection.commit()
+
+    def _hang_up_if_closed(self, connection: Any, _record: object) -> None:
+        """A thread may still be at work when the store is closed; nobody takes its connection after it."""
+        if self._closed and connection is not None:
+            connection.close()
 
     def prepare(self) -> None:
         with self.reading() as connection:

@@ -1,0 +1,78 @@
+"""`coppice search`: entries found by what they say."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.text import Text
+
+from coppice.cli.exits import UsageError
+from coppice.cli.plain import plain_line
+from coppice.cli.running import serving, workspace_uri
+from coppice.cli.terminal import console, print_row, write_json, write_text
+from coppice.service.messages.navigation import SearchHit, SearchParams, SearchResult
+from coppice.service.searching import Searching
+from coppice.service.settings_source import SettingsSource
+from coppice.service.workspaces import workspace_of
+
+_TIME_CHARS: Final = 16
+_MOST_CHARS: Final = 1000
+_MOST_HITS: Final = 1000
+_ON, _OFF = "●", "○"
+
+
+@dataclass(frozen=True)
+class SearchCommand:
+    query: str
+    workspace: Path | None = None
+    conversation: str | None = None
+    limit: int = 50
+    as_json: bool = False
+
+    async def __call__(self) -> None:
+        found = await self._found()
+        if self.as_json:
+            write_json(found.model_dump(mode="json", by_alias=True))
+        else:
+            self._show(found.hits)
+
+    async def _found(self) -> SearchResult:
+        if not 0 < len(self.query) <= _MOST_CHARS:
+            raise UsageError(f"A query has 1 to {_MOST_CHARS:,} characters.")
+        limit = min(self.limit, _MOST_HITS)
+        params = SearchParams(query=self.query, conversation_id=self.conversation, limit=limit)
+        uri = workspace_uri(self.workspace)
+        if self.conversation is not None and self.workspace is None:
+            home = await asyncio.to_thread(workspace_of, SettingsSource().of(), self.conversation)
+            uri = home or uri
+        async with serving(uri) as service:
+            return await Searching(service).search(params)
+
+    def _show(self, hits: list[SearchHit]) -> None:
+        out = console()
+        if not out.is_terminal:
+            for hit in hits:
+                write_text("\t".join(_cells(hit)))
+            return
+        if not hits:
+            out.print("Nothing was found.")
+        conversation = None
+        for hit in hits:
+            if hit.conversation_id != conversation:
+                conversation = hit.conversation_id
+                out.print(Text(plain_line(conversation), style="bold"))
+            _, entry, time, _, said = _cells(hit)
+            dot = _ON if hit.on_current_branch else _OFF
+            print_row(out, Text.assemble(f"{dot} ", (entry, "cyan"), f"  {time[:_TIME_CHARS]}  ", said))
+
+
+def _cells(hit: SearchHit) -> tuple[str, str, str, str, str]:
+    where = "current" if hit.on_current_branch else "elsewhere"
+    return (
+        plain_line(hit.conversation_id),
+        plain_line(hit.entry_id),
+        plain_line(hit.timestamp),
+        where,
+        plain_line(hit.snippet),
+    )
