@@ -113,11 +113,13 @@ class Jobs:
                 f"This conversation is busy ({job.kind}). Wait until it is done, or cancel it.", job=job.kind
             )
 
-    async def settled(self, conversation_id: str, kind: str) -> None:
-        """Waits until the conversation's job of this kind, if one runs, has ended, however it ends."""
+    async def settled(self, conversation_id: str, kind: str) -> bool:
+        """Waits for the end of the conversation's job of this kind; whether one ran, and did not fail."""
         job = self._running.get(conversation_id)
-        if job is not None and job.kind == kind:
-            await asyncio.wait([job.task])
+        if job is None or job.kind != kind:
+            return False
+        await asyncio.wait([job.task])
+        return not job.task.cancelled() and job.task.exception() is None
 
     def cancel(self, conversation_id: str) -> list[str]:
         """Stops the conversation's job, if one runs; the kinds of what was stopped."""

@@ -1,0 +1,205 @@
+"""What is cut off tool results, and what is not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coppice.recovery.truncation import (
+    LEAST_CHARS,
+    Candidate,
+    plan,
+    result_limit,
+    text_length,
+    truncated,
+    truncated_view,
+)
+from coppice.tree.messages import ImageContent, TextContent, ToolResultMessage, UserContent, UserMessage
+from coppice.tree.view import ViewMessage
+
+IMAGE = ImageContent(data="iVBORw0KGgo=", mime_type="image/png")
+
+
+def result(*blocks: str | ImageContent) -> ToolResultMessage:
+    content: list[UserContent] = [TextContent(text=b) if isinstance(b, str) else b for b in blocks]
+    return ToolResultMessage(tool_call_id="c", tool_name="bash", content=content)
+
+
+def texts(message: ToolResultMessage) -> list[str]:
+    return [block.text for block in message.content if isinstance(block, TextContent)]
+
+
+def tokens(message: ToolResultMessage) -> int:
+    return text_length(message) // 4
+
+
+lines = st.lists(st.text(st.sampled_from("ab \n漢🌱"), max_size=60), max_size=120).map("\n".join)
+blocks = st.lists(st.one_of(lines, st.just(IMAGE)), max_size=6)
+results = st.builds(lambda made: result(*made), blocks)
+limits = st.integers(0, 6_000)
+
+
+@pytest.mark.parametrize(
+    ("window", "limit"),
+    [
+        (1, 2_000),
+        (1_000, 2_000),
+        (4_000, 4_800),
+        (8_000, 9_600),
+        (200_000, 240_000),
+        (333_334, 400_000),
+        (10**7, 400_000),
+    ],
+)
+def test_a_result_may_have_three_tenths_of_the_window(window: int, limit: int) -> None:
+    assert result_limit(window) == limit
+
+
+def test_a_result_within_the_limit_is_the_same_object() -> None:
+    whole = result("x" * 4_000, IMAGE)
+    assert truncated(whole, 4_000) is whole
+
+
+def test_what_is_cut_off_is_told_to_the_character() -> None:
+    cut = truncated(result("x" * 10_000), 4_000)
+    (text,) = texts(cut)
+    head, _, said = text.partition("\n\n")
+    assert said == f"[{10_000 - len(head):,} characters of this tool result were left out.]"
+    assert 3_900 < len(text) <= 4_000
+
+
+def test_a_cut_falls_on_a_newline_in_the_last_fifth() -> None:
+    text = "x" * 3_300 + "\n" + "y" * 10_000
+    assert texts(truncated(result(text), 4_000))[0].startswith("x" * 3_300 + "\n\n[")
+
+
+def test_a_newline_before_the_last_fifth_is_no_reason_to_lose_more() -> None:
+    text = "x" * 2_000 + "\n" + "y" * 10_000
+    assert len(texts(truncated(result(text), 4_000))[0]) > 3_900
+
+
+def test_several_blocks_share_the_limit_by_length_and_images_stay_where_they_were() -> None:
+    cut = truncated(result("a" * 30_000, IMAGE, "b" * 10_000), 4_080)
+    first, image, second = cut.content
+    assert image == IMAGE
+    assert isinstance(first, TextContent)
+    assert isinstance(second, TextContent)
+    assert first.text == "a" * 3_000
+    assert second.text.startswith("b" * 1_000 + "\n\n[36,000 characters")
+
+
+def test_a_second_cut_counts_what_the_first_one_left_out() -> None:
+    once = truncated(result("x" * 50_000), 9_000)
+    twice = truncated(once, 3_000)
+    assert texts(twice) == texts(truncated(result("x" * 50_000), 3_000))
+
+
+@given(message=results, limit=limits)
+def test_a_result_never_has_more_than_its_limit_and_the_room_to_say_so(
+    message: ToolResultMessage, limit: int
+) -> None:
+    assert text_length(truncated(message, limit)) <= max(limit, 80)
+
+
+@given(message=results, limit=limits)
+def test_truncating_a_truncated_result_changes_nothing(message: ToolResultMessage, limit: int) -> None:
+    once = truncated(message, limit)
+    assert truncated(once, limit) is once
+
+
+@given(message=results, limit=limits)
+def test_images_and_everything_but_the_text_stay(message: ToolResultMessage, limit: int) -> None:
+    cut = truncated(message, limit)
+    assert [b for b in cut.content if b == IMAGE] == [b for b in message.content if b == IMAGE]
+    assert cut.model_copy(update={"content": []}) == message.model_copy(update={"content": []})
+
+
+@given(message=results, limit=limits)
+def test_what_is_kept_is_the_beginning_of_each_text(message: ToolResultMessage, limit: int) -> None:
+    cut = truncated(message, limit)
+    if cut is message:
+        return
+    before = texts(message)
+    for text in texts(cut)[:-1]:
+        assert any(whole.startswith(text) for whole in before)
+    head = texts(cut)[-1].rpartition("[")[0].removesuffix("\n\n")
+    assert any(whole.startswith(head) for whole in before)
+
+
+@given(
+    message=results.filter(lambda made: text_length(made) > 80),
+    limits_=st.lists(st.integers(0, 5_000), min_size=1, max_size=4),
+)
+def test_the_kept_and_the_missing_characters_are_the_whole(
+    message: ToolResultMessage, limits_: list[int]
+) -> None:
+    cut = message
+    for limit in limits_:
+        cut = truncated(cut, limit)
+    if cut is message:
+        return
+    *others, last = texts(cut)
+    head, _, told = last.rpartition("[")
+    missing = int(told.split(" ")[0].replace(",", ""))
+    kept = sum(map(len, others)) + len(head.removesuffix("\n\n"))
+    assert kept + missing == text_length(message)
+
+
+def test_the_oldest_go_first_when_many_are_too_long_together() -> None:
+    three = [Candidate(result(letter * 9_000)) for letter in "abc"]
+    cuts = plan(three, limit=9_600, excess=1_000, count_tokens=tokens)
+    assert list(cuts) == [0]
+    assert text_length(cuts[0]) <= LEAST_CHARS
+
+
+def test_results_are_left_out_when_short_ones_are_still_too_long_the_newest_never() -> None:
+    many = [Candidate(result("x" * 3_000)) for _ in range(10)]
+    cuts = plan(many, limit=9_600, excess=10**6, count_tokens=tokens)
+    assert [text_length(cuts[index]) < 80 for index in range(10)] == [True] * 9 + [False]
+    assert text_length(cuts[9]) > 1_900
+
+
+def test_a_fixed_result_is_never_cut() -> None:
+    cuts = plan(
+        [Candidate(result("x" * 90_000), fixed=True), Candidate(result("y" * 90_000))],
+        limit=9_600,
+        excess=10**6,
+        count_tokens=tokens,
+    )
+    assert list(cuts) == [1]
+
+
+planned = st.lists(st.builds(Candidate, results, st.booleans()), max_size=8)
+
+
+@given(planned, st.integers(100, 3_000), st.integers(-500, 4_000))
+def test_a_plan_carried_out_leaves_nothing_to_plan(
+    candidates: list[Candidate], limit: int, excess: int
+) -> None:
+    limit = max(limit, LEAST_CHARS)
+    cuts = plan(candidates, limit=limit, excess=excess, count_tokens=tokens)
+    after = [Candidate(cuts.get(i, c.message), c.fixed) for i, c in enumerate(candidates)]
+    saved = sum(tokens(c.message) - tokens(a.message) for c, a in zip(candidates, after, strict=True))
+    assert plan(after, limit=limit, excess=excess - saved, count_tokens=tokens) == {}
+
+
+@given(planned, st.integers(0, 4_000))
+def test_a_plan_saves_enough_or_leaves_every_result_at_its_shortest(
+    candidates: list[Candidate], excess: int
+) -> None:
+    cuts = plan(candidates, limit=10**6, excess=excess, count_tokens=tokens)
+    saved = sum(tokens(candidates[i].message) - tokens(short) for i, short in cuts.items())
+    if saved < excess:
+        for index, each in enumerate(candidates):
+            shortest = truncated(each.message, LEAST_CHARS if index == len(candidates) - 1 else 0)
+            assert each.fixed or tokens(cuts.get(index, each.message)) <= tokens(shortest)
+
+
+def test_a_view_is_cut_before_it_is_sent_and_pinned_results_stay() -> None:
+    said = ViewMessage("u", UserMessage(content="look"))
+    view = [said, ViewMessage("a", result("a" * 9_000)), ViewMessage("b", result("b" * 9_000))]
+    cut = truncated_view(view, limit=2_000, excess=0, count_tokens=tokens, pinned=frozenset({"b"}))
+    assert cut[0] == said
+    assert cut[2].message == view[2].message
+    assert isinstance(cut[1].message, ToolResultMessage)
+    assert text_length(cut[1].message) <= 2_000
+    assert text_length(result("a" * 9_000)) == 9_000
