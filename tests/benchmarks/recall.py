@@ -3,14 +3,20 @@
 `python tests/benchmarks/recall.py` takes the recorded sessions beside the checkout that hold one compaction,
 with the metric that lies there too (`../shared/bench/recall.py`): a needed identifier stands before the
 compaction, and the assistant uses it again after it. Each row is one view of what came before: the newest
-messages alone, the offline summary alone, and the summary that a large model wrote at the time. `--kept N`
-leaves the newest N tokens out of the summarized span, as a real compaction does; `--rounds N` compacts N
-times on the way instead of once. `--shared` says where the sessions and the metric lie.
+messages alone, the offline summary alone, the summary that a large model wrote at the time, and that summary
+audited. `--kept N` leaves the newest N tokens out of the summarized span, as a real compaction does;
+`--rounds N` compacts N times on the way instead of once. `--shared` says where the sessions and the metric
+lie.
+
+`--model-url http://127.0.0.1:8000/v1` adds a real model behind an OpenAI-compatible endpoint, in `--window`
+tokens and at most `--chunks` requests a summary: what it wrote alone, and that audited. A row whose model
+failed tells the offline summary that stood in for it, and says so.
 
 The last column is the ratio to the large model's recorded summary, from the same run.
 """
 
 import argparse
+import asyncio
 import importlib.util
 import sys
 import time
@@ -19,13 +25,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.formats.reading import open_session
+from coppice.models.chat import ChatAnswer, ChatModel, ChatRequest, ModelLimits, OnDelta
+from coppice.models.choosing import chat_model
+from coppice.models.fallback import FallbackSummarizer
+from coppice.models.offline import OfflineSummarizer
 from coppice.models.offline.summarizer import summarize_offline
+from coppice.models.summarizing import ModelSummarizer
+from coppice.settings import ModelSettings
 from coppice.tokens.counting import count_tokens
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import CompactionEntry, MessageEntry
-from coppice.tree.messages import Message, ToolResultMessage
+from coppice.tree.messages import AssistantMessage, Message, TextContent, ToolResultMessage
 
 ROOT = Path(__file__).resolve().parents[2]
 BUDGETS = (2_000, 4_000, 8_000)
@@ -40,6 +52,49 @@ class View:
     budget: int | None
     text: str
     seconds: float
+    remark: str = ""
+
+
+class Recorded:
+    """A model that answers what a large model once wrote."""
+
+    name = "recorded"
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    async def limits(self) -> ModelLimits:
+        return ModelLimits(200_000, None, "default")
+
+    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+        del request, on_delta
+        return ChatAnswer(AssistantMessage(content=[TextContent(text=self._text)], stop_reason="stop"))
+
+    async def close(self) -> None:
+        return None
+
+
+class Heard:
+    """`model`, with its latest answer kept: in the end that is its whole summary before the audit."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self.latest = ""
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def limits(self) -> ModelLimits:
+        return await self._model.limits()
+
+    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+        answer = await self._model.complete(request, on_delta)
+        self.latest = answer.text
+        return answer
+
+    async def close(self) -> None:
+        await self._model.close()
 
 
 def main() -> int:
@@ -47,6 +102,10 @@ def main() -> int:
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     parser.add_argument("--kept", type=int, default=0, help="newest tokens that stay out of the summary")
     parser.add_argument("--rounds", type=int, default=1, help="compactions on the way to the last one")
+    parser.add_argument("--model-url", help="a real model's endpoint, ending in /v1")
+    parser.add_argument("--model-name", default="local")
+    parser.add_argument("--window", type=int, default=4_096, help="the real model's window in tokens")
+    parser.add_argument("--chunks", type=int, default=6, help="the most requests for one of its summaries")
     options = parser.parse_args()
     metric_path = options.shared / "bench" / "recall.py"
     if not metric_path.is_file():
@@ -57,11 +116,11 @@ def main() -> int:
     columns = f"{head[0]:>7} {head[1]:>7} {head[2]:>9} {head[3]:>7} {head[4]:>8}"
     print(f"{'session':30} {'view':22} {columns} ratio")
     for name in SESSIONS:
-        _print_session(options.shared / "data" / name, metric, options.kept, options.rounds)
+        _print_session(options.shared / "data" / name, metric, options)
     return 0
 
 
-def _print_session(path: Path, metric: ModuleType, kept_tokens: int, rounds: int) -> None:
+def _print_session(path: Path, metric: ModuleType, options: argparse.Namespace) -> None:
     session = metric.load(str(path))
     messages = _messages_before_compaction(path)
     before = sum(size_of_message(message).tokenizer for message in messages)
@@ -69,7 +128,10 @@ def _print_session(path: Path, metric: ModuleType, kept_tokens: int, rounds: int
     views = [recorded]
     for limit in BUDGETS:
         views.append(View("newest tokens only", limit, metric.recent(session.history, limit), 0.0))
-        views.append(_offline(messages, limit, kept_tokens, rounds))
+        views.append(_offline(messages, limit, options.kept, options.rounds))
+        views.append(_audited(Recorded(session.summary), _request(messages, limit, options.kept)))
+        if options.model_url:
+            views += _by_model(_request(messages, limit, options.kept), options)
     base = metric.score(recorded.text, session.needed)
     for view in views:
         recall = metric.score(view.text, session.needed)
@@ -77,7 +139,7 @@ def _print_session(path: Path, metric: ModuleType, kept_tokens: int, rounds: int
         budget = "" if view.budget is None else f"{view.budget:,}"
         print(
             f"{path.name:30} {view.name:22} {budget:>7} {tokens:7,} {tokens / before:9.1%} {recall:7.3f}"
-            f" {view.seconds:8.2f} {recall / base:5.2f}"
+            f" {view.seconds:8.2f} {recall / base:5.2f}{view.remark}"
         )
     print(f"{path.name:30} before: {before:,} tokens, {len(session.needed)} needed identifiers")
 
@@ -102,6 +164,52 @@ def _offline(messages: Sequence[Message], budget: int, kept_tokens: int, rounds:
             )
         )
     return View("offline summary", budget, summary or "", time.perf_counter() - start)
+
+
+def _audited(model: ChatModel, request: SummaryRequest, chunks: int = 1) -> View:
+    """The summary of `model`, put right by the audit."""
+    start = time.perf_counter()
+    chain = FallbackSummarizer(
+        [("model", ModelSummarizer(model, most_chunks=chunks)), ("offline", OfflineSummarizer())],
+        seconds=3_600,
+    )
+    written = asyncio.run(_closing(model, chain, request))
+    remark = "".join(f"  {warning}" for warning in written.warnings)
+    seconds = time.perf_counter() - start
+    return View(f"{model.name[-14:]} + audit", request.max_tokens, written.text, seconds, remark)
+
+
+async def _closing(model: ChatModel, chain: FallbackSummarizer, request: SummaryRequest) -> WrittenSummary:
+    try:
+        return await chain.summarize(request)
+    finally:
+        await model.close()
+
+
+def _by_model(request: SummaryRequest, options: argparse.Namespace) -> list[View]:
+    settings = ModelSettings(
+        provider="openai",
+        base_url=options.model_url,
+        name=options.model_name,
+        context_window=options.window,
+    )
+    heard = Heard(chat_model(settings))
+    audited = _audited(heard, request, options.chunks)
+    alone = View(f"{heard.name[-14:]} alone", request.max_tokens, heard.latest, audited.seconds)
+    return [alone, audited]
+
+
+def _request(messages: Sequence[Message], budget: int, kept_tokens: int) -> SummaryRequest:
+    history, kept = _split(messages, kept_tokens)
+    return SummaryRequest(
+        history=history,
+        turn_prefix=(),
+        kept=kept,
+        previous_summary=None,
+        instructions=None,
+        max_tokens=budget,
+        count_tokens=count_tokens,
+    )
 
 
 def _split(messages: Sequence[Message], kept_tokens: int) -> tuple[Sequence[Message], Sequence[Message]]:

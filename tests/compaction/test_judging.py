@@ -137,6 +137,15 @@ def test_what_is_no_list_of_a_turn_is_refused(text: str) -> None:
     assert judged(text, "turn").summary is None
 
 
+def test_a_summary_that_names_nothing_of_the_conversation_is_of_something_else() -> None:
+    material = " ".join(f"src/part_{number}.py" for number in range(20))
+    other = judge(reply_of(GOOD), "history", LEAKS, material)
+    assert other.summary is None
+    assert "names no file" in other.problem
+    assert judge(reply_of(GOOD), "history", LEAKS, f"{material} src/importer.py").summary is not None
+    assert judge(reply_of(GOOD), "history", LEAKS, "We talked about the weather.").summary is not None
+
+
 def test_loops_are_cut_and_code_is_not() -> None:
     code = "## Goal\n```ruby\nend\n  end\nend\n```\n- a\n- a\n| x | x | x |"
     assert without_loops(code) == code

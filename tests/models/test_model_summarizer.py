@@ -29,7 +29,7 @@ def long_session(parts: int) -> list[Message]:
         message
         for n in range(parts)
         for message in (
-            user(f"Do step {n}"),
+            user(f"Do step {n} of src/importer.py"),
             *edit(f"src/part_{n}.py"),
             *run(f"make part_{n}", "done " * 200),
         )

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
+from coppice.compaction.facts.identifiers import identifiers_in
 from coppice.compaction.facts.sentences import one_line
 from coppice.compaction.prompts import TURN_LABELS, Part
 from coppice.compaction.repairs import mended, without_preamble
@@ -24,6 +25,7 @@ _ALL_HEADINGS: Final = 9
 _LEAST_HEADINGS: Final = 2
 _LEAST_WHEN_BROKEN: Final = 3
 _LEAST_LEFT: Final = 0.25
+_MANY_NAMES: Final = 20
 _LEAST_CHARS: Final = 20
 _LOOPED: Final = "It repeated itself instead of telling what happened."
 _REFUSAL: Final = re.compile(
@@ -57,8 +59,11 @@ class Judgement:
     problem: str = ""
 
 
-def judge(message: AssistantMessage, part: Part, leaks: frozenset[str]) -> Judgement:
+def judge(message: AssistantMessage, part: Part, leaks: frozenset[str], material: str = "") -> Judgement:
     """What `message` is worth as the summary of `part`. `leaks` are our own sentences, normalized.
+
+    `material` is what was to be summarized: an answer that names nothing of it, where there is much to name,
+    tells of something else.
 
     The text is not trusted: headings are mapped to ours, file lists and whatever stands outside the format
     come off, and every line comes out as text that cannot open a section. Whether the size is right, and
@@ -73,8 +78,19 @@ def judge(message: AssistantMessage, part: Part, leaks: frozenset[str]) -> Judge
         return Judgement(None, tuple(work.repaired), _why_nothing_left(work.repaired))
     looped = "repetition" in work.repaired and len(work.text) < _LEAST_LEFT * len(said.strip())
     if part == "turn":
-        return _judged_turn(work.text, work.repaired, looped=looped)
-    return _judged_summary(work.text, work.repaired, cut_off=cut_off, looped=looped)
+        judgement = _judged_turn(work.text, work.repaired, looped=looped)
+    else:
+        judgement = _judged_summary(work.text, work.repaired, cut_off=cut_off, looped=looped)
+    if judgement.summary is not None and _tells_of_something_else(judgement.summary.render(), material):
+        return Judgement(
+            None, judgement.repaired, "It names no file and no name of the conversation it is about."
+        )
+    return judgement
+
+
+def _tells_of_something_else(told: str, material: str) -> bool:
+    names = {name for name, _ in identifiers_in(material)}
+    return len(names) >= _MANY_NAMES and not any(name in names for name, _ in identifiers_in(told))
 
 
 def _judged_summary(text: str, repaired: list[str], *, cut_off: bool, looped: bool) -> Judgement:

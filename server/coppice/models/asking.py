@@ -144,6 +144,7 @@ class Asker:
         """
         first = self._text(part, conversation, previous)
         text, problem = first, ""
+        material = "\n".join((conversation, previous or ""))
         for attempt in range(_ATTEMPTS):
             try:
                 message = await self._complete(text, part)
@@ -152,7 +153,7 @@ class Asker:
                     raise
                 problem = "It broke off."
                 continue
-            judgement = await asyncio.to_thread(judge, message, part, self._leaks)
+            judgement = await asyncio.to_thread(judge, message, part, self._leaks, material)
             if judgement.summary is not None:
                 self._tally.repaired += judgement.repaired
                 return judgement.summary
