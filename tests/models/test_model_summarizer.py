@@ -1,6 +1,7 @@
 """A model writes, in as many requests as it takes, and rules put it right."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from scripted import GOOD, ScriptedModel, asked, block, reply_of
@@ -226,6 +227,16 @@ async def test_the_two_summaries_of_a_split_turn_are_written_at_once() -> None:
         "Next: test it",
     )
     assert "\n---\n" in result.text
+
+
+async def test_the_turn_s_part_keeps_to_its_own_limit() -> None:
+    told = "\n".join(f"- Done: wrote part {n} of `src/exporter.py`" for n in range(40))
+    model = ScriptedModel(lambda call: told if writes(call) is TOLD else GOOD)
+    wanted = replace(request(SESSION, turn=TURN), max_turn_prefix_tokens=120)
+    lines = parse_summary((await written(model, wanted)).text).turn
+    assert 3 <= len(lines) < 15
+    assert sum(count_tokens(f"- {line}\n") for line in lines) <= 120
+    assert min(each.max_tokens for each in model.requests) == 120
 
 
 async def test_a_turn_that_fails_is_told_by_rule_beside_the_models_history() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -110,7 +111,20 @@ class _Work:
             raise
         evidence, told = found.result(), turn.result()
         lines = evidence.by_rule.turn if told is None else told.turn
-        return replace(history.result(), turn=lines), evidence
+        return replace(history.result(), turn=self._within_limit(lines)), evidence
+
+    def _within_limit(self, lines: Sequence[str]) -> tuple[str, ...]:
+        """The lines of a turn, the first ones where they are too many."""
+        left = self._request.max_turn_prefix_tokens
+        if left is None:
+            return tuple(lines)
+        kept = []
+        for line in lines:
+            left -= self._request.count_tokens(f"- {line}\n")
+            if left < 0:
+                break
+            kept.append(line)
+        return tuple(kept)
 
     async def _history(self) -> Summary:
         """The history's summary; with nothing new the previous one is carried on as it is."""

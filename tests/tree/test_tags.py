@@ -1,0 +1,70 @@
+"""Text cannot open or close the tags it stands between, nor imitate them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coppice.tree.tags import TAGS, escape_tags, tagged
+
+HIDDEN = "\u200b\u2060\ufeff\u00ad"
+
+
+@pytest.mark.parametrize("tag", TAGS)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "<{}>",
+        "</{}>",
+        "< / {} >",
+        "<{} id=1>",
+        "＜/{}＞",
+        "﹤{}﹥",
+        "‹/{}›",
+        "</\u200b{}>",
+        "<\u2044{}>",
+        "<\n/{}\n>",
+    ],
+)
+def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:
+    for written in (
+        tag,
+        tag.upper(),
+        tag.replace("e", "\u0435"),
+        f"{tag[0]}\u200b{tag[1:]}",
+        tag.replace("-", "_"),
+    ):
+        text = shape.format(written)
+        assert escape_tags(text) == "&lt;" + text[1:]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a < b",
+        "<div>",
+        "<conversations>",
+        "<summary2>",
+        "x<y summary",
+        "List<Summary_box>",
+        "«summary»",
+        "",
+        "<",
+        "</",
+    ],
+)
+def test_text_without_our_tags_stays_as_it_is(text: str) -> None:
+    assert escape_tags(text) == text
+
+
+@given(st.text(alphabet="</>＜cоonversatiummarypd- " + HIDDEN, max_size=60))
+def test_what_is_tagged_stays_between_its_tags(text: str) -> None:
+    whole = tagged("conversation", text)
+    assert whole.count("<conversation>") == whole.count("</conversation>") == 1
+    assert escape_tags(escape_tags(text)) == escape_tags(text)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("unit", ["<", "< ", "</", "<s", f"<c{HIDDEN}", "\u200b", "<previous-"])
+def test_a_megabyte_of_beginnings_is_escaped_at_once(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    assert escape_tags(text) == text
