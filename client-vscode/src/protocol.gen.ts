@@ -213,7 +213,7 @@ export interface ConversationResult {
   conversation: Conversation;
 }
 
-/** Where an imported conversation came from. `path` is the file's name without its folders. */
+/** Where an imported conversation came from: its file's name without folders, and where it worked. */
 export interface ConversationSource {
   format: string;
   name?: string;
@@ -687,9 +687,78 @@ export interface PinResult {
   entry: PinEntry;
 }
 
+/** `prompt` is what the user is about to say; it is not stored. */
+export interface PreparePromptParams {
+  conversationId: string;
+  prompt?: string | UserContent[] | null;
+  contextWindow?: number | null;
+  workDoneToken?: number | string | null;
+}
+
+/**
+ * `entry` is the compaction that was made.
+ * `message` says why none was made although one was due.
+ */
+export interface PreparePromptResult {
+  compacted: boolean;
+  entry?: CompactionEntry;
+  usage: UsageState;
+  message?: string;
+}
+
+export interface RecoverParams {
+  conversationId: string;
+  error: RequestError;
+  turnId?: string | null;
+  contextWindow?: number | null;
+  workDoneToken?: number | string | null;
+}
+
+/**
+ * With `retry` the view of `leafId` is worth another try; it was `compacted` or `truncated` for that.
+ * `attempt` counts the overflows since the last successful reply, this one included; it is 0 for an error that is no overflow. `message` says why, and with `fail` what a person can do.
+ */
+export interface RecoverResult {
+  action: "retry" | "fail" | "not-overflow";
+  strategy?: "compacted" | "truncated";
+  attempt: number;
+  leafId: string | null;
+  message?: string;
+}
+
 export interface RenameParams {
   conversationId: string;
   name: string;
+}
+
+/** What a model request failed with. `code` is the provider's own, `status` that of HTTP. */
+export interface RequestError {
+  message: string;
+  status?: number | null;
+  code?: string | number | null;
+  provider?: string | null;
+  model?: string | null;
+}
+
+/** `snippet` is the place of the hit with its surroundings. */
+export interface SearchHit {
+  conversationId: string;
+  entryId: string;
+  snippet: string;
+  timestamp: string;
+  onCurrentBranch: boolean;
+}
+
+/** In one conversation, in one workspace, or in every workspace folder. */
+export interface SearchParams {
+  query: string;
+  conversationId?: string | null;
+  workspaceUri?: string | null;
+  limit?: number;
+}
+
+export interface SearchResult {
+  hits: SearchHit[];
 }
 
 export interface SessionInfoEntry {
@@ -804,6 +873,29 @@ export interface TreeResult {
   nextAfter?: string;
 }
 
+export interface TruncateToolResultsParams {
+  conversationId: string;
+  contextWindow?: number | null;
+}
+
+/** `reason` says why nothing was truncated. `leafId` is the new branch's where something was. */
+export interface TruncateToolResultsResult {
+  truncated: boolean;
+  truncatedCount: number;
+  reason?: string;
+  leafId: string | null;
+}
+
+export interface TurnParams {
+  conversationId: string;
+  turnId?: string | null;
+}
+
+/** `turnId` is null where a turn was ended and none ran. */
+export interface TurnResult {
+  turnId: string | null;
+}
+
 /** By default the newest compaction of the current path. */
 export interface UndoCompactionParams {
   conversationId: string;
@@ -868,6 +960,7 @@ export interface Requests {
   "coppice/conversation/delete": { params: DeleteParams; result: DeleteResult };
   "coppice/conversation/import": { params: ImportParams; result: ImportResult };
   "coppice/conversation/export": { params: ExportParams; result: ExportResult };
+  "coppice/conversation/search": { params: SearchParams; result: SearchResult };
   "coppice/append": { params: AppendParams; result: AppendResult };
   "coppice/entries": { params: EntriesParams; result: EntriesResult };
   "coppice/tree": { params: TreeParams; result: TreeResult };
@@ -883,6 +976,11 @@ export interface Requests {
   "coppice/label": { params: LabelParams; result: LabelResult };
   "coppice/pin": { params: PinParams; result: PinResult };
   "coppice/conversation/fork": { params: ForkParams; result: ForkResult };
+  "coppice/preparePrompt": { params: PreparePromptParams; result: PreparePromptResult };
+  "coppice/recover": { params: RecoverParams; result: RecoverResult };
+  "coppice/truncateToolResults": { params: TruncateToolResultsParams; result: TruncateToolResultsResult };
+  "coppice/turn/begin": { params: TurnParams; result: TurnResult };
+  "coppice/turn/end": { params: TurnParams; result: TurnResult };
   "coppice/cancel": { params: CancelParams; result: CancelResult };
 }
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from coppice.service.jobs import Progress
-from coppice.service.messages import compaction, conversations, navigation, trees, usage
+from coppice.service.messages import compaction, conversations, navigation, recovery, trees, usage
 from coppice.service.messages.base import WireModel
 from coppice.service.service import Service
 
@@ -65,6 +65,12 @@ _ALL: Final = (
         conversations.ExportParams,
         conversations.ExportResult,
         lambda service, params, _: service.portability.export(params),
+    ),
+    Method(
+        "coppice/conversation/search",
+        navigation.SearchParams,
+        navigation.SearchResult,
+        lambda service, params, _: service.searching.search(params),
     ),
     Method(
         "coppice/append",
@@ -158,6 +164,38 @@ _ALL: Final = (
         navigation.ForkParams,
         navigation.ForkResult,
         lambda service, params, _: service.forking.fork(params),
+    ),
+    Method(
+        "coppice/preparePrompt",
+        recovery.PreparePromptParams,
+        recovery.PreparePromptResult,
+        lambda service, params, progress: service.thresholds.prepare_prompt(params, progress),
+        long=True,
+    ),
+    Method(
+        "coppice/recover",
+        recovery.RecoverParams,
+        recovery.RecoverResult,
+        lambda service, params, progress: service.recovering.recover(params, progress),
+        long=True,
+    ),
+    Method(
+        "coppice/truncateToolResults",
+        recovery.TruncateToolResultsParams,
+        recovery.TruncateToolResultsResult,
+        lambda service, params, _: service.truncating.truncate(params),
+    ),
+    Method(
+        "coppice/turn/begin",
+        recovery.TurnParams,
+        recovery.TurnResult,
+        lambda service, params, _: service.turns.begin(params),
+    ),
+    Method(
+        "coppice/turn/end",
+        recovery.TurnParams,
+        recovery.TurnResult,
+        lambda service, params, _: service.turns.end(params),
     ),
     Method(
         "coppice/cancel",

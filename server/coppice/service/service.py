@@ -15,11 +15,15 @@ from coppice.service.marking import Marking
 from coppice.service.messages.events import ConversationChanged
 from coppice.service.navigating import Navigating
 from coppice.service.portability import Portability
+from coppice.service.recovering import Recovering
+from coppice.service.searching import Searching
 from coppice.service.settings_source import SettingsSource
 from coppice.service.spans import Spans
 from coppice.service.stores import Stores
 from coppice.service.summarizers import Summarizers
+from coppice.service.thresholds import Thresholds
 from coppice.service.trees import Trees
+from coppice.service.truncating import Truncating
 from coppice.service.turns import Ask, Turns
 from coppice.service.undoing import Undoing
 from coppice.service.views import Views
@@ -53,12 +57,16 @@ class Service:
         self.views = Views(self._context)
         self.turns = Turns(self._context, ask)
         self.compacting = Compacting(self._context, self.turns)
+        self.truncating = Truncating(self._context)
+        self.thresholds = Thresholds(self._context, self.compacting)
+        self.recovering = Recovering(self._context, self.compacting, self.truncating, self.turns)
         self.portability = Portability(self._context)
         self.navigating = Navigating(self._context)
         self.spans = Spans(self._context)
         self.forking = Forking(self._context)
         self.marking = Marking(self._context)
         self.undoing = Undoing(self._context)
+        self.searching = Searching(self._context)
 
     async def start(self, workspace_folders: list[str], client_settings: Mapping[str, Any]) -> list[str]:
         """Begins to serve; a sentence for each setting that was passed over. Opens no store yet."""
