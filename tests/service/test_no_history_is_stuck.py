@@ -1,0 +1,230 @@
+"""Whatever a conversation holds, and whatever the window: it comes to fit, or it is told what cannot.
+
+The conversation is a model of one, without a store; cutting, truncating and deciding are the real ones.
+A summary is as long as it may be, and a model refuses every view that does not fit.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coppice.compaction.cut import find_cut
+from coppice.compaction.sizes import Sizes, fitted_sizes
+from coppice.recovery.decision import (
+    Compact,
+    Fail,
+    Retry,
+    State,
+    compacted,
+    gave_up_compacting,
+    looked_for_results,
+    overflowed,
+)
+from coppice.recovery.floor import Floor, View
+from coppice.recovery.truncation import Candidate, plan, result_limit
+from coppice.service.fitting import Fit, Pinned, fitted_cut, floor_of, least_tokens, tail_start
+from coppice.settings import CompactionSettings
+from coppice.store.records import EntryRow
+from coppice.tokens.measuring import size_of_message
+from coppice.tokens.size import Size
+from coppice.tree.messages import (
+    AssistantMessage,
+    Message,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+
+CASES = 2_500
+TEXT = "line of text\n" * 8_000
+
+
+def tokens_of(message: Message) -> int:
+    """As the estimate has it: a quarter of the characters."""
+    return size_of_message(message).estimate
+
+
+@dataclass(frozen=True)
+class Said:
+    message: Message
+    tokens: int
+    pinned: bool = False
+
+
+def said(role: str, chars: int, *, pinned: bool) -> Said:
+    text = TEXT[:chars]
+    message: Message
+    match role:
+        case "user":
+            message = UserMessage(content=text)
+        case "assistant":
+            message = AssistantMessage(content=[TextContent(text=text)])
+        case "call":
+            message = AssistantMessage(content=[ToolCall(id="c", name="run", arguments={"a": text[:200]})])
+        case _:
+            message = ToolResultMessage(tool_call_id="c", tool_name="run", content=[TextContent(text=text)])
+    return Said(message, -(-min(chars, 300 if role == "call" else chars) // 4), pinned)
+
+
+@dataclass
+class Conversation:
+    """What is kept, the size of the summary before it, and the pins from before that."""
+
+    kept: list[Said]
+    window: int
+    beside: int
+    summary: int = 0
+    pins: list[int] = field(default_factory=list)
+    just_compacted: bool = False
+
+    @property
+    def rows(self) -> list[EntryRow]:
+        return [
+            EntryRow(str(place), place, "message", each.message.role, Size(), "")
+            for place, each in enumerate(self.kept)
+        ]
+
+    @property
+    def tokens(self) -> list[int]:
+        return [each.tokens for each in self.kept]
+
+    @property
+    def sizes(self) -> Sizes:
+        return fitted_sizes(CompactionSettings(), self.window)
+
+    @property
+    def pinned(self) -> list[Pinned]:
+        before = [Pinned(-1, size) for size in self.pins]
+        return [*before, *(Pinned(i, each.tokens) for i, each in enumerate(self.kept) if each.pinned)]
+
+    def view(self) -> View:
+        size = self.summary + sum(self.pins) + sum(self.tokens)
+        return View(tokens=size, window=self.window, threshold=self.sizes.threshold)
+
+    def floor(self) -> Floor:
+        tail = tail_start(self.rows, self.tokens)
+        least = least_tokens([(each.message, each.pinned) for each in self.kept[tail:]], tokens_of)
+        return floor_of(
+            self.rows,
+            self.tokens,
+            tail=tail,
+            least_of_tail=least,
+            pins=self.pinned,
+            summary=self.summary,
+            beside=self.beside,
+        )
+
+    def compact(self, halvings: int) -> bool:
+        """Whether a compaction was made; its summary takes all it may, and less than what it replaces."""
+        room = self.view().target(self.floor())
+        fit = Fit(self.window, room, halvings)
+        found = fitted_cut(self.rows, self.tokens, self.sizes, fit, self.pinned)
+        if found is None:
+            return False
+        cut, sizes = found
+        gone = self.kept[: cut.first_kept]
+        replaced = self.summary + sum(each.tokens for each in gone)
+        self.summary = max(1, min(sizes.max_summary, replaced - 1))
+        self.pins += [each.tokens for each in gone if each.pinned]
+        self.kept = self.kept[cut.first_kept :]
+        return True
+
+    def truncate(self) -> int:
+        places = [i for i, each in enumerate(self.kept) if isinstance(each.message, ToolResultMessage)]
+        results = [
+            Candidate(each.message, each.pinned)
+            for each in self.kept
+            if isinstance(each.message, ToolResultMessage)
+        ]
+        view = self.view()
+        cuts = plan(
+            results,
+            limit=result_limit(self.window),
+            excess=view.tokens - view.target(self.floor()),
+            count_tokens=tokens_of,
+        )
+        for index, message in cuts.items():
+            place = places[index]
+            self.kept[place] = replace(self.kept[place], message=message, tokens=tokens_of(message))
+        return len(cuts)
+
+
+def recovered(conversation: Conversation, state: State) -> tuple[State, Retry | Fail, int]:
+    """One round, as the service runs it, and how many steps it took."""
+    state, then = overflowed(state, conversation.view(), conversation.floor())
+    steps = 0
+    while not isinstance(then, Retry | Fail):
+        steps += 1
+        if isinstance(then, Compact):
+            made = conversation.compact(then.halvings)
+            view, floor = conversation.view(), conversation.floor()
+            outcome = compacted(state, view, floor) if made else gave_up_compacting(state, view, floor, "")
+            state, then = outcome
+        else:
+            count = conversation.truncate()
+            state, then = looked_for_results(state, conversation.view(), conversation.floor(), count)
+    return state, then, steps
+
+
+chars = st.one_of(st.integers(0, 2_000), st.integers(0, 24_000), st.integers(0, 90_000))
+roles = st.sampled_from(["user", "assistant", "call", "result", "result", "result"])
+histories = st.lists(
+    st.builds(said, roles, chars, pinned=st.sampled_from([False] * 9 + [True])), min_size=1, max_size=25
+)
+windows = st.one_of(st.sampled_from([4_000, 8_000]), st.integers(4_000, 40_000))
+besides = st.sampled_from([0, 0, 0, 500, 2_000])
+summaries = st.sampled_from([0, 0, 300, 3_000])
+
+
+def made(history: list[Said], window: int, beside: int, summary: int) -> Conversation:
+    exact = [replace(each, tokens=tokens_of(each.message)) for each in history]
+    return Conversation(exact, window, beside, summary)
+
+
+@settings(max_examples=CASES)
+@given(histories, windows, besides, summaries)
+def test_every_history_comes_to_fit_or_is_told_what_alone_does_not(
+    history: list[Said], window: int, beside: int, summary: int
+) -> None:
+    conversation = made(history, window, beside, summary)
+    floor = conversation.floor()
+    fits = conversation.view().tokens + beside < window
+    if fits:
+        return
+    _, then, steps = recovered(conversation, State())
+    assert steps <= 4
+    if isinstance(then, Retry):
+        assert conversation.view().tokens < window
+        if floor.total < window:
+            assert conversation.view().fits(conversation.floor())
+    else:
+        least = conversation.floor()
+        assert least.total >= window, then.message
+        assert f"{least.total:,} tokens at least" in then.message
+
+
+@settings(max_examples=500)
+@given(histories, windows, besides)
+def test_a_provider_that_refuses_everything_is_not_asked_for_ever(
+    history: list[Said], window: int, beside: int
+) -> None:
+    conversation = made(history, window, beside, 0)
+    state, tries = State(), 0
+    while True:
+        state, then, _ = recovered(conversation, state)
+        if isinstance(then, Fail):
+            break
+        tries += 1
+        assert tries <= 4
+
+
+@settings(max_examples=300)
+@given(histories, windows)
+def test_the_tail_of_the_floor_is_where_the_last_cut_can_stand(history: list[Said], window: int) -> None:
+    conversation = made(history, window, 0, 0)
+    start = tail_start(conversation.rows, conversation.tokens)
+    for keep in (1, 100, 3_000):
+        cut = find_cut(conversation.rows, conversation.tokens, keep)
+        assert cut is None or cut.first_kept <= start
