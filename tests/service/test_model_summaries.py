@@ -82,7 +82,7 @@ async def test_a_model_writes_and_what_it_left_out_is_added(
     assert "files are large" in entry["summary"]
     assert "Always run `make check`" in entry["summary"]
     assert "<modified-files>\nsrc/part_0.py" in entry["summary"]
-    assert entry["details"]["model"] == f"{kind}/small"
+    assert entry["model"] == entry["details"]["model"] == f"{kind}/small"
     assert entry["details"]["durationMs"] >= 0
     sent = json.dumps(provider.requests[0].body)
     assert "<conversation>" in sent

@@ -12,7 +12,7 @@ from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.context import now
 from coppice.service.path_reading import Path
-from coppice.service.span_requests import span_request, with_blocks
+from coppice.service.span_requests import signed, span_request, with_blocks
 from coppice.service.usage import Counter
 from coppice.store.records import EntryRow, PathEnd
 from coppice.store.store import Store
@@ -130,7 +130,7 @@ async def summarize_branch(
         raise SummaryRejectedError("The branch summary came out empty; nothing was changed.")
     stage("Saving", 95)
     assert departure.old_leaf_id is not None  # noqa: S101 - an empty path has nothing to summarize
-    return BranchSummaryEntry(
+    entry = BranchSummaryEntry(
         id=new_entry_id(),
         parent_id=departure.new_leaf_id,
         timestamp=now(),
@@ -138,6 +138,7 @@ async def summarize_branch(
         from_id=departure.old_leaf_id,
         details={**ledger.details(), **written.details, "summarizer": written.summarizer},
     )
+    return signed(entry, written)
 
 
 def _request(departure: Departure) -> tuple[SummaryRequest, Ledger, str]:

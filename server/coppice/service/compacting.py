@@ -24,6 +24,7 @@ from coppice.service.messages.compaction import (
 from coppice.service.messages.usage import UsageState
 from coppice.service.path_reading import read_path
 from coppice.service.preparing import Preparation, prepare
+from coppice.service.span_requests import signed
 from coppice.service.summarizing import FinishedSummary, summarize
 from coppice.service.turns import Turns
 from coppice.service.usage import usage_state
@@ -248,7 +249,7 @@ def _append_behind(
 
 
 def _entry(prepared: Preparation, summary: FinishedSummary, reason: str) -> CompactionEntry:
-    return CompactionEntry(
+    entry = CompactionEntry(
         id=new_entry_id(),
         parent_id=prepared.end.id,
         timestamp=now(),
@@ -263,6 +264,7 @@ def _entry(prepared: Preparation, summary: FinishedSummary, reason: str) -> Comp
             "summarizer": summary.written.summarizer,
         },
     )
+    return signed(entry, summary.written)
 
 
 def _short(tokens: int) -> str:

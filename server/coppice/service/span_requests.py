@@ -1,11 +1,13 @@
 """A request to summarize messages apart from any compaction."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
-from coppice.compaction.summarizer import Kind, SummaryRequest
+from coppice.compaction.summarizer import Kind, SummaryRequest, WrittenSummary
 from coppice.files.ledger import Ledger
 from coppice.service.usage import Counter
+from coppice.tree.entries import BranchSummaryEntry, CompactionEntry
 from coppice.tree.messages import Message
 
 
@@ -42,3 +44,12 @@ def span_request(
 def with_blocks(prose: str, blocks: str) -> str:
     """A summary's text with its file blocks, if there are any."""
     return "\n\n".join(filter(None, (prose.strip(), blocks)))
+
+
+Signed = TypeVar("Signed", CompactionEntry, BranchSummaryEntry)
+
+
+def signed(entry: Signed, written: WrittenSummary) -> Signed:
+    """The entry with the model that wrote its summary, if one did."""
+    model = written.details.get("model")
+    return entry if model is None else entry.model_copy(update={"model": model})
