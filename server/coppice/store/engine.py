@@ -26,11 +26,17 @@ Work = Callable[[Connection], T]
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """The full-text index as something to join: `key` is the entry's, `matches` has a parameter `words`."""
+    """The full-text index as something to join: `key` is the entry's, `matches` has a parameter `words`.
+
+    Ordered by `order`, which is by key, a search of everything costs what it finds. With `newest` that is
+    too much for a frequent word, and the newest so many keys are looked through first.
+    """
 
     table: FromClause
     key: ColumnElement[int]
     matches: ColumnElement[Any]
+    order: ColumnElement[int]
+    newest: int | None = None
 
 
 class Database(ABC):

@@ -243,10 +243,14 @@ _MIGRATION_LOCK: Final = text("SELECT pg_advisory_xact_lock(1668247664, 1)")
 # the later commit of the smaller one.
 _ANNOUNCE: Final = text(f"SELECT pg_advisory_xact_lock(1668247664, 2), pg_notify('{CHANNEL}', '')")
 _WORDS: Final = table("entry_words", column("entry_key"), column("words"))
+# Without stopping early: the planner knows too little of words to choose, and would look for a rare one
+# through the whole table.
 _INDEX: Final = WordIndex(
-    _WORDS,
-    _WORDS.c.entry_key,
-    literal_column("entry_words.words").op("@@")(func.to_tsquery("simple", bindparam("words"))),
+    table=_WORDS,
+    key=_WORDS.c.entry_key,
+    matches=literal_column("entry_words.words").op("@@")(func.to_tsquery("simple", bindparam("words"))),
+    order=literal_column("entry_words.entry_key + 0"),
+    newest=3_000,
 )
 _ADD_TO_INDEX: Final = text(
     "INSERT INTO entry_words (entry_key, words) VALUES (:key, to_tsvector('simple', :words))"

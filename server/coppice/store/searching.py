@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, func, select
 
-from coppice.store.engine import Database
+from coppice.store.engine import Database, WordIndex
 from coppice.store.indexing import Scope
 from coppice.store.paths import END_COLUMNS, path_end
 from coppice.store.records import PathEnd, SearchRow
@@ -20,23 +20,15 @@ from coppice.store.words import Term
 def search(
     database: Database, connection: Connection, terms: Sequence[Term], scope: Scope, limit: int
 ) -> list[SearchRow]:
-    """The newest `limit` entries in `scope` that hold all `terms`, as far as they are indexed.
-
-    The databases cut the list off before they read what the entries say.
-    """
-    index = database.index
-    statement = (
-        select(*_COLUMNS)
-        .select_from(
-            index.table.join(ENTRY_TABLE, ENTRY_TABLE.c.key == index.key)
-            .join(CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key)
-            .join(RUN, RUN.c.key == ENTRY_TABLE.c.run)
-        )
-        .where(index.matches, scope.condition)
-        .order_by(index.key.desc())
-        .limit(limit)
-    )
-    rows = connection.execute(statement, {"words": database.expression(terms)}).all()
+    """The newest `limit` entries in `scope` that hold all `terms`, as far as they are indexed."""
+    values = {"words": database.expression(terms)}
+    index, rows = database.index, []
+    if index.newest is not None:
+        last = connection.execute(select(func.max(index.key))).scalar() or 0
+        near = _found(index, scope, limit).where(index.key > last - index.newest)
+        rows = list(connection.execute(near, values))
+    if len(rows) < limit:
+        rows = list(connection.execute(_found(index, scope, limit), values))
     current = _on_current_paths(connection, rows)
     return [
         SearchRow(
@@ -48,6 +40,20 @@ def search(
         )
         for row in rows
     ]
+
+
+def _found(index: WordIndex, scope: Scope, limit: int) -> Select[Any]:
+    return (
+        select(*_COLUMNS)
+        .select_from(
+            index.table.join(ENTRY_TABLE, ENTRY_TABLE.c.key == index.key)
+            .join(CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key)
+            .join(RUN, RUN.c.key == ENTRY_TABLE.c.run)
+        )
+        .where(index.matches, scope.condition)
+        .order_by(index.order.desc())
+        .limit(limit)
+    )
 
 
 def _on_current_paths(connection: Connection, rows: Sequence[Any]) -> set[int]:

@@ -147,7 +147,7 @@ class SqliteDatabase(Database):
 
 
 _WORDS: Final = table("entry_words", column("rowid"), column("words"))
-_INDEX: Final = WordIndex(_WORDS, _WORDS.c.rowid, _WORDS.c.words.match(bindparam("words")))
+_INDEX: Final = WordIndex(_WORDS, _WORDS.c.rowid, _WORDS.c.words.match(bindparam("words")), _WORDS.c.rowid)
 _ADD_TO_INDEX: Final = text("INSERT INTO entry_words (rowid, words) VALUES (:key, :words)")
 _INDEX_DDL: Final = (
     """
