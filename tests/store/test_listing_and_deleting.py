@@ -1,6 +1,7 @@
 """The list of conversations, and how one leaves it."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import func, select
@@ -175,6 +176,38 @@ def test_others_append_while_a_conversation_is_purged(store: Store) -> None:
         store.append("small", [user()], modified_at=NOW)
         appended += 1
     assert appended > 3
+
+
+def test_servers_purge_side_by_side(open_store: OpenStore, caplog: pytest.LogCaptureFixture) -> None:
+    stores = [open_store(f"server {number}") for number in range(3)]
+    for name in "abc":
+        stores[0].create(new_conversation(name))
+        stores[0].append(name, [user() for _ in range(1500)], modified_at=NOW)
+    assert len(stores[0].search("tree", limit=9)) == 9
+    for store, name in zip(stores, "abc", strict=True):
+        store.delete(name)
+        for each in stores:
+            each._purger.wake()
+    for store in stores:
+        store._purger.wait()
+    assert rows_left(stores[0]) == 0
+    assert caplog.text == ""
+
+
+def test_of_servers_that_make_one_conversation_at_once_one_succeeds(open_store: OpenStore) -> None:
+    stores = [open_store(f"server {number}") for number in range(4)]
+
+    def make(store: Store) -> bool:
+        try:
+            store.create(new_conversation("c"))
+        except IdConflictError:
+            return False
+        return True
+
+    for _ in range(5):
+        with ThreadPoolExecutor(len(stores)) as pool:
+            assert sorted(pool.map(make, stores)) == [False, False, False, True]
+        stores[0].delete("c")
 
 
 def test_threads_share_a_store(store: Store, conversation: str) -> None:

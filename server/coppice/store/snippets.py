@@ -1,5 +1,6 @@
 """The place of a hit, on one line."""
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
@@ -8,50 +9,45 @@ from coppice.store.words import Term, occurs, places
 SNIPPET_CHARS: Final = 200
 _BEFORE: Final = 60
 _WITHIN: Final = 120
-_SPACE_FOR_SPACE: Final = 4
-"""White space is drawn together only after a stretch so many times too long has been cut out."""
+_SPACES: Final = 4
+"""Room for white space, which is drawn together only after a stretch has been cut out."""
 
 
 def snippet(text: str, terms: Sequence[Term]) -> str:
     """The stretch of `text` that holds most of the `terms`, at most `SNIPPET_CHARS` long."""
     start = _place(text, terms)
-    before = " ".join(text[max(start - _BEFORE * _SPACE_FOR_SPACE, 0) : start].split(" ")[-20:])
-    before = " ".join(before.split())
-    cut = start > _BEFORE * _SPACE_FOR_SPACE or len(before) > _BEFORE
+    first = max(start - _BEFORE * _SPACES, 0)
+    before = " ".join(text[first:start].split())
+    cut = first > 0 or len(before) > _BEFORE
     if len(before) > _BEFORE:
         before = before[-_BEFORE:].partition(" ")[2] or before[-_BEFORE:]
     room = SNIPPET_CHARS - len(before) - 3
-    raw = text[start : start + room * _SPACE_FOR_SPACE]
+    raw = text[start : start + room * _SPACES]
     after = " ".join(raw.split())
     more = start + len(raw) < len(text) or len(after) > room
-    gap = " " if before and start and text[start - 1].isspace() else ""
+    gap = " " if before and text[start - 1].isspace() else ""
     return f"{'…' if cut else ''}{before}{gap}{after[:room].rstrip()}{'…' if more else ''}"
 
 
 def _place(text: str, terms: Sequence[Term]) -> int:
-    """Where the terms stand closest together begins; 0 where none is found."""
-    found = list(places(text))
-    words = [place.word for place in found]
-    beginnings = {
-        word for term in terms for word in term.words[:1] if not (term.prefix and len(term.words) == 1)
-    }
-    stems = tuple(term.words[0] for term in terms if term.prefix and len(term.words) == 1)
-    hits = [
-        (found[at].start, number)
-        for at, word in enumerate(words)
-        if word in beginnings or (stems and word.startswith(stems))
-        for number, term in enumerate(terms)
-        if occurs(term, words, at)
-    ]
+    """Where the first stretch that holds most of the terms begins; 0 where none is found."""
+    words: list[str] = []
+    starts: list[int] = []
+    near: deque[tuple[int, int]] = deque()
     best, most = 0, 0
-    for at, (start, _) in enumerate(hits):
-        near: set[int] = set()
-        for other, number in hits[at:]:
-            if other - start > _WITHIN or len(near) == len(terms):
-                break
-            near.add(number)
-        if len(near) > most:
-            best, most = start, len(near)
-        if most == len(terms):
-            break
+    for place in places(text):
+        words.append(place.word)
+        starts.append(place.start)
+        for number, term in enumerate(terms):
+            begins = len(words) - len(term.words)
+            if begins < 0 or not occurs(term, words, begins):
+                continue
+            near.append((starts[begins], number))
+            while near[0][0] < starts[begins] - _WITHIN:
+                near.popleft()
+            held = len({each for _, each in near})
+            if held > most:
+                best, most = near[0][0], held
+            if most == len(terms):
+                return best
     return best

@@ -85,12 +85,11 @@ def terms_of(query: str) -> list[Term]:
 
 def occurs(term: Term, words: Sequence[str], at: int) -> bool:
     """Whether `term` stands at the index `at` of `words`."""
-    found = tuple(words[at : at + len(term.words)])
-    if found == term.words:
-        return True
-    if not term.prefix or len(found) != len(term.words) or found[:-1] != term.words[:-1]:
-        return False
-    return found[-1].startswith(term.words[-1])
+    if term.prefix:
+        *whole, last = term.words
+        end = at + len(whole)
+        return end < len(words) and words[end].startswith(last) and list(words[at:end]) == whole
+    return words[at] == term.words[0] and tuple(words[at : at + len(term.words)]) == term.words
 
 
 def _apart(part: str) -> list[str]:
