@@ -123,8 +123,8 @@ class Conversation:
 
     def compact(self, halvings: int) -> bool:
         """Whether a compaction was made; its summary takes all it may, and less than what it replaces."""
-        room = self.view().target(self.floor())
-        fit = Fit(self.window, room, halvings)
+        floor = self.floor()
+        fit = Fit(self.window, self.view().target(floor), floor.tail, halvings)
         found = fitted_cut(self.rows, self.tokens, self.sizes, fit, self.pinned)
         if found is None:
             return False
@@ -204,8 +204,8 @@ def test_every_history_comes_to_fit_or_is_told_what_alone_does_not(
         if floor.total < window:
             assert conversation.view().fits(conversation.floor())
     else:
+        assert floor.total >= window, then.message
         least = conversation.floor()
-        assert least.total >= window, then.message
         assert f"{least.total:,} tokens at least" in then.message
 
 

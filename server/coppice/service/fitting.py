@@ -2,27 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from coppice.compaction.cut import Cut, find_cut, is_said
 from coppice.compaction.sizes import Sizes
 from coppice.recovery.floor import LEAST_SUMMARY, Floor
-from coppice.recovery.truncation import CHARS_PER_TOKEN, LEAST_CHARS, truncated
+from coppice.recovery.truncation import LEAST_CHARS, truncated
 from coppice.store.records import EntryRow
 from coppice.tree.messages import Message, ToolResultMessage
-
-_LEAST_RESULT: Final = LEAST_CHARS // CHARS_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
     """What a compaction shall leave: a view of at most `room` tokens for a model of that `window`.
 
-    For each of `halvings` half as much is kept of the newest entries.
+    `tail` is the least that the newest entries can come down to, the floor's. For each of `halvings` half as
+    much is kept of them.
     """
 
     window: int
     room: int
+    tail: int
     halvings: int = 0
 
 
@@ -59,14 +58,9 @@ def fitted_cut(
         keep //= 2
     if smallest is None:
         return None
-    first = smallest.first_kept
-    kept = sum(
-        min(size, _LEAST_RESULT) if row.role == "toolResult" else size
-        for row, size in zip(rows[first:], tokens[first:], strict=True)
-        if is_said(row)
-    )
-    room = fit.room - _pinned_before(rows[first].depth, pins) - kept
-    return smallest, replace(sizes, max_summary=min(sizes.max_summary, max(LEAST_SUMMARY, room)))
+    pinned = _pinned_before(rows[smallest.first_kept].depth, pins)
+    room = max(LEAST_SUMMARY, fit.room - pinned - fit.tail)
+    return smallest, replace(sizes, max_summary=min(sizes.max_summary, room))
 
 
 def tail_start(rows: Sequence[EntryRow], tokens: Sequence[int]) -> int:

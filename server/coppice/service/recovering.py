@@ -173,7 +173,7 @@ class Recovering:
                 CompactParams(conversation_id=turn.conversation_id),
                 "overflow",
                 _Step(progress),
-                Fit(view.window, room, then.halvings),
+                Fit(view.window, room, floor.tail, then.halvings),
                 retry_below=room,
             )
         except NothingToCompactError:

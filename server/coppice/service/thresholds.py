@@ -64,7 +64,7 @@ class Thresholds:
                 CompactParams(conversation_id=conversation_id),
                 progress,
                 "threshold",
-                Fit(view.window, room=view.target(floor)),
+                Fit(view.window, view.target(floor), floor.tail),
             )
         except _NO_HELP as error:
             return PreparePromptResult(compacted=False, usage=now.usage, message=str(error))
