@@ -152,6 +152,46 @@ def tree(
     raise typer.Exit(run(TreeCommand(source, workspace, mode, limit, as_json), as_json=as_json))
 
 
+@app.command(epilog=EXIT_CODES)
+def navigate(
+    conversation: options.StoredConversation,
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="The entry to go to; `coppice tree` shows ids.")
+    ],
+    summarize: Annotated[
+        bool, typer.Option("--summarize", help="Tell the branch that is entered what this one did.")
+    ] = False,
+    instructions: options.Instructions = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name the summary, or the target where there is none.")
+    ] = None,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Show what would be left, and change nothing.")
+    ] = False,
+    workspace: options.Workspace = None,
+    as_json: options.Json = False,
+) -> None:
+    """Go to another place of a conversation's tree.
+
+    At a person's message the conversation comes to stand before it, and its text is shown, to be edited and
+    sent again.
+    """
+    from coppice.cli.navigate import NavigateCommand
+    from coppice.cli.running import run
+
+    command = NavigateCommand(
+        source=conversation,
+        target=target,
+        workspace=workspace,
+        summarize=summarize,
+        instructions=instructions,
+        label=label,
+        preview=preview,
+        as_json=as_json,
+    )
+    raise typer.Exit(run(command, as_json=as_json))
+
+
 @app.command("list", epilog=EXIT_CODES)
 def list_(
     workspace: options.Workspace = None,

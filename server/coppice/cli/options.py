@@ -14,6 +14,12 @@ Source = Annotated[
         show_default=False,
     ),
 ]
+StoredConversation = Annotated[
+    str,
+    typer.Argument(
+        metavar="CONVERSATION", help="The id of a stored conversation; `coppice list` shows them."
+    ),
+]
 Workspace = Annotated[
     Path | None,
     typer.Option("--workspace", metavar="DIR", help="The workspace's folder.", show_default="this folder"),
