@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -34,10 +34,12 @@ class Editor:
         for name in NOTIFICATIONS:
             client.feature(name)(self._hear(name))
 
-    async def ask(self, method: str, params: Any = None, *, request_id: str | None = None) -> Any:
-        """The result; raises `JsonRpcException` and, when nothing comes, `TimeoutError`."""
+    async def ask(
+        self, method: str, params: Any = None, *, request_id: str | None = None, patience: float = PATIENCE
+    ) -> Any:
+        """The result; raises `JsonRpcException` and, after `patience` seconds of nothing, `TimeoutError`."""
         asked: Awaitable[Any] = self.client.protocol.send_request_async(method, params, request_id)  # type: ignore[no-untyped-call]  # pytest-lsp leaves it untyped
-        return await asyncio.wait_for(asked, PATIENCE)
+        return await asyncio.wait_for(asked, patience)
 
     def start(self, method: str, params: Any, request_id: str | None = None) -> "asyncio.Task[Any]":
         return asyncio.create_task(self.ask(method, params, request_id=request_id))
@@ -113,16 +115,19 @@ async def editing(
     features: dict[str, Any] | None = None,
     settings: dict[str, Any] | None = None,
     configuration: dict[str, Any] | None = None,
+    command: Sequence[str] | None = None,
 ) -> AsyncIterator[Editor]:
     """An editor on the store in `directory`; `features` are its answers to the server's requests.
+
+    `command` are the arguments that start the server, by default the one whose summarizer waits at the gate.
 
     It leaves in an orderly way, and the server with it.
     """
     client = LanguageClient(converter_factory=converters.get_converter, configuration=configuration)
     register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, **(features or {})})
     editor = Editor(client, directory / "gate")
-    command = (sys.executable, str(GATED), str(editor.gate))
-    await client.start_io(*command, env=environment(directory))
+    arguments = command or (str(GATED), str(editor.gate))
+    await client.start_io(sys.executable, *arguments, env=environment(directory))
     introduction = types.InitializeParams(
         capabilities=capabilities,
         workspace_folders=[types.WorkspaceFolder(uri=WORKSPACE, name="editor")],
