@@ -1006,5 +1006,4 @@ export type ErrorCode =
   | "context-overflow"
   | "import-failed"
   | "storage-failed"
-  | "cancelled-by-hook"
-  | "tokenizer-unavailable";
+  | "cancelled-by-hook";

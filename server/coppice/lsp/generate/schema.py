@@ -55,7 +55,10 @@ def build() -> Schema:
 
 def error_codes() -> dict[str, str]:
     """The `data.code` values, each with what it means where the name does not say it."""
-    return {error.code: " ".join((error.__doc__ or "").split()) for error in CoppiceError.__subclasses__()}
+    on_the_wire = [
+        error for error in CoppiceError.__subclasses__() if error.__module__ == CoppiceError.__module__
+    ]
+    return {error.code: " ".join((error.__doc__ or "").split()) for error in on_the_wire}
 
 
 def references(schema: Any) -> Iterator[str]:
