@@ -5,6 +5,7 @@ lengths from a real session's messages and measures the same operations on each,
 turns, so that whatever else the machine does falls on all alike. Opening is measured in fresh processes,
 after their imports. `--branchy` adds conversations with a branch each 50 entries, `--shared` says where the
 real session lies. Pi's session manager is measured on the same conversation up to `--pi-up-to` entries.
+The rows called `request` are the service's answers from end to end; `--requests-only` measures them alone.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from statistics import median
 import flat_cost_pi
 from flat_cost_building import Sample, build_pi_file, build_store, entry_id, load_sample, records
 from flat_cost_operations import OPERATIONS, PAGE
+from flat_cost_service import REQUESTS
 
 from coppice.store.store import Store
 
@@ -80,14 +82,14 @@ class Worker:
         self.size.taken.setdefault(name, []).extend(taken)
 
 
-def measure(sizes: list[Size], nodes: int, message: str, runs: int) -> None:
+def measure(sizes: list[Size], nodes: int, message: str, runs: int, measured: list[str]) -> None:
     for _ in range(max(runs // 10, 5)):
         for size in sizes:
             Worker(size, nodes, message).close()
     for size in sizes:
         size.memory = 0
     workers = [Worker(size, nodes, message) for size in sizes]
-    for name in OPERATIONS:
+    for name in measured:
         for worker in workers:
             worker.run(name, 5, note=False)
         for _ in range(-(-runs // RUNS_A_TURN)):
@@ -120,7 +122,7 @@ def report(sizes: list[Size]) -> None:
     heads = [f"{size.length:,}" for size in sizes]
     print(f"\n| Coppice | {' | '.join(heads)} | {heads[-1]} ÷ {heads[0]} |")
     print("|---" * (len(sizes) + 2) + "|")
-    for name in (OPEN, *OPERATIONS):
+    for name in first.taken:
         cells = [
             f"{milliseconds(median(size.taken[name]))} / {milliseconds(p99(size.taken[name]))}"
             for size in sizes
@@ -152,7 +154,9 @@ def p99(values: list[int]) -> int:
     return sorted(values)[min(len(values) - 1, len(values) * 99 // 100)]
 
 
-def run(sample: Sample, lengths: list[int], runs: int, pi_up_to: int, *, branchy: bool) -> None:
+def run(
+    sample: Sample, lengths: list[int], runs: int, pi_up_to: int, measured: list[str], *, branchy: bool
+) -> None:
     kind = "a branch each 50 entries" if branchy else "no branches"
     print(f"\n## Conversations with {kind}")
     message = json.dumps(sample.entries[1].model_dump(mode="json", by_alias=True) | {"id": "new"})
@@ -163,7 +167,7 @@ def run(sample: Sample, lengths: list[int], runs: int, pi_up_to: int, *, branchy
             start = time.perf_counter()
             build_store(size.url, CONVERSATION, records(sample, size.length, branchy=branchy))
             print(f"built {size.length:,} entries in {time.perf_counter() - start:.1f} s", file=sys.stderr)
-        measure(sizes, folded_nodes(sizes[0]), message, runs)
+        measure(sizes, folded_nodes(sizes[0]), message, runs, measured)
         small = [size for size in sizes if size.length <= pi_up_to]
         package = flat_cost_pi.install() if small else None
         if package is not None:
@@ -182,12 +186,14 @@ def main() -> None:
     parser.add_argument("--branchy", action="store_true", help="also with a branch each 50 entries")
     parser.add_argument("--runs", type=int, default=200, help="how often each operation is measured")
     parser.add_argument("--pi-up-to", type=int, default=100_000, help="the longest conversation given to Pi")
+    parser.add_argument("--requests-only", action="store_true", help="leave the store's own reads away")
     chosen = parser.parse_args()
     sample = load_sample(chosen.shared, ROOT / "docs" / "examples")
     print(f"Built from {sample.origin}. Milliseconds: median / p99.")
     lengths = sorted(int(length) for length in chosen.sizes.split(","))
+    measured = list(REQUESTS) if chosen.requests_only else [*OPERATIONS, *REQUESTS]
     for branchy in (False, True) if chosen.branchy else (False,):
-        run(sample, lengths, chosen.runs, chosen.pi_up_to, branchy=branchy)
+        run(sample, lengths, chosen.runs, chosen.pi_up_to, measured, branchy=branchy)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,12 @@ each run. The first line it writes is the time of opening, the last one, at the 
 import json
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from flat_cost_operations import OPERATIONS, Subject
+from flat_cost_service import REQUESTS, Requests
 
 from coppice.store.records import NewRecord
 from coppice.store.store import Store
@@ -24,16 +27,25 @@ def main(url: str, conversation_id: str, far_id: str, nodes: str, message: str) 
     store.conversation(conversation_id)
     print(time.perf_counter_ns() - start, flush=True)
     subject = Subject(store, conversation_id, far_id, record, int(nodes))
+    requests: Requests | None = None
     for line in sys.stdin:
         name, count = json.loads(line)
-        operation, taken = OPERATIONS[name], []
-        for _ in range(count):
-            start = time.perf_counter_ns()
-            operation(subject)
-            taken.append(time.perf_counter_ns() - start)
-        print(json.dumps(taken), flush=True)
+        if name in OPERATIONS:
+            operation: Callable[[], object] = partial(OPERATIONS[name], subject)
+        else:
+            requests = requests or Requests(url, conversation_id, far_id, json.loads(message), int(nodes))
+            operation = partial(REQUESTS[name], requests)
+        print(json.dumps([timed(operation) for _ in range(count)]), flush=True)
+    if requests is not None:
+        requests.close()
     store.close()
     print(peak_memory(), flush=True)
+
+
+def timed(operation: Callable[[], object]) -> int:
+    start = time.perf_counter_ns()
+    operation()
+    return time.perf_counter_ns() - start
 
 
 def peak_memory() -> int:
