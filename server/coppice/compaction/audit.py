@@ -24,12 +24,13 @@ from coppice.tree.messages import Message, UserMessage, text_of
 
 _INDEX_SHARE: Final = 0.6
 _SMALLEST_INDEX: Final = 2_400
-_MOST_INDEX_SHARE: Final = 0.8
+_MOST_INDEX_SHARE: Final = 0.85
 _CONSTRAINTS_SHARE: Final = 0.5
 _WISHES_SHARE: Final = 0.12
 _ROUNDS: Final = 4
 _SPARE: Final = 0.02
 _LABELS: Final = 30
+_NEARLY_ALL: Final = 0.7
 _SUPPORTED: Final = 0.6
 _FEWEST_WORDS: Final = 2
 _SEEN_CHARS: Final = 240
@@ -257,8 +258,9 @@ class _Fitter:
             int(_MOST_INDEX_SHARE * room),
             max(int(_INDEX_SHARE * room), _SMALLEST_INDEX),
         )
-        wanted = self._index("", promised)
-        return min(promised, self.count("\n".join(lines.index_lines(wanted))) + _LABELS)
+        wanted = self._packed("", promised)
+        cost = self.count("\n".join(lines.index_lines(wanted))) + _LABELS
+        return min(promised, cost) if cost < _NEARLY_ALL * promised else promised
 
     def _index(self, text: str, tokens: int) -> list[RankedIdentifier]:
         """Identifiers for `tokens`; joined in a line they cost less than one by one, so the rest is used."""
@@ -268,9 +270,7 @@ class _Fitter:
         ask = limit
         chosen: list[RankedIdentifier] = []
         for _ in range(_ROUNDS):
-            found = pack_identifiers(
-                self.evidence.facts.identifiers, already_in=text, max_tokens=ask, count_tokens=self.count
-            )
+            found = self._packed(text, ask)
             spare = limit - self.count("\n".join(lines.index_lines(found)))
             if spare < 0:
                 ask += spare
@@ -282,6 +282,11 @@ class _Fitter:
                 break
             ask += spare
         return chosen
+
+    def _packed(self, text: str, tokens: int) -> list[RankedIdentifier]:
+        return pack_identifiers(
+            self.evidence.facts.identifiers, already_in=text, max_tokens=tokens, count_tokens=self.count
+        )
 
     def _kept_constraints(self, room: int) -> tuple[str, ...]:
         """Every strong one, and the wishes that find room; where that is too much, the longest go first."""
