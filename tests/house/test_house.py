@@ -26,7 +26,8 @@ TOP_LEVEL = {
     "tests",
 }
 LONGEST_FILE = 400
-MACHINE_PATH = re.compile(r"/work/(?:main|shared)|/root/|/tmp/venv")
+# Where the checkout lies, and a superuser's home.
+MACHINE_PATH = re.compile(rf"{re.escape(str(ROOT))}\b|/root/")
 
 
 def tracked() -> list[Path]:
