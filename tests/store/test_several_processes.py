@@ -63,7 +63,8 @@ def test_every_acknowledged_entry_survives_kills(url: str, open_store: OpenStore
     conversation = store.create(new_conversation()).id
     store.close()
     expected = acknowledged(start(url, conversation, "kill", kills), timeout=110)
-    assert len({entry_id.split("-")[0] for entry_id in expected}) > kills / 2
+    # Every second child was left alone until it had stored something.
+    assert len({entry_id.split("-")[0] for entry_id in expected}) >= kills // 2
     store = open_store()
     assert store.damages() == []
     everything = [entry.id for entry in store.all_entries(conversation)]
