@@ -7,6 +7,9 @@ from conftest_service import Client, MakeClient, assistant, tool, user
 
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import ContextOverflowError, ModelFailedError, NothingToCompactError, SummaryRejectedError
+from coppice.store.records import PathEnd
+from coppice.store.store import Store
+from coppice.tree.entries import Entry
 
 SMALL = {"compaction": {"keepRecentTokens": 200}, "tokens": {"counter": "estimate"}}
 
@@ -125,6 +128,27 @@ async def test_a_branch_summary_is_asked_for_as_one(client: Client, summarizer: 
         "Only the files.",
         True,
     )
+
+
+async def test_a_long_branch_is_read_in_pieces_and_only_as_far_as_the_budget_goes(
+    make_client: MakeClient, summarizer: Brief, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = await make_client({**SMALL, "model": {"contextWindow": 4_000}}, summarizer)
+    made, ids = await worked(client, 600)
+    pieces: list[int] = []
+    read = Store.entries
+
+    def counted(store: Store, end: PathEnd, first: int, last: int) -> list[Entry]:
+        pieces.append(last - first + 1)
+        return read(store, end, first, last)
+
+    monkeypatch.setattr(Store, "entries", counted)
+    found = await client.ask("navigate", conversationId=made, targetId=ids[3], summarize=True)
+    assert len(found["summaryEntry"]["details"]["modifiedFiles"]) == 599
+    assert 0 < len(summarizer.requests[0].history) < 100
+    assert max(pieces) <= 500
+    # All is read once for the files, and the newest piece for the summary.
+    assert sum(pieces) < 2 * len(ids)
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])

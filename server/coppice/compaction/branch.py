@@ -1,6 +1,6 @@
 """Which messages of an abandoned branch its summary is made from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Reversible
 from typing import Final
 
 from coppice.compaction.chunking import shortened_message
@@ -11,7 +11,7 @@ _CHARS_PER_TOKEN: Final = 3
 
 
 def within_budget(
-    messages: Sequence[Message], budget: int, size_of: Callable[[Message], int]
+    messages: Reversible[Message], budget: int, size_of: Callable[[Message], int]
 ) -> list[Message]:
     """The newest of `messages` that fit `budget` tokens, oldest first.
 

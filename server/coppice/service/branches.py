@@ -1,7 +1,7 @@
 """Leaving a branch: what is left, where the leaf goes, and the summary for the branch that is entered."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -77,9 +77,6 @@ class Departure:
             return []
         return self.path.store.rows(end, self.first_depth, end.depth)
 
-    def entries(self) -> list[Entry]:
-        return self.path.entries(first=self.first_depth)
-
     def tokens(self) -> int:
         counter = Counter(self.path.settings)
         return sum(counter.tokens(row.size) for row in self.rows())
@@ -90,6 +87,25 @@ class Departure:
     def ledger(self) -> Ledger:
         """The files of every abandoned entry, those told by nested summaries included."""
         return self.path.ledger_of(self.first_depth)
+
+
+@dataclass(frozen=True)
+class AbandonedMessages:
+    """What the abandoned entries say, read from the store as far as anybody asks."""
+
+    departure: Departure
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(list(reversed(self))[::-1])
+
+    def __reversed__(self) -> Iterator[Message]:
+        path, first = self.departure.path, self.departure.first_depth
+        if path.end is None:
+            return
+        for piece in path.pieces(first, path.end.depth, newest_first=True):
+            for entry in reversed(piece):
+                if (message := told_by(entry)) is not None:
+                    yield message
 
 
 def said_by_a_person(entry: Entry) -> str | None:
@@ -148,8 +164,9 @@ def _request(departure: Departure) -> tuple[SummaryRequest, Ledger, str]:
         settings.compaction.model_copy(update={"reserve_tokens": settings.branch_summary.reserve_tokens}),
         settings.model.context_window,
     )
-    messages = [message for entry in departure.entries() if (message := told_by(entry)) is not None]
-    chosen = within_budget(messages, sizes.threshold, lambda said: counter.tokens(size_of_message(said)))
+    chosen = within_budget(
+        AbandonedMessages(departure), sizes.threshold, lambda said: counter.tokens(size_of_message(said))
+    )
     limit = min(int(SUMMARY_SHARE * sizes.reserve), max(SMALLEST_SUMMARY, departure.tokens() // 2))
     ledger = departure.ledger()
     request, blocks = span_request(chosen, ledger, limit=limit, counter=counter, kind="branch")

@@ -1,8 +1,9 @@
 """Reading one path: its newest compaction, its kept entries, its files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
+from itertools import chain
 from typing import Final
 
 from coppice.files.ledger import Ledger
@@ -15,6 +16,7 @@ from coppice.tree.entries import CompactionEntry, Entry
 BEFORE_THE_ROOT: Final = -1
 """The depth of metadata that was recorded before anything was said."""
 _RESULTS_LOOKED_PAST: Final = 64
+_A_PIECE: Final = 500
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,12 @@ class Path:
         first = self.first_depth if first is None else first
         last = self.end.depth if last is None else last
         return self.store.entries(self.end, first, last) if first <= last else []
+
+    def pieces(self, first: int, last: int, *, newest_first: bool = False) -> Iterator[list[Entry]]:
+        """The entries from depth `first` to `last`, some hundreds at a time, each piece oldest first."""
+        starts = range(first, last + 1, _A_PIECE)
+        for start in reversed(starts) if newest_first else starts:
+            yield self.entries(start, min(start + _A_PIECE - 1, last))
 
     def pinned(self, before: int | None = None) -> list[Entry]:
         """The pinned entries that a view does not show in their places, root first.
@@ -93,7 +101,7 @@ class Path:
         last = self.end.depth if last is None else last
         if last < first:
             return ledger
-        on_path = enumerate(self.entries(first, last), first)
+        on_path = enumerate(chain.from_iterable(self.pieces(first, last)), first)
         earliest = first if first > 0 else BEFORE_THE_ROOT
         beside = sorted(
             self.store.attached(self.end, earliest, last, ["file_activity"]), key=lambda pair: pair[0]
