@@ -30,15 +30,26 @@ def url(postgres: PostgresServer) -> Iterator[str]:
         yield found
 
 
-def opened(url: str, server_id: str = "one", **more: Any) -> Store:
-    return Store.open(url, server_id=server_id, index_idle_seconds=None, **more)
+OpenStore = Callable[..., Store]
 
 
 @pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    one = opened(url)
-    yield one
-    one.close()
+def opened() -> Iterator[OpenStore]:
+    """Opens stores, and closes them when the test is over however it ends."""
+    stores: list[Store] = []
+
+    def open_one(url: str, server_id: str = "one", **more: Any) -> Store:
+        stores.append(Store.open(url, server_id=server_id, index_idle_seconds=None, **more))
+        return stores[-1]
+
+    yield open_one
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def store(url: str, opened: OpenStore) -> Store:
+    return opened(url)
 
 
 def path_of(store: Store, conversation: str) -> list[str]:
@@ -55,9 +66,8 @@ def append_while(
     done = threading.Event()
 
     def disturb_until_done() -> None:
-        while not done.is_set():
+        while not done.wait(0.1):
             disturb()
-            time.sleep(0.02)
 
     def work(number: int) -> None:
         nonlocal failed
@@ -83,8 +93,10 @@ def append_while(
     return acknowledged, failed
 
 
-def test_appends_go_on_through_dropped_connections(postgres: PostgresServer, url: str) -> None:
-    stores = [opened(url, f"server {number}") for number in range(3)]
+def test_appends_go_on_through_dropped_connections(
+    postgres: PostgresServer, url: str, opened: OpenStore
+) -> None:
+    stores = [opened(url, f"server {number}", busy_seconds=60) for number in range(3)]
     conversation = stores[0].create(new_conversation()).id
     dropped = 0
 
@@ -93,18 +105,16 @@ def test_appends_go_on_through_dropped_connections(postgres: PostgresServer, url
         dropped += postgres.drop_connections()
 
     acknowledged, failed = append_while(stores, conversation, drop, calls=60)
-    assert dropped > 20
+    assert dropped > 5
     assert failed == 0
     path = path_of(stores[0], conversation)
     assert len(path) == len(set(path)) == stores[0].conversation(conversation).entry_count == 360
     assert sorted(path) == sorted(acknowledged)
     assert all(after == before[:-1] + "b" for before, after in zip(path[::2], path[1::2], strict=True))
-    for store in stores:
-        store.close()
 
 
-def test_appends_go_on_through_a_crash_of_the_server(server: PostgresServer) -> None:
-    store = opened(server.url())
+def test_appends_go_on_through_a_crash_of_the_server(server: PostgresServer, opened: OpenStore) -> None:
+    store = opened(server.url(), busy_seconds=60)
     conversation = store.create(new_conversation()).id
     crashes = 0
 
@@ -119,7 +129,6 @@ def test_appends_go_on_through_a_crash_of_the_server(server: PostgresServer) -> 
     acknowledged, failed = append_while([store], conversation, crash, calls=300)
     assert (crashes, failed) == (2, 0)
     assert path_of(store, conversation) == acknowledged
-    store.close()
 
 
 def cut_off(store: Store, when: str, hang_up: Callable[[], object], statement: str = "") -> list[str]:
@@ -184,7 +193,9 @@ def test_a_read_cut_off_is_read_again(postgres: PostgresServer, store: Store) ->
     assert len(done) == 1
 
 
-def test_a_server_that_stays_away_is_reported_and_found_again(server: PostgresServer) -> None:
+def test_a_server_that_stays_away_is_reported_and_found_again(
+    server: PostgresServer, opened: OpenStore
+) -> None:
     store = opened(server.url(), busy_seconds=0.3)
     conversation = store.create(new_conversation()).id
     server.stop()
@@ -197,10 +208,11 @@ def test_a_server_that_stays_away_is_reported_and_found_again(server: PostgresSe
     server.start()
     store.append(conversation, [user(entry_id="a")], modified_at=NOW)
     assert path_of(store, conversation) == ["a"]
-    store.close()
 
 
-def test_a_commit_whose_outcome_cannot_be_learnt_is_reported_as_uncertain(server: PostgresServer) -> None:
+def test_a_commit_whose_outcome_cannot_be_learnt_is_reported_as_uncertain(
+    server: PostgresServer, opened: OpenStore
+) -> None:
     store = opened(server.url(), busy_seconds=0.3)
     conversation = store.create(new_conversation()).id
     cut_off(store, "after the commit", server.stop)
@@ -211,10 +223,11 @@ def test_a_commit_whose_outcome_cannot_be_learnt_is_reported_as_uncertain(server
     server.start()
     store.append(conversation, call, modified_at=NOW)
     assert path_of(store, conversation) == ["a"]
-    store.close()
 
 
-def test_changes_made_while_nobody_could_listen_are_told_later(postgres: PostgresServer, url: str) -> None:
+def test_changes_made_while_nobody_could_listen_are_told_later(
+    postgres: PostgresServer, url: str, opened: OpenStore
+) -> None:
     one, other = opened(url, "one"), opened(url, "other")
     assert other.changes() == []
     conversation = one.create(new_conversation()).id
@@ -222,11 +235,9 @@ def test_changes_made_while_nobody_could_listen_are_told_later(postgres: Postgre
     postgres.drop_connections()
     one.append(conversation, [user()], modified_at=NOW)
     assert [change.kinds for change in news(other)] == [["entries", "leaf"]]
-    one.close()
-    other.close()
 
 
-def test_asking_for_changes_sends_nothing_while_there_are_none(url: str) -> None:
+def test_asking_for_changes_sends_nothing_while_there_are_none(url: str, opened: OpenStore) -> None:
     one, other = opened(url, "one"), opened(url, "other")
     other.changes()
     other.changes()
@@ -238,20 +249,21 @@ def test_asking_for_changes_sends_nothing_while_there_are_none(url: str) -> None
     assert sent == []
     one.create(new_conversation())
     assert len(news(other)) == 1
-    one.close()
-    other.close()
 
 
-def test_a_server_that_answers_before_it_is_safe_is_told_not_to(postgres: PostgresServer, url: str) -> None:
+def test_a_server_that_answers_before_it_is_safe_is_told_not_to(
+    postgres: PostgresServer, url: str, opened: OpenStore
+) -> None:
     relaxed = f"{url}%20-csynchronous_commit%3Doff"
     store = opened(relaxed)
     with store._database.reading() as connection:  # the settings of the store's own connections
         assert connection.execute(text("SHOW synchronous_commit")).scalar() == "on"
         assert connection.execute(text("SHOW jit")).scalar() == "off"
-    store.close()
 
 
-def test_the_tables_of_another_program_are_refused_untouched(postgres: PostgresServer, url: str) -> None:
+def test_the_tables_of_another_program_are_refused_untouched(
+    postgres: PostgresServer, url: str, opened: OpenStore
+) -> None:
     schema = url.rpartition("%3D")[2]
     postgres.execute(f"CREATE TABLE {schema}.conversation (topic text)")
     with pytest.raises(StorageFailedError, match="another program"):
@@ -272,7 +284,7 @@ def everything_told(error: BaseException | None) -> str:
 
 @pytest.mark.parametrize("place", ["password", "query"])
 def test_a_password_is_in_no_error_and_no_log(
-    postgres: PostgresServer, place: str, caplog: pytest.LogCaptureFixture
+    postgres: PostgresServer, place: str, caplog: pytest.LogCaptureFixture, opened: OpenStore
 ) -> None:
     caplog.set_level(0)
     right = postgres.tcp_url()
@@ -280,7 +292,6 @@ def test_a_password_is_in_no_error_and_no_log(
         right = f"postgresql+psycopg://guarded@127.0.0.1:{postgres.port}/postgres?password={quote(PASSWORD)}"
     store = opened(right)
     assert PASSWORD not in repr(store._database._engine)
-    store.close()
     with pytest.raises(StorageFailedError, match="password of") as refused:
         opened(postgres.tcp_url("Wr0ng/pass"))
     assert "Wr0ng" not in everything_told(refused.value)
@@ -299,7 +310,7 @@ def test_a_password_is_in_no_error_and_no_log(
         "mysql+nothing://me:s3cret@host/db",
     ],
 )
-def test_a_url_that_leads_nowhere_tells_no_secret(url: str) -> None:
+def test_a_url_that_leads_nowhere_tells_no_secret(url: str, opened: OpenStore) -> None:
     with pytest.raises(StorageFailedError) as refused:
         opened(url)
     assert "cret" not in everything_told(refused.value)
