@@ -102,6 +102,7 @@ def main() -> int:
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     parser.add_argument("--kept", type=int, default=0, help="newest tokens that stay out of the summary")
     parser.add_argument("--rounds", type=int, default=1, help="compactions on the way to the last one")
+    parser.add_argument("--budgets", type=int, nargs="+", default=BUDGETS, help="in tokens")
     parser.add_argument("--model-url", help="a real model's endpoint, ending in /v1")
     parser.add_argument("--model-name", default="local")
     parser.add_argument("--window", type=int, default=4_096, help="the real model's window in tokens")
@@ -126,7 +127,7 @@ def _print_session(path: Path, metric: ModuleType, options: argparse.Namespace) 
     before = sum(size_of_message(message).tokenizer for message in messages)
     recorded = View("recorded large model", None, session.summary, 0.0)
     views = [recorded]
-    for limit in BUDGETS:
+    for limit in options.budgets:
         views.append(View("newest tokens only", limit, metric.recent(session.history, limit), 0.0))
         views.append(_offline(messages, limit, options.kept, options.rounds))
         views.append(_audited(Recorded(session.summary), _request(messages, limit, options.kept)))
