@@ -19,6 +19,7 @@ PASSWORD = "S3cret/pass:word@1"  # noqa: S105 - of a server that ends with the t
 
 _DEBIAN = Path("/usr/lib/postgresql")
 _DROP = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'coppice'"
+_CLEAR_AWAY = 'read -r _; "$0" -D "$1" -m immediate -w stop; rm -rf "$2"'
 _SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -77,6 +78,25 @@ class PostgresServer:
         self.start()
         self.execute(f"CREATE ROLE guarded LOGIN SUPERUSER PASSWORD '{PASSWORD}'")
 
+    @contextmanager
+    def cleared_away(self) -> Iterator[None]:
+        """When the block ends, or this process dies in whatever way, the server stops and its folder goes.
+
+        A shell waits for that: its standard input ends with us.
+        """
+        if self._user is not None:
+            shutil.chown(self.folder, self._user)
+        with subprocess.Popen(
+            ["/bin/sh", "-c", _CLEAR_AWAY, self.programs / "pg_ctl", self.data, self.folder],
+            user=self._user,
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ):
+            yield
+
     @property
     def data(self) -> Path:
         return self.folder / "data"
@@ -87,8 +107,6 @@ class PostgresServer:
         return "postgres" if os.geteuid() == 0 else None
 
     def _run(self, program: str, *arguments: str) -> None:
-        if self._user is not None:
-            shutil.chown(self.folder, self._user)
         done = subprocess.run(
             [self.programs / program, *arguments],
             user=self._user,
@@ -135,15 +153,10 @@ def running_server() -> Iterator[PostgresServer]:
         if os.environ.get("CI"):
             pytest.fail(str(reason))
         pytest.skip(str(reason))
-    folder = Path(tempfile.mkdtemp(prefix="coppice-pg-"))
-    server = PostgresServer(programs, folder, free_port())
-    try:
+    server = PostgresServer(programs, Path(tempfile.mkdtemp(prefix="coppice-pg-")), free_port())
+    with server.cleared_away():
         server.make()
         yield server
-    finally:
-        if (server.data / "postmaster.pid").exists():
-            server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
