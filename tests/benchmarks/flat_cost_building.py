@@ -111,7 +111,7 @@ def _compaction(number: int, above: str | None, kept: int) -> CompactionEntry:
 
 
 def build_store(url: str, conversation_id: str, made: Iterator[NewRecord]) -> None:
-    store = Store.open(url, server_id="builder")
+    store = Store.open(url, server_id="builder", index_idle_seconds=None)
     new = NewConversation(conversation_id, "file:///garden", NOW)
     with store.importing(new) as writer:
         batch: list[NewRecord] = []

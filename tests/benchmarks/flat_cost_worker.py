@@ -23,7 +23,7 @@ from coppice.tree.entries import ENTRY
 def main(url: str, conversation_id: str, far_id: str, nodes: str, message: str) -> None:
     record = NewRecord(ENTRY.validate_python(json.loads(message)), Size(500, 500))
     start = time.perf_counter_ns()
-    store = Store.open(url, server_id="worker")
+    store = Store.open(url, server_id="worker", index_idle_seconds=None)
     store.conversation(conversation_id)
     print(time.perf_counter_ns() - start, flush=True)
     subject = Subject(store, conversation_id, far_id, record, int(nodes))
