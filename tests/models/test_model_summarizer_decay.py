@@ -96,7 +96,9 @@ async def test_over_fifty_compactions_every_constraint_stays_word_for_word(max_t
         assert told.goal[0] == "Now implement feature number 0 in src/module_0/part_0.py, please"
         newest = f"feature number {number} in src/module_{number}/part_{number % 7}.py, please"
         assert any(text.endswith(newest) for text in told.goal)
-        assert f"handler_{number}" in previous
+        if max_tokens >= 4_000:
+            # A smaller budget goes to constraints and goal; which names find room is a matter of rank.
+            assert f"handler_{number}" in previous
     assert writers == {"scripted/model", "offline"}
 
 
