@@ -17,6 +17,7 @@ from flat_cost_operations import PAGE
 from coppice.service.jobs import NoProgress
 from coppice.service.methods import METHODS
 from coppice.service.service import Service
+from coppice.store.store import Store
 
 WORKSPACE: Final = "file:///garden"
 SHORT_BRANCH: Final = 20
@@ -43,6 +44,9 @@ class Requests:
         os.environ["COPPICE_STORAGE_URL"] = self.url
         os.environ["COPPICE_CONFIG_DIRECTORY"] = self._config.name
         self._service = Service(emit=_unheard)
+        # The store is opened for the service, so that its indexer does not run beside what is measured.
+        store = Store.open(self.url, server_id=self._service.stores.server_id, index_idle_seconds=None)
+        self._service.stores._open[self.url] = store
         self._loop.run(self._service.start([WORKSPACE], {}))
         self.near_id = self._near()
 
