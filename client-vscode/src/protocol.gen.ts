@@ -279,18 +279,24 @@ export interface DroppedReport {
   byKind: TokenBreakdown;
 }
 
-/** The path to `leafId` (default: the current leaf), from behind the entry `after`. */
+/**
+ * A page of the path to `leafId` (default: the current leaf), from behind the entry `after`.
+ * With `backward` the page that ends in front of the entry `before`, by default the last one.
+ */
 export interface EntriesParams {
   conversationId: string;
   leafId?: string | null;
   after?: string | null;
+  backward?: boolean;
+  before?: string | null;
   limit?: number;
 }
 
-/** Root first. `nextAfter` is present while there is more. */
+/** Root first, whichever way was read. `nextAfter` or `nextBefore` is present while there is more. */
 export interface EntriesResult {
   entries: Entry[];
   nextAfter?: string;
+  nextBefore?: string;
 }
 
 export type Entry =

@@ -19,7 +19,8 @@ from coppice.service.messages.trees import (
 )
 from coppice.service.path_reading import read_path
 from coppice.service.usage import Counter, usage_state
-from coppice.store.records import LEAF, NewRecord, TreeRow
+from coppice.store.records import LEAF, NewRecord, PathEnd, TreeRow
+from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import ENTRY, METADATA_TYPES, Entry
 from coppice.tree.ids import new_entry_id
@@ -91,18 +92,32 @@ class Trees:
         end = store.end(params.conversation_id, params.leaf_id if params.leaf_id is not None else LEAF)
         if end is None:
             return EntriesResult(entries=[])
-        first = 0
-        if params.after is not None:
-            depth = store.ancestor_depth(end, params.after)
-            if depth is None:
-                raise UnknownEntryError(
-                    f"The entry {params.after[:80]!r} is not on the path. Read the path from its start.",
-                    entryId=params.after,
-                )
-            first = depth + 1
-        last = min(first + params.limit - 1, end.depth)
+        first, last = _span(params, store, end)
         page = store.entries(end, first, last) if first <= last else []
-        return EntriesResult(entries=page, next_after=page[-1].id if page and last < end.depth else None)
+        return EntriesResult(
+            entries=page,
+            next_after=page[-1].id if page and not params.backward and last < end.depth else None,
+            next_before=page[0].id if page and params.backward and first > 0 else None,
+        )
+
+
+def _span(params: EntriesParams, store: Store, end: PathEnd) -> tuple[int, int]:
+    """The depths of the first and the last entry of the page; with none on it, the first is the greater."""
+    if params.backward:
+        last = end.depth if params.before is None else _depth_on_path(store, end, params.before) - 1
+        return max(last - params.limit + 1, 0), last
+    first = 0 if params.after is None else _depth_on_path(store, end, params.after) + 1
+    return first, min(first + params.limit - 1, end.depth)
+
+
+def _depth_on_path(store: Store, end: PathEnd, entry_id: str) -> int:
+    depth = store.ancestor_depth(end, entry_id)
+    if depth is None:
+        raise UnknownEntryError(
+            f"The entry {entry_id[:80]!r} is not on the path. Read the path from its start.",
+            entryId=entry_id,
+        )
+    return depth
 
 
 def _records(entries: Sequence[NewEntry]) -> list[NewRecord]:

@@ -1,6 +1,6 @@
 """Messages that append to a conversation tree and look at it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -58,18 +58,30 @@ class AppendResult(WireModel):
 
 
 class EntriesParams(ConversationParams):
-    """The path to `leafId` (default: the current leaf), from behind the entry `after`."""
+    """A page of the path to `leafId` (default: the current leaf), from behind the entry `after`.
+
+    With `backward` the page that ends in front of the entry `before`, by default the last one.
+    """
 
     leaf_id: str | None = None
     after: str | None = None
+    backward: bool = False
+    before: str | None = None
     limit: Limit = 100
+
+    @model_validator(mode="after")
+    def _goes_one_way(self) -> Self:
+        if (self.after if self.backward else self.before) is not None:
+            raise ValueError("`after` is for reading forward, `before` for reading with `backward`")
+        return self
 
 
 class EntriesResult(WireModel):
-    """Root first. `nextAfter` is present while there is more."""
+    """Root first, whichever way was read. `nextAfter` or `nextBefore` is present while there is more."""
 
     entries: list[Entry]
     next_after: str | None = None
+    next_before: str | None = None
 
 
 class TreeParams(ConversationParams):
