@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from models.provider_server import CutError, Exchange, Reply
@@ -202,6 +202,41 @@ async def drip_slowly(exchange: Exchange) -> None:
         await asyncio.sleep(0.02)
         await exchange.send(b": still here\n\n")
         await _more(exchange, "a")
+
+
+class Interrupting:
+    """As llama-cpp-python's server does: a request that comes interrupts the one that is being answered.
+
+    It takes its time behind `pieces_told` pieces of each answer. The interrupted stream ends with `[DONE]`
+    and has not said why it stopped; with `tells_reason` it has.
+    """
+
+    def __init__(self, write: Callable[[Any], str], pieces_told: int, *, tells_reason: bool = False) -> None:
+        self.interrupted = 0
+        self._write = write
+        self._pieces_told = pieces_told
+        self._tells_reason = tells_reason
+        self._waiting = 0
+        self._model = asyncio.Lock()
+
+    async def __call__(self, exchange: Exchange) -> None:
+        self._waiting += 1
+        async with self._model:
+            self._waiting -= 1
+            await exchange.head()
+            for number, each in enumerate(openai_events(self._write(exchange.request.body), pieces=20)):
+                await exchange.event(each)
+                await asyncio.sleep(0.3 if number == self._pieces_told else 0)
+                if self._waiting:
+                    await self._interrupt(exchange)
+            await exchange.end()
+
+    async def _interrupt(self, exchange: Exchange) -> None:
+        self.interrupted += 1
+        if self._tells_reason:
+            await exchange.event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+        await exchange.event("[DONE]")
+        raise CutError
 
 
 def answer_of_bytes(count: int) -> Reply:

@@ -312,6 +312,34 @@ async def test_an_answer_that_ends_without_done_is_whole_once_it_says_why_it_sto
         assert (await model.complete(request())).text == "All of it."
 
 
+@pytest.mark.parametrize("content", ["", "The begin"])
+async def test_a_stream_that_is_done_and_never_said_why_is_cut_off(content: str) -> None:
+    script = events(chunk({"role": "assistant"}), chunk({"content": content}), "[DONE]")
+    async with asked("openai", script) as (model, _):
+        with pytest.raises(ModelError) as caught:
+            await model.complete(request())
+    assert caught.value.kind == "cut-off"
+
+
+async def test_usage_behind_an_answer_says_that_it_is_whole() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 2}
+    script = events(chunk({"content": "All of it."}), {"choices": [], "usage": usage}, "[DONE]")
+    async with asked("openai", script) as (model, _):
+        told = await model.complete(request())
+    assert (told.text, told.message.stop_reason) == ("All of it.", "stop")
+
+
+async def test_usage_before_the_end_of_an_answer_does_not_make_it_whole() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 0}
+    script = events(
+        {"choices": [], "usage": usage}, chunk({"content": "The begin"}) | {"usage": usage}, "[DONE]"
+    )
+    async with asked("openai", script) as (model, _):
+        with pytest.raises(ModelError) as caught:
+            await model.complete(request())
+    assert caught.value.kind == "cut-off"
+
+
 async def test_the_settings_bound_the_answer() -> None:
     async with asked("openai", answer("ok"), maxOutputTokens=50) as (model, server):
         await model.complete(request())

@@ -12,7 +12,8 @@ from coppice.compaction.summarizer import CountTokens, SummaryRequest
 from coppice.compaction.summary import Summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatModel, ChatRequest, ModelError, ModelLimits
-from coppice.tree.messages import AssistantMessage, UserMessage
+from coppice.models.side_by_side import SideBySide
+from coppice.tree.messages import AssistantMessage, UserMessage, text_of
 from coppice.tree.view import ViewMessage
 
 SAFETY: Final = 1.25
@@ -95,6 +96,7 @@ class Asker:
         self._request = request
         self._tally = tally
         self._deadline = deadline
+        self._side_by_side = SideBySide()
         self._leaks = prompts.leaks()
         self._prose_tokens = max(int(_PROSE_SHARE * request.max_tokens), request.max_tokens - index_tokens)
         self.measure = measure_with(request.count_tokens)
@@ -185,14 +187,41 @@ class Asker:
         limit = asyncio.timeout_at(self._deadline)
         try:
             async with limit:
-                answer = await self._model.complete(request)
+                message = await self._undisturbed(request)
         except TimeoutError:
             if not limit.expired():
                 raise
             raise ModelError(
                 f"{self.name} did not write the summary within the time it was given.", kind="timeout"
             ) from None
-        self._tally.count_usage(answer.message)
-        if answer.message.failed:
+        if message.failed:
             raise ModelError(f"{self.name} gave up on its answer.", kind="bad-answer")
-        return answer.message
+        return message
+
+    async def _undisturbed(self, request: ChatRequest) -> AssistantMessage:
+        """The answer. One that another request of ours may have interrupted is asked for again, alone."""
+        await self._side_by_side.turn()
+        with self._side_by_side.visit() as visit:
+            try:
+                message = await self._answered(request)
+            except ModelError as error:
+                if error.kind != "cut-off" or not visit.is_shared:
+                    raise
+            else:
+                if not (visit.is_shared and _came_empty(message)):
+                    return message
+        self._side_by_side.go_on_one_at_a_time()
+        self._tally.repaired.append("asked one at a time")
+        await self._side_by_side.turn()
+        with self._side_by_side.visit():
+            return await self._answered(request)
+
+    async def _answered(self, request: ChatRequest) -> AssistantMessage:
+        message = (await self._model.complete(request)).message
+        self._tally.count_usage(message)
+        return message
+
+
+def _came_empty(message: AssistantMessage) -> bool:
+    stopped = message.stop_reason == "stop" and not message.tool_calls
+    return stopped and not text_of(message.content).strip()

@@ -33,7 +33,7 @@ class CompletionReader:
         self._usage: Usage | None = None
         self._model: str | None = None
         self._understood = False
-        self._done = False
+        self._whole = False
         self._calls: dict[int, int] = {}
 
     @property
@@ -42,7 +42,6 @@ class CompletionReader:
 
     def event(self, data: str) -> bool:
         if data.strip() == "[DONE]":
-            self._done = True
             return False
         try:
             chunk = json.loads(data)
@@ -55,13 +54,18 @@ class CompletionReader:
 
     def whole(self, data: Any) -> None:
         self._take(data, "message")
-        self._done = self._understood
+        self._whole = self._understood
 
     def ending(self) -> Ending:
+        """Raises AnswerFaultError for a stream that never said why it stopped.
+
+        `[DONE]` does not say it: llama-cpp-python puts it behind what it interrupts, too. The usage behind an
+        answer does, which by OpenAI's reference an interrupted stream may lack.
+        """
         self._tag.end()
         if not self._understood:
             raise AnswerFaultError("bad-answer", "sent no chat completion. Check baseUrl.")
-        if self._reason is None and not self._done:
+        if self._reason is None and not self._whole:
             raise AnswerFaultError("cut-off", "broke off in the middle of the answer. Try again.")
         return Ending(self._stop_reason(), self._usage, self._model)
 
@@ -70,8 +74,10 @@ class CompletionReader:
         if error := refusal_in(data, None):
             raise RefusedInStreamError(error)
         self._model = as_text(chunk.get("model")) or self._model
-        self._usage = _usage(chunk.get("usage")) or _usage(at(chunk, "x_groq", "usage")) or self._usage
+        usage = _usage(chunk.get("usage")) or _usage(at(chunk, "x_groq", "usage"))
+        self._usage = usage or self._usage
         if isinstance(chunk.get("choices"), list):
+            self._whole = self._understood and usage is not None and not chunk["choices"]
             self._understood = True
         for choice in objects(chunk.get("choices")):
             if as_count(choice.get("index")) not in (0, None):
