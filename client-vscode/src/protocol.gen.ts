@@ -2,6 +2,17 @@
 
 export const PROTOCOL_VERSION = 1;
 
+/** Asked of the client whose turn runs: a compaction was asked for and waits for the turn's end. */
+export interface AbortTurnParams {
+  conversationId: string;
+  turnId: string;
+  reason: "compaction";
+}
+
+export interface AbortTurnResult {
+  aborted: boolean;
+}
+
 /**
  * `parentId` defaults to the leaf; null starts a new root. All entries are stored, or none.
  * With `expectedLeafId` the append is refused (`stale-leaf`) when the leaf is another by now.
@@ -152,6 +163,20 @@ export interface CompactionEntry {
   details?: unknown;
   fromHook?: boolean | null;
   model?: string | null;
+}
+
+/** What a compaction is about to do; `text` is what it would summarize, as a summarizer is given it. */
+export interface CompactionPreparation {
+  firstKeptEntryId: string;
+  messagesToSummarize: number;
+  turnPrefixMessages: number;
+  isSplitTurn: boolean;
+  tokensBefore: number;
+  keptTokens: number;
+  previousSummary: boolean;
+  readFiles: string[];
+  modifiedFiles: string[];
+  text: string;
 }
 
 /** `compactionId` names this attempt, until its one `compactionEnded`. */
@@ -392,11 +417,27 @@ export interface HeavyEntry {
   preview: string;
 }
 
+/**
+ * A summary to store in place of ours, held to the same checks.
+ * `firstKeptEntryId` moves the cut to another entry of the view that a cut can stand before. `details` are kept in the entry; its file lists are always ours.
+ */
+export interface HookCompaction {
+  summary: string;
+  firstKeptEntryId?: string | null;
+  details?: Record<string, unknown> | null;
+}
+
 /** Which questions before an operation the client answers. */
 export interface HookOptions {
   willCompact?: boolean;
   willNavigate?: boolean;
   willFork?: boolean;
+}
+
+/** A summary of the branch that is left, in place of ours; `details` are kept in its entry. */
+export interface HookSummary {
+  summary: string;
+  details?: Record<string, unknown> | null;
 }
 
 /** `data` is base64. */
@@ -430,6 +471,24 @@ export interface InitializationOptions {
   sampling?: boolean;
   tools?: boolean;
   abortTurn?: boolean;
+}
+
+/**
+ * Asked of the client for each tool call of the model; several calls of one reply at once.
+ * `arguments` are as the model wrote them: the tool's own schema has not been checked.
+ */
+export interface InvokeToolParams {
+  conversationId: string;
+  toolCallId: string;
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+/** `content` is what the model is told; `details` are stored beside it and never sent to a model. */
+export interface InvokeToolResult {
+  content: UserContent[];
+  isError?: boolean;
+  details?: unknown;
 }
 
 /** Names an entry; without `label` it takes the name away. */
@@ -746,6 +805,25 @@ export interface RequestError {
   model?: string | null;
 }
 
+/**
+ * What the editor's own model is asked: messages as the protocol's own, without the ids of entries.
+ * `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries.
+ */
+export interface SampleParams {
+  messages: Message[];
+  system?: string;
+  maxTokens: number;
+  purpose: "summary" | "turn";
+}
+
+/** The model's answer. A `stopReason` that is absent counts as `stop`. */
+export interface SampleResult {
+  text: string;
+  model?: string | null;
+  usage?: Usage | null;
+  stopReason?: "stop" | "length" | "toolUse" | "error" | "aborted" | null;
+}
+
 /** `snippet` is the place of the hit with its surroundings. */
 export interface SearchHit {
   conversationId: string;
@@ -957,6 +1035,53 @@ export interface UserMessage {
   content: string | UserContent[];
 }
 
+export interface WillCompactParams {
+  conversationId: string;
+  reason: "manual" | "threshold" | "overflow";
+  preparation: CompactionPreparation;
+  instructions?: string;
+}
+
+/** With `cancel` nothing is compacted. `instructions` are added to those that were asked with. */
+export interface WillCompactResult {
+  cancel?: boolean;
+  compaction?: HookCompaction | null;
+  instructions?: string | null;
+}
+
+export interface WillForkParams {
+  conversationId: string;
+  entryId: string;
+  position: "before" | "at";
+}
+
+/** With `cancel` nothing is copied. */
+export interface WillForkResult {
+  cancel?: boolean;
+}
+
+/** `entriesToSummarize` are the entries that would be left, oldest first. */
+export interface WillNavigateParams {
+  conversationId: string;
+  targetId: string;
+  oldLeafId: string | null;
+  commonAncestorId: string | null;
+  entriesToSummarize: string[];
+  userWantsSummary: boolean;
+}
+
+/**
+ * With `cancel` the leaf stays. A `summary` is stored whether or not one was asked for.
+ * `instructions` are added to those that were asked with, or stand in their place and ours with `replaceInstructions`. `label` names the summary, or the target where there is none.
+ */
+export interface WillNavigateResult {
+  cancel?: boolean;
+  summary?: HookSummary | null;
+  instructions?: string | null;
+  replaceInstructions?: boolean;
+  label?: string | null;
+}
+
 /** The client's requests: what each takes and gives. */
 export interface Requests {
   "coppice/conversation/create": { params: CreateParams; result: ConversationResult };
@@ -988,6 +1113,16 @@ export interface Requests {
   "coppice/turn/begin": { params: TurnParams; result: TurnResult };
   "coppice/turn/end": { params: TurnParams; result: TurnResult };
   "coppice/cancel": { params: CancelParams; result: CancelResult };
+}
+
+/** The server's requests: what each carries and what the client answers. */
+export interface ServerRequests {
+  "coppice/willCompact": { params: WillCompactParams; result: WillCompactResult };
+  "coppice/willNavigate": { params: WillNavigateParams; result: WillNavigateResult };
+  "coppice/willFork": { params: WillForkParams; result: WillForkResult };
+  "coppice/sample": { params: SampleParams; result: SampleResult };
+  "coppice/invokeTool": { params: InvokeToolParams; result: InvokeToolResult };
+  "coppice/abortTurn": { params: AbortTurnParams; result: AbortTurnResult };
 }
 
 /** The server's notifications: what each carries. */

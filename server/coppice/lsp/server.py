@@ -21,11 +21,10 @@ from coppice.lsp.protocol import CoppiceProtocol
 from coppice.service.jobs import NoProgress
 from coppice.service.messages.base import WireModel
 from coppice.service.methods import Method
+from coppice.service.server_requests import SAMPLE
 from coppice.service.service import Service
 
 Emit = Callable[[str, WireModel], None]
-
-SAMPLE: Final = "coppice/sample"
 
 SETTLE_SECONDS: Final = 1.0
 """How long short requests may take to finish when the server closes."""

@@ -2,18 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from coppice.models.chat import ChatAnswer, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
+from coppice.models.chat import ChatAnswer, ChatRequest, Delta, ModelError, ModelLimits, OnDelta, Purpose
 from coppice.models.providers.answer import LARGEST_ANSWER
 from coppice.models.providers.deadlines import Deadlines
 from coppice.models.providers.keys import redacted
 from coppice.models.providers.model import DEFAULT_WINDOW
 from coppice.recovery.overflow import is_overflow, told_window
-from coppice.tree.messages import AssistantMessage, StopReason, TextContent, Usage
+from coppice.tree.messages import AssistantMessage, Message, StopReason, TextContent, Usage
 
 Sample = Callable[[dict[str, Any]], Awaitable[Any]]
 """Sends the params of `coppice/sample` to the editor and brings its result; raises when it refuses."""
@@ -21,10 +21,24 @@ Sample = Callable[[dict[str, Any]], Awaitable[Any]]
 _LONGEST_QUOTE: Final = 300
 
 
-class SampleResult(BaseModel):
-    """The result of `coppice/sample`. Unknown properties are ignored."""
-
+class _Sampling(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True)
+
+
+class SampleParams(_Sampling):
+    """What the editor's own model is asked: messages as the protocol's own, without the ids of entries.
+
+    `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries.
+    """
+
+    messages: list[Message]
+    system: str | None = None
+    max_tokens: Annotated[int, Field(ge=1)]
+    purpose: Purpose
+
+
+class SampleResult(_Sampling):
+    """The model's answer. A `stopReason` that is absent counts as `stop`."""
 
     text: str
     model: str | None = None
@@ -36,7 +50,6 @@ class EditorModel:
     """See `coppice.models.chat.ChatModel`.
 
     `coppice/sample` carries neither tools nor pieces: tools are not sent, and the whole text is one Delta.
-    Messages go as the protocol's own, without the ids of entries.
     """
 
     def __init__(
@@ -99,12 +112,14 @@ class EditorModel:
         """Nothing is held."""
 
     def _params(self, request: ChatRequest) -> dict[str, Any]:
-        params: dict[str, Any] = {
-            "messages": [item.message.model_dump(mode="json", by_alias=True) for item in request.messages],
-            "maxTokens": min(request.max_tokens, self._set_output or request.max_tokens),
-            "purpose": request.purpose,
-        }
-        return params | {"system": request.system} if request.system else params
+        params = SampleParams(
+            messages=[item.message for item in request.messages],
+            system=request.system or None,
+            max_tokens=min(request.max_tokens, self._set_output or request.max_tokens),
+            purpose=request.purpose,
+        )
+        written = params.model_dump(mode="json", by_alias=True)
+        return {key: value for key, value in written.items() if value is not None}
 
     def _read(self, raw: Any) -> SampleResult:
         try:

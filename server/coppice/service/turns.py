@@ -3,14 +3,13 @@
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any
 
 from coppice.errors import ConversationBusyError
 from coppice.service.context import Context, Locks
 from coppice.service.messages.base import WireModel
 from coppice.service.messages.recovery import AbortTurnParams, AbortTurnResult, TurnParams, TurnResult
-
-ABORT: Final = "coppice/abortTurn"
+from coppice.service.server_requests import ABORT_TURN
 
 Ask = Callable[[str, WireModel], Awaitable[Any]]
 """Sends a request to the client and brings its result as it was sent; raises when the client refuses."""
@@ -77,7 +76,7 @@ class Turns:
         wanted = AbortTurnParams(conversation_id=conversation_id, turn_id=turn_id)
         try:
             async with asyncio.timeout(patience):
-                answer = await ask(ABORT, wanted)
+                answer = await ask(ABORT_TURN, wanted)
             return AbortTurnResult.model_validate(answer).aborted
         except Exception:  # noqa: BLE001 - however the client fails to answer, it has not aborted
             return False

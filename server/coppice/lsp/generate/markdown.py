@@ -8,6 +8,7 @@ from coppice.lsp.features import COMMANDS
 from coppice.lsp.generate.schema import Schema, error_codes, name_of
 from coppice.lsp.generate.typescript import type_of
 from coppice.service.methods import METHODS
+from coppice.service.server_requests import SERVER_REQUESTS
 from coppice.settings import Settings
 
 _MARKED: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -22,7 +23,7 @@ _MEANING: Final = {
     "context-overflow": "the conversation does not fit the model's window, whatever was tried",
     "import-failed": "the file is no session that can be read",
     "storage-failed": "the store could not be read or written; nothing was changed",
-    "cancelled-by-hook": "the client's own hook said no",
+    "cancelled-by-hook": "a hook said no; `data.hook` names it",
 }
 
 
@@ -30,6 +31,7 @@ def fill(text: str, document: Schema) -> str:
     """`text` with each marked place filled anew. Raises KeyError for a marker that names no table."""
     tables: dict[str, Callable[[Schema], str]] = {
         "requests": _requests,
+        "server_requests": _server_requests,
         "notifications": _notifications,
         "types": _types,
         "errors": lambda _: _errors(),
@@ -45,6 +47,19 @@ def _requests(document: Schema) -> str:
         for name, parts in document["requests"].items()
     ]
     return _table(["method", "params", "result", "long"], rows)
+
+
+def _server_requests(document: Schema) -> str:
+    rows = [
+        [
+            f"`{name}`",
+            _link(parts["params"]),
+            _link(parts["result"]),
+            f"`{SERVER_REQUESTS[name].option}`",
+        ]
+        for name, parts in document["serverRequests"].items()
+    ]
+    return _table(["method", "params", "result", "offered in"], rows)
 
 
 def _notifications(document: Schema) -> str:

@@ -12,6 +12,7 @@ from coppice.lsp.client import InitializationOptions
 from coppice.lsp.features import PROTOCOL_VERSION, Capability
 from coppice.service.methods import METHODS
 from coppice.service.notifications import NOTIFICATIONS
+from coppice.service.server_requests import SERVER_REQUESTS
 from coppice.tree.entries import Entry
 from coppice.tree.messages import AssistantContent, Message, UserContent
 
@@ -29,11 +30,13 @@ Schema = dict[str, Any]
 
 
 def build() -> Schema:
-    """The document: `requests`, `notifications` and `handshake` point into `$defs`."""
+    """The document: `requests`, `serverRequests`, `notifications` and `handshake` point into `$defs`."""
     roots: dict[str, Any] = {
         **_HANDSHAKE,
         **{f"{name} params": method.params for name, method in METHODS.items()},
         **{f"{name} result": method.result for name, method in METHODS.items()},
+        **{_sent(name): request.params for name, request in SERVER_REQUESTS.items()},
+        **{_answered(name): request.result for name, request in SERVER_REQUESTS.items()},
         **NOTIFICATIONS,
     }
     refs, definitions = _pydantic_schemas(roots)
@@ -47,6 +50,9 @@ def build() -> Schema:
         "handshake": {name: refs[name] for name in _HANDSHAKE},
         "requests": {
             name: {"params": refs[f"{name} params"], "result": refs[f"{name} result"]} for name in METHODS
+        },
+        "serverRequests": {
+            name: {"params": refs[_sent(name)], "result": refs[_answered(name)]} for name in SERVER_REQUESTS
         },
         "notifications": {name: {"params": refs[name]} for name in NOTIFICATIONS},
         "$defs": dict(sorted(definitions.items())),
@@ -163,9 +169,13 @@ def _require_tags(definition: Schema) -> None:
 
 def _be_exact_about_what_is_sent(definitions: dict[str, Schema], refs: dict[str, Schema]) -> None:
     """In what only the server sends, an optional property is absent, never null, and defaults are written."""
-    taken = _reachable(definitions, [ref for name, ref in refs.items() if name.endswith(" params")])
-    given = [ref for name, ref in refs.items() if not name.endswith(" params")]
-    taken |= _reachable(definitions, [refs["initializationOptions"]])
+    incoming = {
+        "initializationOptions",
+        *(f"{name} params" for name in METHODS),
+        *(_answered(name) for name in SERVER_REQUESTS),
+    }
+    taken = _reachable(definitions, [ref for name, ref in refs.items() if name in incoming])
+    given = [ref for name, ref in refs.items() if name not in incoming]
     for name in _reachable(definitions, given) - taken:
         definition = definitions[name]
         stored = definition.get("additionalProperties") is True or "properties" not in definition
@@ -185,6 +195,14 @@ def _write_as_sent(definition: Schema) -> None:
             rest = {other: item for other, item in value.items() if other != "anyOf"}
             properties[key] = {**rest, **(kinds[0] if len(kinds) == 1 else {"anyOf": kinds})}
     definition["required"] = [key for key in properties if key in required]
+
+
+def _sent(name: str) -> str:
+    return f"{name} as the server sends it"
+
+
+def _answered(name: str) -> str:
+    return f"{name} as the client answers it"
 
 
 def _reachable(definitions: dict[str, Schema], roots: list[Schema]) -> set[str]:

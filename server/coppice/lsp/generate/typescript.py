@@ -23,6 +23,11 @@ def module(document: Schema) -> str:
     parts += [_definition(name, definition) for name, definition in document["$defs"].items()]
     parts += [
         _map("Requests", "The client's requests: what each takes and gives.", document["requests"]),
+        _map(
+            "ServerRequests",
+            "The server's requests: what each carries and what the client answers.",
+            document["serverRequests"],
+        ),
         _map("Notifications", "The server's notifications: what each carries.", document["notifications"]),
         _union("ErrorCode", "`data.code` of an error -32803.", [json.dumps(code) for code in error_codes()]),
     ]

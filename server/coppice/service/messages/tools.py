@@ -1,0 +1,35 @@
+"""Messages about tools that the client runs."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from coppice.service.messages.base import ConversationParams, WireModel
+from coppice.tree.messages import UserContent
+
+
+class Tool(WireModel):
+    """A tool that the client runs. `inputSchema` is the JSON Schema of its arguments."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    description: str = ""
+    input_schema: Annotated[dict[str, Any], Field(default_factory=dict)]
+
+
+class InvokeToolParams(ConversationParams):
+    """Asked of the client for each tool call of the model; several calls of one reply at once.
+
+    `arguments` are as the model wrote them: the tool's own schema has not been checked.
+    """
+
+    tool_call_id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+class InvokeToolResult(WireModel):
+    """`content` is what the model is told; `details` are stored beside it and never sent to a model."""
+
+    content: list[UserContent]
+    is_error: bool = False
+    details: Any = None
