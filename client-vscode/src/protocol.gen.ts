@@ -194,6 +194,13 @@ export interface CompactionSummaryRoleMessage {
   tokensBefore?: number | null;
 }
 
+/** A compaction began (`started`) or ended. `compactionId` is that of `coppice/compactionStarted`. */
+export interface CompactionUpdate {
+  kind: "compaction";
+  compactionId?: string;
+  status: "started" | "completed" | "cancelled" | "failed" | "skipped";
+}
+
 export interface ContextParams {
   conversationId: string;
   leafId?: string | null;
@@ -551,6 +558,16 @@ export interface MessageEntry {
   message: Message;
 }
 
+/**
+ * A message was appended as `entryId`: the user's, a reply that is complete, or a tool's result.
+ * A reply takes the place of its pieces.
+ */
+export interface MessageUpdate {
+  kind: "message";
+  entryId: string;
+  message: UserMessage | AssistantMessage | ToolResultMessage;
+}
+
 export interface ModelChangeEntry {
   id: string;
   parentId: string | null;
@@ -771,6 +788,39 @@ export interface PreparePromptResult {
   message?: string;
 }
 
+/**
+ * `content` is what the user says; it is appended first, unless the turn cannot begin.
+ * `tools` are offered to the model where the client answers `coppice/invokeTool`. `system` is sent before the conversation and not stored. A step is one request to the model with the tool calls of its answer; the turn stops after `maxSteps` of them. On `partialResultToken` the turn is told as it happens.
+ */
+export interface PromptParams {
+  conversationId: string;
+  content: string | UserContent[];
+  tools?: Tool[] | null;
+  system?: string | null;
+  maxSteps?: number;
+  workDoneToken?: number | string | null;
+  partialResultToken?: number | string | null;
+}
+
+/**
+ * `stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done, or `aborted` when the turn made way for a compaction that somebody asked for.
+ * `entryIds` are the messages that were appended, in order; `compactions` are the entries of the compactions that were made on the way.
+ */
+export interface PromptResult {
+  stopReason: "stop" | "length" | "maxSteps" | "aborted";
+  entryIds: string[];
+  usage: UsageState;
+  compactions: string[];
+}
+
+export type PromptUpdate =
+  | TextUpdate
+  | ThinkingUpdate
+  | ToolCallUpdate
+  | MessageUpdate
+  | CompactionUpdate
+  | RetryUpdate;
+
 export interface RecoverParams {
   conversationId: string;
   error: RequestError;
@@ -803,6 +853,16 @@ export interface RequestError {
   code?: string | number | null;
   provider?: string | null;
   model?: string | null;
+}
+
+/**
+ * The request was too long and is made again, after this `strategy`; `attempt` counts from 1.
+ * What was told of the unfinished reply is to be dropped.
+ */
+export interface RetryUpdate {
+  kind: "retry";
+  attempt: number;
+  strategy: "compacted" | "truncated";
 }
 
 /**
@@ -882,6 +942,12 @@ export interface TextContent {
   text: string;
 }
 
+/** A piece of the reply's text. */
+export interface TextUpdate {
+  kind: "text";
+  text: string;
+}
+
 export interface ThinkingContent {
   type: "thinking";
   thinking: string;
@@ -893,6 +959,12 @@ export interface ThinkingLevelChangeEntry {
   timestamp: string;
   type: "thinking_level_change";
   thinkingLevel: string;
+}
+
+/** A piece of the reply's thinking. */
+export interface ThinkingUpdate {
+  kind: "thinking";
+  text: string;
 }
 
 /** Tokens of the current view by kind. */
@@ -907,9 +979,24 @@ export interface TokenBreakdown {
   pins: number;
 }
 
+/** A tool that the client runs. `inputSchema` is the JSON Schema of its arguments. */
+export interface Tool {
+  name: string;
+  description?: string;
+  inputSchema?: Record<string, unknown>;
+}
+
 export interface ToolCall {
   type: "toolCall";
   id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+/** A tool call of the reply, once it is complete. */
+export interface ToolCallUpdate {
+  kind: "toolCall";
+  toolCallId: string;
   name: string;
   arguments: Record<string, unknown>;
 }
@@ -1112,6 +1199,7 @@ export interface Requests {
   "coppice/truncateToolResults": { params: TruncateToolResultsParams; result: TruncateToolResultsResult };
   "coppice/turn/begin": { params: TurnParams; result: TurnResult };
   "coppice/turn/end": { params: TurnParams; result: TurnResult };
+  "coppice/prompt": { params: PromptParams; result: PromptResult; partialResult: PromptUpdate };
   "coppice/cancel": { params: CancelParams; result: CancelResult };
 }
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -27,6 +27,8 @@ def messages() -> Iterator[tuple[str, type[BaseModel], dict[str, Any]]]:
     for name, method in METHODS.items():
         yield f"{name}.params", method.params, SCHEMA["requests"][name]["params"]
         yield f"{name}.result", method.result, SCHEMA["requests"][name]["result"]
+        for part in get_args(get_args(method.partial_result)[0]) if method.partial_result else ():
+            yield f"{name}.{part.model_fields['kind'].default}", part, {"$ref": f"#/$defs/{part.__name__}"}
     for name, request in SERVER_REQUESTS.items():
         yield f"{name}.params", request.params, SCHEMA["serverRequests"][name]["params"]
         yield f"{name}.result", request.result, SCHEMA["serverRequests"][name]["result"]
@@ -91,7 +93,7 @@ def test_a_property_of_the_wrong_type_fits_neither_model_nor_schema(name: str) -
         if (name, key) in OF_ANY_TYPE:
             continue
         wrong = {**golden(name), key: 5 if not isinstance(value, int) or isinstance(value, bool) else "five"}
-        if key == "workDoneToken":
+        if key in ("workDoneToken", "partialResultToken"):
             wrong[key] = 1.5
         assert not validator(name).is_valid(wrong), key
         with pytest.raises(ValidationError):

@@ -15,6 +15,7 @@ from coppice.errors import (
     SummaryRejectedError,
     UnknownConversationError,
 )
+from coppice.service.jobs import NoProgress
 from coppice.service.messages.base import WireModel
 
 SMALL = {"compaction": {"keepRecentTokens": 200}, "tokens": {"counter": "estimate"}}
@@ -304,7 +305,7 @@ async def test_closing_the_service_ends_what_runs(make_client: MakeClient) -> No
     assert [one["status"] for one in client.notified("compactionEnded")] == ["cancelled"]
 
 
-class Watching:
+class Watching(NoProgress):
     def __init__(self) -> None:
         self.seen: list[tuple[str, int]] = []
         self.ended: list[str] = []

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
 
 from coppice.cli.plain import plain_line
+from coppice.service.messages.base import WireModel
 
 _TITLE: Final = "{task.fields[title]}"
 _STAGE: Final = "{task.fields[stage]}"
@@ -45,6 +46,9 @@ class BarProgress:
             self._task = None
             self._console.print(f"{self._title}: {plain_line(message)}")
 
+    def partial(self, value: WireModel) -> None:
+        """Shown by nobody here."""
+
 
 class LineProgress:
     """`Compacting: Summarizing (20 %)`, a line for each step and at most one a second within a step."""
@@ -66,6 +70,9 @@ class LineProgress:
 
     def end(self, message: str) -> None:
         self._write(f"{self._title}: {message}")
+
+    def partial(self, value: WireModel) -> None:
+        """Shown by nobody here."""
 
     def _write(self, line: str) -> None:
         sys.stderr.write(f"{plain_line(line)}\n")

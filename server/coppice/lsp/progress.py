@@ -1,10 +1,12 @@
-"""Work-done progress: what a person sees of a long job, on whichever token the client can show it."""
+"""What a person sees of a long job, on whichever tokens the client can show it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 
 from lsprotocol import types
+
+from coppice.service.messages.base import WireModel
 
 Token = int | str
 
@@ -22,18 +24,21 @@ class WorkDoneProgress:
     """A job's `coppice.service.jobs.Progress` over LSP. Best effort: it never raises and never waits.
 
     With `create`, the token is the server's own: nothing is sent before the client has accepted it, and
-    nothing ever when it refuses or does not answer.
+    nothing ever when it refuses or does not answer. Pieces of the result go out on `partial_token`, every
+    one and at once.
     """
 
     def __init__(
         self,
         channel: ProgressChannel,
-        token: Token,
+        token: Token | None,
         *,
         create: Callable[[Token], Awaitable[bool]] | None = None,
+        partial_token: Token | None = None,
     ) -> None:
         self._channel = channel
         self._token = token
+        self._partial_token = partial_token
         self._create = create
         self._creating: asyncio.Task[None] | None = None
         self._open = create is None
@@ -73,6 +78,10 @@ class WorkDoneProgress:
         if self._open and self._title is not None:
             self._send_end()
 
+    def partial(self, value: WireModel) -> None:
+        if self._partial_token is not None:
+            self._send(self._partial_token, value)
+
     def close(self) -> None:
         """End what the job left open, a job that was stopped for instance."""
         if self._title is not None and self._ending is None:
@@ -80,6 +89,7 @@ class WorkDoneProgress:
 
     async def _ask_client(self) -> None:
         assert self._create is not None  # noqa: S101 - begin asks only where there is somebody to ask
+        assert self._token is not None  # noqa: S101 - it is what the client is asked about
         if not await self._create(self._token):
             return
         self._open = True
@@ -90,15 +100,19 @@ class WorkDoneProgress:
             self._send_report()
 
     def _send_begin(self) -> None:
-        self._send(types.WorkDoneProgressBegin(title=self._title or "", cancellable=True, percentage=0))
+        self._show(types.WorkDoneProgressBegin(title=self._title or "", cancellable=True, percentage=0))
 
     def _send_report(self) -> None:
-        self._send(
+        self._show(
             types.WorkDoneProgressReport(message=self._stage, percentage=self._percentage, cancellable=True)
         )
 
     def _send_end(self) -> None:
-        self._send(types.WorkDoneProgressEnd(message=self._ending))
+        self._show(types.WorkDoneProgressEnd(message=self._ending))
 
-    def _send(self, value: Any) -> None:
-        self._channel.notify(types.PROGRESS, types.ProgressParams(token=self._token, value=value))
+    def _show(self, value: Any) -> None:
+        if self._token is not None:
+            self._send(self._token, value)
+
+    def _send(self, token: Token, value: Any) -> None:
+        self._channel.notify(types.PROGRESS, types.ProgressParams(token=token, value=value))

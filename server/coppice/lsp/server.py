@@ -81,7 +81,8 @@ class CoppiceServer(LanguageServer):
         if not method.long:
             return await _to_the_end(method.call(self.service, given, NoProgress()))
         own: Token | None = getattr(given, "work_done_token", None)
-        with self._long_work(token if own is None else own) as progress:
+        parts: Token | None = getattr(given, "partial_result_token", None)
+        with self._long_work(token if own is None else own, parts) as progress:
             return await method.call(self.service, given, progress)
 
     def stop_watched(self, token: object) -> None:
@@ -161,7 +162,7 @@ class CoppiceServer(LanguageServer):
         await self.use_settings(answer[0] if isinstance(answer, list) and answer else None)
 
     @contextlib.contextmanager
-    def _long_work(self, token: Token | None) -> Iterator[WorkDoneProgress | NoProgress]:
+    def _long_work(self, token: Token | None, partial_token: Token | None) -> Iterator[WorkDoneProgress]:
         """Let the current task be stopped, on closing and through its progress, which always ends.
 
         There is no progress where the client can show none or has the token in use already.
@@ -172,18 +173,17 @@ class CoppiceServer(LanguageServer):
         if token is None and self.client.shows_progress:
             token, create = f"coppice-{uuid4()}", self._create_progress
         shown = token if token not in self._watched else None
-        progress = WorkDoneProgress(self.protocol, shown, create=create) if shown is not None else None
+        progress = WorkDoneProgress(self.protocol, shown, create=create, partial_token=partial_token)
         self._long.add(task)
         if shown is not None:
             self._watched[shown] = task
         try:
-            yield progress or NoProgress()
+            yield progress
         finally:
             self._long.discard(task)
             if shown is not None:
                 del self._watched[shown]
-            if progress is not None:
-                progress.close()
+            progress.close()
 
     async def _sample(self, params: dict[str, Any]) -> Any:
         return await self.protocol.ask(SAMPLE, params)

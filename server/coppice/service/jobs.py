@@ -16,6 +16,7 @@ class Progress(Protocol):
     """Where a long job says how far it is. Never raises and never waits.
 
     `begin` comes first and once, `end` last and once. Percentages run from 0 to 100 and never fall.
+    `partial` is a piece of the result, for methods that have such pieces.
     """
 
     def begin(self, title: str) -> None: ...
@@ -23,6 +24,8 @@ class Progress(Protocol):
     def report(self, stage: str, percentage: int) -> None: ...
 
     def end(self, message: str) -> None: ...
+
+    def partial(self, value: WireModel) -> None: ...
 
 
 class NoProgress:
@@ -36,6 +39,9 @@ class NoProgress:
 
     def end(self, message: str) -> None:
         del message
+
+    def partial(self, value: WireModel) -> None:
+        del value
 
 
 @dataclass

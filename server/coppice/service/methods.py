@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from coppice.service.jobs import Progress
-from coppice.service.messages import compaction, conversations, navigation, recovery, trees, usage
+from coppice.service.messages import compaction, conversations, navigation, prompt, recovery, trees, usage
 from coppice.service.messages.base import WireModel
 from coppice.service.service import Service
 
@@ -14,13 +14,17 @@ Call = Callable[[Service, Any, Progress], Awaitable[WireModel]]
 
 @dataclass(frozen=True)
 class Method:
-    """`call` raises CoppiceError and can be cancelled; a `long` one tells its progress."""
+    """`call` raises CoppiceError and can be cancelled; a `long` one tells its progress.
+
+    `partial_result` is the type of the pieces that are told on the request's `partialResultToken`.
+    """
 
     name: str
     params: type[WireModel]
     result: type[WireModel]
     call: Call
     long: bool = False
+    partial_result: Any = None
 
 
 _ALL: Final = (
@@ -196,6 +200,14 @@ _ALL: Final = (
         recovery.TurnParams,
         recovery.TurnResult,
         lambda service, params, _: service.turns.end(params),
+    ),
+    Method(
+        "coppice/prompt",
+        prompt.PromptParams,
+        prompt.PromptResult,
+        lambda service, params, progress: service.prompting.prompt(params, progress),
+        long=True,
+        partial_result=prompt.PromptUpdate,
     ),
     Method(
         "coppice/cancel",

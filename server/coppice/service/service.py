@@ -15,6 +15,7 @@ from coppice.service.marking import Marking
 from coppice.service.messages.events import ConversationChanged
 from coppice.service.navigating import Navigating
 from coppice.service.portability import Portability
+from coppice.service.prompting import Prompting
 from coppice.service.recovering import Recovering
 from coppice.service.searching import Searching
 from coppice.service.settings_source import SettingsSource
@@ -60,6 +61,7 @@ class Service:
         self.truncating = Truncating(self._context)
         self.thresholds = Thresholds(self._context, self.compacting)
         self.recovering = Recovering(self._context, self.compacting, self.truncating, self.turns)
+        self.prompting = Prompting(self._context)
         self.portability = Portability(self._context)
         self.navigating = Navigating(self._context)
         self.spans = Spans(self._context)

@@ -43,7 +43,7 @@ def fill(text: str, document: Schema) -> str:
 
 def _requests(document: Schema) -> str:
     rows = [
-        [f"`{name}`", _link(parts["params"]), _link(parts["result"]), "yes" if METHODS[name].long else ""]
+        [f"`{name}`", _link(parts["params"]), _results(parts), "yes" if METHODS[name].long else ""]
         for name, parts in document["requests"].items()
     ]
     return _table(["method", "params", "result", "long"], rows)
@@ -60,6 +60,11 @@ def _server_requests(document: Schema) -> str:
         for name, parts in document["serverRequests"].items()
     ]
     return _table(["method", "params", "result", "offered in"], rows)
+
+
+def _results(parts: Schema) -> str:
+    partial = f", in parts {_link(parts['partialResult'])}" if "partialResult" in parts else ""
+    return _link(parts["result"]) + partial
 
 
 def _notifications(document: Schema) -> str:

@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from coppice.errors import CoppiceError
 from coppice.lsp.client import InitializationOptions
 from coppice.lsp.features import PROTOCOL_VERSION, Capability
+from coppice.service.messages.prompt import PromptUpdate
 from coppice.service.methods import METHODS
 from coppice.service.notifications import NOTIFICATIONS
 from coppice.service.server_requests import SERVER_REQUESTS
@@ -23,14 +24,19 @@ _UNIONS: Final[dict[str, Any]] = {
     "Message": Message,
     "UserContent": UserContent,
     "AssistantContent": AssistantContent,
+    "PromptUpdate": PromptUpdate,
 }
+_PARTS: Final = ("params", "result", "partialResult")
 _HANDSHAKE: Final = {"initializationOptions": InitializationOptions, "experimental": Capability}
 
 Schema = dict[str, Any]
 
 
 def build() -> Schema:
-    """The document: `requests`, `serverRequests`, `notifications` and `handshake` point into `$defs`."""
+    """The document: `requests`, `serverRequests`, `notifications` and `handshake` point into `$defs`.
+
+    A request's `partialResult` is the union of what may be told on its `partialResultToken`.
+    """
     roots: dict[str, Any] = {
         **_HANDSHAKE,
         **{f"{name} params": method.params for name, method in METHODS.items()},
@@ -40,6 +46,7 @@ def build() -> Schema:
         **NOTIFICATIONS,
     }
     refs, definitions = _pydantic_schemas(roots)
+    refs |= {f"{name} partialResult": _union_of(kind) for name, kind in _partial_results()}
     _use_new_entries(definitions)
     for definition in definitions.values():
         _require_tags(definition)
@@ -49,7 +56,8 @@ def build() -> Schema:
         "title": f"The Coppice protocol, version {PROTOCOL_VERSION}",
         "handshake": {name: refs[name] for name in _HANDSHAKE},
         "requests": {
-            name: {"params": refs[f"{name} params"], "result": refs[f"{name} result"]} for name in METHODS
+            name: {part: refs[f"{name} {part}"] for part in _PARTS if f"{name} {part}" in refs}
+            for name in METHODS
         },
         "serverRequests": {
             name: {"params": refs[_sent(name)], "result": refs[_answered(name)]} for name in SERVER_REQUESTS
@@ -81,6 +89,14 @@ def references(schema: Any) -> Iterator[str]:
 
 def name_of(reference: Schema) -> str:
     return str(reference["$ref"]).removeprefix("#/$defs/")
+
+
+def _partial_results() -> Iterator[tuple[str, Any]]:
+    return ((name, method.partial_result) for name, method in METHODS.items() if method.partial_result)
+
+
+def _union_of(kind: Any) -> Schema:
+    return {"$ref": f"#/$defs/{next(name for name, union in _UNIONS.items() if union == kind)}"}
 
 
 def _pydantic_schemas(roots: dict[str, Any]) -> tuple[dict[str, Schema], dict[str, Schema]]:
