@@ -1,0 +1,148 @@
+import { randomUUID } from "node:crypto";
+import * as vscode from "vscode";
+import {
+  type LanguageClient,
+  LSPErrorCodes,
+  ProgressType,
+  ResponseError,
+  State,
+} from "vscode-languageclient/node";
+
+import { CoppiceError, NoServerError } from "./errors";
+import type { ErrorCode, Notifications, Requests } from "./protocol.gen";
+
+export type Method = keyof Requests;
+export type Params<M extends Method> = Requests[M]["params"];
+export type Result<M extends Method> = Requests[M]["result"];
+export type NotificationMethod = keyof Notifications;
+export type NotificationParams<N extends NotificationMethod> = Notifications[N]["params"];
+
+/** `failed`: the server could not be started, or ended too often to be started again by itself. */
+export type ServerState = "stopped" | "starting" | "running" | "failed";
+
+/**
+ * The server as the extension sees it. It is started by the first request, and outlives its process:
+ * handlers stay registered when the server is started again.
+ */
+export class CoppiceClient implements vscode.Disposable {
+  readonly #connect: () => Promise<LanguageClient>;
+  readonly #states = new vscode.EventEmitter<ServerState>();
+  readonly #notifications = new Map<string, vscode.EventEmitter<unknown>>();
+  #state: ServerState = "stopped";
+  #running: Promise<LanguageClient> | undefined;
+
+  readonly onDidChangeState = this.#states.event;
+
+  /** `connect` makes a language client that is not started yet, or throws `NoServerError`. */
+  constructor(connect: () => Promise<LanguageClient>) {
+    this.#connect = connect;
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** Throws `CoppiceError` where the server answers with one, `CancellationError` when it was cancelled. */
+  async request<M extends Method>(
+    method: M,
+    params: Params<M>,
+    token?: vscode.CancellationToken,
+  ): Promise<Result<M>> {
+    const client = await this.start();
+    try {
+      return await client.sendRequest<Result<M>>(method, params, token);
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
+  /** As `request`; what the server tells before the answer is there goes to `onPart`, in order. */
+  async stream<M extends Method>(
+    method: M,
+    params: Params<M>,
+    onPart: (part: unknown) => void,
+    token?: vscode.CancellationToken,
+  ): Promise<Result<M>> {
+    const client = await this.start();
+    const partialResultToken = randomUUID();
+    const parts = client.onProgress(new ProgressType<unknown>(), partialResultToken, onPart);
+    try {
+      return await this.request(method, { ...params, partialResultToken }, token);
+    } finally {
+      parts.dispose();
+    }
+  }
+
+  onNotification<N extends NotificationMethod>(
+    method: N,
+    handler: (params: NotificationParams<N>) => void,
+  ): vscode.Disposable {
+    let emitter = this.#notifications.get(method);
+    if (emitter === undefined) {
+      emitter = new vscode.EventEmitter();
+      this.#notifications.set(method, emitter);
+      void this.#running?.then((client) => { this.#listen(client, method); }, () => undefined);
+    }
+    return emitter.event((params) => { handler(params as NotificationParams<N>); });
+  }
+
+  /** The running server, started when it is not. */
+  start(): Promise<LanguageClient> {
+    this.#running ??= this.#launch().catch((error: unknown) => {
+      this.#running = undefined;
+      this.#become("failed");
+      throw error;
+    });
+    return this.#running;
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  async stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    const client = await running?.catch(() => undefined);
+    await client?.dispose();
+    this.#become("stopped");
+  }
+
+  dispose(): void {
+    void this.stop();
+    this.#states.dispose();
+    for (const emitter of this.#notifications.values()) emitter.dispose();
+  }
+
+  async #launch(): Promise<LanguageClient> {
+    this.#become("starting");
+    const client = await this.#connect();
+    client.onDidChangeState(({ newState }) => {
+      if (newState === State.Running) this.#become("running");
+      if (newState === State.Starting) this.#become("starting");
+    });
+    for (const method of this.#notifications.keys()) this.#listen(client, method);
+    await client.start();
+    return client;
+  }
+
+  #listen(client: LanguageClient, method: string): void {
+    client.onNotification(method, (params: unknown) => this.#notifications.get(method)?.fire(params));
+  }
+
+  #become(state: ServerState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#states.fire(state);
+  }
+}
+
+function translated(error: unknown): unknown {
+  if (!(error instanceof ResponseError)) return error;
+  if (error.code === LSPErrorCodes.RequestCancelled) return new vscode.CancellationError();
+  const data = error.data as { code?: ErrorCode } | undefined;
+  return new CoppiceError(error.message, data?.code);
+}
+
+export { CoppiceError, NoServerError };

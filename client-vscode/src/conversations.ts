@@ -1,0 +1,67 @@
+import * as vscode from "vscode";
+
+import type { CoppiceClient } from "./client";
+import { CoppiceError } from "./errors";
+import type { Conversation } from "./protocol.gen";
+
+const KEY = "coppice.activeConversation";
+
+/** Which conversation this window shows. It is remembered for the workspace. */
+export class Conversations implements vscode.Disposable {
+  readonly #client: CoppiceClient;
+  readonly #memory: vscode.Memento;
+  readonly #changes = new vscode.EventEmitter<string | undefined>();
+  readonly #listening: vscode.Disposable[];
+
+  /** Fires with the new active conversation's id, or undefined where there is none any more. */
+  readonly onDidChangeActive = this.#changes.event;
+
+  constructor(client: CoppiceClient, memory: vscode.Memento) {
+    this.#client = client;
+    this.#memory = memory;
+    this.#listening = [
+      client.onNotification("coppice/conversationChanged", ({ conversationId, changes }) => {
+        if (changes.includes("deleted") && conversationId === this.active) void this.select(undefined);
+      }),
+      client.onDidChangeState((state) => {
+        if (state === "running") void this.#forgetWhatIsGone();
+      }),
+    ];
+  }
+
+  get active(): string | undefined {
+    return this.#memory.get<string>(KEY);
+  }
+
+  async select(id: string | undefined): Promise<void> {
+    if (id === this.active) return;
+    await this.#memory.update(KEY, id);
+    this.#changes.fire(id);
+  }
+
+  /** Makes a conversation of `folder`, by default the first workspace folder, and selects it. */
+  async create(name?: string, folder?: vscode.Uri): Promise<Conversation> {
+    const { conversation } = await this.#client.request("coppice/conversation/create", {
+      name: name ?? null,
+      workspaceUri: folder?.toString() ?? null,
+    });
+    await this.select(conversation.id);
+    return conversation;
+  }
+
+  dispose(): void {
+    for (const each of this.#listening) each.dispose();
+    this.#changes.dispose();
+  }
+
+  /** It may have been deleted while this window was closed. */
+  async #forgetWhatIsGone(): Promise<void> {
+    const conversationId = this.active;
+    if (conversationId === undefined) return;
+    try {
+      await this.#client.request("coppice/conversation/get", { conversationId });
+    } catch (error) {
+      if (error instanceof CoppiceError && error.code === "unknown-conversation") await this.select(undefined);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { isAbsolute } from "node:path";
+
+import { NoServerError } from "../errors";
+import { findOnPath, isExecutable } from "./paths";
+
+/** Where a server may be. `setting` is `coppice.server.path`, `own` the program of the extension's own installation. */
+export interface Places {
+  setting: string;
+  own?: string;
+  path?: string | undefined;
+}
+
+export interface Found {
+  command: string;
+  from: "setting" | "own" | "path";
+}
+
+/** The server to run: the setting's, the extension's own, or the PATH's. A setting that is wrong is not passed over. */
+export async function findServer(places: Places): Promise<Found> {
+  const setting = places.setting.trim();
+  if (setting !== "") {
+    if (isAbsolute(setting) && (await isExecutable(setting))) return { command: setting, from: "setting" };
+    throw new NoServerError(
+      `The setting coppice.server.path names no program: ${setting}. Give the full path of a coppice program, or leave it empty.`,
+    );
+  }
+  if (places.own !== undefined && (await isExecutable(places.own))) return { command: places.own, from: "own" };
+  const command = await findOnPath("coppice", places.path);
+  if (command !== undefined) return { command, from: "path" };
+  throw new NoServerError("Coppice needs its server, and none is installed.");
+}
