@@ -1,0 +1,77 @@
+"""The tests' provider as a program, told on standard input what to answer, one JSON object a line.
+
+`{"kind": "turn" | "summary", "text", "thinking", "calls": [[id, name, arguments]], "seconds", "hangs"}` is
+one answer; turns are given in the order in which they were told, and the last summary stands for all later
+ones. Standard output says where the provider is, and then what each request asked.
+"""
+
+import asyncio
+import json
+import sys
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from models.provider_replies import openai_events
+from models.provider_server import Exchange, ProviderServer
+from scripted import GOOD
+
+PIECES: Final = 24
+"""An answer comes in about so many pieces, so that a reader sees it grow."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    kind: str
+    text: str = ""
+    thinking: str = ""
+    calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+    seconds: float = 0.0
+    hangs: bool = False
+
+
+@dataclass
+class Player:
+    turns: deque[Answer] = field(default_factory=deque)
+    summary: Answer = field(default_factory=lambda: Answer("summary", GOOD))
+
+    def told(self, line: str) -> None:
+        answer = Answer(**json.loads(line))
+        if answer.kind == "summary":
+            self.summary = answer
+        else:
+            self.turns.append(answer)
+
+    async def reply(self, exchange: Exchange) -> None:
+        asks_summary = "<conversation>" in json.dumps(exchange.request.body["messages"][-1])
+        print(
+            json.dumps({"kind": "summary" if asks_summary else "turn", **exchange.request.body}), flush=True
+        )
+        answer = self.summary if asks_summary else self._next_turn()
+        usage = (len(json.dumps(exchange.request.body)) // 4, max(1, len(answer.text) // 4))
+        await exchange.head()
+        if answer.hangs:
+            await exchange.until_dropped()
+        events = list(
+            openai_events(
+                answer.text, thinking=answer.thinking, calls=answer.calls, usage=usage, pieces=PIECES
+            )
+        )
+        for each in events:
+            await exchange.event(each)
+            await asyncio.sleep(answer.seconds / len(events))
+        await exchange.end()
+
+    def _next_turn(self) -> Answer:
+        return self.turns.popleft() if self.turns else Answer("turn", "Understood.")
+
+
+async def main() -> None:
+    player = Player()
+    async with ProviderServer([player.reply]) as server:
+        print(json.dumps({"url": server.url}), flush=True)
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            player.told(line)
+
+
+asyncio.run(main())

@@ -1,0 +1,75 @@
+// The tests' provider: a server on loopback that speaks OpenAI's protocol and answers what it was told to.
+import { spawn, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { createInterface } from "node:readline";
+import { python, testsDirectory } from "./places.ts";
+import { until } from "./waiting.ts";
+
+export interface Answer {
+  text?: string;
+  thinking?: string;
+  /** Tool calls, each with an id, a name and its arguments. */
+  calls?: [string, string, Record<string, unknown>][];
+  /** How long the answer takes, spread over its pieces. */
+  seconds?: number;
+  /** Begins and never says anything. */
+  hangs?: boolean;
+}
+
+export interface Asked {
+  kind: "turn" | "summary";
+  messages: { role: string; content?: unknown }[];
+  tools?: { function: { name: string } }[];
+}
+
+export class Provider {
+  readonly asked: Asked[] = [];
+  url = "";
+  readonly #process: ChildProcess;
+
+  private constructor() {
+    const script = fileURLToPath(new URL("provider.py", import.meta.url));
+    this.#process = spawn(python, [script], {
+      env: { ...process.env, PYTHONPATH: testsDirectory },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    createInterface({ input: this.#process.stdout! }).on("line", (line) => {
+      const told = JSON.parse(line) as Asked & { url?: string };
+      if (told.url === undefined) this.asked.push(told);
+      else this.url = told.url;
+    });
+  }
+
+  static async start(): Promise<Provider> {
+    const provider = new Provider();
+    await until("the provider is there", () => provider.url !== "");
+    return provider;
+  }
+
+  /** The settings with which the extension asks this provider. */
+  settings(contextWindow = 20_000): Record<string, unknown> {
+    return {
+      "coppice.model.provider": "openai",
+      "coppice.model.baseUrl": this.url,
+      "coppice.model.name": "served-model",
+      "coppice.model.contextWindow": contextWindow,
+    };
+  }
+
+  turn(answer: Answer): void {
+    this.#tell({ kind: "turn", ...answer });
+  }
+
+  summaries(answer: Answer): void {
+    this.#tell({ kind: "summary", ...answer });
+  }
+
+  stop(): void {
+    this.#process.stdin!.end();
+    this.#process.kill();
+  }
+
+  #tell(answer: Answer & { kind: Asked["kind"] }): void {
+    this.#process.stdin!.write(`${JSON.stringify(answer)}\n`);
+  }
+}
