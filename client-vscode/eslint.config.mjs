@@ -9,6 +9,8 @@ export default defineConfig(
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       eqeqeq: "error",
+      // A command's own arguments are named where it is added.
+      "@typescript-eslint/no-unnecessary-type-parameters": "off",
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
       "max-lines": ["error", 400],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],

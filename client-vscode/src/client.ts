@@ -9,23 +9,39 @@ import {
 } from "vscode-languageclient/node";
 
 import { CoppiceError, NoServerError } from "./errors";
-import type { ErrorCode, Notifications, Requests } from "./protocol.gen";
+import type { ErrorCode, Notifications, Requests, ServerRequests } from "./protocol.gen";
 
 export type Method = keyof Requests;
 export type Params<M extends Method> = Requests[M]["params"];
 export type Result<M extends Method> = Requests[M]["result"];
+/** The methods that tell something before they answer, and what. */
+export type StreamingMethod = { [M in Method]: Requests[M] extends { partialResult: unknown } ? M : never }[Method];
+export type Part<M extends StreamingMethod> = Requests[M]["partialResult"];
 export type NotificationMethod = keyof Notifications;
 export type NotificationParams<N extends NotificationMethod> = Notifications[N]["params"];
 
+export type ServerRequestMethod = keyof ServerRequests;
+export type Answer<R extends ServerRequestMethod> = (
+  params: ServerRequests[R]["params"],
+  token: vscode.CancellationToken,
+) => Promise<ServerRequests[R]["result"]>;
+
 /** `failed`: the server could not be started, or ended too often to be started again by itself. */
 export type ServerState = "stopped" | "starting" | "running" | "failed";
+
+/**
+ * Makes a language client that is not started yet, or throws `NoServerError`; `onGivenUp` is called when its
+ * server has ended too often.
+ */
+export type Connect = (onGivenUp: () => void) => Promise<LanguageClient>;
 
 /**
  * The server as the extension sees it. It is started by the first request, and outlives its process:
  * handlers stay registered when the server is started again.
  */
 export class CoppiceClient implements vscode.Disposable {
-  readonly #connect: () => Promise<LanguageClient>;
+  readonly #connect: Connect;
+  readonly #answers = new Map<string, Answer<ServerRequestMethod>>();
   readonly #states = new vscode.EventEmitter<ServerState>();
   readonly #notifications = new Map<string, vscode.EventEmitter<unknown>>();
   #state: ServerState = "stopped";
@@ -33,8 +49,7 @@ export class CoppiceClient implements vscode.Disposable {
 
   readonly onDidChangeState = this.#states.event;
 
-  /** `connect` makes a language client that is not started yet, or throws `NoServerError`. */
-  constructor(connect: () => Promise<LanguageClient>) {
+  constructor(connect: Connect) {
     this.#connect = connect;
   }
 
@@ -57,15 +72,15 @@ export class CoppiceClient implements vscode.Disposable {
   }
 
   /** As `request`; what the server tells before the answer is there goes to `onPart`, in order. */
-  async stream<M extends Method>(
+  async stream<M extends StreamingMethod>(
     method: M,
     params: Params<M>,
-    onPart: (part: unknown) => void,
+    onPart: (part: Part<M>) => void,
     token?: vscode.CancellationToken,
   ): Promise<Result<M>> {
     const client = await this.start();
     const partialResultToken = randomUUID();
-    const parts = client.onProgress(new ProgressType<unknown>(), partialResultToken, onPart);
+    const parts = client.onProgress(new ProgressType<Part<M>>(), partialResultToken, onPart);
     try {
       return await this.request(method, { ...params, partialResultToken }, token);
     } finally {
@@ -84,6 +99,11 @@ export class CoppiceClient implements vscode.Disposable {
       void this.#running?.then((client) => { this.#listen(client, method); }, () => undefined);
     }
     return emitter.event((params) => { handler(params as NotificationParams<N>); });
+  }
+
+  /** Answers a request of the server. To be called before the server is started. */
+  onRequest<R extends ServerRequestMethod>(method: R, answer: Answer<R>): void {
+    this.#answers.set(method, answer as unknown as Answer<ServerRequestMethod>);
   }
 
   /** The running server, started when it is not. */
@@ -117,14 +137,20 @@ export class CoppiceClient implements vscode.Disposable {
 
   async #launch(): Promise<LanguageClient> {
     this.#become("starting");
-    const client = await this.#connect();
+    const client = await this.#connect(() => { this.#giveUp(); });
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) this.#become("running");
       if (newState === State.Starting) this.#become("starting");
     });
     for (const method of this.#notifications.keys()) this.#listen(client, method);
+    for (const [method, answer] of this.#answers) client.onRequest(method, answer);
     await client.start();
     return client;
+  }
+
+  #giveUp(): void {
+    this.#running = undefined;
+    this.#become("failed");
   }
 
   #listen(client: LanguageClient, method: string): void {

@@ -2,33 +2,29 @@ import * as vscode from "vscode";
 
 import { registerChat } from "./chat/panel";
 import { CoppiceClient } from "./client";
+import { registerServerCommands } from "./commands/server";
+import { Commands } from "./commands/registry";
 import { Conversations } from "./conversations";
-import { sentence } from "./errors";
-import { connect } from "./server/connect";
+import { languageClient } from "./server/connect";
+import { Servers } from "./server/servers";
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Coppice", { log: true });
-  const client = new CoppiceClient(() => connect(context, log));
+  const servers = new Servers(context, log);
+  const client = new CoppiceClient(async (onGivenUp) => {
+    const launch = { server: await servers.find(), variables: {} };
+    return languageClient(context, log, launch, onGivenUp);
+  });
   const conversations = new Conversations(client, context.workspaceState);
+  const commands = new Commands(context, log, servers);
   context.subscriptions.push(log, client, conversations);
 
   registerChat(context, client, conversations);
   for (const view of ["coppice.branches", "coppice.files"]) {
     context.subscriptions.push(vscode.window.registerTreeDataProvider(view, empty));
   }
-  command(context, "coppice.newConversation", () => conversations.create());
-  command(context, "coppice.restartServer", () => client.restart());
+  commands.add("coppice.newConversation", () => conversations.create());
+  registerServerCommands(commands, context, client, servers, log);
 }
 
 const empty: vscode.TreeDataProvider<never> = { getChildren: () => [], getTreeItem: (item) => item };
-
-function command(context: vscode.ExtensionContext, id: string, run: () => Promise<unknown>): void {
-  const guarded = async () => {
-    try {
-      await run();
-    } catch (error) {
-      void vscode.window.showErrorMessage(sentence(error));
-    }
-  };
-  context.subscriptions.push(vscode.commands.registerCommand(id, guarded));
-}

@@ -1,22 +1,45 @@
 import * as vscode from "vscode";
 import { LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/node";
 
-import { findServer } from "./find";
+import { serverSection } from "../settings/section";
+import { restartingHandler } from "./endings";
+import type { Found } from "./find";
 
-/** A language client, not started yet, for the server that is found. Throws `NoServerError`. */
-export async function connect(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Promise<LanguageClient> {
-  const setting = vscode.workspace.getConfiguration("coppice").get<string>("server.path", "");
-  const found = await findServer({ setting, path: process.env["PATH"] });
-  log.info(`The server is ${found.command} (${found.from}).`);
+/** What the client answers when the server asks; the server asks for nothing else. */
+const ANSWERED = { sampling: true, tools: true, abortTurn: false };
+
+export interface Launch {
+  server: Found;
+  /** Variables of the server's environment beside those of this process: the keys of models. */
+  variables: Record<string, string>;
+}
+
+/** A language client, not started yet, for the server of `launch`. */
+export function languageClient(
+  context: vscode.ExtensionContext,
+  log: vscode.LogOutputChannel,
+  { server, variables }: Launch,
+  onGivenUp: () => void,
+): LanguageClient {
+  const section = (uri?: string) => serverSection(context.extension, uri === undefined ? undefined : vscode.Uri.parse(uri));
+  // The folder is the extension's own, so that nothing in a checkout is picked up by the program.
+  const options = { cwd: context.extensionPath, env: { ...process.env, ...variables } };
   return new LanguageClient(
     "coppice",
     "Coppice",
-    // The folder is the extension's own, so that nothing in a checkout is picked up by the program.
-    { command: found.command, args: ["serve"], options: { cwd: context.extensionPath } },
+    { command: server.command, args: ["serve"], options },
     {
       documentSelector: [{ scheme: "file" }],
       outputChannel: log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
+      initializationOptions: { settings: section(), ...ANSWERED },
+      errorHandler: restartingHandler(log, onGivenUp),
+      initializationFailedHandler: () => false,
+      middleware: {
+        workspace: {
+          configuration: ({ items }) => items.map((item) => (item.section === "coppice" ? section(item.scopeUri) : null)),
+        },
+      },
     },
   );
 }

@@ -6,7 +6,7 @@ import { findOnPath, isExecutable } from "./paths";
 /** Where a server may be. `setting` is `coppice.server.path`, `own` the program of the extension's own installation. */
 export interface Places {
   setting: string;
-  own?: string;
+  own?: string | undefined;
   path?: string | undefined;
 }
 

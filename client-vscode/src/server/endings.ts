@@ -1,0 +1,35 @@
+import { setTimeout as wait } from "node:timers/promises";
+import * as vscode from "vscode";
+import { CloseAction, type CloseHandlerResult, ErrorAction, type ErrorHandler } from "vscode-languageclient/node";
+
+import { Backoff } from "./backoff";
+
+const GIVING_UP = "The Coppice server keeps ending. Your conversations are safe; its log says why.";
+
+/** Starts a server that ended by itself again; `onGivenUp` is called when it ends too often. */
+export function restartingHandler(log: vscode.LogOutputChannel, onGivenUp: () => void): ErrorHandler {
+  const backoff = new Backoff();
+  return {
+    error: (error) => {
+      log.error(`The connection to the server: ${error.message}`);
+      return { action: ErrorAction.Continue, handled: true };
+    },
+    closed: async (): Promise<CloseHandlerResult> => {
+      const delay = backoff.delayAfterEnd(Date.now());
+      if (delay === undefined) {
+        onGivenUp();
+        void offerRestart(log);
+        return { action: CloseAction.DoNotRestart, handled: true };
+      }
+      log.warn(`The server has ended. It is started again in ${delay} ms.`);
+      await wait(delay);
+      return { action: CloseAction.Restart, handled: true };
+    },
+  };
+}
+
+async function offerRestart(log: vscode.LogOutputChannel): Promise<void> {
+  const chosen = await vscode.window.showErrorMessage(GIVING_UP, "Restart", "Open Log");
+  if (chosen === "Restart") await vscode.commands.executeCommand("coppice.restartServer");
+  if (chosen === "Open Log") log.show();
+}
