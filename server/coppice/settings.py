@@ -52,7 +52,8 @@ class ModelSettings(_Section):
 class SummarizerSettings(_Section):
     """Who writes summaries: `offline`, the model (`inherit`), or another one.
 
-    `fallbacks` are asked in order when that fails; `offline` comes last even where it is not named.
+    `fallbacks` are asked in order when that fails; `offline` comes last even where it is not named. Each has
+    `timeout_seconds`; what a model has told by then stays, and the rest is summarized offline.
     """
 
     provider: Literal["inherit", "offline", "openai", "anthropic", "editor"] = "inherit"
@@ -62,6 +63,7 @@ class SummarizerSettings(_Section):
     context_window: Tokens | None = None
     max_output_tokens: Tokens | None = None
     fallbacks: list[Literal["inherit", "editor", "offline"]] = ["offline"]
+    timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 240
 
 
 class TokenSettings(_Section):

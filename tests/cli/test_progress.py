@@ -14,13 +14,14 @@ from coppice.cli.progress import BarProgress, LineProgress, watched
 def test_a_pipe_gets_a_line_for_each_step(capsys: pytest.CaptureFixture[str]) -> None:
     progress = LineProgress()
     progress.begin("Compacting")
-    for stage, percentage in (("Reading", 5), ("Summarizing", 20), ("Summarizing", 20), ("Saving", 95)):
+    steps = [("Reading", 5), *((f"Summarizing, part {n} of 3", 20 * n) for n in (1, 2, 3)), ("Saving", 95)]
+    for stage, percentage in steps:
         progress.report(stage, percentage)
     progress.end("9k → 2k tokens")
     assert capsys.readouterr().err.splitlines() == [
         "Compacting …",
         "Compacting: Reading (5 %)",
-        "Compacting: Summarizing (20 %)",
+        "Compacting: Summarizing, part 1 of 3 (20 %)",
         "Compacting: Saving (95 %)",
         "Compacting: 9k → 2k tokens",
     ]

@@ -13,6 +13,7 @@ from models.provider_server import ProviderServer, Reply
 
 KEY = "sk-secret-of-the-tests-0123456789"
 SIZES = {"compaction": {"keepRecentTokens": 300}, "tokens": {"counter": "estimate"}}
+SMALL_SUMMARY = {"compaction": {"keepRecentTokens": 300, "maxSummaryTokens": 400}}
 GOOD = """## Goal
 Build the importer.
 
@@ -153,6 +154,59 @@ async def test_a_compaction_is_cancelled_while_the_model_hangs(
     await provider.until(lambda: provider.dropped == len(provider.requests))
     assert await client.ask("entries", conversationId=made, limit=1000) == before
     assert client.notified("compactionEnded")[0]["status"] == "cancelled"
+
+
+class Watching:
+    def __init__(self) -> None:
+        self.reports: list[tuple[str, int]] = []
+
+    def begin(self, title: str) -> None:
+        del title
+
+    def report(self, stage: str, percentage: int) -> None:
+        self.reports.append((stage, percentage))
+
+    def end(self, message: str) -> None:
+        del message
+
+
+async def test_progress_rises_with_each_part_of_a_long_conversation(
+    make_client: MakeClient, provider: ProviderServer
+) -> None:
+    provider.script = [answer(GOOD)]
+    client = await make_client(asks(provider, "openai", contextWindow=2_500))
+    made, watching = await long_conversation(client), Watching()
+    await client.call("compact", watching, conversationId=made, settings=SMALL_SUMMARY)
+    parts = [(stage, percent) for stage, percent in watching.reports if "part" in stage]
+    assert len({stage for stage, _ in parts}) >= 3
+    percentages = [percent for _, percent in watching.reports]
+    assert percentages == sorted(percentages)
+    assert len({percent for _, percent in parts if 20 <= percent <= 85}) >= 4
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+async def test_what_a_model_told_before_it_was_out_of_time_stays(
+    make_client: MakeClient, provider: ProviderServer, kind: str
+) -> None:
+    provider.script = [answer(GOOD), hang_before_headers]
+    client = await make_client(asks(provider, kind, contextWindow=2_500, timeoutSeconds=1))
+    made = await long_conversation(client)
+    done = await client.ask("compact", conversationId=made, settings=SMALL_SUMMARY)
+    assert done["summarizer"] == f"{kind}/small"
+    assert "files are large" in done["entry"]["summary"]
+    assert done["entry"]["details"]["chunksByRule"] > 0
+    assert "within the time it was given" in done["warnings"][0]
+
+
+async def test_a_model_that_is_out_of_time_before_it_told_anything_is_passed_over(
+    make_client: MakeClient, provider: ProviderServer
+) -> None:
+    provider.script = [hang_before_headers]
+    client = await make_client(asks(provider, "openai", timeoutSeconds=0.3))
+    made = await long_conversation(client)
+    done = await client.ask("compact", conversationId=made)
+    assert done["summarizer"] == "offline"
+    assert "within the time it was given" in done["warnings"][0]
 
 
 async def test_a_branch_is_summarized_by_the_model_too(

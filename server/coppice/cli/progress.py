@@ -1,5 +1,6 @@
 """Progress on standard error: a bar on a terminal, lines in a pipe."""
 
+import re
 import sys
 import time
 from typing import Final
@@ -12,6 +13,7 @@ from coppice.service.messages.base import WireModel
 
 _TITLE: Final = "{task.fields[title]}"
 _STAGE: Final = "{task.fields[stage]}"
+_NUMBER: Final = re.compile(r"[\d,]+")
 _SECONDS_WITHIN_A_STEP: Final = 1.0
 
 
@@ -51,11 +53,14 @@ class BarProgress:
 
 
 class LineProgress:
-    """`Compacting: Summarizing (20 %)`, a line for each step and at most one a second within a step."""
+    """`Compacting: Summarizing (20 %)`, a line for each step and at most one a second within a step.
+
+    Steps differ in their words, numbers aside.
+    """
 
     def __init__(self) -> None:
         self._title = ""
-        self._percentage = -1
+        self._step = ""
         self._told_at = 0.0
 
     def begin(self, title: str) -> None:
@@ -63,9 +68,9 @@ class LineProgress:
         self._write(f"{title} …")
 
     def report(self, stage: str, percentage: int) -> None:
-        now = time.monotonic()
-        if percentage != self._percentage or now - self._told_at >= _SECONDS_WITHIN_A_STEP:
-            self._percentage, self._told_at = percentage, now
+        now, step = time.monotonic(), _NUMBER.sub("", stage)
+        if step != self._step or now - self._told_at >= _SECONDS_WITHIN_A_STEP:
+            self._step, self._told_at = step, now
             self._write(f"{self._title}: {stage} ({percentage} %)")
 
     def end(self, message: str) -> None:

@@ -8,7 +8,15 @@ from coppice.tree.messages import Message
 
 CountTokens = Callable[[str], int]
 Kind = Literal["history", "branch"]
+OnProgress = Callable[[str, float], None]
+"""Hears what is being done, for a person, and how much of the summary is there, from 0 to 1."""
+
 _CHARS_PER_TOKEN: Final = 4
+
+
+def _unheard(said: str, share: float) -> None:
+    """Nobody watches."""
+    del said, share
 
 
 def cautious(count_tokens: CountTokens) -> CountTokens:
@@ -31,7 +39,8 @@ class SummaryRequest:
     `turn_prefix` within it; None leaves that to the summarizer.
 
     `kind` is `branch` for the summary of a branch that is left. `instructions` are the user's focus; with
-    `replace_instructions` they stand in place of the built-in ones.
+    `replace_instructions` they stand in place of the built-in ones. `report` is called on the event loop; a
+    share may be smaller than an earlier one, when more turns out to be to do.
     """
 
     history: Sequence[Message]
@@ -45,6 +54,7 @@ class SummaryRequest:
     max_turn_prefix_tokens: int | None = None
     kind: Kind = "history"
     replace_instructions: bool = False
+    report: OnProgress = _unheard
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Asking a model for one summary: measured before it is sent, judged when it comes, asked once more."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from coppice.compaction.prompts import Part, Prompts
 from coppice.compaction.summarizer import CountTokens, SummaryRequest
 from coppice.compaction.summary import Summary
 from coppice.errors import SummaryRejectedError
-from coppice.models.chat import ChatModel, ChatRequest, ModelError, ModelLimits
+from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
 from coppice.models.side_by_side import SideBySide
 from coppice.tree.messages import AssistantMessage, UserMessage, text_of
 from coppice.tree.view import ViewMessage
@@ -26,6 +26,8 @@ _CHARS_PER_TOKEN: Final = 4
 _BYTES_PER_TOKEN: Final = 4
 _WORDS_PER_TOKEN: Final = 0.6
 _FEWEST_WORDS: Final = 80
+_CHARS_PER_WORD: Final = 7
+_NEARLY: Final = 0.95
 _PROSE_SHARE: Final = 0.4
 _SMALLEST_ROOM: Final = 256
 _ATTEMPTS: Final = 2
@@ -60,6 +62,20 @@ class Tally:
             "tokens": {"input": self.input_tokens, "output": self.output_tokens},
             "repaired": list(dict.fromkeys(self.repaired)),
         }
+
+
+class _Listening:
+    """Guesses from the length of what has come of an answer how much that is of it."""
+
+    def __init__(self, words: int, hears: Callable[[float], None]) -> None:
+        self._expected = words * _CHARS_PER_WORD
+        self._hears = hears
+        self._heard = 0
+
+    def __call__(self, delta: Delta) -> None:
+        if delta.kind == "text":
+            self._heard += len(delta.text)
+            self._hears(min(_NEARLY, self._heard / self._expected))
 
 
 def measure_with(count_tokens: CountTokens) -> CountTokens:
@@ -139,8 +155,12 @@ class Asker:
     def is_out_of_time(self) -> bool:
         return self._deadline is not None and asyncio.get_running_loop().time() >= self._deadline
 
-    async def ask(self, part: Part, conversation: str, previous: str | None) -> Summary:
+    async def ask(
+        self, part: Part, conversation: str, previous: str | None, hears: Callable[[float], None]
+    ) -> Summary:
         """The model's summary of `conversation`, mended where it had to be.
+
+        `hears` is told how much of the answer has come, from 0 to 1, as far as that can be known.
 
         Raises ModelError, and SummaryRejectedError when two answers were none.
         """
@@ -149,7 +169,7 @@ class Asker:
         material = "\n".join((conversation, previous or ""))
         for attempt in range(_ATTEMPTS):
             try:
-                message = await self._complete(text, part)
+                message = await self._complete(text, part, _Listening(self._words, hears))
             except ModelError as error:
                 if error.kind not in _WORTH_ASKING_AGAIN or attempt + 1 == _ATTEMPTS:
                     raise
@@ -176,7 +196,7 @@ class Asker:
             words=self._words,
         )
 
-    async def _complete(self, text: str, part: Part) -> AssistantMessage:
+    async def _complete(self, text: str, part: Part, on_delta: OnDelta) -> AssistantMessage:
         longest = self._request.max_turn_prefix_tokens if part == "turn" else None
         request = ChatRequest(
             messages=[ViewMessage(None, UserMessage(content=text))],
@@ -187,7 +207,7 @@ class Asker:
         limit = asyncio.timeout_at(self._deadline)
         try:
             async with limit:
-                message = await self._undisturbed(request)
+                message = await self._undisturbed(request, on_delta)
         except TimeoutError:
             if not limit.expired():
                 raise
@@ -198,12 +218,12 @@ class Asker:
             raise ModelError(f"{self.name} gave up on its answer.", kind="bad-answer")
         return message
 
-    async def _undisturbed(self, request: ChatRequest) -> AssistantMessage:
+    async def _undisturbed(self, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:
         """The answer. One that another request of ours may have interrupted is asked for again, alone."""
         await self._side_by_side.turn()
         with self._side_by_side.visit() as visit:
             try:
-                message = await self._answered(request)
+                message = await self._answered(request, on_delta)
             except ModelError as error:
                 if error.kind != "cut-off" or not visit.is_shared:
                     raise
@@ -214,10 +234,10 @@ class Asker:
         self._tally.repaired.append("asked one at a time")
         await self._side_by_side.turn()
         with self._side_by_side.visit():
-            return await self._answered(request)
+            return await self._answered(request, on_delta)
 
-    async def _answered(self, request: ChatRequest) -> AssistantMessage:
-        message = (await self._model.complete(request)).message
+    async def _answered(self, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:
+        message = (await self._model.complete(request, on_delta)).message
         self._tally.count_usage(message)
         return message
 

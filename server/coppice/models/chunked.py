@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from coppice.compaction import lines
@@ -16,6 +17,7 @@ from coppice.errors import CoppiceError, ModelFailedError, SummaryRejectedError
 from coppice.models.asking import Asker, Tally
 from coppice.models.chat import ModelError
 from coppice.models.offline.summarizer import summarize_offline
+from coppice.models.portions import Portions, Span
 from coppice.tree.messages import Message
 
 _PREVIOUS_SHARE: Final = 0.4
@@ -23,17 +25,6 @@ _MOST_SHRINKS: Final = 6
 _SHORTER_RESULTS: Final = (RESULT_CHARS, 700, 250)
 _HOPELESS: Final = frozenset({"auth", "quota", "not-found"})
 _MOST_FAILURES: Final = 2
-
-
-@dataclass(slots=True)
-class _Span:
-    """What is still to be told, and what is told of it so far."""
-
-    groups: list[Group]
-    told: Summary
-    by_model: int = 0
-    shrinks: int = 0
-    failures: int = 0
 
 
 class Chunked:
@@ -44,6 +35,7 @@ class Chunked:
         self._request = request
         self._tally = tally
         self._most_chunks = most_chunks
+        self._portions = Portions(request.report)
 
     async def summarize(self, messages: Sequence[Message], part: Part, before: Summary) -> Summary:
         """The summary of `before` and `messages` together; constraints and sizes are not checked yet.
@@ -52,27 +44,30 @@ class Chunked:
         SummaryRejectedError when the first one fails.
         """
         groups = await asyncio.to_thread(self._groups, messages)
-        span = _Span(groups, before)
+        span = Span(groups, before)
+        self._portions.join(span)
         await self._leave_the_oldest(span, part)
         while span.groups:
             window, room = self._asker.window, self._asker.room
             previous = await asyncio.to_thread(self._previous, span.told, part, room)
             left = room - self._asker.measure(previous or "")
             text, taken = await asyncio.to_thread(next_chunk, span.groups, left, self._asker.measure)
+            self._portions.asks(span, taken, left)
+            hears = partial(self._portions.hears, span)
             try:
-                span.told = self._carried(await self._asker.ask(part, text, previous), span.told, part)
+                span.told = self._carried(await self._asker.ask(part, text, previous, hears), span.told, part)
             except (ModelFailedError, SummaryRejectedError) as error:
                 failed = await self._shrunk(span, part, window) if _was_too_big(error) else error
                 if failed is not None:
                     await self._told_by_rule(span, part, taken, failed)
                 continue
-            del span.groups[:taken]
+            self._portions.told(span, taken)
             span.by_model += 1
             span.failures = 0
             self._tally.chunks += 1
         return span.told
 
-    async def _shrunk(self, span: _Span, part: Part, window: int) -> CoppiceError | None:
+    async def _shrunk(self, span: Span, part: Part, window: int) -> CoppiceError | None:
         """Cuts what is left for a smaller window; tells why when that has no end."""
         span.shrinks += 1
         if span.shrinks > _MOST_SHRINKS:
@@ -101,7 +96,7 @@ class Chunked:
     def _most_tokens(self) -> int:
         return int(self._most_chunks * self._asker.room * (1 - _PREVIOUS_SHARE))
 
-    async def _leave_the_oldest(self, span: _Span, part: Part) -> None:
+    async def _leave_the_oldest(self, span: Span, part: Part) -> None:
         """What would need more requests than are allowed is told by rule, the oldest first."""
         left, first = self._most_tokens(), len(span.groups)
         while first > 0 and (
@@ -118,7 +113,7 @@ class Chunked:
         )
         await self._by_rule(span, part, first)
 
-    async def _told_by_rule(self, span: _Span, part: Part, taken: int, error: CoppiceError) -> None:
+    async def _told_by_rule(self, span: Span, part: Part, taken: int, error: CoppiceError) -> None:
         """The chunk, or all that is left when there is no hope, is told by rule. Raises `error` at first."""
         if not span.by_model:
             raise error
@@ -130,7 +125,7 @@ class Chunked:
         )
         await self._by_rule(span, part, len(span.groups) if rest else taken)
 
-    async def _by_rule(self, span: _Span, part: Part, taken: int) -> None:
+    async def _by_rule(self, span: Span, part: Part, taken: int) -> None:
         messages = [message for group in span.groups[:taken] for message in group.messages]
         following = [message for group in span.groups[taken:] for message in group.messages]
         turn = part == "turn"
@@ -143,7 +138,7 @@ class Chunked:
         )
         told = parse_summary(await asyncio.to_thread(summarize_offline, request))
         span.told = Summary(turn=(*span.told.turn, *told.turn)) if turn else told
-        del span.groups[:taken]
+        self._portions.told(span, taken)
         self._tally.chunks += 1
         self._tally.chunks_by_rule += 1
 

@@ -1,7 +1,7 @@
 """Leaving a branch: what is left, where the leaf goes, and the summary for the branch that is entered."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,7 +12,7 @@ from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.context import now
 from coppice.service.path_reading import Path
-from coppice.service.span_requests import signed, span_request, with_blocks
+from coppice.service.span_requests import Stage, signed, span_request, watched, with_blocks
 from coppice.service.usage import Counter
 from coppice.store.records import EntryRow, PathEnd
 from coppice.store.store import Store
@@ -131,7 +131,7 @@ def standing_at(store: Store, conversation_id: str, entry: Entry) -> str | None:
 async def summarize_branch(
     departure: Departure,
     summarizer: Summarizer,
-    stage: Callable[[str, int], None],
+    stage: Stage,
     *,
     instructions: str | None,
     replace_instructions: bool,
@@ -140,8 +140,7 @@ async def summarize_branch(
     stage("Reading the branch", 5)
     request, ledger, blocks = await asyncio.to_thread(_request, departure)
     request = replace(request, instructions=instructions, replace_instructions=replace_instructions)
-    stage("Summarizing", 20)
-    written = await summarizer.summarize(request)
+    written = await summarizer.summarize(watched(request, stage))
     if not written.text.strip():
         raise SummaryRejectedError("The branch summary came out empty; nothing was changed.")
     stage("Saving", 95)

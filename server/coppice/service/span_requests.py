@@ -1,7 +1,8 @@
 """A request to summarize messages apart from any compaction."""
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
 
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
 from coppice.compaction.summarizer import Kind, SummaryRequest, WrittenSummary
@@ -39,6 +40,19 @@ def span_request(
         kind=kind,
     )
     return request, blocks
+
+
+Stage = Callable[[str, int], None]
+"""Hears what is being done, and how far the whole work is, from 0 to 100."""
+
+_BEGUN: Final = 20
+_WRITTEN: Final = 85
+
+
+def watched(request: SummaryRequest, stage: Stage) -> SummaryRequest:
+    """The request, with its progress told as the middle part of a job's."""
+    stage("Summarizing", _BEGUN)
+    return replace(request, report=lambda said, share: stage(said, _BEGUN + int(share * (_WRITTEN - _BEGUN))))
 
 
 def with_blocks(prose: str, blocks: str) -> str:

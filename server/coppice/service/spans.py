@@ -12,7 +12,7 @@ from coppice.service.context import Context
 from coppice.service.jobs import Progress, SharedProgress
 from coppice.service.messages.navigation import SummarizeParams, SummarizeResult
 from coppice.service.path_reading import Path, read_path
-from coppice.service.span_requests import span_request, with_blocks
+from coppice.service.span_requests import span_request, watched, with_blocks
 from coppice.service.usage import Counter
 
 TITLE = "Summarizing"
@@ -45,9 +45,8 @@ class Spans:
         progress.report("Reading the conversation", 5)
         path = await asyncio.to_thread(self._path, params)
         request, ledger, blocks = await asyncio.to_thread(_request, path, params)
-        progress.report("Summarizing", 20)
         async with self._context.summarizers.of(path.settings) as summarizer:
-            written = await summarizer.summarize(request)
+            written = await summarizer.summarize(watched(request, progress.report))
         if not written.text.strip():
             raise SummaryRejectedError("The summary came out empty. Ask for it again.")
         text = with_blocks(written.text, blocks)

@@ -17,6 +17,8 @@ from coppice.settings import ModelSettings, Settings, SummarizerSettings
 
 OFFLINE: Final = "offline"
 INHERIT: Final = "inherit"
+_LATER: Final = 60.0
+"""How long whoever is out of time has to make a summary of what is there, in seconds."""
 
 
 class Summarizers:
@@ -38,7 +40,8 @@ class Summarizers:
             return
         async with AsyncExitStack() as stack:
             chain = [(name, self._named(name, settings, stack)) for name in order_of(settings)]
-            yield FallbackSummarizer(chain)
+            limit = settings.summarizer.timeout_seconds + _LATER
+            yield FallbackSummarizer(chain, seconds=limit)
 
     def _named(self, name: str, settings: Settings, stack: AsyncExitStack) -> Summarizer:
         if name == OFFLINE:
@@ -49,7 +52,7 @@ class Summarizers:
             return _Unavailable(error)
         stack.push_async_callback(model.close)
         prompts, _ = Prompts.from_settings(settings.prompts)
-        return ModelSummarizer(model, prompts)
+        return ModelSummarizer(model, prompts, seconds=settings.summarizer.timeout_seconds)
 
 
 def model_of(name: str, settings: Settings, sample: Sample | None = None) -> ChatModel:

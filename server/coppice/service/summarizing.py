@@ -11,15 +11,13 @@ from coppice.compaction.summary import Summary, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.preparing import Preparation, messages_of
-from coppice.service.span_requests import with_blocks
+from coppice.service.span_requests import Stage, watched, with_blocks
 from coppice.tokens.measuring import size_of_text
 from coppice.tokens.size import Size
 from coppice.tree.messages import Message
 
 EDITED: Final = "edited"
 """The summarizer of a summary that a person wrote."""
-
-Stage = Callable[[str, int], None]
 
 
 @dataclass(frozen=True)
@@ -48,11 +46,10 @@ async def summarize(
     """
     stage("Reading the conversation", 5)
     request, ledger = await asyncio.to_thread(_request, prepared, instructions)
-    stage("Summarizing", 20)
     if edited is not None:
         written = WrittenSummary(_by_hand(edited, request), EDITED)
     else:
-        written = await summarizer.summarize(request)
+        written = await summarizer.summarize(watched(request, stage))
     stage("Checking the summary", 85)
     return await asyncio.to_thread(_judged, prepared, request, ledger, written)
 
