@@ -609,7 +609,7 @@ export interface NavigatePreviewResult {
 
 /**
  * `editorText` is what the target said, when it was a person's: it can be edited and sent again.
- * `cancelled` is true when nothing changed, `aborted` when that was because somebody stopped it.
+ * `cancelled` is true when nothing changed, `aborted` when that was because somebody stopped it. `warnings` come with a summary and tell who failed to write it before somebody did.
  */
 export interface NavigateResult {
   leafId: string | null;
@@ -617,6 +617,7 @@ export interface NavigateResult {
   summaryEntry?: BranchSummaryEntry;
   cancelled: boolean;
   aborted?: boolean;
+  warnings?: string[];
 }
 
 /** A `BranchSummaryEntry` to append. */
@@ -923,12 +924,13 @@ export interface SummarizeParams {
   workDoneToken?: number | string | null;
 }
 
-/** A summary that is stored nowhere; `tokens` is its size. */
+/** A summary that is stored nowhere; `tokens` is its size, `warnings` tell who failed before. */
 export interface SummarizeResult {
   summary: string;
   details: Record<string, unknown>;
   tokens: number;
   summarizer: string;
+  warnings: string[];
 }
 
 export interface SystemMessage {

@@ -218,6 +218,33 @@ async def test_a_branch_is_summarized_by_the_model_too(
     first = (await client.ask("entries", conversationId=made, limit=5))["entries"][4]
     moved = await client.ask("navigate", conversationId=made, targetId=first["id"], summarize=True)
     assert moved["summaryEntry"]["details"]["summarizer"] == "anthropic/small"
+    assert moved["warnings"] == []
+
+
+async def test_who_failed_is_told_with_the_summary_of_a_branch_and_of_a_span(
+    make_client: MakeClient, provider: ProviderServer
+) -> None:
+    provider.script = [error(404, "The model `small` does not exist")]
+    client = await make_client(asks(provider, "openai"))
+    made = await long_conversation(client)
+    first = (await client.ask("entries", conversationId=made, limit=5))["entries"][4]
+    span = await client.ask("summarize", conversationId=made)
+    moved = await client.ask("navigate", conversationId=made, targetId=first["id"], summarize=True)
+    assert span["summarizer"] == moved["summaryEntry"]["details"]["summarizer"] == "offline"
+    for warnings in (span["warnings"], moved["warnings"]):
+        assert len(warnings) == 1
+        assert "openai/small" in warnings[0]
+
+
+async def test_the_summary_of_a_span_tells_how_it_came_about(
+    make_client: MakeClient, provider: ProviderServer
+) -> None:
+    provider.script = [answer(GOOD)]
+    client = await make_client(asks(provider, "openai"))
+    made = await long_conversation(client)
+    span = await client.ask("summarize", conversationId=made)
+    assert span["details"]["chunks"] == span["details"]["requests"] == 1
+    assert "src/part_0.py" in span["details"]["modifiedFiles"]
 
 
 async def test_the_editors_own_model_writes(make_client: MakeClient) -> None:

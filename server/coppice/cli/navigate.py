@@ -86,6 +86,7 @@ class NavigateCommand:
         if self.as_json:
             write_json(_as_json(before, result))
         elif not result.cancelled:
+            warn(result.warnings or [])
             _show_result(before, result, wanted_summary=self.summarize)
         if result.cancelled:
             say("coppice: the navigation was stopped; nothing was changed.")

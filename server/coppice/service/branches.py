@@ -135,8 +135,8 @@ async def summarize_branch(
     *,
     instructions: str | None,
     replace_instructions: bool,
-) -> BranchSummaryEntry:
-    """The branch summary, stored nowhere yet. Cancellable."""
+) -> tuple[BranchSummaryEntry, tuple[str, ...]]:
+    """The branch summary, stored nowhere yet, and the warnings of whoever wrote it. Cancellable."""
     stage("Reading the branch", 5)
     request, ledger, blocks = await asyncio.to_thread(_request, departure)
     request = replace(request, instructions=instructions, replace_instructions=replace_instructions)
@@ -153,7 +153,7 @@ async def summarize_branch(
         from_id=departure.old_leaf_id,
         details={**ledger.details(), **written.details, "summarizer": written.summarizer},
     )
-    return signed(entry, written)
+    return signed(entry, written), written.warnings
 
 
 def _request(departure: Departure) -> tuple[SummaryRequest, Ledger, str]:

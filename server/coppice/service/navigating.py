@@ -71,7 +71,7 @@ class Navigating:
     ) -> NavigateResult:
         try:
             async with self._context.summarizers.of(departure.path.settings) as summarizer:
-                summary = await summarize_branch(
+                summary, warnings = await summarize_branch(
                     departure,
                     summarizer,
                     progress.report,
@@ -86,7 +86,7 @@ class Navigating:
             progress.end(str(error) if isinstance(error, CoppiceError) else "The branch was not summarized")
             raise
         progress.end("The branch was summarized")
-        return result
+        return result.model_copy(update={"warnings": list(warnings)})
 
     async def _move(
         self, params: NavigateParams, departure: Departure, summary: BranchSummaryEntry | None

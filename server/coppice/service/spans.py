@@ -52,9 +52,10 @@ class Spans:
         text = with_blocks(written.text, blocks)
         return SummarizeResult(
             summary=text,
-            details=ledger.details(),
+            details={**ledger.details(), **written.details},
             tokens=request.count_tokens(text),
             summarizer=written.summarizer,
+            warnings=list(written.warnings),
         )
 
     def _path(self, params: SummarizeParams) -> Path:

@@ -43,7 +43,8 @@ class NavigateParams(ConversationParams):
 class NavigateResult(WireModel):
     """`editorText` is what the target said, when it was a person's: it can be edited and sent again.
 
-    `cancelled` is true when nothing changed, `aborted` when that was because somebody stopped it.
+    `cancelled` is true when nothing changed, `aborted` when that was because somebody stopped it. `warnings`
+    come with a summary and tell who failed to write it before somebody did.
     """
 
     leaf_id: str | None
@@ -51,6 +52,7 @@ class NavigateResult(WireModel):
     summary_entry: BranchSummaryEntry | None = None
     cancelled: bool = False
     aborted: bool | None = None
+    warnings: list[str] | None = None
 
 
 class SummarizeParams(ConversationParams):
@@ -64,12 +66,13 @@ class SummarizeParams(ConversationParams):
 
 
 class SummarizeResult(WireModel):
-    """A summary that is stored nowhere; `tokens` is its size."""
+    """A summary that is stored nowhere; `tokens` is its size, `warnings` tell who failed before."""
 
     summary: str
     details: dict[str, Any]
     tokens: int
     summarizer: str
+    warnings: list[str]
 
 
 class ForkParams(ConversationParams):
