@@ -194,10 +194,14 @@ export interface CompactionSummaryRoleMessage {
   tokensBefore?: number | null;
 }
 
-/** A compaction began (`started`) or ended. `compactionId` is that of `coppice/compactionStarted`. */
+/**
+ * A compaction began (`started`) or ended. `compactionId` is that of `coppice/compactionStarted`.
+ * `entryId` is the compaction that was stored.
+ */
 export interface CompactionUpdate {
   kind: "compaction";
   compactionId?: string;
+  entryId?: string;
   status: "started" | "completed" | "cancelled" | "failed" | "skipped";
 }
 
@@ -804,11 +808,11 @@ export interface PromptParams {
 }
 
 /**
- * `stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done, or `aborted` when the turn made way for a compaction that somebody asked for.
+ * `stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done.
  * `entryIds` are the messages that were appended, in order; `compactions` are the entries of the compactions that were made on the way.
  */
 export interface PromptResult {
-  stopReason: "stop" | "length" | "maxSteps" | "aborted";
+  stopReason: "stop" | "length" | "maxSteps";
   entryIds: string[];
   usage: UsageState;
   compactions: string[];
@@ -988,11 +992,13 @@ export interface Tool {
   inputSchema?: Record<string, unknown>;
 }
 
+/** `invalidArguments` is what a model wrote where that is no JSON object; `arguments` is then empty. */
 export interface ToolCall {
   type: "toolCall";
   id: string;
   name: string;
   arguments: Record<string, unknown>;
+  invalidArguments?: string | null;
 }
 
 /** A tool call of the reply, once it is complete. */

@@ -24,12 +24,13 @@ Heard = list[tuple[str, Any]]
 
 
 class Editor:
-    """`heard` are the server's own notifications, in order."""
+    """`heard` are the server's own notifications, in order; `on_heard` is told of each as it comes."""
 
     def __init__(self, client: LanguageClient, gate: Path) -> None:
         self.client = client
         self.gate = gate
         self.heard: Heard = []
+        self.on_heard: Callable[[str, Any], None] = lambda _method, _params: None
         self.capabilities: types.ServerCapabilities = types.ServerCapabilities()
         for name in NOTIFICATIONS:
             client.feature(name)(self._hear(name))
@@ -77,6 +78,7 @@ class Editor:
     def _hear(self, method: str) -> Callable[[Any], None]:
         def listener(params: Any) -> None:
             self.heard.append((method, params))
+            self.on_heard(method, params)
 
         return listener
 
@@ -116,10 +118,12 @@ async def editing(
     settings: dict[str, Any] | None = None,
     configuration: dict[str, Any] | None = None,
     command: Sequence[str] | None = None,
+    offers: dict[str, Any] | None = None,
 ) -> AsyncIterator[Editor]:
     """An editor on the store in `directory`; `features` are its answers to the server's requests.
 
-    `command` are the arguments that start the server, by default the one whose summarizer waits at the gate.
+    `offers` are the options that say which of them it answers. `command` are the arguments that start the
+    server, by default the one whose summarizer waits at the gate.
 
     It leaves in an orderly way, and the server with it.
     """
@@ -131,7 +135,7 @@ async def editing(
     introduction = types.InitializeParams(
         capabilities=capabilities,
         workspace_folders=[types.WorkspaceFolder(uri=WORKSPACE, name="editor")],
-        initialization_options={"settings": SETTINGS if settings is None else settings},
+        initialization_options={"settings": SETTINGS if settings is None else settings, **(offers or {})},
     )
     told = await asyncio.wait_for(client.initialize_session(introduction), PATIENCE)
     editor.capabilities = told.capabilities

@@ -154,13 +154,12 @@ async def test_a_call_that_the_limit_cut_is_left_out() -> None:
     assert told.text == "So"
 
 
-async def test_arguments_that_are_no_object_are_a_bad_answer() -> None:
+async def test_arguments_that_are_no_object_are_kept_as_they_were_written() -> None:
     opening = {"index": 0, "id": "c", "function": {"name": "read", "arguments": "[1]"}}
     script = events(chunk({"tool_calls": [opening]}), chunk({}, "tool_calls"), "[DONE]")
     async with asked("openai", script) as (model, _):
-        with pytest.raises(ModelError) as caught:
-            await model.complete(request())
-    assert caught.value.kind == "bad-answer"
+        [call] = (await model.complete(request())).message.tool_calls
+    assert (call.arguments, call.invalid_arguments) == ({}, "[1]")
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ class CoppiceProtocol(LanguageServerProtocol):
             self._send({"method": method, "params": params}, method)
 
     async def ask(self, method: str, params: Any, *, patience: float | None = None) -> Any:
-        """The client's result as it sent it. Raises `WireError` when the client refuses.
+        """The client's result as it sent it. Raises `WireError` with the client's words when it refuses.
 
         After `patience` seconds without an answer it is told to stop, and `TimeoutError` is raised.
         """
@@ -189,7 +189,7 @@ class CoppiceProtocol(LanguageServerProtocol):
         if response.error is None:
             answered.set_result(response.result)
         else:
-            answered.set_exception(WireError(faults.REQUEST_FAILED, "The client refused."))
+            answered.set_exception(WireError(faults.REQUEST_FAILED, _told(response.error)))
 
     def _cancel_request(self, params: Any) -> None:
         request_id = envelope.valid_id(params.get("id")) if isinstance(params, dict) else None
@@ -222,3 +222,9 @@ class CoppiceProtocol(LanguageServerProtocol):
         if attrs.has(type(data)):
             return self._converter.unstructure(data)
         raise TypeError(f"{type(data).__qualname__} is no JSON value")
+
+
+def _told(error: Any) -> str:
+    """What a client says of its refusal."""
+    said = error.get("message") if isinstance(error, dict) else None
+    return said if isinstance(said, str) and said.strip() else "The client refused."

@@ -69,6 +69,8 @@ class CoppiceServer(LanguageServer):
         self.settings = EditorSettings(client.options.settings or {})
         if client.options.sampling:
             self.service.summarizers.sample = self._sample
+        if client.options.tools:
+            self.service.prompting.ask = self.protocol.ask
         if client.options.abort_turn:
             self.service.turns.ask = self.protocol.ask
         self._starting = self.spawn(self._start())

@@ -130,6 +130,14 @@ def is_overflow(
     return any(phrase.lower() in lowered for phrase in extra_phrases if phrase.strip())
 
 
+def is_silent_overflow(request_tokens: int, context_window: int) -> bool:
+    """Whether a model answered a request that does not fit its window: it has not read all of it.
+
+    Some servers cut what is too long without a word; the usage of the answer is the only trace.
+    """
+    return request_tokens > context_window
+
+
 def told_window(message: str) -> int | None:
     """The window, in tokens, that an overflow message names; None when it names none."""
     for pattern in _TOLD_WINDOWS:

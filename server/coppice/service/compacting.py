@@ -21,6 +21,7 @@ from coppice.service.messages.compaction import (
     CompactPreviewResult,
     CompactResult,
 )
+from coppice.service.messages.prompt import CompactionUpdate
 from coppice.service.messages.usage import UsageState
 from coppice.service.path_reading import read_path
 from coppice.service.preparing import Preparation, prepare
@@ -36,6 +37,7 @@ STARTED = "coppice/compactionStarted"
 ENDED = "coppice/compactionEnded"
 TITLE = "Compacting"
 JOB = "compaction"
+DRAFT_JOB = "compaction draft"
 _COMMIT_TRIES = 5
 
 
@@ -60,11 +62,17 @@ class _Attempt:
         }
 
     def start(self) -> None:
-        self._emit(STARTED, CompactionStarted.model_validate(self._about))
+        started = CompactionStarted.model_validate(self._about)
+        self._emit(STARTED, started)
+        self._progress.partial(CompactionUpdate(compaction_id=started.compaction_id, status="started"))
 
     def end(self, message: str, **how: Any) -> None:
         self._progress.end(message)
-        self._emit(ENDED, CompactionEnded.model_validate(self._about | how))
+        ended = CompactionEnded.model_validate(self._about | how)
+        self._emit(ENDED, ended)
+        self._progress.partial(
+            CompactionUpdate(compaction_id=ended.compaction_id, status=ended.status, entry_id=ended.entry_id)
+        )
 
 
 class Compacting:
@@ -110,7 +118,7 @@ class Compacting:
             await self._turns.make_way(params.conversation_id)
         result = await self._context.jobs.run(
             params.conversation_id,
-            JOB if plain else f"{JOB} draft",
+            JOB if plain else DRAFT_JOB,
             title=TITLE,
             progress=progress,
             work=work,

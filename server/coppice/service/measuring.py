@@ -24,16 +24,18 @@ class Measured:
     tokens: int
 
 
-def measure(path: Path, context_window: int, *, beside: int | None = None, prompt: int = 0) -> Measured:
+def measure(
+    path: Path, context_window: int, *, beside: int | None = None, known_beside: int = 0, prompt: int = 0
+) -> Measured:
     """Reads the store: its cost is that of reading the view's tail.
 
-    `beside` is what is known to be sent beside the view; by default what a provider counted more than we do.
-    `prompt` is the size of a message that is yet to come.
+    `beside` is what is known to be sent beside the view; by default what a provider counted more than we do,
+    and at least `known_beside`. `prompt` is the size of a message that is yet to come.
     """
     counter = Counter(path.settings)
     counted = counted_tokens(path, counter)
     if beside is None:
-        beside = max(0, context_tokens(path, counter)[0] - counted)
+        beside = max(known_beside, context_tokens(path, counter)[0] - counted)
     sizes = fitted_sizes(path.settings.compaction, context_window)
     rows = _rows(path)
     kept = open_rows(path, rows)

@@ -12,6 +12,7 @@ from coppice.settings import Settings
 from coppice.store.records import LEAF, CompactionRecord, ConversationRecord, PathEnd
 from coppice.store.store import Store
 from coppice.tree.entries import CompactionEntry, Entry
+from coppice.tree.view import ViewMessage, view_of
 
 BEFORE_THE_ROOT: Final = -1
 """The depth of metadata that was recorded before anything was said."""
@@ -64,6 +65,12 @@ class Path:
             for depth, entry in self.store.pins(self.end)
             if entry.id != opening and (depth < first or isinstance(entry, CompactionEntry))
         ]
+
+    def view(self) -> list[ViewMessage]:
+        """What a model sees."""
+        return view_of(
+            self.entries(), self.compaction_entry(), self.settings.context.summary_role, self.pinned()
+        )
 
     def compaction_entry(self) -> CompactionEntry | None:
         if self.compaction is None:

@@ -12,7 +12,7 @@ from coppice.service.compacting import JOB as COMPACTION
 from coppice.service.compacting import TITLE, Compacting
 from coppice.service.context import Context
 from coppice.service.fitting import Fit
-from coppice.service.jobs import Progress, SharedProgress
+from coppice.service.jobs import Progress, SharedProgress, Step
 from coppice.service.measuring import Measured, measure
 from coppice.service.messages.compaction import CompactParams
 from coppice.service.messages.recovery import RecoverParams, RecoverResult
@@ -49,18 +49,26 @@ class _Round:
     measured: Measured
 
 
-class _Step(SharedProgress):
-    """A step's progress within the whole round's, which ends later."""
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A request that a model did not take as a whole, within a job.
 
-    def __init__(self, whole: SharedProgress) -> None:
-        super().__init__(whole.title)
-        self._whole = whole
+    `window` is the model's, `beside` what is sent beside the view as far as it is known, both in tokens.
+    `counted` is how large the provider found the request, where it told.
+    """
 
-    def report(self, stage: str, percentage: int) -> None:
-        self._whole.report(stage, percentage)
+    window: int
+    beside: int = 0
+    counted: int = 0
 
-    def end(self, message: str) -> None:
-        self._whole.report(message, 0)
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """How a round ended, and the sizes then: of the next request and of the window, in tokens."""
+
+    result: RecoverResult
+    tokens: int
+    window: int
 
 
 class Recovering:
@@ -86,7 +94,9 @@ class Recovering:
         if other := await asyncio.to_thread(why_no_overflow, path, params.error):
             leaf_id = path.end.id if path.end is not None else None
             return RecoverResult(action="not-overflow", attempt=0, leaf_id=leaf_id, message=other)
-        begun = await asyncio.to_thread(self._begin, params, path)
+        window = params.context_window or path.settings.model.context_window
+        refused = Refused(min(window, told_window(params.error.message) or window))
+        begun = await asyncio.to_thread(self._begin, path, refused)
         waited = await self._context.jobs.settled(conversation_id, COMPACTION)
 
         async def work(shared: SharedProgress) -> RecoverResult:
@@ -97,18 +107,26 @@ class Recovering:
         )
         return cast("RecoverResult", result)
 
+    async def recover_within(
+        self, conversation_id: str, refused: Refused, progress: SharedProgress
+    ) -> Recovery:
+        """The same within a job, for a request that is known to have been too long."""
+        path = await asyncio.to_thread(self._path, conversation_id)
+        turn = await asyncio.to_thread(self._begin, path, refused)
+        result = await self._run(turn, Step(progress), already_compacted=False)
+        return Recovery(result, turn.measured.tokens, turn.memory.window)
+
     def _path(self, conversation_id: str) -> Path:
         store = self._context.stores.of_conversation(conversation_id)
         workspace = store.conversation(conversation_id).workspace_uri
         return read_path(store, conversation_id, self._context.settings.of(workspace))
 
-    def _begin(self, params: RecoverParams, path: Path) -> _Round:
+    def _begin(self, path: Path, refused: Refused) -> _Round:
         """A request that was refused was larger than the window, whatever the settings say."""
-        window = params.context_window or path.settings.model.context_window
-        window = min(window, told_window(params.error.message) or window)
         known = self._memory(path)
-        measured = measure(path, window)
-        beside = measured.floor.beside
+        window = refused.window
+        measured = measure(path, window, known_beside=refused.beside)
+        beside = max(measured.floor.beside, refused.counted - measured.view.tokens)
         if known is not None:
             beside, window = max(known.beside, beside), min(known.window, window)
         window = min(window, max(LEAST_WINDOW, measured.view.tokens + beside))
@@ -172,7 +190,7 @@ class Recovering:
             await self._compacting.attempt(
                 CompactParams(conversation_id=turn.conversation_id),
                 "overflow",
-                _Step(progress),
+                Step(progress),
                 Fit(view.window, room, floor.tail, then.halvings),
                 retry_below=room,
             )

@@ -61,7 +61,7 @@ class Service:
         self.truncating = Truncating(self._context)
         self.thresholds = Thresholds(self._context, self.compacting)
         self.recovering = Recovering(self._context, self.compacting, self.truncating, self.turns)
-        self.prompting = Prompting(self._context)
+        self.prompting = Prompting(self._context, self.trees, self.thresholds, self.recovering, self.turns)
         self.portability = Portability(self._context)
         self.navigating = Navigating(self._context)
         self.spans = Spans(self._context)
@@ -90,6 +90,7 @@ class Service:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._watching
         await self._context.jobs.close()
+        await self.prompting.close()
         await asyncio.to_thread(self.stores.close)
 
     def _problems(self) -> list[str]:

@@ -1,6 +1,7 @@
 """The use case `coppice/preparePrompt`: the check before a prompt."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,18 +10,42 @@ from coppice.recovery.headroom import Automatic
 from coppice.service.compacting import Compacting
 from coppice.service.context import Context
 from coppice.service.fitting import Fit
-from coppice.service.jobs import Progress
+from coppice.service.jobs import Progress, SharedProgress, Step
 from coppice.service.measuring import Measured, measure
-from coppice.service.messages.compaction import CompactParams
+from coppice.service.messages.compaction import CompactParams, CompactResult
 from coppice.service.messages.recovery import PreparePromptParams, PreparePromptResult
 from coppice.service.messages.usage import UsageState
 from coppice.service.path_reading import Path, read_path
 from coppice.service.standing import replied_since, stands_behind
 from coppice.service.usage import Counter, usage_state
 from coppice.tokens.measuring import size_of_message
-from coppice.tree.messages import UserMessage
+from coppice.tree.entries import CompactionEntry
+from coppice.tree.messages import UserContent, UserMessage
 
 _NO_HELP: Final = (NothingToCompactError, SummaryRejectedError, ModelFailedError)
+
+
+@dataclass(frozen=True, slots=True)
+class NextRequest:
+    """What is about to be sent: the view, `prompt` behind it, and `beside` tokens of other things."""
+
+    conversation_id: str
+    context_window: int | None = None
+    prompt: str | list[UserContent] | None = None
+    beside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """`message` says why nothing was compacted; `cannot_fit` that the prompt is too long by itself."""
+
+    usage: UsageState
+    entry: CompactionEntry | None = None
+    message: str | None = None
+    cannot_fit: str | None = None
+
+
+Compact = Callable[[CompactParams, Fit], Awaitable[CompactResult]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,36 +77,56 @@ class Thresholds:
 
     async def prepare_prompt(self, params: PreparePromptParams, progress: Progress) -> PreparePromptResult:
         """Compacts when the view and the prompt are over the threshold, or says why that does not help."""
-        conversation_id = params.conversation_id
-        now = await asyncio.to_thread(self._situation, params)
+
+        async def compact(wanted: CompactParams, fit: Fit) -> CompactResult:
+            return await self._compacting.compact(wanted, progress, "threshold", fit)
+
+        request = NextRequest(params.conversation_id, params.context_window, params.prompt)
+        done = await self._prepare(request, compact)
+        return PreparePromptResult(
+            compacted=done.entry is not None, entry=done.entry, usage=done.usage, message=done.message
+        )
+
+    async def prepare_within(self, request: NextRequest, progress: SharedProgress) -> Prepared:
+        """The same within a job."""
+
+        async def compact(wanted: CompactParams, fit: Fit) -> CompactResult:
+            return await self._compacting.attempt(wanted, "threshold", Step(progress), fit)
+
+        return await self._prepare(request, compact)
+
+    async def _prepare(self, request: NextRequest, compact: Compact) -> Prepared:
+        conversation_id = request.conversation_id
+        now = await asyncio.to_thread(self._situation, request)
+        if now.measured.floor.pinned + now.prompt + request.beside >= now.measured.view.window:
+            return Prepared(now.usage, message=_too_large(now), cannot_fit=_too_large(now))
         if not now.is_due:
-            return PreparePromptResult(compacted=False, usage=now.usage)
+            return Prepared(now.usage)
         if refusal := _refusal(now):
-            return PreparePromptResult(compacted=False, usage=now.usage, message=refusal)
+            return Prepared(now.usage, message=refusal)
         view, floor = now.measured.view, now.measured.floor
         try:
-            done = await self._compacting.compact(
+            done = await compact(
                 CompactParams(conversation_id=conversation_id),
-                progress,
-                "threshold",
                 Fit(view.window, view.target(floor), floor.tail),
             )
         except _NO_HELP as error:
-            return PreparePromptResult(compacted=False, usage=now.usage, message=str(error))
-        after = await asyncio.to_thread(self._situation, params)
+            return Prepared(now.usage, message=str(error))
+        after = await asyncio.to_thread(self._situation, request)
         regained = after.measured.view.tokens <= view.target(floor)
         self._rows[conversation_id] = _Row(now.row.after(regained=regained), done.entry.id)
-        return PreparePromptResult(compacted=True, entry=done.entry, usage=after.usage)
+        return Prepared(after.usage, done.entry)
 
-    def _situation(self, params: PreparePromptParams) -> _Situation:
-        store = self._context.stores.of_conversation(params.conversation_id)
-        workspace = store.conversation(params.conversation_id).workspace_uri
-        path = read_path(store, params.conversation_id, self._context.settings.of(workspace))
-        window = params.context_window or path.settings.model.context_window
-        said = UserMessage(content=params.prompt) if params.prompt is not None else None
+    def _situation(self, request: NextRequest) -> _Situation:
+        store = self._context.stores.of_conversation(request.conversation_id)
+        workspace = store.conversation(request.conversation_id).workspace_uri
+        path = read_path(store, request.conversation_id, self._context.settings.of(workspace))
+        window = request.context_window or path.settings.model.context_window
+        said = UserMessage(content=request.prompt) if request.prompt is not None else None
         prompt = Counter(path.settings).tokens(size_of_message(said)) if said is not None else 0
-        row = _row_now(path, self._rows.get(params.conversation_id))
-        return _Situation(path, measure(path, window, prompt=prompt), usage_state(path, window), row, prompt)
+        measured = measure(path, window, known_beside=request.beside, prompt=prompt)
+        row = _row_now(path, self._rows.get(request.conversation_id))
+        return _Situation(path, measured, usage_state(path, window), row, prompt)
 
 
 def _row_now(path: Path, row: _Row | None) -> Automatic:
@@ -95,10 +140,15 @@ def _refusal(now: _Situation) -> str | None:
     """Why a compaction that is due would not help, with numbers and what to do."""
     view, floor = now.measured.view, now.measured.floor
     if floor.hard + now.prompt >= view.window:
-        return f"{floor.told(view)} The window is {view.window:,}. {floor.advice(view)}"
+        return _too_large(now)
     if not now.row.allowed:
         return (
             f"Two compactions in a row have not made enough room: {now.measured.tokens:,} tokens, and a "
             f"compaction is due above {view.threshold:,}. {floor.advice(view)}"
         )
     return None
+
+
+def _too_large(now: _Situation) -> str:
+    view, floor = now.measured.view, now.measured.floor
+    return f"{floor.told(view)} The window is {view.window:,}. {floor.advice(view)}"

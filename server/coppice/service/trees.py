@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from coppice.errors import UnknownEntryError
+from coppice.errors import StaleLeafError, UnknownEntryError
 from coppice.service.context import Context, now
 from coppice.service.messages.events import Change
 from coppice.service.messages.trees import (
@@ -17,15 +17,19 @@ from coppice.service.messages.trees import (
     TreeParams,
     TreeResult,
 )
-from coppice.service.path_reading import read_path
+from coppice.service.messages.usage import UsageState
+from coppice.service.path_reading import Path, read_path
+from coppice.service.standing import stands_behind
 from coppice.service.usage import Counter, usage_state
 from coppice.store.records import LEAF, NewRecord, PathEnd, TreeRow
 from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_entry
-from coppice.tree.entries import ENTRY, METADATA_TYPES, Entry
+from coppice.tree.entries import ENTRY, METADATA_TYPES, Entry, MessageEntry
 from coppice.tree.ids import new_entry_id
+from coppice.tree.messages import Message
 
 _CHANGE_OF_TYPE: dict[str, Change] = {"label": "labels", "pin": "pins", "session_info": "name"}
+_TRIES = 3
 
 
 class Trees:
@@ -43,6 +47,42 @@ class Trees:
             self._context.announce(params.conversation_id, result.leaf_id, *changes)
             self._context.announce_usage(params.conversation_id, result.usage)
         return result
+
+    async def add(
+        self, conversation_id: str, message: Message, *, behind: str | None, context_window: int
+    ) -> str:
+        """Appends one message at the leaf, which may have grown since `behind` was it; the entry's id.
+
+        Raises StaleLeafError when the conversation has gone to another branch since.
+        """
+        entry = MessageEntry(id=new_entry_id(), parent_id=None, timestamp=now(), message=message)
+
+        def write() -> tuple[str | None, UsageState]:
+            record = NewRecord(entry, size_of_entry(entry))
+            path = self._path(conversation_id)
+            for remaining in reversed(range(_TRIES)):
+                if behind is not None and not stands_behind(path, behind):
+                    raise StaleLeafError(
+                        "The conversation was taken to another branch during the turn; the turn was stopped.",
+                        leafId=path.end.id if path.end is not None else None,
+                    )
+                leaf_id = path.end.id if path.end is not None else None
+                try:
+                    done = path.store.append(
+                        conversation_id, [record], expected_leaf_id=leaf_id, modified_at=entry.timestamp
+                    )
+                except StaleLeafError:
+                    if not remaining:
+                        raise
+                    path = path.again()
+                else:
+                    return done.leaf_id, usage_state(path.again(), context_window)
+            raise AssertionError  # pragma: no cover - the last try returns or raises
+
+        leaf_id, usage = await self._context.write(conversation_id, write)
+        self._context.announce(conversation_id, leaf_id, "entries", "leaf")
+        self._context.announce_usage(conversation_id, usage)
+        return entry.id
 
     async def entries(self, params: EntriesParams) -> EntriesResult:
         return await asyncio.to_thread(self._entries, params)
@@ -67,6 +107,11 @@ class Trees:
             return TreeResult(nodes=nodes, leaf_id=record.leaf_id, next_after=following)
 
         return await asyncio.to_thread(read)
+
+    def _path(self, conversation_id: str) -> Path:
+        store = self._context.stores.of_conversation(conversation_id)
+        workspace = store.conversation(conversation_id).workspace_uri
+        return read_path(store, conversation_id, self._context.settings.of(workspace))
 
     def _append(
         self, params: AppendParams, records: Sequence[NewRecord]

@@ -3,13 +3,16 @@
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from coppice.errors import ConversationBusyError
 from coppice.service.context import Context, Locks
 from coppice.service.messages.base import WireModel
 from coppice.service.messages.recovery import AbortTurnParams, AbortTurnResult, TurnParams, TurnResult
 from coppice.service.server_requests import ABORT_TURN
+
+JOB: Final = "turn"
+"""A turn that the server runs is a job; a turn that a client runs is only known by its id."""
 
 Ask = Callable[[str, WireModel], Awaitable[Any]]
 """Sends a request to the client and brings its result as it was sent; raises when the client refuses."""
@@ -48,6 +51,15 @@ class Turns:
             self._ended(conversation_id)
         return TurnResult(turn_id=params.turn_id or running)
 
+    def refuse_if_running(self, conversation_id: str) -> None:
+        """Raises ConversationBusyError while a client's turn runs."""
+        running = self._running.get(conversation_id)
+        if running is not None:
+            raise ConversationBusyError(
+                "A turn of the client's own is running here. End it (coppice/turn/end) first.",
+                turnId=running,
+            )
+
     def refuse_another(self, conversation_id: str, turn_id: str | None) -> None:
         """Raises ConversationBusyError when a turn runs and `turn_id` names another one."""
         running = self._running.get(conversation_id)
@@ -55,10 +67,11 @@ class Turns:
             raise ConversationBusyError("Another turn is running in this conversation.", turnId=running)
 
     async def make_way(self, conversation_id: str) -> None:
-        """Has the client abort its turn, if one runs.
+        """Stops the server's own turn, or has the client abort its one, if one runs.
 
         Raises ConversationBusyError when the client cannot be asked, refuses, or does not answer in time.
         """
+        await self._context.jobs.stop_running(conversation_id, JOB)
         async with self._locks.of(conversation_id):
             turn_id = self._running.get(conversation_id)
             if turn_id is None:

@@ -21,7 +21,7 @@ from coppice.service.path_reading import Path, read_path
 from coppice.service.usage import Counter, context_tokens, usage_state
 from coppice.tree.rendering.anthropic import anthropic_request
 from coppice.tree.rendering.openai import openai_messages
-from coppice.tree.view import ViewMessage, view_of
+from coppice.tree.view import ViewMessage
 
 
 class Views:
@@ -38,7 +38,7 @@ class Views:
             if not params.detail:
                 return usage
             counter = Counter(path.settings)
-            view = _view_of(path)
+            view = path.view()
             return usage.model_copy(
                 update={
                     "breakdown": breakdown_of(view, counter, path.compaction),
@@ -62,7 +62,7 @@ class Views:
 
     def _view(self, params: ContextParams) -> ContextResult:
         path = self._path(params.conversation_id, params.leaf_id)
-        messages, system = _rendered(_view_of(path), params.format)
+        messages, system = _rendered(path.view(), params.format)
         tokens, source = context_tokens(path, Counter(path.settings))
         compaction = path.compaction
         return ContextResult(
@@ -78,10 +78,6 @@ class Views:
         store = self._context.stores.of_conversation(conversation_id)
         workspace = store.conversation(conversation_id).workspace_uri
         return read_path(store, conversation_id, self._context.settings.of(workspace), leaf_id)
-
-
-def _view_of(path: Path) -> list[ViewMessage]:
-    return view_of(path.entries(), path.compaction_entry(), path.settings.context.summary_role, path.pinned())
 
 
 def _rendered(view: Sequence[ViewMessage], format_: ContextFormat) -> tuple[list[Any] | str, str | None]:

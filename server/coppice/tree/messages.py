@@ -53,10 +53,13 @@ class ThinkingContent(DataModel):
 
 
 class ToolCall(DataModel):
+    """`invalid_arguments` is what a model wrote where that is no JSON object; `arguments` is then empty."""
+
     type: Literal["toolCall"] = "toolCall"
     id: str
     name: str
     arguments: dict[str, Any]
+    invalid_arguments: str | None = None
 
 
 UserContent = Annotated[TextContent | ImageContent, Field(discriminator="type")]
@@ -72,6 +75,11 @@ class Usage(DataModel):
     cache_read: int | None = None
     cache_write: int | None = None
     total_tokens: int | None = None
+
+    @property
+    def request_tokens(self) -> int:
+        """The size of the request alone."""
+        return self.input + (self.cache_read or 0) + (self.cache_write or 0)
 
     @property
     def context_tokens(self) -> int:

@@ -80,8 +80,7 @@ class AnswerBuilder:
     def content(self, *, complete: bool) -> list[AssistantContent]:
         """The blocks, in the order in which they began; blocks without a letter are left out.
 
-        A call whose arguments are no JSON object is left out where the answer was cut (`complete` is false),
-        and a AnswerFaultError where it was not.
+        A call whose arguments are no JSON object is left out where the answer was cut (`complete` is false).
         """
         blocks = (self._block(part, complete=complete) for part in self._parts)
         return [block for block in blocks if block is not None]
@@ -97,12 +96,10 @@ class AnswerBuilder:
                 return block if text.strip() or signed else None
             case "toolCall":
                 arguments = _arguments(text)
-                if arguments is None and complete:
-                    raise AnswerFaultError(
-                        "bad-answer", "called a tool with arguments that are no JSON object. Try again."
-                    )
-                if arguments is None or not part.name:
+                if not part.name or (arguments is None and not complete):
                     return None
+                if arguments is None:
+                    return ToolCall(id=part.call_id, name=part.name, arguments={}, invalid_arguments=text)
                 return ToolCall(id=part.call_id, name=part.name, arguments=arguments)
 
     def _last(self, kind: Literal["text", "thinking"]) -> _Part:

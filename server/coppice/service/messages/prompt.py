@@ -31,14 +31,13 @@ class PromptParams(ConversationParams):
 
 
 class PromptResult(WireModel):
-    """`stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done,
-    or `aborted` when the turn made way for a compaction that somebody asked for.
+    """`stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done.
 
     `entryIds` are the messages that were appended, in order; `compactions` are the entries of the
     compactions that were made on the way.
     """
 
-    stop_reason: Literal["stop", "length", "maxSteps", "aborted"]
+    stop_reason: Literal["stop", "length", "maxSteps"]
     entry_ids: list[str]
     usage: UsageState
     compactions: list[str]
@@ -79,10 +78,14 @@ class MessageUpdate(WireModel):
 
 
 class CompactionUpdate(WireModel):
-    """A compaction began (`started`) or ended. `compactionId` is that of `coppice/compactionStarted`."""
+    """A compaction began (`started`) or ended. `compactionId` is that of `coppice/compactionStarted`.
+
+    `entryId` is the compaction that was stored.
+    """
 
     kind: Literal["compaction"] = "compaction"
     compaction_id: str | None = None
+    entry_id: str | None = None
     status: Literal["started"] | CompactionStatus
 
 

@@ -1,0 +1,245 @@
+"""A turn at work: from the user's message to the reply that calls no tool any more."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from coppice.compaction.sizes import fitted_sizes
+from coppice.errors import ContextOverflowError, CoppiceError
+from coppice.models.chat import ChatModel, ChatRequest, ModelError
+from coppice.recovery.overflow import is_silent_overflow
+from coppice.service.context import Context
+from coppice.service.drafting import Draft
+from coppice.service.jobs import SharedProgress, Step, stop_if_cancelled, uninterrupted
+from coppice.service.messages.base import WireModel
+from coppice.service.messages.prompt import (
+    CompactionUpdate,
+    MessageUpdate,
+    PromptParams,
+    PromptResult,
+    RetryUpdate,
+    ToolCallUpdate,
+)
+from coppice.service.path_reading import Path, read_path
+from coppice.service.recovering import Recovering, Refused
+from coppice.service.thresholds import NextRequest, Thresholds
+from coppice.service.tool_calls import INTERRUPTED, Tools, failed
+from coppice.service.trees import Trees
+from coppice.service.usage import Counter, context_tokens, usage_state
+from coppice.tokens.measuring import compact_json
+from coppice.tree.messages import AssistantMessage, ToolCall, ToolResultMessage, UserContent, UserMessage
+
+LEAST_ANSWER: Final = 256
+"""Tokens that a reply may have however full the window is; the provider tells when that is too much."""
+
+Said = UserMessage | AssistantMessage | ToolResultMessage
+Ending = Literal["stop", "length", "maxSteps"]
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """What a turn is made of."""
+
+    context: Context
+    trees: Trees
+    thresholds: Thresholds
+    recovering: Recovering
+
+
+class TurnProgress(Step):
+    """A turn has no percentage. `compactions` are the entries of those that were made in it."""
+
+    def __init__(self, whole: SharedProgress) -> None:
+        super().__init__(whole)
+        self.compactions: list[str] = []
+
+    def report(self, stage: str, percentage: int = 0) -> None:
+        del percentage
+        super().report(stage, 0)
+
+    def partial(self, value: WireModel) -> None:
+        if isinstance(value, CompactionUpdate) and value.entry_id is not None:
+            self.compactions.append(value.entry_id)
+        super().partial(value)
+
+
+class Turn:
+    """One turn, within a job. Whenever it stops, what stands in the tree is valid."""
+
+    def __init__(
+        self, rooms: Rooms, params: PromptParams, model: ChatModel, tools: Tools, progress: SharedProgress
+    ) -> None:
+        self._rooms = rooms
+        self._params = params
+        self._model = model
+        self._tools = tools
+        self._progress = TurnProgress(progress)
+        self._draft = Draft(self._progress)
+        self._unanswered: list[ToolCall] = []
+        self._leaf_id: str | None = None
+        self._entry_ids: list[str] = []
+        self._beside = 0
+
+    async def run(self) -> PromptResult:
+        """Raises ModelError, ContextOverflowError, and StaleLeafError when the conversation left the turn."""
+        self._beside = await asyncio.to_thread(self._size_beside)
+        await self._make_room(self._params.content)
+        await self._store(UserMessage(content=self._params.content))
+        try:
+            stop_if_cancelled()
+            stop_reason = await self._steps()
+        except BaseException as error:
+            with contextlib.suppress(CoppiceError):
+                await uninterrupted(self._break_off(error))
+            raise
+        window = await self._window()
+        return PromptResult(
+            stop_reason=stop_reason,
+            entry_ids=self._entry_ids,
+            usage=await asyncio.to_thread(lambda: usage_state(self._path(), window)),
+            compactions=self._progress.compactions,
+        )
+
+    async def _steps(self) -> Ending:
+        for step in range(self._params.max_steps):
+            if step > 0:
+                await self._make_room()
+            reply = await self._reply()
+            if not reply.tool_calls:
+                return "length" if reply.stop_reason == "length" else "stop"
+            stop_if_cancelled()
+            await self._run_tools(reply.tool_calls)
+        return "maxSteps"
+
+    async def _make_room(self, prompt: str | list[UserContent] | None = None) -> None:
+        """Compacts where the next request is over the threshold; refuses a prompt that can never fit."""
+        window = await self._window()
+        request = NextRequest(self._params.conversation_id, window, prompt, self._beside)
+        prepared = await self._rooms.thresholds.prepare_within(request, self._progress)
+        stop_if_cancelled()
+        if prepared.cannot_fit is not None:
+            raise ContextOverflowError(
+                prepared.cannot_fit, tokens=prepared.usage.tokens, contextWindow=window
+            )
+
+    async def _reply(self) -> AssistantMessage:
+        """The next reply, stored. A request that was too long is made again as often as `recovery` allows."""
+        while True:
+            self._draft = Draft(self._progress)
+            self._progress.report("Waiting for the model")
+            window = await self._window()
+            reply: AssistantMessage | None = None
+            counted = 0
+            try:
+                reply = (await self._model.complete(await self._request(), self._draft.hear)).message
+            except ModelError as error:
+                if error.kind != "overflow":
+                    raise
+            else:
+                counted = reply.usage.request_tokens if reply.usage is not None else 0
+                if not is_silent_overflow(counted, window):
+                    await self._store(reply)
+                    return reply
+            await self._recover(reply, counted)
+
+    async def _recover(self, reply: AssistantMessage | None, counted: int) -> None:
+        """`reply` answered only a part of what was sent; it is kept where no better one can be had."""
+        refused = Refused(await self._window(), self._beside, counted)
+        conversation_id = self._params.conversation_id
+        recovery = await self._rooms.recovering.recover_within(conversation_id, refused, self._progress)
+        stop_if_cancelled()
+        result = recovery.result
+        if result.strategy is None:
+            if reply is not None:
+                await self._store(reply)
+            raise ContextOverflowError(
+                result.message or "", tokens=recovery.tokens, contextWindow=recovery.window
+            )
+        self._leaf_id = result.leaf_id
+        self._progress.partial(RetryUpdate(attempt=result.attempt, strategy=result.strategy))
+
+    async def _request(self) -> ChatRequest:
+        window = await self._window()
+
+        def build() -> ChatRequest:
+            path = self._path()
+            counter = Counter(path.settings)
+            tokens, source = context_tokens(path, counter)
+            room = window - tokens - (0 if source == "usage" else self._beside)
+            reserve = fitted_sizes(path.settings.compaction, window).reserve
+            return ChatRequest(
+                messages=path.view(),
+                max_tokens=max(LEAST_ANSWER, min(reserve, room)),
+                system=self._params.system,
+                purpose="turn",
+                tools=self._tools.offered,
+            )
+
+        return await asyncio.to_thread(build)
+
+    async def _run_tools(self, calls: Sequence[ToolCall]) -> None:
+        """Runs all `calls` at once and stores each result as it comes."""
+        self._progress.report(f"Running {', '.join(call.name for call in calls)}")
+        running = [asyncio.create_task(self._tools.result_of(call)) for call in calls]
+        try:
+            for done in asyncio.as_completed(running):
+                await self._store(await done)
+                stop_if_cancelled()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _store(self, message: Said) -> None:
+        """Appends a message behind the turn's last one, and tells it."""
+        window = await self._window()
+        entry_id = await self._rooms.trees.add(
+            self._params.conversation_id, message, behind=self._leaf_id, context_window=window
+        )
+        self._leaf_id = entry_id
+        self._entry_ids.append(entry_id)
+        if isinstance(message, AssistantMessage):
+            self._draft = Draft(self._progress)
+            self._unanswered = list(message.tool_calls)
+            for call in message.tool_calls:
+                self._progress.partial(
+                    ToolCallUpdate(tool_call_id=call.id, name=call.name, arguments=call.arguments)
+                )
+        elif isinstance(message, ToolResultMessage):
+            answered = next(call for call in self._unanswered if call.id == message.tool_call_id)
+            self._unanswered.remove(answered)
+        self._progress.partial(MessageUpdate(entry_id=entry_id, message=message))
+
+    async def _break_off(self, error: BaseException) -> None:
+        """Keeps what came of a reply, says why it ended, and answers what was called."""
+        for call in tuple(self._unanswered):
+            await self._store(failed(call, INTERRUPTED))
+        content = self._draft.content()
+        provider, _, model = self._model.name.partition("/")
+        if not isinstance(error, asyncio.CancelledError):
+            why = str(error) if isinstance(error, CoppiceError) else "The turn failed."
+            stopped = AssistantMessage(
+                content=content, provider=provider, model=model, stop_reason="error", error_message=why
+            )
+            await self._store(stopped)
+        elif content:
+            await self._store(
+                AssistantMessage(content=content, provider=provider, model=model, stop_reason="aborted")
+            )
+
+    async def _window(self) -> int:
+        return (await self._model.limits()).context_window
+
+    def _path(self) -> Path:
+        store = self._rooms.context.stores.of_conversation(self._params.conversation_id)
+        workspace = store.conversation(self._params.conversation_id).workspace_uri
+        return read_path(store, self._params.conversation_id, self._rooms.context.settings.of(workspace))
+
+    def _size_beside(self) -> int:
+        """What is sent beside the view, in tokens: the system prompt and the tools."""
+        counter = Counter(self._path().settings)
+        tools = self._tools.offered
+        said = [self._params.system or "", compact_json(tools) if tools else ""]
+        return sum(counter.count_text(text) for text in said if text)

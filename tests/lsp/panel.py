@@ -1,0 +1,147 @@
+"""A chat panel: an editor that sends prompts, runs tools and hears a turn, and its server's model."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lsp.editor import Editor, editing
+from lsprotocol import types
+from models.asking import Provider
+from models.provider_server import ProviderServer, Reply
+from models.provider_window import Says, Windowed
+
+RunTool = Callable[[dict[str, Any]], Awaitable[Any]]
+"""Runs a tool with its arguments: the result of `coppice/invokeTool`, or a text that it gives."""
+
+WINDOW = 8_000
+PARTS = "parts"
+PROMPT_ID = "prompt"
+READ: dict[str, Any] = {"name": "read", "description": "Reads a file.", "inputSchema": {"type": "object"}}
+WRITE = {**READ, "name": "write", "description": "Writes a file."}
+NOTIFIED = {
+    "coppice/compactionStarted": lambda params: f"started: {params['reason']}",
+    "coppice/compactionEnded": lambda params: f"ended: {params['status']}",
+}
+
+
+@dataclass
+class Panel:
+    """`told` are the values of the partial results; `line` is everything that was heard, in order, in short.
+
+    Pieces of text that follow each other are one.
+    """
+
+    editor: Editor
+    provider: ProviderServer
+    model: Windowed
+    tools: Mapping[str, RunTool]
+    about: dict[str, Any] = field(default_factory=dict)
+    told: list[dict[str, Any]] = field(default_factory=list)
+    line: list[str] = field(default_factory=list)
+    invoked: list[dict[str, Any]] = field(default_factory=list)
+
+    async def begin(self) -> None:
+        made = await self.editor.ask("coppice/conversation/create", {})
+        self.about = {"conversationId": made["conversation"]["id"]}
+
+    def start(self, content: Any, request_id: str = PROMPT_ID, **more: Any) -> "asyncio.Task[Any]":
+        params = {**self.about, "content": content, "partialResultToken": PARTS, **more}
+        return self.editor.start("coppice/prompt", params, request_id)
+
+    async def prompt(self, content: Any, **more: Any) -> Any:
+        return await self.start(content, **more)
+
+    async def ask(self, method: str, **params: Any) -> Any:
+        return await self.editor.ask(f"coppice/{method}", {**self.about, **params})
+
+    async def messages(self) -> list[dict[str, Any]]:
+        """The messages on the path, oldest first."""
+        entries = await self.editor.entries(self.about["conversationId"])
+        return [entry["message"] for entry in entries if entry["type"] == "message"]
+
+    async def roles(self) -> list[str]:
+        return [message["role"] for message in await self.messages()]
+
+    def hear(self, params: types.ProgressParams) -> None:
+        if params.token == PARTS:
+            value: Any = params.value
+            self.told.append(value)
+            self._note(_short(value))
+
+    def hear_notification(self, method: str, params: Any) -> None:
+        if method in NOTIFIED:
+            self._note(NOTIFIED[method](params))
+
+    async def invoke(self, params: Any) -> Any:
+        self.invoked.append(params)
+        self._note(f"invoke {params['name']}")
+        given = await self.tools[params["name"]](params["arguments"])
+        return {"content": [{"type": "text", "text": given}]} if isinstance(given, str) else given
+
+    def _note(self, event: str) -> None:
+        if not (event in ("text", "thinking") and self.line[-1:] == [event]):
+            self.line.append(event)
+
+
+def _short(value: dict[str, Any]) -> str:
+    match value["kind"]:
+        case "message":
+            message = value["message"]
+            failed = message.get("stopReason") in ("error", "aborted")
+            return f"{message['role']}{' ' + message['stopReason'] if failed else ''}"
+        case "compaction":
+            return f"compaction {value['status']}"
+        case "retry":
+            return f"retry {value['attempt']} {value['strategy']}"
+        case "toolCall":
+            return f"call {value['name']}"
+        case kind:
+            return str(kind)
+
+
+def settings_for(provider: Provider, url: str, **compaction: Any) -> dict[str, Any]:
+    return {
+        "model": {"provider": provider, "name": "m", "baseUrl": url, "contextWindow": WINDOW},
+        "summarizer": {"provider": "offline"},
+        "tokens": {"counter": "estimate"},
+        "compaction": {"reserveTokens": 1000, "keepRecentTokens": 1000, **compaction},
+    }
+
+
+@asynccontextmanager
+async def chatting(
+    directory: Path,
+    *replies: Reply | Says,
+    provider: Provider = "openai",
+    tools: Mapping[str, RunTool] | None = None,
+    compaction: dict[str, Any] | None = None,
+    settings: dict[str, Any] | None = None,
+    is_silent: bool = False,
+) -> AsyncIterator[Panel]:
+    """A panel in a conversation of its own; its model answers with `replies` in a window of 8,000 tokens.
+
+    Summaries wait at the editor's gate, which is open to begin with.
+    """
+    model = Windowed(WINDOW, replies, is_silent)
+    async with ProviderServer([model]) as server:
+        chosen = settings or settings_for(provider, server.url, **(compaction or {}))
+        running: list[Panel] = []
+
+        def hear(params: types.ProgressParams) -> None:
+            running[0].hear(params)
+
+        async def invoke(params: Any) -> Any:
+            return await running[0].invoke(params)
+
+        features = {types.PROGRESS: hear, "coppice/invokeTool": invoke}
+        offers = {} if tools is None else {"tools": True}
+        async with editing(directory, features=features, settings=chosen, offers=offers) as editor:
+            panel = Panel(editor, server, model, tools or {})
+            running.append(panel)
+            editor.on_heard = panel.hear_notification
+            editor.open_gate()
+            await panel.begin()
+            yield panel
