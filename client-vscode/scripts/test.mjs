@@ -23,7 +23,7 @@ await build({
 const bundles = tests.map((name) => join(output, name.replace(/\.ts$/, ".cjs")));
 const ran = spawnSync(
   process.execPath,
-  ["--enable-source-maps", "--test", "--test-timeout=30000", ...process.argv.slice(2), ...bundles],
+  ["--enable-source-maps", "--test", "--test-timeout=120000", ...process.argv.slice(2), ...bundles],
   { stdio: "inherit" },
 );
 process.exit(ran.status ?? 1);

@@ -6,9 +6,11 @@ import {
   ProgressType,
   ResponseError,
   State,
+  WorkDoneProgress,
 } from "vscode-languageclient/node";
 
 import { CoppiceError, NoServerError } from "./errors";
+import { ProgressFeed, type Step, type Token } from "./progress/feed";
 import type { ErrorCode, Notifications, Requests, ServerRequests } from "./protocol.gen";
 
 export type Method = keyof Requests;
@@ -29,11 +31,15 @@ export type Answer<R extends ServerRequestMethod> = (
 /** `failed`: the server could not be started, or ended too often to be started again by itself. */
 export type ServerState = "stopped" | "starting" | "running" | "failed";
 
-/**
- * Makes a language client that is not started yet, or throws `NoServerError`; `onGivenUp` is called when its
- * server has ended too often.
- */
-export type Connect = (onGivenUp: () => void) => Promise<LanguageClient>;
+/** What a language client tells beside what it answers. */
+export interface ServerEvents {
+  /** The server has ended too often to be started again. */
+  onGivenUp: () => void;
+  onProgress: (token: Token, step: Step) => void;
+}
+
+/** Makes a language client that is not started yet, or throws `NoServerError`. */
+export type Connect = (events: ServerEvents) => Promise<LanguageClient>;
 
 /**
  * The server as the extension sees it. It is started by the first request, and outlives its process:
@@ -46,6 +52,9 @@ export class CoppiceClient implements vscode.Disposable {
   readonly #notifications = new Map<string, vscode.EventEmitter<unknown>>();
   #state: ServerState = "stopped";
   #running: Promise<LanguageClient> | undefined;
+
+  /** What the server works on. */
+  readonly progress = new ProgressFeed();
 
   readonly onDidChangeState = this.#states.event;
 
@@ -68,6 +77,17 @@ export class CoppiceClient implements vscode.Disposable {
       return await client.sendRequest<Result<M>>(method, params, token);
     } catch (error) {
       throw translated(error);
+    }
+  }
+
+  /** Runs `work` while the steps on `workDoneToken` go to `progress`, which hears those of the server's own tokens anyway. */
+  async watch<T>(workDoneToken: string, work: () => Promise<T>): Promise<T> {
+    const client = await this.start();
+    const steps = client.onProgress(WorkDoneProgress.type, workDoneToken, () => undefined);
+    try {
+      return await work();
+    } finally {
+      steps.dispose();
     }
   }
 
@@ -137,7 +157,10 @@ export class CoppiceClient implements vscode.Disposable {
 
   async #launch(): Promise<LanguageClient> {
     this.#become("starting");
-    const client = await this.#connect(() => { this.#giveUp(); });
+    const client = await this.#connect({
+      onGivenUp: () => { this.#giveUp(); },
+      onProgress: (token, step) => { this.progress.take(token, step); },
+    });
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) this.#become("running");
       if (newState === State.Starting) this.#become("starting");
@@ -159,6 +182,7 @@ export class CoppiceClient implements vscode.Disposable {
 
   #become(state: ServerState): void {
     if (this.#state === state) return;
+    if (state !== "running") this.progress.clear();
     this.#state = state;
     this.#states.fire(state);
   }

@@ -33,6 +33,13 @@ export class Conversations implements vscode.Disposable {
     return this.#memory.get<string>(KEY);
   }
 
+  /** The active conversation's id. Throws a sentence for people where there is none. */
+  get current(): string {
+    const id = this.active;
+    if (id === undefined) throw new CoppiceError("No conversation is open. Open one, or start a new one.");
+    return id;
+  }
+
   async select(id: string | undefined): Promise<void> {
     if (id === this.active) return;
     await this.#memory.update(KEY, id);

@@ -1,30 +1,52 @@
 import * as vscode from "vscode";
 
+import { registerBranchCommands } from "./branches/commands";
+import { BranchesView } from "./branches/view";
 import { registerChat } from "./chat/panel";
 import { CoppiceClient } from "./client";
-import { registerServerCommands } from "./commands/server";
+import { registerCompactionCommands } from "./commands/compacting";
+import { registerConversationCommands } from "./commands/conversations";
+import { registerExchangeCommands } from "./commands/exchange";
 import { Commands } from "./commands/registry";
+import { registerServerCommands } from "./commands/server";
 import { Conversations } from "./conversations";
+import { registerContextDocument } from "./documents/context";
+import { FilesView, registerFileCommands } from "./files/view";
 import { languageClient } from "./server/connect";
 import { Servers } from "./server/servers";
+import { Status } from "./status";
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Coppice", { log: true });
   const servers = new Servers(context, log);
-  const client = new CoppiceClient(async (onGivenUp) => {
+  const client = new CoppiceClient(async (events) => {
     const launch = { server: await servers.find(), variables: {} };
-    return languageClient(context, log, launch, onGivenUp);
+    return languageClient(context, log, launch, events);
   });
   const conversations = new Conversations(client, context.workspaceState);
-  const commands = new Commands(context, log, servers);
-  context.subscriptions.push(log, client, conversations);
+  const branches = new BranchesView(client, conversations);
+  const files = new FilesView(client, conversations);
+  context.subscriptions.push(log, client, conversations, branches, files, new Status(client, conversations));
 
-  registerChat(context, client, conversations);
-  for (const view of ["coppice.branches", "coppice.files"]) {
-    context.subscriptions.push(vscode.window.registerTreeDataProvider(view, empty));
-  }
-  commands.add("coppice.newConversation", () => conversations.create());
+  const chat = registerChat(context, client, conversations);
+  const commands = new Commands(context, log, servers);
+  registerConversationCommands(commands, client, conversations, chat);
+  registerExchangeCommands(commands, client, conversations, chat, log);
+  registerCompactionCommands(commands, context, client, conversations);
+  registerBranchCommands(commands, client, conversations, chat, branches);
+  registerFileCommands(commands, files);
+  registerContextDocument(commands, context, client, conversations);
   registerServerCommands(commands, context, client, servers, log);
+  followInContextKeys(context, client, conversations);
 }
 
-const empty: vscode.TreeDataProvider<never> = { getChildren: () => [], getTreeItem: (item) => item };
+/** What the menus and welcome texts of package.json ask for. */
+function followInContextKeys(context: vscode.ExtensionContext, client: CoppiceClient, conversations: Conversations): void {
+  const set = (key: string, value: unknown) => void vscode.commands.executeCommand("setContext", key, value);
+  const follow = () => {
+    set("coppice.hasConversation", conversations.active !== undefined);
+    set("coppice.server", client.state);
+  };
+  follow();
+  context.subscriptions.push(conversations.onDidChangeActive(follow), client.onDidChangeState(follow));
+}

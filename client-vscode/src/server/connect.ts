@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/node";
 
 import { serverSection } from "../settings/section";
+import type { ServerEvents } from "../client";
 import { restartingHandler } from "./endings";
 import type { Found } from "./find";
 
@@ -19,7 +20,7 @@ export function languageClient(
   context: vscode.ExtensionContext,
   log: vscode.LogOutputChannel,
   { server, variables }: Launch,
-  onGivenUp: () => void,
+  events: ServerEvents,
 ): LanguageClient {
   const section = (uri?: string) => serverSection(context.extension, uri === undefined ? undefined : vscode.Uri.parse(uri));
   // The folder is the extension's own, so that nothing in a checkout is picked up by the program.
@@ -33,9 +34,14 @@ export function languageClient(
       outputChannel: log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       initializationOptions: { settings: section(), ...ANSWERED },
-      errorHandler: restartingHandler(log, onGivenUp),
+      errorHandler: restartingHandler(log, events.onGivenUp),
       initializationFailedHandler: () => false,
       middleware: {
+        // The language client would show work where nobody can stop it; of its own display it hears the end alone.
+        handleWorkDoneProgress: (token, step, next) => {
+          events.onProgress(token, step);
+          if (step.kind === "end") next(token, step);
+        },
         workspace: {
           configuration: ({ items }) => items.map((item) => (item.section === "coppice" ? section(item.scopeUri) : null)),
         },

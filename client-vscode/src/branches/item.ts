@@ -1,0 +1,59 @@
+import * as vscode from "vscode";
+
+import { counted, oneLine } from "../format";
+import type { TreeNode } from "../protocol.gen";
+
+export interface Shown {
+  isLeaf: boolean;
+  isFork: boolean;
+  hasChildren: boolean;
+  /** What a compaction brought, `142k → 23k tokens`. */
+  gain?: string | undefined;
+}
+
+/** A node as the tree view draws it. What a conversation says is shown as text. */
+export function treeItem(node: TreeNode, shown: Shown): vscode.TreeItem {
+  const title = oneLine(node.label ?? (node.type === "compaction" ? "Compaction" : node.preview)) || kind(node);
+  const item = new vscode.TreeItem(title, collapsible(node, shown));
+  const described = [
+    shown.isLeaf ? "current" : undefined,
+    shown.gain,
+    (node.runLength ?? 1) > 1 ? counted(node.runLength ?? 1, "entry", "entries") : undefined,
+    node.label !== undefined ? oneLine(node.preview, 60) : undefined,
+  ].filter((part) => part !== undefined && part !== "");
+  item.id = node.id;
+  item.description = described.join(" · ");
+  item.iconPath = new vscode.ThemeIcon(icon(node, shown), node.onCurrentPath ? new vscode.ThemeColor("charts.blue") : undefined);
+  item.contextValue = context(node, shown);
+  if (!shown.isLeaf) item.command = { command: "coppice.branches.switch", title: "Switch to This Branch", arguments: [node] };
+  const spoken = [title, ...described, node.pinned ? "pinned" : "", node.onCurrentPath ? "on the current path" : ""];
+  item.accessibilityInformation = { label: spoken.filter((part) => part !== "").join(", ") };
+  return item;
+}
+
+function kind({ type, role }: TreeNode): string {
+  return (role ?? type).replaceAll("_", " ");
+}
+
+function collapsible(node: TreeNode, { hasChildren }: Shown): vscode.TreeItemCollapsibleState {
+  const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+  if (!hasChildren) return None;
+  return node.onCurrentPath ? Expanded : Collapsed;
+}
+
+function icon({ type, role, label, pinned }: TreeNode, { isLeaf, isFork }: Shown): string {
+  if (isLeaf) return "circle-filled";
+  if (pinned) return "pinned";
+  if (label !== undefined) return "tag";
+  if (type === "compaction") return "fold";
+  if (type === "branch_summary") return "note";
+  if (isFork) return "git-branch";
+  if (role === "user") return "account";
+  return role === "toolResult" ? "tools" : "comment";
+}
+
+/** The words that the menus of package.json ask for. */
+function context({ type, pinned }: TreeNode, { isLeaf }: Shown): string {
+  const pinning = pinned ? "unpin" : type === "message" || type === "custom_message" ? "pinnable" : "";
+  return ["entry", isLeaf ? "" : "switch", pinning].join(" ");
+}

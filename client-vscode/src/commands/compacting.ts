@@ -1,0 +1,62 @@
+import * as vscode from "vscode";
+
+import type { CoppiceClient } from "../client";
+import type { Conversations } from "../conversations";
+import { beforeAndAfter } from "../format";
+import { watched } from "../progress/watched";
+import type { CompactionEnded } from "../protocol.gen";
+import type { Commands } from "./registry";
+
+export function registerCompactionCommands(
+  commands: Commands,
+  context: vscode.ExtensionContext,
+  client: CoppiceClient,
+  conversations: Conversations,
+): void {
+  const compact = (instructions?: string) => {
+    const params = { conversationId: conversations.current, instructions: instructions ?? null };
+    return watched(client, "Compacting", "coppice/compact", params);
+  };
+  commands.add("coppice.compact", () => compact());
+  commands.add("coppice.compactWithFocus", async () => {
+    const prompt = "What must the summary not lose?";
+    const focus = await vscode.window.showInputBox({ title: "Compact with Focus", prompt });
+    if (focus !== undefined) await compact(focus);
+  });
+  commands.add("coppice.undoCompaction", async (compactionId?: unknown) => {
+    await client.request("coppice/undoCompaction", {
+      conversationId: conversations.current,
+      // A menu of a view gives other things.
+      compactionId: typeof compactionId === "string" ? compactionId : null,
+    });
+    void vscode.window.showInformationMessage("The compaction is undone. It stays in the tree.");
+  });
+  commands.add("coppice.cancelWork", async () => {
+    const { cancelled } = await client.request("coppice/cancel", { conversationId: conversations.current });
+    if (cancelled.length === 0) void vscode.window.showInformationMessage("Nothing is running.");
+  });
+  commands.add("coppice.status.work", async () => {
+    const work = client.progress.latest;
+    if (work === undefined) return;
+    const message = [work.title, work.message].filter((part) => part !== undefined).join(": ");
+    const chosen = await vscode.window.showInformationMessage(message, "Stop");
+    if (chosen === "Stop") await vscode.commands.executeCommand("coppice.cancelWork");
+  });
+  context.subscriptions.push(
+    client.onNotification("coppice/compactionEnded", (ended) => {
+      if (ended.conversationId === conversations.active) void tell(ended);
+    }),
+  );
+}
+
+/** What a compaction came to. A failed one that was asked for is told by its command. */
+async function tell({ status, reason, tokensBefore, tokensAfter, entryId, error }: CompactionEnded): Promise<void> {
+  if (status === "failed" && reason !== "manual") {
+    void vscode.window.showWarningMessage(`The conversation could not be compacted. ${error ?? ""}`.trim());
+  }
+  if (status !== "completed" || tokensBefore === undefined || tokensAfter === undefined) return;
+  const message = `Compacted: ${beforeAndAfter(tokensBefore, tokensAfter)}`;
+  const chosen = await vscode.window.showInformationMessage(message, "Undo", "Show What the Model Sees");
+  if (chosen === "Undo") await vscode.commands.executeCommand("coppice.undoCompaction", entryId);
+  if (chosen !== undefined && chosen !== "Undo") await vscode.commands.executeCommand("coppice.showContext");
+}

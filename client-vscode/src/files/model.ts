@@ -1,0 +1,49 @@
+import { counted } from "../format";
+import type { FileRecord, FilesResult } from "../protocol.gen";
+
+export type Kind = "modified" | "read" | "deleted";
+
+export interface TrackedFile {
+  kind: Kind;
+  path: string;
+  /** How often, by whom, and the earlier name: `2 writes · 1 read · tool, editor`. */
+  description: string;
+}
+
+export interface FileGroup {
+  kind: Kind;
+  title: string;
+  files: TrackedFile[];
+}
+
+const TITLES: Record<Kind, string> = { modified: "Modified", read: "Read", deleted: "Deleted" };
+
+/** The files by what became of them; groups without files are left out. */
+export function fileGroups({ modifiedFiles, readFiles, deletedFiles, records }: FilesResult): FileGroup[] {
+  const byPath = new Map(records.map((record) => [record.path, record]));
+  const lists: [Kind, string[]][] = [
+    ["modified", modifiedFiles],
+    ["read", readFiles],
+    ["deleted", deletedFiles],
+  ];
+  return lists
+    .filter(([, paths]) => paths.length > 0)
+    .map(([kind, paths]) => ({
+      kind,
+      title: TITLES[kind],
+      files: paths.map((path) => ({ kind, path, description: described(byPath.get(path)) })),
+    }));
+}
+
+function described(record: FileRecord | undefined): string {
+  if (record === undefined) return "";
+  const { reads, writes, sources, renamedFrom } = record;
+  return [
+    writes > 0 ? counted(writes, "write") : "",
+    reads > 0 ? counted(reads, "read") : "",
+    sources.join(", "),
+    renamedFrom === undefined ? "" : `was ${renamedFrom}`,
+  ]
+    .filter((part) => part !== "")
+    .join(" · ");
+}

@@ -1,0 +1,64 @@
+import type { WorkDoneProgressBegin, WorkDoneProgressEnd, WorkDoneProgressReport } from "vscode-languageclient/node";
+
+export type Step = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd;
+export type Token = string | number;
+
+/** Work of the server, as far as it has told. `percentage` is 0 to 100. */
+export interface Work {
+  title: string;
+  percentage?: number | undefined;
+  message?: string | undefined;
+}
+
+export interface Ended {
+  title: string;
+  /** What came of it, `142k → 23k tokens` for instance. */
+  message?: string | undefined;
+}
+
+type Listener = (token: Token, work: Work | undefined, ended: Ended | undefined) => void;
+
+/** What the server works on, from the `$/progress` of every token. */
+export class ProgressFeed {
+  readonly #works = new Map<Token, Work>();
+  readonly #listeners = new Set<Listener>();
+
+  /** The work that began last and has not ended. */
+  get latest(): Work | undefined {
+    return [...this.#works.values()].at(-1);
+  }
+
+  take(token: Token, step: Step): void {
+    const known = this.#works.get(token);
+    if (step.kind === "begin") {
+      this.#put(token, { title: step.title, percentage: step.percentage, message: step.message });
+    } else if (known !== undefined && step.kind === "report") {
+      this.#put(token, { ...known, percentage: step.percentage ?? known.percentage, message: step.message ?? known.message });
+    } else if (known !== undefined) {
+      this.#works.delete(token);
+      this.#tell(token, undefined, { title: known.title, message: step.kind === "end" ? step.message : undefined });
+    }
+  }
+
+  /** Forgets everything: the server that told it is gone. */
+  clear(): void {
+    for (const [token, { title }] of [...this.#works]) {
+      this.#works.delete(token);
+      this.#tell(token, undefined, { title });
+    }
+  }
+
+  listen(listener: Listener): { dispose(): void } {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  }
+
+  #put(token: Token, work: Work): void {
+    this.#works.set(token, work);
+    this.#tell(token, work, undefined);
+  }
+
+  #tell(token: Token, work: Work | undefined, ended: Ended | undefined): void {
+    for (const listener of this.#listeners) listener(token, work, ended);
+  }
+}
