@@ -31,8 +31,8 @@ test("each setting that an editor may set is contributed, with the server's defa
 });
 
 test("what a workspace's file may not set, a workspace's settings may not either", () => {
-  const personal = contributed.filter(({ isPersonal }) => isPersonal).map(({ name }) => name);
-  assert.deepEqual(personal, rows.filter(({ who }) => !who.includes("workspace")).map(({ name }) => name));
+  const personal = contributed.filter(({ isPersonal }) => isPersonal).map(({ name }) => name).sort();
+  assert.deepEqual(personal, rows.filter(({ who }) => !who.includes("workspace")).map(({ name }) => name).sort());
 });
 
 test("every personal setting is restricted in an untrusted workspace", () => {
