@@ -74,7 +74,10 @@ export class CoppiceClient implements vscode.Disposable {
   ): Promise<Result<M>> {
     const client = await this.start();
     try {
-      return await client.sendRequest<Result<M>>(method, params, token);
+      // A token that is undefined would count as a second positional parameter.
+      return await (token === undefined
+        ? client.sendRequest<Result<M>>(method, params)
+        : client.sendRequest<Result<M>>(method, params, token));
     } catch (error) {
       throw translated(error);
     }
