@@ -75,6 +75,9 @@ class Editor:
     def open_gate(self) -> None:
         self.gate.touch()
 
+    def close_gate(self) -> None:
+        self.gate.unlink()
+
     def _hear(self, method: str) -> Callable[[Any], None]:
         def listener(params: Any) -> None:
             self.heard.append((method, params))

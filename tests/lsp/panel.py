@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lsp.editor import Editor, editing
 from lsprotocol import types
 from models.asking import Provider
 from models.provider_server import ProviderServer, Reply
 from models.provider_window import Says, Windowed
+from pygls.exceptions import JsonRpcException
 
 RunTool = Callable[[dict[str, Any]], Awaitable[Any]]
 """Runs a tool with its arguments: the result of `coppice/invokeTool`, or a text that it gives."""
@@ -57,6 +59,15 @@ class Panel:
     async def ask(self, method: str, **params: Any) -> Any:
         return await self.editor.ask(f"coppice/{method}", {**self.about, **params})
 
+    async def has_said(self, tokens: int) -> None:
+        """Appends questions and answers of about that size together."""
+        entries = []
+        for number in range(tokens // 192):
+            said = {"role": "user", "content": f"Part {number}. " + "It must stay small and fast. " * 13}
+            reply = {"role": "assistant", "content": [{"type": "text", "text": "It is so. " * 38}]}
+            entries += [{"type": "message", "message": message} for message in (said, reply)]
+        await self.ask("append", entries=entries)
+
     async def messages(self) -> list[dict[str, Any]]:
         """The messages on the path, oldest first."""
         entries = await self.editor.entries(self.about["conversationId"])
@@ -100,6 +111,14 @@ def _short(value: dict[str, Any]) -> str:
             return f"call {value['name']}"
         case kind:
             return str(kind)
+
+
+async def refused(running: "asyncio.Task[Any]") -> dict[str, Any]:
+    """The data of the error -32803 that a request ends with, and its message."""
+    with pytest.raises(JsonRpcException) as failure:
+        await running
+    assert failure.value.code == -32803, failure.value
+    return {"message": failure.value.message, **(failure.value.data or {})}
 
 
 def settings_for(provider: Provider, url: str, **compaction: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from lsp.editor import until
-from lsp.panel import READ, WRITE, Panel, chatting
+from lsp.panel import READ, WRITE, Panel, chatting, refused
 from models.asking import PROVIDERS, Provider
 from models.provider_replies import events
 from models.provider_window import Says
@@ -21,13 +21,6 @@ async def contents(arguments: dict[str, Any]) -> str:
 
 def told(panel: Panel, kind: str) -> list[dict[str, Any]]:
     return [value for value in panel.told if value["kind"] == kind]
-
-
-async def refused(running: "asyncio.Task[Any]") -> dict[str, Any]:
-    with pytest.raises(JsonRpcException) as failure:
-        await running
-    assert failure.value.code == -32803, failure.value
-    return {"message": failure.value.message, **(failure.value.data or {})}
 
 
 @every_provider
