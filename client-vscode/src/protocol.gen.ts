@@ -872,18 +872,20 @@ export interface RetryUpdate {
 
 /**
  * What the editor's own model is asked: messages as the protocol's own, without the ids of entries.
- * `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries.
+ * `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries. `tools` may be called in the answer to a turn.
  */
 export interface SampleParams {
   messages: Message[];
   system?: string;
   maxTokens: number;
   purpose: "summary" | "turn";
+  tools?: Tool[];
 }
 
-/** The model's answer. A `stopReason` that is absent counts as `stop`. */
+/** The model's answer. A `stopReason` that is absent counts as `stop`, or `toolUse` with `toolCalls`. */
 export interface SampleResult {
   text: string;
+  toolCalls?: ToolCall[] | null;
   model?: string | null;
   usage?: Usage | null;
   stopReason?: "stop" | "length" | "toolUse" | "error" | "aborted" | null;
@@ -985,7 +987,7 @@ export interface TokenBreakdown {
   pins: number;
 }
 
-/** A tool that the client runs. `inputSchema` is the JSON Schema of its arguments. */
+/** A tool that a model may call. `inputSchema` is the JSON Schema of its arguments. */
 export interface Tool {
   name: string;
   description?: string;

@@ -138,11 +138,13 @@ async def chatting(
     tools: Mapping[str, RunTool] | None = None,
     compaction: dict[str, Any] | None = None,
     settings: dict[str, Any] | None = None,
+    sample: RunTool | None = None,
     is_silent: bool = False,
 ) -> AsyncIterator[Panel]:
     """A panel in a conversation of its own; its model answers with `replies` in a window of 8,000 tokens.
 
-    Summaries wait at the editor's gate, which is open to begin with.
+    With `sample` the editor answers in its place, if the settings say so. Summaries wait at the editor's
+    gate, which is open to begin with.
     """
     model = Windowed(WINDOW, replies, is_silent)
     async with ProviderServer([model]) as server:
@@ -155,8 +157,10 @@ async def chatting(
         async def invoke(params: Any) -> Any:
             return await running[0].invoke(params)
 
-        features = {types.PROGRESS: hear, "coppice/invokeTool": invoke}
-        offers = {} if tools is None else {"tools": True}
+        features: dict[str, Any] = {types.PROGRESS: hear, "coppice/invokeTool": invoke}
+        if sample is not None:
+            features["coppice/sample"] = sample
+        offers = {"tools": tools is not None, "sampling": sample is not None}
         async with editing(directory, features=features, settings=chosen, offers=offers) as editor:
             panel = Panel(editor, server, model, tools or {})
             running.append(panel)

@@ -5,7 +5,7 @@ import pytest
 from models.asking import KEY, PROVIDERS, Provider, asked, request
 from models.provider_replies import answer, events, json_body, openai_events
 
-from coppice.models.chat import ChatRequest, Delta, ModelError
+from coppice.models.chat import ChatRequest, Delta, ModelError, Tool
 from coppice.tree.messages import (
     DeveloperMessage,
     SystemMessage,
@@ -16,11 +16,7 @@ from coppice.tree.messages import (
 )
 from coppice.tree.view import ViewMessage
 
-READ = {
-    "name": "read",
-    "description": "Reads a file",
-    "inputSchema": {"type": "object", "required": ["path"]},
-}
+READ = Tool(name="read", description="Reads a file", input_schema={"type": "object", "required": ["path"]})
 
 
 def chunk(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 """What a model is asked and answers, whoever serves it, and how it fails."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from coppice.errors import ModelFailedError
 from coppice.tree.messages import AssistantMessage, text_of
@@ -25,19 +28,28 @@ FailureKind = Literal[
 ]
 
 
+class Tool(BaseModel):
+    """A tool that a model may call. `inputSchema` is the JSON Schema of its arguments."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    description: str = ""
+    input_schema: Annotated[dict[str, Any], Field(default_factory=dict)]
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One request to a model.
 
     `messages` are a view's; `system` stands before them; `max_tokens` bounds the answer, thinking included.
-    `tools` are `{name, description, inputSchema}`.
     """
 
     messages: Sequence[ViewMessage]
     max_tokens: int
     system: str | None = None
     purpose: Purpose = "summary"
-    tools: Sequence[Mapping[str, Any]] = ()
+    tools: Sequence[Tool] = ()
 
 
 @dataclass(frozen=True, slots=True)

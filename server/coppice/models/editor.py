@@ -7,13 +7,22 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from coppice.models.chat import ChatAnswer, ChatRequest, Delta, ModelError, ModelLimits, OnDelta, Purpose
+from coppice.models.chat import (
+    ChatAnswer,
+    ChatRequest,
+    Delta,
+    ModelError,
+    ModelLimits,
+    OnDelta,
+    Purpose,
+    Tool,
+)
 from coppice.models.providers.answer import LARGEST_ANSWER
 from coppice.models.providers.deadlines import Deadlines
 from coppice.models.providers.keys import redacted
 from coppice.models.providers.model import DEFAULT_WINDOW
 from coppice.recovery.overflow import is_overflow, told_window
-from coppice.tree.messages import AssistantMessage, Message, StopReason, TextContent, Usage
+from coppice.tree.messages import AssistantMessage, Message, StopReason, TextContent, ToolCall, Usage
 
 Sample = Callable[[dict[str, Any]], Awaitable[Any]]
 """Sends the params of `coppice/sample` to the editor and brings its result; raises when it refuses."""
@@ -28,19 +37,22 @@ class _Sampling(BaseModel):
 class SampleParams(_Sampling):
     """What the editor's own model is asked: messages as the protocol's own, without the ids of entries.
 
-    `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries.
+    `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries. `tools` may
+    be called in the answer to a turn.
     """
 
     messages: list[Message]
     system: str | None = None
     max_tokens: Annotated[int, Field(ge=1)]
     purpose: Purpose
+    tools: list[Tool] | None = None
 
 
 class SampleResult(_Sampling):
-    """The model's answer. A `stopReason` that is absent counts as `stop`."""
+    """The model's answer. A `stopReason` that is absent counts as `stop`, or `toolUse` with `toolCalls`."""
 
     text: str
+    tool_calls: list[ToolCall] | None = None
     model: str | None = None
     usage: Usage | None = None
     stop_reason: StopReason | None = None
@@ -49,7 +61,7 @@ class SampleResult(_Sampling):
 class EditorModel:
     """See `coppice.models.chat.ChatModel`.
 
-    `coppice/sample` carries neither tools nor pieces: tools are not sent, and the whole text is one Delta.
+    `coppice/sample` carries no pieces: the whole text is one Delta.
     """
 
     def __init__(
@@ -99,11 +111,12 @@ class EditorModel:
         if result.text and on_delta is not None:
             on_delta(Delta("text", result.text))
         told: dict[str, Any] = {} if result.usage is None else {"usage": result.usage}
+        calls = result.tool_calls or []
         message = AssistantMessage(
-            content=[TextContent(text=result.text)] if result.text.strip() else [],
+            content=[*([TextContent(text=result.text)] if result.text.strip() else []), *calls],
             provider="editor",
             model=result.model or self._model,
-            stop_reason=result.stop_reason or "stop",
+            stop_reason=result.stop_reason or ("toolUse" if calls else "stop"),
             **told,
         )
         return ChatAnswer(message)
@@ -117,6 +130,7 @@ class EditorModel:
             system=request.system or None,
             max_tokens=min(request.max_tokens, self._set_output or request.max_tokens),
             purpose=request.purpose,
+            tools=list(request.tools) or None,
         )
         written = params.model_dump(mode="json", by_alias=True)
         return {key: value for key, value in written.items() if value is not None}

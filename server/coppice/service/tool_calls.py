@@ -1,11 +1,12 @@
 """Tool calls of a model, run by the client."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ValidationError
 
-from coppice.service.messages.tools import InvokeToolParams, InvokeToolResult, Tool
+from coppice.models.chat import Tool
+from coppice.service.messages.tools import InvokeToolParams, InvokeToolResult
 from coppice.service.server_requests import INVOKE_TOOL
 from coppice.service.turns import Ask
 from coppice.tree.messages import TextContent, ToolCall, ToolResultMessage
@@ -23,9 +24,8 @@ class Tools:
         self._tools = {tool.name: tool for tool in tools} if ask is not None else {}
 
     @property
-    def offered(self) -> list[dict[str, Any]]:
-        """As a model is told of them."""
-        return [tool.model_dump(mode="json", by_alias=True) for tool in self._tools.values()]
+    def offered(self) -> list[Tool]:
+        return list(self._tools.values())
 
     async def result_of(self, call: ToolCall) -> ToolResultMessage:
         """What the model is told of its call. Whatever goes wrong is told as well; nothing is raised."""

@@ -240,6 +240,5 @@ class Turn:
     def _size_beside(self) -> int:
         """What is sent beside the view, in tokens: the system prompt and the tools."""
         counter = Counter(self._path().settings)
-        tools = self._tools.offered
-        said = [self._params.system or "", compact_json(tools) if tools else ""]
-        return sum(counter.count_text(text) for text in said if text)
+        tools = (compact_json(tool.model_dump(mode="json")) for tool in self._tools.offered)
+        return sum(counter.count_text(text) for text in (self._params.system or "", *tools))

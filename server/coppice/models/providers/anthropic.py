@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coppice.models.chat import ChatRequest
+from coppice.models.chat import ChatRequest, Tool
 from coppice.models.providers.answer import AnswerBuilder
 from coppice.models.providers.dialect import Ending
 from coppice.models.providers.failures import AnswerFaultError, RefusedInStreamError
@@ -57,11 +57,11 @@ class AnthropicDialect:
         return False
 
 
-def _tool(tool: Any) -> dict[str, Any]:
+def _tool(tool: Tool) -> dict[str, Any]:
     return {
-        "name": tool["name"],
-        "description": tool.get("description") or "",
-        "input_schema": tool.get("inputSchema") or {"type": "object", "properties": {}},
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": tool.input_schema or {"type": "object", "properties": {}},
     }
 
 

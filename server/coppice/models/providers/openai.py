@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from coppice.models.chat import ChatRequest
+from coppice.models.chat import ChatRequest, Tool
 from coppice.models.providers.answer import AnswerBuilder
 from coppice.models.providers.openai_stream import CompletionReader
 from coppice.models.providers.refusals import Refusal
@@ -100,11 +100,11 @@ class OpenAIDialect:
         return _with_plain_roles(rendered) if self._plain_roles else _with_one_opening(rendered)
 
 
-def _tool(tool: Any) -> dict[str, Any]:
+def _tool(tool: Tool) -> dict[str, Any]:
     function = {
-        "name": tool["name"],
-        "description": tool.get("description") or "",
-        "parameters": tool.get("inputSchema") or {"type": "object", "properties": {}},
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.input_schema or {"type": "object", "properties": {}},
     }
     return {"type": "function", "function": function}
 

@@ -4,9 +4,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
+from coppice.models.chat import Tool
 from coppice.service.messages.base import ConversationParams, ProgressToken, WireModel
 from coppice.service.messages.compaction import CompactionStatus
-from coppice.service.messages.tools import Tool
 from coppice.service.messages.usage import UsageState
 from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserContent, UserMessage
 

@@ -1,19 +1,9 @@
 """Messages about tools that the client runs."""
 
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from coppice.service.messages.base import ConversationParams, WireModel
 from coppice.tree.messages import UserContent
-
-
-class Tool(WireModel):
-    """A tool that the client runs. `inputSchema` is the JSON Schema of its arguments."""
-
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-    description: str = ""
-    input_schema: Annotated[dict[str, Any], Field(default_factory=dict)]
 
 
 class InvokeToolParams(ConversationParams):
