@@ -4,7 +4,7 @@ import tseslint from "typescript-eslint";
 export default defineConfig(
   { ignores: ["dist/", "src/protocol.gen.ts"] },
   {
-    files: ["**/*.ts"],
+    files: ["**/*.{ts,tsx}"],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {

@@ -14,10 +14,14 @@ const host = {
 };
 const page = {
   ...common,
-  entryPoints: { webview: "webview/main.ts" },
+  entryPoints: { webview: "webview/main.tsx" },
   outdir: "dist",
   platform: "browser",
   format: "iife",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  loader: { ".ttf": "file" },
+  assetNames: "[name]",
 };
 
 const builds = await Promise.all([context(host), context(page)]);

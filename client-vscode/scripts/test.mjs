@@ -1,11 +1,16 @@
 // Bundles each test and runs them with Node's own test runner; what follows on the command line goes to it.
+// With --browser it is those of the Chat view's page, which need the bundles of `npm run build`.
 import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-const output = "dist/test";
-const tests = readdirSync("test", { recursive: true }).filter((name) => name.endsWith(".test.ts"));
+const given = process.argv.slice(2);
+const inBrowser = given[0] === "--browser";
+if (inBrowser) given.shift();
+const output = inBrowser ? "dist/test-browser" : "dist/test";
+const ending = inBrowser ? ".browser.ts" : ".test.ts";
+const tests = readdirSync("test", { recursive: true }).filter((name) => name.endsWith(ending));
 
 rmSync(output, { recursive: true, force: true });
 await build({
@@ -15,6 +20,7 @@ await build({
   outExtension: { ".js": ".cjs" },
   bundle: true,
   platform: "node",
+  packages: inBrowser ? "external" : "bundle",
   format: "cjs",
   target: "es2023",
   sourcemap: "inline",
@@ -23,7 +29,7 @@ await build({
 const bundles = tests.map((name) => join(output, name.replace(/\.ts$/, ".cjs")));
 const ran = spawnSync(
   process.execPath,
-  ["--enable-source-maps", "--test", "--test-timeout=120000", ...process.argv.slice(2), ...bundles],
+  ["--enable-source-maps", "--test", "--test-timeout=120000", ...given, ...bundles],
   { stdio: "inherit" },
 );
 process.exit(ran.status ?? 1);

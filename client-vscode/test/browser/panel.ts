@@ -1,0 +1,138 @@
+/** The Chat view's page in a real browser, with the theme and the host that VS Code would give it. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { type Browser, chromium, type Page } from "playwright-core";
+
+import type { FromPage, ToPage } from "../../src/chat/messages";
+import { policy } from "../../src/chat/policy";
+
+export const THEMES = ["dark", "light", "hc-dark", "hc-light"] as const;
+export type Theme = (typeof THEMES)[number];
+
+const ORIGIN = "http://panel.test";
+const DIST = "dist";
+const PATIENCE = 10_000;
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+
+interface ThemeValues {
+  body: string;
+  variables: Record<string, string>;
+}
+const themes = JSON.parse(readFileSync("test/browser/themes.json", "utf8")) as Record<Theme, ThemeValues>;
+
+let browser: Promise<Browser> | undefined;
+after(async () => { await (await browser)?.close(); });
+
+interface PanelOptions {
+  theme?: Theme;
+  width?: number;
+  height?: number;
+  /** What the page remembers from before. */
+  state?: unknown;
+}
+
+export class PanelPage {
+  /** What went wrong in the page: errors, and what the policy refused. */
+  readonly complaints: string[] = [];
+
+  private constructor(readonly page: Page) {
+    page.on("pageerror", (error) => this.complaints.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error") this.complaints.push(message.text());
+    });
+    page.on("dialog", (dialog) => {
+      this.complaints.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+  }
+
+  static async open({ theme = "dark", width = 320, height = 700, state }: PanelOptions = {}): Promise<PanelPage> {
+    browser ??= chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox", "--disable-gpu"] });
+    const context = await (await browser).newContext({ viewport: { width, height } });
+    context.setDefaultTimeout(PATIENCE);
+    const page = await context.newPage();
+    const panel = new PanelPage(page);
+    await page.route("**/*", async (route) => {
+      const { origin, pathname } = new URL(route.request().url());
+      if (origin !== ORIGIN) {
+        panel.complaints.push(`asked for ${route.request().url()}`);
+        await route.abort();
+      } else if (pathname === "/") {
+        await route.fulfill({ contentType: "text/html", body: frame(theme) });
+      } else {
+        await route.fulfill({ path: join(DIST, pathname) });
+      }
+    });
+    await page.addInitScript((kept) => {
+      const said: unknown[] = [];
+      let remembered = kept;
+      Object.assign(globalThis, {
+        said,
+        remembered: () => remembered,
+        acquireVsCodeApi: () => ({
+          postMessage: (message: unknown) => said.push(message),
+          getState: () => remembered,
+          setState: (state: unknown) => { remembered = structuredClone(state); },
+        }),
+      });
+    }, state);
+    await page.goto(ORIGIN);
+    return panel;
+  }
+
+  async tell(...messages: readonly ToPage[]): Promise<void> {
+    await this.page.evaluate(async (told) => {
+      for (const message of told) postMessage(message, "*");
+      // The messages are delivered one by one, and shown with the next frame.
+      await new Promise((resolve) => setTimeout(resolve));
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+    }, messages as ToPage[]);
+  }
+
+  /** What the page has said to the host so far. */
+  async said(): Promise<FromPage[]> {
+    return this.page.evaluate(() => (globalThis as unknown as { said: FromPage[] }).said);
+  }
+
+  async remembered(): Promise<unknown> {
+    return this.page.evaluate(() => (globalThis as unknown as { remembered: () => unknown }).remembered());
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+}
+
+/** A test in a browser. Without one it is skipped, and fails where CI must not skip it. */
+export function inBrowser(name: string, options: PanelOptions, play: (panel: PanelPage) => Promise<void>): void {
+  const skip = executablePath === undefined && process.env["CI"] !== "true" && "there is no Chromium";
+  void test(name, { skip }, async () => {
+    const panel = await PanelPage.open(options);
+    try {
+      await play(panel);
+    } finally {
+      await panel.close();
+    }
+  });
+}
+
+function frame(theme: Theme): string {
+  const { body, variables } = themes[theme];
+  const style = Object.entries(variables).map(([name, value]) => `${name}: ${value};`).join(" ").replaceAll('"', "'");
+  // The theme stands in a style sheet of its own, as VS Code sets it past the page's policy.
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<style>:root { ${style} } body { background: var(--vscode-sideBar-background); }</style>
+<meta http-equiv="Content-Security-Policy" content="${policy(ORIGIN, "abc")}">
+<link rel="stylesheet" href="/webview.css">
+<title>Coppice Chat</title>
+</head>
+<body class="${body}">
+<div id="root"></div>
+<script nonce="abc" src="/webview.js"></script>
+</body>
+</html>`;
+}

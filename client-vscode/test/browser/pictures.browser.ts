@@ -1,0 +1,78 @@
+/** Pictures of the panel for whoever changes it to look at: dist/pictures. */
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+
+import { inBrowser, type PanelPage, THEMES } from "./panel";
+import { BREAKDOWN, CONVERSATION, RUNNING, shown, TALK, USAGE } from "./samples";
+
+const FOLDER = "dist/pictures";
+mkdirSync(FOLDER, { recursive: true });
+
+async function picture(panel: PanelPage, name: string): Promise<void> {
+  await panel.page.evaluate(() => document.fonts.ready);
+  await panel.page.screenshot({ path: `${FOLDER}/${name}.png`, animations: "disabled" });
+  assert.deepEqual(panel.complaints, []);
+}
+
+for (const theme of THEMES) {
+  inBrowser(`a conversation, ${theme}`, { theme, width: 360, height: 1500 }, async (panel) => {
+    await panel.tell(RUNNING, shown(TALK));
+    await picture(panel, `conversation-${theme}`);
+  });
+
+  inBrowser(`cards and details opened, ${theme}`, { theme, width: 360, height: 1700 }, async (panel) => {
+    await panel.tell(
+      RUNNING,
+      shown(TALK),
+      { type: "compacted", entryId: "compaction-1", warnings: ["The model's summary had no goal; rules added it."], report: { dropped: { entries: 57, tokens: 118_830, byKind: BREAKDOWN }, files: [], notCarried: ["0x3fe1"] } },
+      { type: "usage", conversationId: "c1", usage: { ...USAGE, tokens: 190_000, shouldCompact: true, breakdown: BREAKDOWN } },
+    );
+    await panel.page.getByTestId("compaction").getByRole("button").first().click();
+    await panel.page.getByRole("button", { name: "Read: 2 files" }).click();
+    await panel.page.getByRole("button", { name: /^Tool bash/ }).click();
+    await panel.page.getByRole("button", { name: "Thinking" }).click();
+    await panel.page.getByRole("button", { name: /^Context:/ }).click();
+    await picture(panel, `opened-${theme}`);
+  });
+
+  inBrowser(`a turn that runs, ${theme}`, { theme, width: 280, height: 640 }, async (panel) => {
+    await panel.tell(
+      RUNNING,
+      shown(TALK.slice(1, 2), { running: true, work: { title: "Compacting", stage: "Summarizing", percentage: 40, cancellable: true } }),
+      { type: "update", conversationId: "c1", update: { kind: "thinking", text: "Hm." } },
+      { type: "update", conversationId: "c1", update: { kind: "text", text: "The reader yields on newlines only, so a last line **without** one is" } },
+      { type: "notice", level: "warning", text: "The window is nearly full, and nothing can be compacted." },
+    );
+    await picture(panel, `running-${theme}`);
+  });
+}
+
+inBrowser("the narrowest sidebar", { width: 220, height: 1200 }, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK, { nextBefore: "m1" }));
+  await picture(panel, "narrow");
+});
+
+inBrowser("the list of conversations", { width: 320, height: 500 }, async (panel) => {
+  const others = ["Retry the upload", "settings from INI to TOML: plan, migration, and the tests of both", "Why is the export slow?"];
+  await panel.tell(RUNNING, shown(TALK.slice(1, 3)), {
+    type: "conversations",
+    conversations: [CONVERSATION, ...others.map((name, at) => ({ ...CONVERSATION, id: `o${at}`, name }))],
+  });
+  await panel.page.getByTestId("conversation-picker").click();
+  await picture(panel, "picker");
+});
+
+inBrowser("nothing said, and no model", { width: 320, height: 500 }, async (panel) => {
+  await panel.tell(RUNNING, { type: "shown", conversation: null, entries: [], running: false }, {
+    type: "notice",
+    level: "error",
+    text: "No model is set up. Name one in the settings; compacting works without.",
+    action: { label: "Set Up a Model", command: "coppice.setUpModel" },
+  });
+  await picture(panel, "welcome");
+});
+
+inBrowser("no server", { width: 320, height: 400 }, async (panel) => {
+  await panel.tell({ type: "server", state: "stopped", message: "There is no `coppice` on the PATH. Install it, or name it in the setting coppice.server.path." });
+  await picture(panel, "no-server");
+});

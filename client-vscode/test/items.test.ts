@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { AssistantContent, Entry, Message } from "../src/protocol.gen";
+import { type Item, withEarlier, withEntries } from "../webview/state/items";
+
+function entry(id: string, message: Message): Entry {
+  return { id, parentId: null, timestamp: "", type: "message", message };
+}
+
+function said(id: string, content: string): Entry {
+  return entry(id, { role: "user", content });
+}
+
+function calling(id: string, ...callIds: string[]): Entry {
+  const content = callIds.map((callId): AssistantContent => ({ type: "toolCall", id: callId, name: "read", arguments: { path: callId } }));
+  return entry(id, { role: "assistant", content });
+}
+
+function result(id: string, toolCallId: string, isError = false): Entry {
+  return entry(id, { role: "toolResult", toolCallId, toolName: "read", content: [{ type: "text", text: `of ${toolCallId}` }], isError });
+}
+
+/** Each item as its id, with the results of its tools. */
+function outline(items: readonly Item[]): unknown {
+  return items.map((item) =>
+    item.kind === "assistant"
+      ? [item.id, ...item.blocks.map((block) => (block.kind === "tool" ? (block.result?.text ?? "open") : block.text))]
+      : item.id,
+  );
+}
+
+test("a tool's result stands in its call, whichever order the results come in", () => {
+  const items = withEntries([], [said("u", "go"), calling("a", "c1", "c2"), result("r2", "c2"), result("r1", "c1", true)]);
+  assert.deepEqual(outline(items), ["u", ["a", "of c1", "of c2"]]);
+  assert.equal(items[1]?.kind === "assistant" && items[1].blocks[0]?.kind === "tool" && items[1].blocks[0].result?.isError, true);
+});
+
+test("the same entries again change nothing", () => {
+  const entries = [said("u", "go"), calling("a", "c1"), result("r1", "c1"), result("orphan", "elsewhere")];
+  const once = withEntries([], entries);
+  assert.deepEqual(withEntries(once, entries), once);
+});
+
+test("a call id that is used again takes the newest result, and keeps the older one", () => {
+  const items = withEntries([], [calling("a1", "c"), result("r1", "c"), calling("a2", "c"), result("r2", "c")]);
+  assert.deepEqual(outline(items), [["a1", "of c"], ["a2", "of c"]]);
+});
+
+test("a result whose call is on an earlier page goes into it when that page is read", () => {
+  const entries = [said("u", "go"), calling("a", "c1", "c2"), result("r1", "c1"), result("r2", "c2"), said("v", "on")];
+  for (let cut = 0; cut <= entries.length; cut += 1) {
+    const later = withEntries([], entries.slice(cut));
+    assert.deepEqual(outline(withEarlier(later, entries.slice(0, cut))), outline(withEntries([], entries)), `cut at ${cut}`);
+  }
+});
+
+test("metadata and what is not for display are not shown", () => {
+  const items = withEntries([], [
+    { id: "l", parentId: null, timestamp: "", type: "label", targetId: "x" },
+    { id: "f", parentId: null, timestamp: "", type: "file_activity", changes: [] },
+    { id: "c", parentId: null, timestamp: "", type: "custom", customType: "x" },
+    { id: "h", parentId: null, timestamp: "", type: "custom_message", customType: "x", content: "hidden", display: false },
+  ]);
+  assert.deepEqual(items, []);
+});
+
+test("a compaction tells its numbers, its files and who wrote it", () => {
+  const [item] = withEntries([], [
+    {
+      id: "k", parentId: null, timestamp: "", type: "compaction", summary: "S", tokensBefore: 100, tokensAfter: 10, reason: "manual",
+      details: { readFiles: ["a", 3], modifiedFiles: "none", summarizer: "offline" },
+    },
+  ]);
+  assert.deepEqual(item, {
+    kind: "compaction", id: "k", summary: "S", tokensBefore: 100, tokensAfter: 10, reason: "manual", writer: "offline", readFiles: ["a"], modifiedFiles: [],
+  });
+});
+
+test("a command tells how it ended", () => {
+  const bash = { role: "bashExecution", command: "make", output: "" } as const;
+  const items = withEntries([], [
+    entry("1", { ...bash, exitCode: 0 }),
+    entry("2", { ...bash, exitCode: 2, truncated: true }),
+    entry("3", { ...bash, cancelled: true, excludeFromContext: true }),
+  ]);
+  assert.deepEqual(
+    items.map((item) => item.kind === "bash" && [item.failed, item.remarks.join(", ")]),
+    [[false, ""], [true, "exit 2, cut off"], [true, "cancelled, not sent to the model"]],
+  );
+});
+
+test("ten thousand messages are taken in within a second", () => {
+  const entries = Array.from({ length: 10_000 }, (_, at) => said(`u${at}`, "text"));
+  const started = performance.now();
+  assert.equal(withEntries([], entries).length, 10_000);
+  assert.ok(performance.now() - started < 1000);
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fromPageMessage, toPageMessage, type ToPage } from "../src/chat/messages";
+import type { Conversation, Entry, PromptUpdate } from "../src/protocol.gen";
+import { INITIAL, type PanelState, reduce } from "../webview/state/state";
+
+const CONVERSATION: Conversation = {
+  id: "c1", workspaceUri: "file:///w", createdAt: "", modifiedAt: "", leafId: null, entryCount: 0,
+};
+
+function after(...messages: ToPage[]): PanelState {
+  return messages.reduce(reduce, INITIAL);
+}
+
+function opened(...messages: ToPage[]): PanelState {
+  return after({ type: "shown", conversation: CONVERSATION, entries: [], running: true }, ...messages);
+}
+
+function update(update: PromptUpdate, conversationId = "c1"): ToPage {
+  return { type: "update", conversationId, update };
+}
+
+const REPLY: Entry = {
+  id: "a", parentId: null, timestamp: "", type: "message", message: { role: "assistant", content: [{ type: "text", text: "Hello." }] },
+};
+
+test("pieces of a reply make its blocks, and the reply takes their place", () => {
+  const pieces = [
+    update({ kind: "thinking", text: "Hm" }),
+    update({ kind: "thinking", text: "m." }),
+    update({ kind: "text", text: "Hel" }),
+    update({ kind: "text", text: "lo." }),
+    update({ kind: "toolCall", toolCallId: "t", name: "read", arguments: {} }),
+    update({ kind: "text", text: "!" }),
+  ];
+  assert.deepEqual(opened(...pieces).shown?.draft, [
+    { kind: "thinking", text: "Hmm." },
+    { kind: "text", text: "Hello." },
+    { kind: "tool", callId: "t", name: "read", call: { arguments: {} } },
+    { kind: "text", text: "!" },
+  ]);
+  const { message } = REPLY;
+  assert.equal(message.role, "assistant");
+  const replied = opened(...pieces, update({ kind: "message", entryId: "a", message: message }));
+  assert.deepEqual(replied.shown?.draft, []);
+  assert.equal(replied.shown.items.length, 1);
+});
+
+test("a reply that the store and the turn both tell of is shown once", () => {
+  const state = opened(
+    { type: "grown", conversationId: "c1", entries: [REPLY] },
+    update({ kind: "message", entryId: "a", message: { role: "assistant", content: [] } }),
+    { type: "grown", conversationId: "c1", entries: [REPLY] },
+  );
+  assert.equal(state.shown?.items.length, 1);
+});
+
+test("a tool's result keeps the reply that is being written", () => {
+  const result: PromptUpdate = { kind: "message", entryId: "r", message: { role: "toolResult", toolCallId: "t", toolName: "read", content: [] } };
+  assert.equal(opened(update({ kind: "text", text: "…" }), update(result)).shown?.draft.length, 1);
+});
+
+test("what was told of a reply is dropped when it is tried again, and when the turn ends", () => {
+  const begun = update({ kind: "text", text: "Hel" });
+  assert.deepEqual(opened(begun, update({ kind: "retry", attempt: 1, strategy: "compacted" })).shown?.draft, []);
+  assert.deepEqual(opened(begun, { type: "turn", conversationId: "c1", running: false }).shown?.draft, []);
+});
+
+test("what is told of another conversation changes nothing", () => {
+  const state = opened();
+  const others: ToPage[] = [
+    update({ kind: "text", text: "x" }, "c2"),
+    { type: "grown", conversationId: "c2", entries: [REPLY] },
+    { type: "turn", conversationId: "c2", running: false },
+    { type: "renamed", conversation: { ...CONVERSATION, id: "c2" } },
+  ];
+  for (const other of others) assert.equal(reduce(state, other), state, other.type);
+});
+
+test("the same notice is shown once, and at most three at a time", () => {
+  const notice = (text: string): ToPage => ({ type: "notice", level: "error", text });
+  const state = after(notice("a"), notice("b"), notice("a"), notice("c"), notice("d"));
+  assert.deepEqual(state.notices.map(({ text }) => text), ["a", "c", "d"]);
+  const dismissed = reduce(state, { type: "dismiss", id: state.notices[1]?.id ?? 0 });
+  assert.deepEqual(dismissed.notices.map(({ text }) => text), ["a", "d"]);
+});
+
+test("the host takes nothing of the page but what the messages allow", () => {
+  assert.deepEqual(fromPageMessage({ type: "send", text: "hi", more: 1 }), { type: "send", text: "hi" });
+  const refused = [
+    undefined, null, "send", {}, { type: "eval" }, { type: "send" }, { type: "send", text: "" }, { type: "send", text: 3 },
+    { type: "run", command: "workbench.action.terminal.new" }, { type: "open", conversationId: "" }, { type: "openLink", href: "x".repeat(9000) },
+  ];
+  for (const value of refused) assert.equal(fromPageMessage(value), undefined, JSON.stringify(value));
+});
+
+test("the page passes over what it does not know", () => {
+  for (const value of [undefined, {}, { type: "shown" }, { type: "grown", conversationId: "c", entries: [3] }]) {
+    assert.equal(toPageMessage(value), undefined);
+  }
+  assert.equal(toPageMessage({ type: "focus" })?.type, "focus");
+});

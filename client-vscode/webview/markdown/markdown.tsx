@@ -1,0 +1,118 @@
+/** Markdown of a conversation, as elements. */
+import { type ComponentChild, type ComponentChildren, Fragment, type JSX } from "preact";
+import { memo } from "preact/compat";
+import { useMemo, useRef } from "preact/hooks";
+
+import { Code } from "../view/code";
+import { Icon } from "../view/icon";
+import { Link } from "../view/link";
+import { type Node, parse, settled } from "./parse";
+
+/** Longer text is shown as it is: nobody reads it as prose, and parsing it would be felt. */
+const LONGEST = 200_000;
+
+export const Markdown = memo(function Markdown({ text }: { text: string }): JSX.Element {
+  const content = useMemo(() => (text.length > LONGEST ? <Code text={text} /> : elements(parse(text))), [text]);
+  return <div class="markdown">{content}</div>;
+});
+
+/** Markdown that is still growing: only its last block is parsed and rendered anew. */
+export function GrowingMarkdown({ text }: { text: string }): JSX.Element {
+  const known = useRef<{ text: string; pieces: readonly string[] }>({ text: "", pieces: [] });
+  if (!text.startsWith(known.current.text)) known.current = { text: "", pieces: [] };
+  const { text: before, pieces } = known.current;
+  const rest = text.slice(before.length);
+  const length = settled(rest);
+  if (length > 0) {
+    known.current = { text: text.slice(0, before.length + length), pieces: [...pieces, rest.slice(0, length)] };
+  }
+  return (
+    <>
+      {[...known.current.pieces, rest.slice(length)].map((piece, at) => (
+        <Markdown key={at} text={piece} />
+      ))}
+    </>
+  );
+}
+
+function elements(nodes: readonly Node[]): ComponentChildren {
+  return nodes.map((node, at) => <Fragment key={at}>{element(node)}</Fragment>);
+}
+
+function element({ token, children, done }: Node): ComponentChild {
+  switch (token.type) {
+    case "inline":
+      return elements(children);
+    case "text":
+      return token.content;
+    case "paragraph_open":
+      return token.hidden ? elements(children) : <p>{elements(children)}</p>;
+    case "heading_open":
+      return <Heading level={Number(token.tag.slice(1))}>{elements(children)}</Heading>;
+    case "bullet_list_open":
+      return <ul>{elements(children)}</ul>;
+    case "ordered_list_open":
+      return <ol start={Number(token.attrGet("start") ?? 1)}>{elements(children)}</ol>;
+    case "list_item_open":
+      return done === undefined ? <li>{elements(children)}</li> : <Task done={done}>{elements(children)}</Task>;
+    case "blockquote_open":
+      return <blockquote>{elements(children)}</blockquote>;
+    case "table_open":
+      return (
+        <div class="table" tabIndex={0} role="region" aria-label="Table">
+          <table>{elements(children)}</table>
+        </div>
+      );
+    case "thead_open":
+      return <thead>{elements(children)}</thead>;
+    case "tbody_open":
+      return <tbody>{elements(children)}</tbody>;
+    case "tr_open":
+      return <tr>{elements(children)}</tr>;
+    case "th_open":
+      return <th>{elements(children)}</th>;
+    case "td_open":
+      return <td>{elements(children)}</td>;
+    case "em_open":
+      return <em>{elements(children)}</em>;
+    case "strong_open":
+      return <strong>{elements(children)}</strong>;
+    case "s_open":
+      return <s>{elements(children)}</s>;
+    case "link_open":
+      return <Link href={String(token.attrGet("href") ?? "")}>{elements(children)}</Link>;
+    case "image":
+      return <span class="placeholder">[image: {token.content || "no description"}]</span>;
+    case "code_inline":
+      return <code>{token.content}</code>;
+    case "fence":
+      return <Code text={token.content} language={token.info.trim().split(/\s+/)[0] ?? ""} />;
+    case "code_block":
+      return <Code text={token.content} />;
+    case "hr":
+      return <hr />;
+    case "softbreak":
+    case "hardbreak":
+      return <br />;
+    default:
+      return token.content;
+  }
+}
+
+/** A heading of a message stands below those of the page. */
+function Heading({ level, children }: { level: number; children: ComponentChildren }): JSX.Element {
+  return (
+    <div role="heading" aria-level={Math.min(6, level + 2)} class={`heading heading-${level}`}>
+      {children}
+    </div>
+  );
+}
+
+function Task({ done, children }: { done: boolean; children: ComponentChildren }): JSX.Element {
+  return (
+    <li class="task">
+      <Icon name={done ? "check" : "circle-large"} label={done ? "Done:" : "Open:"} />
+      <div>{children}</div>
+    </li>
+  );
+}

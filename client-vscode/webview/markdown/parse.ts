@@ -1,0 +1,58 @@
+/** Markdown as a tree of tokens. No HTML is ever made of it: what renders a node knows every kind it renders. */
+import MarkdownIt, { type Token } from "markdown-it";
+
+export interface Node {
+  token: Token;
+  children: readonly Node[];
+  /** Of a list item that is a task: whether it is done. */
+  done?: boolean;
+}
+
+const parser = new MarkdownIt({ html: false, linkify: true, breaks: true, maxNesting: 40 });
+// The renderer decides which links can be followed; the parser only finds them.
+parser.validateLink = () => true;
+parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
+
+export function parse(text: string): readonly Node[] {
+  return nested(parser.parse(text, {}));
+}
+
+/** The number of characters before the last top-level block: those will not change their meaning any more. */
+export function settled(text: string): number {
+  const blocks = parser.parse(text, {}).filter((token) => token.level === 0 && token.nesting >= 0 && token.map);
+  const line = blocks.length > 1 ? (blocks.at(-1)?.map?.[0] ?? 0) : 0;
+  let at = 0;
+  for (let count = 0; count < line; count += 1) at = text.indexOf("\n", at) + 1;
+  return at;
+}
+
+function nested(tokens: readonly Token[]): readonly Node[] {
+  const root: Node[] = [];
+  const open: Node[][] = [root];
+  for (const token of tokens) {
+    if (token.nesting < 0) {
+      if (open.length > 1) open.pop();
+      const closed = open.at(-1)?.at(-1);
+      if (closed !== undefined && token.type === "list_item_close") findTask(closed);
+      continue;
+    }
+    const children: Node[] = token.children ? [...nested(token.children)] : [];
+    open.at(-1)?.push({ token, children });
+    if (token.nesting > 0) open.push(children);
+  }
+  return root;
+}
+
+const TASK = /^\[([ xX])\] /;
+
+function findTask(item: Node): void {
+  const text = firstText(item.children);
+  const task = text && TASK.exec(text.content);
+  if (!text || !task) return;
+  text.content = text.content.slice(task[0].length);
+  item.done = task[1] !== " ";
+}
+
+function firstText([first]: readonly Node[]): Token | undefined {
+  return first === undefined || first.token.type === "text" ? first?.token : firstText(first.children);
+}

@@ -1,0 +1,252 @@
+/** What a conversation shows: one item for each entry that says something, a tool's result inside its call. */
+import type {
+  AssistantMessage,
+  CompactionEntry,
+  Entry,
+  ImageContent,
+  Message,
+  TextContent,
+  ToolCall,
+  ToolResultMessage,
+  UserContent,
+} from "../../src/protocol.gen";
+
+export interface Said {
+  text: string;
+  images: readonly ImageContent[];
+}
+
+export interface ToolResult extends Said {
+  entryId: string;
+  isError: boolean;
+}
+
+/** `call` is absent while the page of the conversation that holds it has not been read. */
+export interface ToolUse {
+  kind: "tool";
+  callId: string;
+  name: string;
+  call?: Pick<ToolCall, "arguments">;
+  result?: ToolResult;
+}
+
+export type Block = { kind: "text"; text: string } | { kind: "thinking"; text: string } | ToolUse;
+
+export interface AssistantItem {
+  kind: "assistant";
+  id: string;
+  blocks: readonly Block[];
+  stopReason?: AssistantMessage["stopReason"];
+  error?: string;
+}
+
+export interface SummaryItem {
+  kind: "compaction" | "branchSummary";
+  id: string;
+  summary: string;
+  tokensBefore?: number;
+  tokensAfter?: number;
+  reason?: string;
+  writer?: string;
+  readFiles: readonly string[];
+  modifiedFiles: readonly string[];
+}
+
+export interface BashItem {
+  kind: "bash";
+  id: string;
+  command: string;
+  output: string;
+  /** `exit 1`, `cancelled`, `cut off`, `not sent to the model`. */
+  remarks: readonly string[];
+  failed: boolean;
+}
+
+export type Item =
+  | ({ kind: "user"; id: string } & Said)
+  | AssistantItem
+  | SummaryItem
+  | BashItem
+  | ({ kind: "custom"; id: string; customType: string } & Said)
+  | { kind: "instruction"; id: string; role: "developer" | "system"; text: string }
+  | { kind: "change"; id: string; text: string };
+
+/** How many of the newest items may come twice: from the turn, and from the conversation that grew by it. */
+const RECENT = 64;
+
+/** `items` with the entries behind them; what they hold already is not added again. */
+export function withEntries(items: readonly Item[], entries: readonly Entry[]): readonly Item[] {
+  const grown = [...items];
+  for (const entry of entries) {
+    if (entry.type === "message" && entry.message.role === "toolResult") {
+      addResult(grown, entry.id, entry.message);
+    } else if (!grown.slice(-RECENT).some((item) => item.id === entry.id)) {
+      const item = itemOf(entry);
+      if (item !== undefined) grown.push(item);
+    }
+  }
+  return grown;
+}
+
+/** `items` with the entries in front of them; results that waited for their call are put into it. */
+export function withEarlier(items: readonly Item[], entries: readonly Entry[]): readonly Item[] {
+  const earlier = [...withEntries([], entries)];
+  const rest: Item[] = [];
+  for (const item of items) {
+    const waiting = waitingResult(item);
+    if (waiting === undefined || !attach(earlier, waiting)) rest.push(item);
+  }
+  return [...earlier, ...rest];
+}
+
+function addResult(items: Item[], entryId: string, message: ToolResultMessage): void {
+  const result: ToolResult = { entryId, isError: message.isError === true, ...said(message.content) };
+  const use: ToolUse & { result: ToolResult } = {
+    kind: "tool",
+    callId: message.toolCallId,
+    name: message.toolName,
+    result,
+  };
+  if (!attach(items, use) && !items.slice(-RECENT).some((item) => item.id === entryId)) {
+    items.push({ kind: "assistant", id: entryId, blocks: [use] });
+  }
+}
+
+function attach(items: Item[], use: ToolUse & { result: ToolResult }): boolean {
+  for (let at = items.length - 1; at >= Math.max(0, items.length - RECENT); at -= 1) {
+    const item = items[at];
+    if (item?.kind !== "assistant") continue;
+    const found = item.blocks.findIndex((block) => block.kind === "tool" && block.call && block.callId === use.callId);
+    if (found < 0) continue;
+    items[at] = { ...item, blocks: item.blocks.with(found, { ...(item.blocks[found] as ToolUse), result: use.result }) };
+    return true;
+  }
+  return false;
+}
+
+function waitingResult(item: Item): (ToolUse & { result: ToolResult }) | undefined {
+  const only = item.kind === "assistant" && item.blocks.length === 1 ? item.blocks[0] : undefined;
+  return only?.kind === "tool" && !only.call && only.result ? { ...only, result: only.result } : undefined;
+}
+
+function itemOf(entry: Entry): Item | undefined {
+  const { id } = entry;
+  switch (entry.type) {
+    case "message":
+      return itemOfMessage(id, entry.message);
+    case "compaction":
+      return compactionItem(entry);
+    case "branch_summary":
+      return { kind: "branchSummary", id, summary: entry.summary, ...files(entry.details), ...writer(entry) };
+    case "custom_message":
+      return entry.display === false
+        ? undefined
+        : { kind: "custom", id, customType: entry.customType, ...said(entry.content) };
+    case "model_change":
+      return { kind: "change", id, text: `Model: ${entry.modelId}` };
+    case "thinking_level_change":
+      return { kind: "change", id, text: `Thinking: ${entry.thinkingLevel}` };
+    default:
+      return undefined;
+  }
+}
+
+function itemOfMessage(id: string, message: Message): Item | undefined {
+  switch (message.role) {
+    case "user":
+      return { kind: "user", id, ...said(message.content) };
+    case "assistant":
+      return assistantItem(id, message);
+    case "bashExecution":
+      return {
+        kind: "bash",
+        id,
+        command: message.command,
+        output: message.output,
+        failed: message.cancelled === true || (message.exitCode ?? 0) !== 0,
+        remarks: [
+          ...(message.cancelled ? ["cancelled"] : []),
+          ...(message.exitCode ? [`exit ${message.exitCode}`] : []),
+          ...(message.truncated ? ["cut off"] : []),
+          ...(message.excludeFromContext ? ["not sent to the model"] : []),
+        ],
+      };
+    case "developer":
+    case "system":
+      return { kind: "instruction", id, role: message.role, text: said(message.content).text };
+    case "custom":
+      return message.display === false
+        ? undefined
+        : { kind: "custom", id, customType: message.customType, ...said(message.content) };
+    case "branchSummary":
+      return { kind: "branchSummary", id, summary: message.summary, ...files(undefined) };
+    case "compactionSummary":
+      return { kind: "compaction", id, summary: message.summary, ...files(undefined), ...known({ tokensBefore: message.tokensBefore }) };
+    case "toolResult":
+      return undefined;
+  }
+}
+
+function assistantItem(id: string, message: AssistantMessage): AssistantItem {
+  return {
+    kind: "assistant",
+    id,
+    blocks: message.content.map(blockOf),
+    ...known({ stopReason: message.stopReason, error: message.errorMessage }),
+  };
+}
+
+function blockOf(content: AssistantMessage["content"][number]): Block {
+  switch (content.type) {
+    case "text":
+      return { kind: "text", text: content.text };
+    case "thinking":
+      return { kind: "thinking", text: content.thinking };
+    case "toolCall":
+      return { kind: "tool", callId: content.id, name: content.name, call: { arguments: content.arguments } };
+  }
+}
+
+function compactionItem(entry: CompactionEntry): SummaryItem {
+  return {
+    kind: "compaction",
+    id: entry.id,
+    summary: entry.summary,
+    ...files(entry.details),
+    ...writer(entry),
+    ...known({ tokensBefore: entry.tokensBefore, tokensAfter: entry.tokensAfter, reason: entry.reason }),
+  };
+}
+
+function writer(entry: { details?: unknown; fromHook?: boolean | null; model?: string | null }): { writer?: string } {
+  const named = property(entry.details, "summarizer");
+  const name = entry.fromHook ? "an extension" : typeof named === "string" ? named : entry.model;
+  return known({ writer: name });
+}
+
+function files(details: unknown): Pick<SummaryItem, "readFiles" | "modifiedFiles"> {
+  return { readFiles: paths(property(details, "readFiles")), modifiedFiles: paths(property(details, "modifiedFiles")) };
+}
+
+function paths(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((path) => typeof path === "string") : [];
+}
+
+function property(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function said(content: string | readonly (UserContent | TextContent)[]): Said {
+  if (typeof content === "string") return { text: content, images: [] };
+  return {
+    text: content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n"),
+    images: content.filter((part) => part.type === "image"),
+  };
+}
+
+type Known<T> = { [K in keyof T]?: NonNullable<T[K]> };
+
+/** The properties that have a value. */
+function known<T extends object>(values: T): Known<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null)) as Known<T>;
+}

@@ -1,0 +1,36 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useId, useState } from "preact/hooks";
+
+import { Icon } from "./icon";
+
+interface FoldProps {
+  /** What a screen reader says of the line. */
+  label: string;
+  head: ComponentChildren;
+  /** What is inside, made when it is opened. */
+  children: () => ComponentChildren;
+}
+
+/** A line that opens. */
+export function Fold({ label, head, children }: FoldProps): JSX.Element {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  return (
+    <div class="fold">
+      <button
+        type="button"
+        class="fold-head"
+        aria-expanded={open}
+        aria-controls={id}
+        aria-label={label}
+        onClick={() => { setOpen(!open); }}
+      >
+        <Icon name={open ? "chevron-down" : "chevron-right"} />
+        {head}
+      </button>
+      <div id={id} class="fold-body" hidden={!open}>
+        {open && children()}
+      </div>
+    </div>
+  );
+}

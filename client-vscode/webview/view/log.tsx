@@ -1,0 +1,87 @@
+import type { JSX } from "preact";
+import { memo } from "preact/compat";
+
+import { post } from "../page";
+import type { Item } from "../state/items";
+import type { PanelState, Shown } from "../state/state";
+import { Icon, IconButton } from "./icon";
+import { DraftMessage, Message } from "./message";
+import { useScrolling } from "./scrolling";
+
+interface LogProps {
+  shown: Shown;
+  reports: PanelState["reports"];
+}
+
+/** The conversation. It begins with its newest page; earlier ones are put in front on demand. */
+export function Log({ shown, reports }: LogProps): JSX.Element {
+  const { items, draft, running, work, nextBefore } = shown;
+  const { frame, content, atEnd, toEnd, hold } = useScrolling(shown.conversation?.id ?? "", items[0]?.id);
+  const showEarlier = (before: string): void => {
+    hold();
+    post({ type: "showEarlier", before });
+  };
+  return (
+    <div class="log-frame">
+      <div ref={frame} class="log-scroll" tabIndex={0} role="region" aria-label="Messages">
+        <div ref={content} class="log" role="log" aria-live="polite" aria-busy={draft.length > 0} aria-label="Conversation">
+          {nextBefore !== undefined && (
+            <button type="button" class="button secondary earlier" onClick={() => { showEarlier(nextBefore); }}>
+              Show Earlier
+            </button>
+          )}
+          <Items items={items} running={running} busy={running || work !== undefined} reports={reports} />
+          {draft.length > 0 && <DraftMessage blocks={draft} />}
+          {running && draft.length === 0 && work === undefined && <p class="working shimmer">Working…</p>}
+        </div>
+      </div>
+      {!atEnd && (
+        <div class="to-end">
+          <IconButton name="arrow-down" label="Scroll to the End" onClick={toEnd} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface ItemsProps {
+  items: readonly Item[];
+  running: boolean;
+  busy: boolean;
+  reports: PanelState["reports"];
+}
+
+/** Apart from the draft, so that a growing reply leaves it alone. */
+const Items = memo(function Items({ items, running, busy, reports }: ItemsProps): JSX.Element {
+  const newest = items.at(-1)?.id;
+  const undoable = busy ? undefined : items.findLast((item) => item.kind === "compaction")?.id;
+  return (
+    <>
+      {items.map((item) => (
+        <Message
+          key={item.id}
+          item={item}
+          running={running && item.id === newest}
+          undoable={item.id === undoable}
+          report={reports[item.id]}
+        />
+      ))}
+    </>
+  );
+});
+
+/** What stands where there is no message yet. */
+export function Welcome(): JSX.Element {
+  return (
+    <div class="welcome" data-testid="welcome">
+      <Icon name="comment-discussion" />
+      <p>Ask about your code, or plan a change. What you say stays in a tree of conversations that you can go back to.</p>
+      <p>
+        <button type="button" class="link" onClick={() => { post({ type: "run", command: "coppice.importConversation" }); }}>
+          Import a conversation
+        </button>
+        {" from Pi, Claude Code or Coppice."}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,133 @@
+import type { JSX } from "preact";
+import { memo } from "preact/compat";
+
+import { GrowingMarkdown, Markdown } from "../markdown/markdown";
+import { post } from "../page";
+import type { AssistantItem, BashItem, Block, Item } from "../state/items";
+import { Code } from "./code";
+import { Fold } from "./fold";
+import { Icon, IconButton } from "./icon";
+import { Images } from "./images";
+import { type Report, SummaryCard } from "./summary-card";
+import { Tool } from "./tool";
+
+interface MessageProps {
+  item: Item;
+  /** The turn that this item is the newest of still runs. */
+  running: boolean;
+  undoable: boolean;
+  report?: Report | undefined;
+}
+
+export const Message = memo(function Message({ item, running, undoable, report }: MessageProps): JSX.Element {
+  switch (item.kind) {
+    case "user":
+      return (
+        <article class="message user" data-testid="user" aria-label="You">
+          <Markdown text={item.text} />
+          <Images images={item.images} />
+          <IconButton name="edit" label="Edit and Resend" onClick={() => { post({ type: "edit", entryId: item.id }); }} />
+        </article>
+      );
+    case "assistant":
+      return <Assistant item={item} running={running} />;
+    case "compaction":
+    case "branchSummary":
+      return <SummaryCard item={item} undoable={undoable} report={report} />;
+    case "bash":
+      return <Bash item={item} />;
+    case "custom":
+      return (
+        <article class="message custom" data-testid="custom" aria-label={item.customType}>
+          <div class="part">{item.customType}</div>
+          <Markdown text={item.text} />
+          <Images images={item.images} />
+        </article>
+      );
+    case "instruction":
+      return (
+        <div class="aside" data-testid="instruction">
+          <Fold label={`${item.role} message`} head={<span>{item.role === "system" ? "System prompt" : "Developer message"}</span>}>
+            {() => <Markdown text={item.text} />}
+          </Fold>
+        </div>
+      );
+    case "change":
+      return <p class="change">{item.text}</p>;
+  }
+});
+
+function Assistant({ item, running }: { item: AssistantItem; running: boolean }): JSX.Element {
+  return (
+    <article class="message assistant" data-testid="assistant" aria-label="Assistant">
+      {item.blocks.map((block, at) => <Part key={at} block={block} running={running} />)}
+      <Ending item={item} />
+    </article>
+  );
+}
+
+function Ending({ item: { stopReason, error } }: { item: AssistantItem }): JSX.Element | null {
+  if (stopReason === "aborted") {
+    return <p class="ending"><Icon name="debug-stop" />Stopped.</p>;
+  }
+  if (stopReason === "error" || error !== undefined) {
+    return <p class="ending failed" role="note"><Icon name="error" label="Error:" />{error ?? "The model's reply failed."}</p>;
+  }
+  if (stopReason === "length") {
+    return <p class="ending"><Icon name="warning" label="Note:" />The reply was cut off at its token limit.</p>;
+  }
+  return null;
+}
+
+function Part({ block, running }: { block: Block; running: boolean }): JSX.Element {
+  switch (block.kind) {
+    case "text":
+      return <Markdown text={block.text} />;
+    case "thinking":
+      return <Thinking text={block.text} />;
+    case "tool":
+      return <Tool use={block} running={running} />;
+  }
+}
+
+function Thinking({ text, growing = false }: { text: string; growing?: boolean }): JSX.Element {
+  return (
+    <div class="aside" data-testid="thinking">
+      <Fold label="Thinking" head={<span class={growing ? "shimmer" : ""}>Thinking{growing && "…"}</span>}>
+        {() => <Markdown text={text} />}
+      </Fold>
+    </div>
+  );
+}
+
+/** The reply that is being written. */
+export function DraftMessage({ blocks }: { blocks: readonly Block[] }): JSX.Element {
+  return (
+    <article class="message assistant" data-testid="draft" aria-label="Assistant">
+      {blocks.map((block, at) => {
+        const growing = at === blocks.length - 1;
+        if (block.kind === "text" && growing) return <GrowingMarkdown key={at} text={block.text} />;
+        if (block.kind === "thinking") return <Thinking key={at} text={block.text} growing={growing} />;
+        return <Part key={at} block={block} running />;
+      })}
+    </article>
+  );
+}
+
+function Bash({ item }: { item: BashItem }): JSX.Element {
+  const remarks = item.remarks.join(", ");
+  const head = (
+    <>
+      <Icon name="terminal" />
+      <code class="tool-about">{item.command}</code>
+      {remarks && <span class={item.failed ? "tool-failed" : ""}>{remarks}</span>}
+    </>
+  );
+  return (
+    <div class="tool" data-testid="bash">
+      <Fold label={`Command ${item.command}${remarks && `, ${remarks}`}`} head={head}>
+        {() => (item.output === "" ? <p class="hint">No output.</p> : <Code text={item.output} label="Output" />)}
+      </Fold>
+    </div>
+  );
+}

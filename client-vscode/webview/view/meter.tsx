@@ -1,0 +1,83 @@
+import type { JSX } from "preact";
+
+import type { TokenBreakdown, UsageState } from "../../src/protocol.gen";
+import { longCount, shortCount } from "../format";
+import { post } from "../page";
+
+interface MeterProps {
+  usage: UsageState;
+  open: boolean;
+  onToggle: () => void;
+}
+
+/** How full the model's window is, with a mark where it is compacted by itself. */
+export function Meter({ usage, open, onToggle }: MeterProps): JSX.Element {
+  const { tokens, contextWindow, thresholdTokens } = usage;
+  const level = usage.shouldCompact ? "full" : tokens > 0.8 * thresholdTokens ? "high" : "low";
+  const text = `${longCount(tokens)} of ${longCount(contextWindow)} tokens used, ${percent(tokens, contextWindow)}. Compacts above ${longCount(thresholdTokens)}.`;
+  return (
+    <div class={`meter meter-${level}`} title={text}>
+      <div
+        class="meter-track"
+        role="meter"
+        aria-label="Context"
+        aria-valuemin={0}
+        aria-valuemax={contextWindow}
+        aria-valuenow={Math.min(tokens, contextWindow)}
+        aria-valuetext={text}
+        data-testid="context-meter"
+      >
+        <div class="meter-fill" style={{ width: percent(Math.min(tokens, contextWindow), contextWindow) }} />
+        <div class="meter-mark" style={{ left: percent(thresholdTokens, contextWindow) }} />
+      </div>
+      <button type="button" class="meter-text" aria-expanded={open} aria-label={`Context: ${shortCount(tokens)} / ${shortCount(contextWindow)} tokens, details`} onClick={onToggle}>
+        {shortCount(tokens)} / {shortCount(contextWindow)}
+      </button>
+    </div>
+  );
+}
+
+const KINDS: readonly (readonly [keyof TokenBreakdown, string])[] = [
+  ["summary", "Summary"],
+  ["user", "You"],
+  ["assistant", "Assistant"],
+  ["thinking", "Thinking"],
+  ["toolCalls", "Tool calls"],
+  ["toolResults", "Tool results"],
+  ["images", "Images"],
+  ["pins", "Pinned"],
+];
+
+/** What fills the window, by kind. */
+export function UsageDetails({ usage, busy }: { usage: UsageState; busy: boolean }): JSX.Element {
+  const { breakdown, tokens } = usage;
+  const rows = KINDS.flatMap(([kind, name]) => {
+    const count = breakdown?.[kind] ?? 0;
+    return count > 0 ? [{ name, count }] : [];
+  });
+  return (
+    <section class="usage" aria-label="Context">
+      <table>
+        <tbody>
+          {rows.map(({ name, count }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="usage-bar">
+                <div style={{ width: percent(count, Math.max(tokens, 1)) }} />
+              </td>
+              <td class="usage-count">{longCount(count)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="hint">Compacts above {longCount(usage.thresholdTokens)} tokens; {longCount(usage.reserveTokens)} stay free for the reply.</p>
+      <button type="button" class="button secondary" disabled={busy} onClick={() => { post({ type: "compact" }); }}>
+        Compact Now
+      </button>
+    </section>
+  );
+}
+
+function percent(part: number, whole: number): string {
+  return `${Math.round((Math.min(part, whole) / Math.max(whole, 1)) * 1000) / 10}%`;
+}

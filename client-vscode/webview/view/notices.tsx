@@ -1,0 +1,69 @@
+import type { JSX } from "preact";
+
+import type { Work } from "../../src/chat/messages";
+import { post } from "../page";
+import type { Notice, PanelState } from "../state/state";
+import { Icon, IconButton } from "./icon";
+
+/** Long work, as it goes on, with the button that stops it. */
+export function WorkBar({ work }: { work: Work }): JSX.Element {
+  const { title, stage, percentage } = work;
+  const value = percentage === undefined ? {} : { "aria-valuenow": percentage };
+  return (
+    <section class="work" aria-label={title} data-testid="work">
+      <div class="work-line">
+        <span class="work-title">{title}{percentage === undefined ? "…" : ` … ${percentage} %`}</span>
+        <span class="work-stage">{stage}</span>
+        {work.cancellable && <button type="button" class="link" onClick={() => { post({ type: "stop" }); }}>Cancel</button>}
+      </div>
+      <div class="work-track" role="progressbar" aria-label={title} aria-valuemin={0} aria-valuemax={100} {...value}>
+        <div class={percentage === undefined ? "work-fill unknown" : "work-fill"} style={{ width: `${percentage ?? 100}%` }} />
+      </div>
+    </section>
+  );
+}
+
+const ICONS = { info: "info", warning: "warning", error: "error" };
+const WORDS = { info: "Note:", warning: "Warning:", error: "Error:" };
+
+export function Notices({ notices, onDismiss }: { notices: readonly Notice[]; onDismiss: (id: number) => void }): JSX.Element {
+  return (
+    <div class="notices" role="status">
+      {notices.map(({ id, level, text, action }) => (
+        <div key={id} class={`notice ${level}`} data-testid="notice">
+          <Icon name={ICONS[level]} label={WORDS[level]} />
+          <div class="notice-text">
+            <p>{text}</p>
+            {action && (
+              <button type="button" class="button" onClick={() => { post({ type: "run", command: action.command }); }}>
+                {action.label}
+              </button>
+            )}
+          </div>
+          <IconButton name="close" label="Dismiss" onClick={() => { onDismiss(id); }} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Said instead of everything that needs the server. */
+export function ServerNotice({ server }: { server: PanelState["server"] }): JSX.Element | null {
+  switch (server.state) {
+    case "running":
+      return null;
+    case "starting":
+      return <p class="server" role="status"><Icon name="loading" spin />Starting the server…</p>;
+    case "stopped":
+      return (
+        <section class="server stopped" aria-label="Server" data-testid="server-stopped">
+          <p><Icon name="debug-disconnect" />The Coppice server is not running.</p>
+          {server.message !== undefined && <p class="hint">{server.message}</p>}
+          <p class="buttons">
+            <button type="button" class="button" onClick={() => { post({ type: "run", command: "coppice.restartServer" }); }}>Restart Server</button>
+            <button type="button" class="button secondary" onClick={() => { post({ type: "run", command: "coppice.showLog" }); }}>Show Log</button>
+          </p>
+        </section>
+      );
+  }
+}

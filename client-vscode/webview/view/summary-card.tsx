@@ -1,0 +1,105 @@
+import type { JSX } from "preact";
+import { memo } from "preact/compat";
+
+import { longCount, plural, shortCount } from "../format";
+import { Markdown } from "../markdown/markdown";
+import { post } from "../page";
+import type { SummaryItem } from "../state/items";
+import type { PanelState } from "../state/state";
+import { Fold } from "./fold";
+import { Icon } from "./icon";
+import { Path } from "./link";
+
+export type Report = PanelState["reports"][string];
+
+const FILE_BLOCKS = /\s*<(read|modified)-files>[\s\S]*?<\/\1-files>/g;
+
+interface CardProps {
+  item: SummaryItem;
+  /** Only the newest compaction can be taken back, and not while something runs. */
+  undoable: boolean;
+  report?: Report | undefined;
+}
+
+/** A compaction or a branch summary: a line of numbers that opens to the summary. */
+export const SummaryCard = memo(function SummaryCard({ item, undoable, report }: CardProps): JSX.Element {
+  const compaction = item.kind === "compaction";
+  const title = compaction ? "Compacted" : "Summary of the branch that was left";
+  const numbers = sizes(item);
+  const head = (
+    <>
+      <Icon name={compaction ? "fold" : "git-branch"} />
+      <span class="card-title">{title}</span>
+      {numbers && <span class="card-numbers">{numbers}</span>}
+    </>
+  );
+  return (
+    <section class="card" data-testid={item.kind} aria-label={title}>
+      <Fold label={numbers ? `${title}: ${numbers}` : title} head={head}>
+        {() => (
+          <>
+            <Markdown text={item.summary.replace(FILE_BLOCKS, "")} />
+            <Files title="Modified" paths={item.modifiedFiles} />
+            <Files title="Read" paths={item.readFiles} />
+            {report && <Loss report={report} />}
+            <p class="hint">{origin(item)}</p>
+            {undoable && (
+              <button type="button" class="button secondary" onClick={() => { post({ type: "undoCompaction", entryId: item.id }); }}>
+                Undo Compaction
+              </button>
+            )}
+          </>
+        )}
+      </Fold>
+      {report?.warnings.map((warning) => (
+        <p key={warning} class="card-warning">
+          <Icon name="warning" label="Warning:" />
+          <span>{warning}</span>
+        </p>
+      ))}
+    </section>
+  );
+});
+
+function sizes({ tokensBefore, tokensAfter }: SummaryItem): string {
+  if (tokensBefore === undefined) return "";
+  const after = tokensAfter === undefined ? "" : ` → ${shortCount(tokensAfter)}`;
+  return `${shortCount(tokensBefore)}${after} tokens`;
+}
+
+const REASONS: Record<string, string> = {
+  manual: "On request",
+  threshold: "The context was nearly full",
+  overflow: "The context was full",
+};
+
+function origin({ reason, writer }: SummaryItem): string {
+  const why = REASONS[reason ?? ""];
+  const who = writer === undefined ? undefined : `written by ${writer}`;
+  return [why, who].filter((part) => part !== undefined).join(" · ");
+}
+
+function Loss({ report: { report } }: { report: Report }): JSX.Element {
+  const { entries, tokens } = report.dropped;
+  return (
+    <p class="hint">
+      The model no longer sees {plural(entries, "entry", "entries")} ({longCount(tokens)} tokens)
+      {report.notCarried.length > 0 && `; not in the summary: ${report.notCarried.join(", ")}`}.
+    </p>
+  );
+}
+
+function Files({ title, paths }: { title: string; paths: readonly string[] }): JSX.Element | null {
+  if (paths.length === 0) return null;
+  return (
+    <Fold label={`${title}: ${plural(paths.length, "file")}`} head={<span>{`${title} · ${plural(paths.length, "file")}`}</span>}>
+      {() => (
+        <ul class="paths">
+          {paths.map((path) => (
+            <li key={path}><Path path={path} /></li>
+          ))}
+        </ul>
+      )}
+    </Fold>
+  );
+}

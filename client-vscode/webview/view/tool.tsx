@@ -1,0 +1,79 @@
+import type { JSX } from "preact";
+import { memo } from "preact/compat";
+
+import { callSummary } from "../format";
+import type { ToolUse } from "../state/items";
+import { Code } from "./code";
+import { Fold } from "./fold";
+import { Icon } from "./icon";
+import { Images } from "./images";
+
+type ToolState = "running" | "done" | "failed" | "unanswered";
+
+const ICONS: Record<ToolState, string> = {
+  running: "loading",
+  done: "check",
+  failed: "error",
+  unanswered: "circle-slash",
+};
+const WORDS: Record<ToolState, string> = {
+  running: "running",
+  done: "done",
+  failed: "failed",
+  unanswered: "no result",
+};
+
+/** A tool's call with its result inside. `running` says that the turn it belongs to still runs. */
+export const Tool = memo(function Tool({ use, running }: { use: ToolUse; running: boolean }): JSX.Element {
+  const state = toolState(use, running);
+  const about = callSummary(use.call?.arguments ?? {});
+  const head = (
+    <>
+      <span class="tool-name">{use.name}</span>
+      <span class="tool-about" title={about}>{about}</span>
+      <span class={`tool-state tool-${state}`} title={WORDS[state]}>
+        <Icon name={ICONS[state]} spin={state === "running"} />
+      </span>
+    </>
+  );
+  return (
+    <div class="tool" data-testid="tool">
+      <Fold label={`Tool ${use.name} ${about}, ${WORDS[state]}`} head={head}>
+        {() => <Details use={use} />}
+      </Fold>
+    </div>
+  );
+});
+
+function Details({ use }: { use: ToolUse }): JSX.Element {
+  const { call, result } = use;
+  return (
+    <>
+      {call && Object.entries(call.arguments).map(([name, value]) => <Argument key={name} name={name} value={value} />)}
+      {result && result.text !== "" && (
+        <>
+          <div class="part">{result.isError ? "Error" : "Result"}</div>
+          <Code text={result.text} label={result.isError ? "Error" : "Result"} />
+        </>
+      )}
+      {result && <Images images={result.images} />}
+      {result?.text === "" && result.images.length === 0 && <p class="hint">The result is empty.</p>}
+    </>
+  );
+}
+
+function Argument({ name, value }: { name: string; value: unknown }): JSX.Element {
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const short = text.length <= 60 && !text.includes("\n");
+  return (
+    <div class="argument">
+      <div class="part">{name}</div>
+      {short ? <code>{text}</code> : <Code text={text} label={name} />}
+    </div>
+  );
+}
+
+function toolState({ result }: ToolUse, running: boolean): ToolState {
+  if (result) return result.isError ? "failed" : "done";
+  return running ? "running" : "unanswered";
+}
