@@ -11,6 +11,7 @@ from coppice.compaction.summarizer import Summarizer
 from coppice.service.jobs import NoProgress, Progress
 from coppice.service.messages.base import WireModel
 from coppice.service.methods import METHODS
+from coppice.service.plugins import Plugins
 from coppice.service.service import Service
 
 
@@ -77,20 +78,24 @@ MakeClient = Callable[..., Any]
 
 @pytest.fixture
 async def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeClient]:
-    """Makes clients on one store; `summarizer` stands in for the configured one."""
+    """Makes clients on one store; `summarizer` and `plugins` stand in for those that there are."""
     monkeypatch.setenv("COPPICE_STORAGE_DIRECTORY", str(tmp_path / "data"))
     monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", str(tmp_path / "config"))
     workspace = tmp_path / "workspace"
     workspace.mkdir(exist_ok=True)
     made: list[Service] = []
 
-    async def make(settings: dict[str, Any] | None = None, summarizer: Summarizer | None = None) -> Client:
+    async def make(
+        settings: dict[str, Any] | None = None,
+        summarizer: Summarizer | None = None,
+        plugins: Plugins | None = None,
+    ) -> Client:
         said: list[tuple[str, Any]] = []
 
         def emit(method: str, params: WireModel) -> None:
             said.append((method, params.model_dump(mode="json", by_alias=True)))
 
-        service = Service(emit=emit, summarizer=summarizer)
+        service = Service(emit=emit, summarizer=summarizer, plugins=plugins)
         made.append(service)
         await service.start([workspace.as_uri()], settings or {})
         return Client(service, said)

@@ -31,6 +31,7 @@ def test_a_fresh_machine_is_well(coppice: Coppice) -> None:
         "disk",
         "integrity",
         "tokenizer",
+        "hooks",
         "summarizer",
     }
     assert {check["status"] for each in found.values() for check in each} == {"ok"}

@@ -7,7 +7,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,15 +29,27 @@ def framed(body: bytes) -> bytes:
 
 
 class RawServer:
-    """A server process. Messages of its output are kept in order until they are asked for."""
+    """A server process, run by `python` with `variables` in its environment.
 
-    def __init__(self, directory: Path, command: Sequence[str] = ("-m", "coppice.lsp")) -> None:
+    Messages of its output are kept in order until they are asked for.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        command: Sequence[str] = ("-m", "coppice.lsp"),
+        *,
+        python: str = sys.executable,
+        cwd: Path | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, *command],
+            [python, *command],
+            cwd=cwd,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment(directory),
+            env=environment(directory) | dict(variables or {}),
         )
         self.stderr = b""
         self.seen: list[dict[str, Any]] = []

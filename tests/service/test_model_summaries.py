@@ -11,6 +11,8 @@ from conftest_service import Client, MakeClient, assistant, tool, user
 from models.provider_replies import answer, body, cut_the_stream, error, hang_before_headers
 from models.provider_server import ProviderServer, Reply
 
+from coppice.service.messages.base import WireModel
+
 KEY = "sk-secret-of-the-tests-0123456789"
 SIZES = {"compaction": {"keepRecentTokens": 300}, "tokens": {"counter": "estimate"}}
 SMALL_SUMMARY = {"compaction": {"keepRecentTokens": 300, "maxSummaryTokens": 400}}
@@ -165,6 +167,9 @@ class Watching:
 
     def report(self, stage: str, percentage: int) -> None:
         self.reports.append((stage, percentage))
+
+    def partial(self, value: WireModel) -> None:
+        del value
 
     def end(self, message: str) -> None:
         del message

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from coppice.errors import NoModelError
 from coppice.files.paths import path_of_uri
+from coppice.service.plugins import installed_plugins
 from coppice.service.settings_source import WORKSPACE_FILE
 from coppice.service.summarizers import OFFLINE, model_of, order_of, settings_of
 from coppice.service.workspaces import damages, databases
@@ -135,6 +136,15 @@ def check_tokenizer(settings: Settings) -> Check:
     return Check(
         "tokenizer", "ok", f"{ENCODING}: {len(_SAMPLE)} characters are {count_tokens(_SAMPLE)} tokens"
     )
+
+
+def check_hooks() -> Iterator[Check]:
+    """The extensions that are installed, and one check for each that cannot be used. Runs their code."""
+    plugins = installed_plugins()
+    names = plugins.names()
+    yield Check("hooks", "ok", ", ".join(sorted(names)) or "no extension is installed")
+    for problem in plugins.problems:
+        yield Check("hooks", "warning", problem, "Update the extension, or uninstall it; see docs/hooks.md.")
 
 
 async def check_summarizers(settings: Settings) -> list[Check]:

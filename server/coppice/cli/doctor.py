@@ -13,6 +13,7 @@ from coppice.cli.checks import (
     Check,
     check_disk,
     check_folder,
+    check_hooks,
     check_permissions,
     check_python,
     check_settings,
@@ -60,6 +61,7 @@ def _local_checks(
             yield check(settings)
     yield from check_stores(settings)
     yield check_tokenizer(settings)
+    yield from check_hooks()
 
 
 def _show(checks: list[Check]) -> None:

@@ -63,11 +63,19 @@ def find_cut(rows: Sequence[Row], tokens: Sequence[int], keep_recent: int) -> Cu
         if sum(tokens[:first_kept]) < WORTHWHILE_SHARE * keep_recent:
             return None
     first_kept = _with_what_leads_in(rows, tokens, first_kept, keep_recent)
-    history_end = _start_of_split_turn(rows, first_kept)
+    return _cut(rows, tokens, first_kept)
+
+
+def cut_before(rows: Sequence[Row], tokens: Sequence[int], index: int) -> Cut | None:
+    """The cut that keeps everything from row `index` on, or None where no cut can stand."""
+    return _cut(rows, tokens, index) if _is_cut_point(rows[index]) else None
+
+
+def _cut(rows: Sequence[Row], tokens: Sequence[int], first_kept: int) -> Cut | None:
     if not any(is_said(row) for row in rows[:first_kept]):
         return None
     kept = sum(size for row, size in zip(rows[first_kept:], tokens[first_kept:], strict=True) if is_said(row))
-    return Cut(history_end=history_end, first_kept=first_kept, kept_tokens=kept)
+    return Cut(history_end=_start_of_split_turn(rows, first_kept), first_kept=first_kept, kept_tokens=kept)
 
 
 def _where_the_budget_is_full(rows: Sequence[Row], tokens: Sequence[int], keep_recent: int) -> int | None:

@@ -109,7 +109,7 @@ def parse_summary(text: str) -> Summary:
     same, and kept under `other` where they do not. File blocks are taken off; headings in fenced code are
     text.
     """
-    return _Parser().parse(_without_file_blocks(text[:_MAX_CHARS]))
+    return _Parser().parse(without_file_blocks(text[:_MAX_CHARS]))
 
 
 def missing_headings(text: str) -> list[str]:
@@ -169,7 +169,7 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
         yield line, fenced
 
 
-def _without_file_blocks(text: str) -> str:
+def without_file_blocks(text: str) -> str:
     for tag in _FILE_TAGS:
         kept, opened = [], text.find(f"<{tag}>")
         while opened >= 0 and (closed := text.find(f"</{tag}>", opened)) >= 0:

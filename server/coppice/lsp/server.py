@@ -13,7 +13,7 @@ from pygls.lsp.server import LanguageServer
 from coppice import __version__
 from coppice.errors import CoppiceError
 from coppice.lsp import faults
-from coppice.lsp.client import Client
+from coppice.lsp.client import Client, HookOptions
 from coppice.lsp.editor_settings import EditorSettings
 from coppice.lsp.faults import ParamsError, WireError
 from coppice.lsp.progress import Token, WorkDoneProgress
@@ -21,7 +21,7 @@ from coppice.lsp.protocol import CoppiceProtocol
 from coppice.service.jobs import NoProgress
 from coppice.service.messages.base import WireModel
 from coppice.service.methods import Method
-from coppice.service.server_requests import SAMPLE
+from coppice.service.server_requests import SAMPLE, WILL_COMPACT, WILL_FORK, WILL_NAVIGATE
 from coppice.service.service import Service
 
 Emit = Callable[[str, WireModel], None]
@@ -73,6 +73,9 @@ class CoppiceServer(LanguageServer):
             self.service.prompting.ask = self.protocol.ask
         if client.options.abort_turn:
             self.service.turns.ask = self.protocol.ask
+        self.service.hooks.ask = self.protocol.ask
+        self.service.hooks.client_answers = _answered_hooks(client.options.hooks)
+        self.service.hooks.report = self._log
         self._starting = self.spawn(self._start())
         self.introduced.set()
 
@@ -203,8 +206,11 @@ class CoppiceServer(LanguageServer):
         for problem in problems:
             if problem not in self._shown:
                 self._shown.add(problem)
-                message = types.LogMessageParams(type=types.MessageType.Warning, message=problem)
-                self.protocol.notify(types.WINDOW_LOG_MESSAGE, message)
+                self._log(problem)
+
+    def _log(self, problem: str) -> None:
+        message = types.LogMessageParams(type=types.MessageType.Warning, message=problem)
+        self.protocol.notify(types.WINDOW_LOG_MESSAGE, message)
 
     def _spawned_ended(self, task: asyncio.Task[None]) -> None:
         self._background.discard(task)
@@ -219,6 +225,17 @@ async def _to_the_end(work: Awaitable[WireModel]) -> WireModel:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.shield(task)
     return task.result()
+
+
+def _answered_hooks(options: HookOptions | None) -> frozenset[str]:
+    """The hooks that the client answers."""
+    given = options or HookOptions()
+    offered = {
+        WILL_COMPACT: given.will_compact,
+        WILL_NAVIGATE: given.will_navigate,
+        WILL_FORK: given.will_fork,
+    }
+    return frozenset(method for method, answers in offered.items() if answers)
 
 
 def validated(model: type[WireModel], params: Any) -> WireModel:

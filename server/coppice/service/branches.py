@@ -7,12 +7,22 @@ from typing import Final
 
 from coppice.compaction.branch import within_budget
 from coppice.compaction.sizes import SUMMARY_SHARE, fitted_sizes
-from coppice.compaction.summarizer import Summarizer, SummaryRequest
+from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.context import now
+from coppice.service.messages.hooks import HookSummary
 from coppice.service.path_reading import Path
-from coppice.service.span_requests import Stage, signed, span_request, watched, with_blocks
+from coppice.service.span_requests import (
+    Stage,
+    by_hook,
+    given_text,
+    hook_signature,
+    signed,
+    span_request,
+    watched,
+    with_blocks,
+)
 from coppice.service.usage import Counter
 from coppice.store.records import EntryRow, PathEnd
 from coppice.store.store import Store
@@ -144,16 +154,32 @@ async def summarize_branch(
     if not written.text.strip():
         raise SummaryRejectedError("The branch summary came out empty; nothing was changed.")
     stage("Saving", 95)
+    return signed(_entry(departure, ledger, blocks, written), written), written.warnings
+
+
+def adopt_branch(departure: Departure, hook: str, given: HookSummary) -> BranchSummaryEntry:
+    """The branch summary that a hook gave, stored nowhere yet. Reads the store.
+
+    Raises SummaryRejectedError when nothing is left behind, and for a text that is empty or too long.
+    """
+    if not departure.has_something_to_say():
+        raise SummaryRejectedError("No branch was left.")
+    request, ledger, blocks = _request(departure)
+    text = given_text(given.summary, request)
+    written = WrittenSummary(text, hook_signature(hook), details=given.details or {})
+    return by_hook(_entry(departure, ledger, blocks, written))
+
+
+def _entry(departure: Departure, ledger: Ledger, blocks: str, written: WrittenSummary) -> BranchSummaryEntry:
     assert departure.old_leaf_id is not None  # noqa: S101 - an empty path has nothing to summarize
-    entry = BranchSummaryEntry(
+    return BranchSummaryEntry(
         id=new_entry_id(),
         parent_id=departure.new_leaf_id,
         timestamp=now(),
         summary=with_blocks(written.text, blocks),
         from_id=departure.old_leaf_id,
-        details={**ledger.details(), **written.details, "summarizer": written.summarizer},
+        details={**written.details, **ledger.details(), "summarizer": written.summarizer},
     )
-    return signed(entry, written), written.warnings
 
 
 def _request(departure: Departure) -> tuple[SummaryRequest, Ledger, str]:

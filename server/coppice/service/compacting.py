@@ -5,7 +5,8 @@ import time
 import uuid
 from typing import Any, cast
 
-from coppice.errors import CoppiceError, StaleLeafError, SummaryRejectedError
+from coppice.errors import CancelledByHookError, CoppiceError, StaleLeafError, SummaryRejectedError
+from coppice.service.compaction_hooks import adopted, ask_hooks
 from coppice.service.context import Context, now
 from coppice.service.fitting import Fit
 from coppice.service.jobs import Progress, SharedProgress
@@ -16,6 +17,7 @@ from coppice.service.messages.compaction import (
     CompactionEnded,
     CompactionReason,
     CompactionStarted,
+    CompactionStatus,
     CompactParams,
     CompactPreviewParams,
     CompactPreviewResult,
@@ -24,8 +26,8 @@ from coppice.service.messages.compaction import (
 from coppice.service.messages.prompt import CompactionUpdate
 from coppice.service.messages.usage import UsageState
 from coppice.service.path_reading import read_path
-from coppice.service.preparing import Preparation, prepare
-from coppice.service.span_requests import signed
+from coppice.service.preparing import Preparation, prepare, preview_of
+from coppice.service.span_requests import by_hook, signed
 from coppice.service.summarizing import FinishedSummary, summarize
 from coppice.service.turns import Turns
 from coppice.service.usage import usage_state
@@ -82,19 +84,7 @@ class Compacting:
 
     async def preview(self, params: CompactPreviewParams) -> CompactPreviewResult:
         def read() -> CompactPreviewResult:
-            prepared = self._prepare(params.conversation_id, params.settings, params.leaf_id)
-            ledger = prepared.ledger()
-            return CompactPreviewResult(
-                first_kept_entry_id=prepared.first_kept.id,
-                messages_to_summarize=prepared.history_messages,
-                turn_prefix_messages=prepared.turn_prefix_messages,
-                is_split_turn=prepared.cut.is_split_turn,
-                tokens_before=prepared.tokens_before,
-                kept_tokens=prepared.cut.kept_tokens,
-                previous_summary=prepared.path.compaction is not None,
-                read_files=ledger.read_files,
-                modified_files=ledger.modified_files,
-            )
+            return preview_of(self._prepare(params.conversation_id, params.settings, params.leaf_id))
 
         return await asyncio.to_thread(read)
 
@@ -158,8 +148,7 @@ class Compacting:
             raise
         except Exception as error:
             said = str(error) if isinstance(error, CoppiceError) else "The compaction failed"
-            skipped = reason != "manual" and isinstance(error, SummaryRejectedError)
-            attempt.end(said, status="skipped" if skipped else "failed", error=said)
+            attempt.end(said, status=_status(error, reason), error=said)
             raise
         before, after = result.tokens_before, result.tokens_after
         attempt.end(
@@ -174,17 +163,26 @@ class Compacting:
         return result
 
     async def _summarize_and_store(
-        self, params: CompactParams, prepared: Preparation, reason: str, progress: SharedProgress
+        self,
+        params: CompactParams,
+        prepared: Preparation,
+        reason: CompactionReason,
+        progress: SharedProgress,
     ) -> CompactResult:
         started = time.monotonic()
-        async with self._context.summarizers.of(prepared.path.settings) as summarizer:
-            summary = await summarize(
-                prepared,
-                summarizer,
-                instructions=params.instructions,
-                edited=params.summary,
-                stage=progress.report,
-            )
+        hooks = self._context.hooks
+        answer = await ask_hooks(hooks, params, prepared, reason, progress.report)
+        if given := await adopted(hooks, params, prepared, answer):
+            prepared, summary = given
+        else:
+            async with self._context.summarizers.of(prepared.path.settings) as summarizer:
+                summary = await summarize(
+                    prepared,
+                    summarizer,
+                    instructions=answer.instructions,
+                    edited=params.summary,
+                    stage=progress.report,
+                )
         entry = _entry(prepared, summary, reason)
         report = await asyncio.to_thread(loss_report, prepared, summary)
         if not params.draft:
@@ -197,7 +195,7 @@ class Compacting:
             first_kept_entry_id=prepared.first_kept.id,
             summarizer=summary.written.summarizer,
             duration_ms=int((time.monotonic() - started) * 1000),
-            warnings=list(summary.written.warnings),
+            warnings=[*answer.problems, *summary.written.warnings],
             report=report,
         )
 
@@ -267,12 +265,18 @@ def _entry(prepared: Preparation, summary: FinishedSummary, reason: str) -> Comp
         tokens_after=summary.tokens_after,
         reason=reason,
         details={
-            **summary.ledger.details(),
             **summary.written.details,
+            **summary.ledger.details(),
             "summarizer": summary.written.summarizer,
         },
     )
-    return signed(entry, summary.written)
+    return by_hook(entry) if summary.from_hook else signed(entry, summary.written)
+
+
+def _status(error: Exception, reason: CompactionReason) -> CompactionStatus:
+    if isinstance(error, CancelledByHookError):
+        return "cancelled"
+    return "skipped" if reason != "manual" and isinstance(error, SummaryRejectedError) else "failed"
 
 
 def _short(tokens: int) -> str:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
+from coppice.service.hooks import Hooks
 from coppice.service.jobs import Jobs, uninterrupted
 from coppice.service.messages.base import WireModel
 from coppice.service.messages.events import Change, ConversationChanged, UsageChanged
@@ -43,6 +44,7 @@ class Context:
     settings: SettingsSource
     emit: Emit
     summarizers: Summarizers
+    hooks: Hooks
     locks: Locks = field(default_factory=Locks)
     jobs: Jobs = field(default_factory=Jobs)
 

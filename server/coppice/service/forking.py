@@ -9,8 +9,12 @@ from coppice.service.branches import said_by_a_person, standing_at
 from coppice.service.context import Context, now
 from coppice.service.conversations import conversation_of
 from coppice.service.copying import COPIED_METADATA, label, marks, path_batches, pin
+from coppice.service.jobs import uninterrupted
+from coppice.service.messages.hooks import WillForkParams
 from coppice.service.messages.navigation import ForkParams, ForkResult
 from coppice.service.path_reading import BEFORE_THE_ROOT
+from coppice.service.server_requests import WILL_FORK
+from coppice.settings import Settings
 from coppice.store.records import ConversationRecord, NewConversation, NewRecord, PathEnd
 from coppice.store.store import Store
 from coppice.tokens.size import Size
@@ -30,9 +34,27 @@ class Forking:
 
         At metadata it ends with the entry that the metadata is about.
         """
-        record, text = await asyncio.to_thread(self._fork, params)
+        await self._ask_hooks(params)
+        record, text = await uninterrupted(asyncio.to_thread(self._fork, params))
         self._context.announce(record.id, record.leaf_id, "created")
         return ForkResult(conversation=conversation_of(record), editor_text=text)
+
+    async def _ask_hooks(self, params: ForkParams) -> None:
+        """Raises CancelledByHookError."""
+        hooks = self._context.hooks
+        if not hooks.are_there(WILL_FORK):
+            return
+        settings = await asyncio.to_thread(self._settings, params)
+        asked = WillForkParams(
+            conversation_id=params.conversation_id, entry_id=params.entry_id, position=params.position
+        )
+        await hooks.will_fork(asked, settings.hooks.timeout_seconds)
+
+    def _settings(self, params: ForkParams) -> Settings:
+        """Raises UnknownEntryError: hooks are asked about entries that are there."""
+        store = self._context.stores.of_conversation(params.conversation_id)
+        store.entry(params.conversation_id, params.entry_id)
+        return self._context.settings.of(store.conversation(params.conversation_id).workspace_uri)
 
     def _fork(self, params: ForkParams) -> tuple[ConversationRecord, str | None]:
         store = self._context.stores.of_conversation(params.conversation_id)

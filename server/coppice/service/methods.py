@@ -168,6 +168,7 @@ _ALL: Final = (
         navigation.ForkParams,
         navigation.ForkResult,
         lambda service, params, _: service.forking.fork(params),
+        long=True,
     ),
     Method(
         "coppice/preparePrompt",

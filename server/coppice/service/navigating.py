@@ -3,11 +3,13 @@
 import asyncio
 from typing import cast
 
-from coppice.errors import CoppiceError, StaleLeafError
-from coppice.service.branches import Departure, summarize_branch
+from coppice.errors import CancelledByHookError, CoppiceError, StaleLeafError, SummaryRejectedError
+from coppice.service.branches import Departure, adopt_branch, summarize_branch
 from coppice.service.context import Context, now
-from coppice.service.jobs import Progress, SharedProgress
+from coppice.service.hooks import NavigationAnswer, both
+from coppice.service.jobs import NoProgress, Progress, SharedProgress
 from coppice.service.messages.events import Change
+from coppice.service.messages.hooks import WillNavigateParams
 from coppice.service.messages.navigation import (
     NavigateParams,
     NavigatePreviewParams,
@@ -16,6 +18,7 @@ from coppice.service.messages.navigation import (
 )
 from coppice.service.messages.usage import UsageState
 from coppice.service.path_reading import read_path
+from coppice.service.server_requests import WILL_NAVIGATE
 from coppice.service.usage import usage_state
 from coppice.store.records import NewRecord
 from coppice.tokens.measuring import size_of_entry
@@ -48,16 +51,22 @@ class Navigating:
         departure = await asyncio.to_thread(self._departure, params.conversation_id, params.target_id)
         if params.target_id == departure.old_leaf_id:
             return NavigateResult(leaf_id=departure.old_leaf_id)
-        if not params.summarize or not departure.has_something_to_say():
+        summarizes = params.summarize and departure.has_something_to_say()
+        if not summarizes and not self._context.hooks.are_there(WILL_NAVIGATE):
             self._context.jobs.refuse_if_busy(params.conversation_id)
             return await self._move(params, departure, None)
 
         async def work(shared: SharedProgress) -> NavigateResult:
-            return await self._summarize_and_move(params, departure, shared)
+            return await self._ask_and_move(params, departure, shared)
 
         try:
             result = await self._context.jobs.run(
-                params.conversation_id, JOB, title=TITLE, progress=progress, work=work, joinable=False
+                params.conversation_id,
+                JOB,
+                title=TITLE,
+                progress=progress if summarizes else NoProgress(),
+                work=work,
+                joinable=False,
             )
         except asyncio.CancelledError:
             task = asyncio.current_task()
@@ -66,19 +75,18 @@ class Navigating:
             return NavigateResult(leaf_id=departure.old_leaf_id, cancelled=True, aborted=True)
         return cast("NavigateResult", result)
 
-    async def _summarize_and_move(
+    async def _ask_and_move(
         self, params: NavigateParams, departure: Departure, progress: SharedProgress
     ) -> NavigateResult:
         try:
-            async with self._context.summarizers.of(departure.path.settings) as summarizer:
-                summary, warnings = await summarize_branch(
-                    departure,
-                    summarizer,
-                    progress.report,
-                    instructions=params.instructions,
-                    replace_instructions=params.replace_instructions,
-                )
-            result = await self._move(params, departure, summary)
+            asked, summary, warnings = await self._ask_hooks(params, departure, progress)
+            if summary is None and params.summarize and departure.has_something_to_say():
+                summary, more = await self._summary(asked, departure, progress)
+                warnings += more
+            result = await self._move(asked, departure, summary)
+        except CancelledByHookError as error:
+            progress.end(str(error))
+            return NavigateResult(leaf_id=departure.old_leaf_id, cancelled=True)
         except asyncio.CancelledError:
             progress.end("Cancelled; nothing was changed")
             raise
@@ -86,7 +94,37 @@ class Navigating:
             progress.end(str(error) if isinstance(error, CoppiceError) else "The branch was not summarized")
             raise
         progress.end("The branch was summarized")
-        return result.model_copy(update={"warnings": list(warnings)})
+        return result.model_copy(update={"warnings": warnings if summary is not None else warnings or None})
+
+    async def _ask_hooks(
+        self, params: NavigateParams, departure: Departure, progress: SharedProgress
+    ) -> tuple[NavigateParams, BranchSummaryEntry | None, list[str]]:
+        """The params as the hooks would have them, the summary that one gave, and who was passed over."""
+        hooks = self._context.hooks
+        if not hooks.are_there(WILL_NAVIGATE):
+            return params, None, []
+        progress.report("Asking hooks", 2)
+        asked = await asyncio.to_thread(_announced, params, departure)
+        answer = await hooks.will_navigate(asked, departure.path.settings.hooks.timeout_seconds)
+        summary = None
+        if given := answer.given:
+            try:
+                summary = await asyncio.to_thread(adopt_branch, departure, given.hook, given.summary)
+            except SummaryRejectedError as error:
+                answer.problems.append(hooks.pass_over(given.hook, str(error)))
+        return _as_answered(params, answer), summary, answer.problems
+
+    async def _summary(
+        self, params: NavigateParams, departure: Departure, progress: SharedProgress
+    ) -> tuple[BranchSummaryEntry, tuple[str, ...]]:
+        async with self._context.summarizers.of(departure.path.settings) as summarizer:
+            return await summarize_branch(
+                departure,
+                summarizer,
+                progress.report,
+                instructions=params.instructions,
+                replace_instructions=params.replace_instructions,
+            )
 
     async def _move(
         self, params: NavigateParams, departure: Departure, summary: BranchSummaryEntry | None
@@ -113,6 +151,30 @@ class Navigating:
         store = self._context.stores.of_conversation(conversation_id)
         settings = self._context.settings.of(store.conversation(conversation_id).workspace_uri)
         return Departure.plan(read_path(store, conversation_id, settings), target_id)
+
+
+def _announced(params: NavigateParams, departure: Departure) -> WillNavigateParams:
+    return WillNavigateParams(
+        conversation_id=params.conversation_id,
+        target_id=params.target_id,
+        old_leaf_id=departure.old_leaf_id,
+        common_ancestor_id=departure.ancestor.id if departure.ancestor else None,
+        entries_to_summarize=[row.id for row in departure.rows()],
+        user_wants_summary=params.summarize,
+    )
+
+
+def _as_answered(params: NavigateParams, answer: NavigationAnswer) -> NavigateParams:
+    """What the hooks want added; whoever navigates has named the branch better than they can."""
+    replaces = answer.replace_instructions
+    instructions = answer.instructions if replaces else both(params.instructions, answer.instructions)
+    return params.model_copy(
+        update={
+            "instructions": instructions,
+            "replace_instructions": params.replace_instructions or replaces,
+            "label": params.label or answer.label,
+        }
+    )
 
 
 def _store_move(departure: Departure, summary: BranchSummaryEntry | None, label: str) -> str | None:

@@ -1,14 +1,15 @@
 """What a compaction would do to a path, before it does anything."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from coppice.compaction.cut import Cut, find_cut, is_said
+from coppice.compaction.cut import Cut, cut_before, find_cut, is_said
 from coppice.compaction.sizes import Sizes, fitted_sizes
-from coppice.errors import NothingToCompactError
+from coppice.errors import NothingToCompactError, SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.fitting import Fit, fitted_cut
 from coppice.service.measuring import open_rows, pins_of
+from coppice.service.messages.compaction import CompactPreviewResult
 from coppice.service.path_reading import Path
 from coppice.service.usage import Counter, context_tokens
 from coppice.store.records import EntryRow, PathEnd
@@ -87,6 +88,46 @@ def prepare(path: Path, fit: Fit | None = None) -> Preparation:
             keepRecentTokens=sizes.keep_recent,
         )
     return Preparation(path, path.end, rows, cut, sizes, counter, tokens)
+
+
+def preview_of(prepared: Preparation) -> CompactPreviewResult:
+    """Reads the store."""
+    ledger = prepared.ledger()
+    return CompactPreviewResult(
+        first_kept_entry_id=prepared.first_kept.id,
+        messages_to_summarize=prepared.history_messages,
+        turn_prefix_messages=prepared.turn_prefix_messages,
+        is_split_turn=prepared.cut.is_split_turn,
+        tokens_before=prepared.tokens_before,
+        kept_tokens=prepared.cut.kept_tokens,
+        previous_summary=prepared.path.compaction is not None,
+        read_files=ledger.read_files,
+        modified_files=ledger.modified_files,
+    )
+
+
+def cut_elsewhere(prepared: Preparation, first_kept_id: str) -> Preparation:
+    """The same with the cut before another entry of the view.
+
+    Whatever more is kept is taken off the summary, so that the whole grows no larger than planned. Raises
+    SummaryRejectedError where no cut can stand, or where too much would be kept. Reads the store.
+    """
+    if first_kept_id == prepared.first_kept.id:
+        return prepared
+    rows = open_rows(prepared.path, prepared.rows)
+    tokens = [prepared.counter.tokens(row.size) for row in rows]
+    index = next((place for place, row in enumerate(rows) if row.id == first_kept_id), None)
+    cut = cut_before(rows, tokens, index) if index is not None else None
+    if cut is None:
+        raise SummaryRejectedError("No cut can stand before the entry that was named as the first to keep.")
+    room = prepared.sizes.max_summary + prepared.cut.kept_tokens - cut.kept_tokens
+    if room < 1:
+        raise SummaryRejectedError(
+            f"From the entry that was named on, {cut.kept_tokens:,} tokens would be kept, and "
+            f"{prepared.cut.kept_tokens + prepared.sizes.max_summary:,} is the most that may be left."
+        )
+    sizes = replace(prepared.sizes, max_summary=min(prepared.sizes.max_summary, room))
+    return replace(prepared, cut=cut, sizes=sizes)
 
 
 def messages_of(entries: Sequence[Entry]) -> list[Message]:

@@ -10,11 +10,12 @@ from coppice.service.context import Context
 from coppice.service.jobs import Progress, SharedProgress
 from coppice.service.messages.prompt import PromptParams, PromptResult
 from coppice.service.recovering import Recovering
+from coppice.service.server_requests import Ask
 from coppice.service.thresholds import Thresholds
 from coppice.service.tool_calls import Tools
 from coppice.service.trees import Trees
 from coppice.service.turn import Rooms, Turn
-from coppice.service.turns import JOB, Ask, Turns
+from coppice.service.turns import JOB, Turns
 from coppice.settings import Settings
 
 TITLE: Final = "Working"

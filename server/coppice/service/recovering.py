@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from coppice.errors import ModelFailedError, NothingToCompactError, SummaryRejectedError
+from coppice.errors import CancelledByHookError, ModelFailedError, NothingToCompactError, SummaryRejectedError
 from coppice.recovery import decision
 from coppice.recovery.decision import Compact, Decision, Fail, Retry, State, Truncate
 from coppice.recovery.overflow import told_window
@@ -196,7 +196,7 @@ class Recovering:
             )
         except NothingToCompactError:
             return decision.gave_up_compacting(state, view, floor, "")
-        except (SummaryRejectedError, ModelFailedError) as error:
+        except (SummaryRejectedError, ModelFailedError, CancelledByHookError) as error:
             return decision.gave_up_compacting(state, view, floor, str(error))
         await self._look_again(turn)
         return decision.compacted(state, turn.measured.view, turn.measured.floor)

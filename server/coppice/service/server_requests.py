@@ -1,11 +1,13 @@
 """The requests that the server sends: what each carries, and what the client answers."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel
 
 from coppice.models.editor import SampleParams, SampleResult
+from coppice.service.messages.base import WireModel
 from coppice.service.messages.hooks import (
     WillCompactParams,
     WillCompactResult,
@@ -16,6 +18,9 @@ from coppice.service.messages.hooks import (
 )
 from coppice.service.messages.recovery import AbortTurnParams, AbortTurnResult
 from coppice.service.messages.tools import InvokeToolParams, InvokeToolResult
+
+Ask = Callable[[str, WireModel], Awaitable[Any]]
+"""Sends a request to the client and brings its result as it was sent; raises when the client refuses."""
 
 WILL_COMPACT: Final = "coppice/willCompact"
 WILL_NAVIGATE: Final = "coppice/willNavigate"

@@ -11,13 +11,16 @@ from coppice.service.compacting import Compacting
 from coppice.service.context import CHANGED, Context, Emit
 from coppice.service.conversations import Conversations
 from coppice.service.forking import Forking
+from coppice.service.hooks import Hooks
 from coppice.service.marking import Marking
 from coppice.service.messages.events import ConversationChanged
 from coppice.service.navigating import Navigating
+from coppice.service.plugins import Plugins, installed_plugins
 from coppice.service.portability import Portability
 from coppice.service.prompting import Prompting
 from coppice.service.recovering import Recovering
 from coppice.service.searching import Searching
+from coppice.service.server_requests import Ask
 from coppice.service.settings_source import SettingsSource
 from coppice.service.spans import Spans
 from coppice.service.stores import Stores
@@ -25,7 +28,7 @@ from coppice.service.summarizers import Summarizers
 from coppice.service.thresholds import Thresholds
 from coppice.service.trees import Trees
 from coppice.service.truncating import Truncating
-from coppice.service.turns import Ask, Turns
+from coppice.service.turns import Turns
 from coppice.service.undoing import Undoing
 from coppice.service.views import Views
 
@@ -37,7 +40,8 @@ class Service:
 
     `emit(method, params)` is called on the event loop for every notification. `settings` default to those
     of the user's files and the environment; `summarizer` stands in for the ones that the settings name.
-    `ask` sends a request to a client that answers `coppice/abortTurn`.
+    `ask` sends a request to a client that answers `coppice/abortTurn`. `plugins` default to the extensions
+    that are installed in the server's environment.
     """
 
     def __init__(
@@ -47,11 +51,14 @@ class Service:
         summarizer: Summarizer | None = None,
         settings: SettingsSource | None = None,
         ask: Ask | None = None,
+        plugins: Plugins | None = None,
     ) -> None:
         self.settings = settings or SettingsSource()
         self.stores = Stores(self.settings)
         self.summarizers = Summarizers(summarizer)
-        self._context = Context(self.stores, self.settings, emit, self.summarizers)
+        self.hooks = Hooks(plugins or Plugins())
+        self._plugins = plugins
+        self._context = Context(self.stores, self.settings, emit, self.summarizers, self.hooks)
         self._watching: asyncio.Task[None] | None = None
         self.conversations = Conversations(self._context)
         self.trees = Trees(self._context)
@@ -73,8 +80,10 @@ class Service:
     async def start(self, workspace_folders: list[str], client_settings: Mapping[str, Any]) -> list[str]:
         """Begins to serve; a sentence for each setting that was passed over. Opens no store yet."""
         self.stores.set_folders(workspace_folders)
+        if self._plugins is None:
+            self.hooks.plugins = await asyncio.to_thread(installed_plugins)
         self._watching = asyncio.create_task(self._watch())
-        return await self.set_client_settings(client_settings)
+        return [*self.hooks.plugins.problems, *await self.set_client_settings(client_settings)]
 
     async def set_workspace_folders(self, uris: list[str]) -> None:
         self.stores.set_folders(uris)

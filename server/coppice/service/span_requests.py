@@ -6,10 +6,13 @@ from typing import Final, TypeVar
 
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
 from coppice.compaction.summarizer import Kind, SummaryRequest, WrittenSummary
+from coppice.compaction.summary import without_file_blocks
+from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
 from coppice.service.usage import Counter
 from coppice.tree.entries import BranchSummaryEntry, CompactionEntry
 from coppice.tree.messages import Message
+from coppice.tree.tags import escape_tags
 
 
 def span_request(
@@ -60,7 +63,35 @@ def with_blocks(prose: str, blocks: str) -> str:
     return "\n\n".join(filter(None, (prose.strip(), blocks)))
 
 
+def hook_signature(hook: str) -> str:
+    """The summarizer of a summary that a hook wrote."""
+    return f"hook/{hook}"
+
+
+def given_text(given: str, request: SummaryRequest) -> str:
+    """A summary that a hook wrote, without file blocks of its own and unable to close a tag of ours.
+
+    Raises SummaryRejectedError when it is empty or has more tokens than one of ours may have.
+    """
+    text = escape_tags(without_file_blocks(given)).strip()
+    if not text:
+        raise SummaryRejectedError("The summary is empty.")
+    tokens = request.count_tokens(text)
+    if tokens > request.max_tokens:
+        raise SummaryRejectedError(
+            f"The summary has {tokens:,} tokens and {request.max_tokens:,} is the most it may have.",
+            summaryTokens=tokens,
+            maxTokens=request.max_tokens,
+        )
+    return text
+
+
 Signed = TypeVar("Signed", CompactionEntry, BranchSummaryEntry)
+
+
+def by_hook(entry: Signed) -> Signed:
+    """The entry, marked as holding a hook's summary."""
+    return entry.model_copy(update={"from_hook": True})
 
 
 def signed(entry: Signed, written: WrittenSummary) -> Signed:

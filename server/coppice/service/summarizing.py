@@ -2,19 +2,22 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
+from coppice.compaction.serialization import serialize
 from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
 from coppice.compaction.summary import Summary, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import Ledger
-from coppice.service.preparing import Preparation, messages_of
-from coppice.service.span_requests import Stage, watched, with_blocks
+from coppice.service.messages.hooks import HookCompaction
+from coppice.service.preparing import Preparation, cut_elsewhere, messages_of
+from coppice.service.span_requests import Stage, given_text, hook_signature, watched, with_blocks
 from coppice.tokens.measuring import size_of_text
 from coppice.tokens.size import Size
 from coppice.tree.messages import Message
+from coppice.tree.tags import tagged
 
 EDITED: Final = "edited"
 """The summarizer of a summary that a person wrote."""
@@ -30,6 +33,7 @@ class FinishedSummary:
     ledger: Ledger
     dropped: list[Message]
     written: WrittenSummary
+    from_hook: bool = False
 
 
 async def summarize(
@@ -52,6 +56,28 @@ async def summarize(
         written = await summarizer.summarize(watched(request, stage))
     stage("Checking the summary", 85)
     return await asyncio.to_thread(_judged, prepared, request, ledger, written)
+
+
+def adopt(prepared: Preparation, hook: str, given: HookCompaction) -> tuple[Preparation, FinishedSummary]:
+    """A hook's summary, and the preparation with the cut where the hook wants it. Reads the store.
+
+    Raises SummaryRejectedError when storing it would make things worse.
+    """
+    if given.first_kept_entry_id is not None:
+        prepared = cut_elsewhere(prepared, given.first_kept_entry_id)
+    request, ledger = _request(prepared, None)
+    text = given_text(given.summary, request)
+    written = WrittenSummary(text, hook_signature(hook), details=given.details or {})
+    return prepared, replace(_judged(prepared, request, ledger, written), from_hook=True)
+
+
+def text_to_summarize(prepared: Preparation) -> str:
+    """What is cut off, and the summary before it, as a summarizer is given them. Reads the store."""
+    request, _ = _request(prepared, None)
+    parts = [tagged("conversation", serialize([*request.history, *request.turn_prefix]))]
+    if request.previous_summary:
+        parts.append(tagged("previous-summary", request.previous_summary))
+    return "\n\n".join(parts)
 
 
 def _request(prepared: Preparation, instructions: str | None) -> tuple[SummaryRequest, Ledger]:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from coppice.errors import ModelFailedError, NothingToCompactError, SummaryRejectedError
+from coppice.errors import CancelledByHookError, ModelFailedError, NothingToCompactError, SummaryRejectedError
 from coppice.recovery.headroom import Automatic
 from coppice.service.compacting import Compacting
 from coppice.service.context import Context
@@ -22,7 +22,7 @@ from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import CompactionEntry
 from coppice.tree.messages import UserContent, UserMessage
 
-_NO_HELP: Final = (NothingToCompactError, SummaryRejectedError, ModelFailedError)
+_NO_HELP: Final = (NothingToCompactError, SummaryRejectedError, ModelFailedError, CancelledByHookError)
 
 
 @dataclass(frozen=True, slots=True)

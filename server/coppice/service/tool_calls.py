@@ -7,8 +7,7 @@ from pydantic import ValidationError
 
 from coppice.models.chat import Tool
 from coppice.service.messages.tools import InvokeToolParams, InvokeToolResult
-from coppice.service.server_requests import INVOKE_TOOL
-from coppice.service.turns import Ask
+from coppice.service.server_requests import INVOKE_TOOL, Ask
 from coppice.tree.messages import TextContent, ToolCall, ToolResultMessage
 
 INTERRUPTED: Final = "This call was interrupted; what it did is not known."

@@ -2,20 +2,16 @@
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from coppice.errors import ConversationBusyError
 from coppice.service.context import Context, Locks
-from coppice.service.messages.base import WireModel
 from coppice.service.messages.recovery import AbortTurnParams, AbortTurnResult, TurnParams, TurnResult
-from coppice.service.server_requests import ABORT_TURN
+from coppice.service.server_requests import ABORT_TURN, Ask
 
 JOB: Final = "turn"
 """A turn that the server runs is a job; a turn that a client runs is only known by its id."""
-
-Ask = Callable[[str, WireModel], Awaitable[Any]]
-"""Sends a request to the client and brings its result as it was sent; raises when the client refuses."""
 
 
 class Turns:

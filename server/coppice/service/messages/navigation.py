@@ -44,7 +44,7 @@ class NavigateResult(WireModel):
     """`editorText` is what the target said, when it was a person's: it can be edited and sent again.
 
     `cancelled` is true when nothing changed, `aborted` when that was because somebody stopped it. `warnings`
-    come with a summary and tell who failed to write it before somebody did.
+    tell who failed to write the summary before somebody did, and which hooks were passed over.
     """
 
     leaf_id: str | None
