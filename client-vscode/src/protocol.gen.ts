@@ -360,15 +360,20 @@ export interface ExportResult {
   uri?: string;
 }
 
+/** What happened to files, each once. `omitted` is how many further files changed at the same time. */
 export interface FileActivityEntry {
   id: string;
   parentId: string | null;
   timestamp: string;
   type: "file_activity";
   changes: FileChange[];
+  omitted?: number | null;
 }
 
-/** `from_path` (`from` on the wire) is the earlier path of a renamed file. */
+/**
+ * `from_path` (`from` on the wire) is the earlier path of a renamed file.
+ * A path that ends with `/` names a folder; only a renaming has one.
+ */
 export interface FileChange {
   path: string;
   kind: "created" | "modified" | "deleted" | "renamed" | "read";
@@ -696,6 +701,7 @@ export interface NewFileActivityEntry {
   timestamp?: string | null;
   type: "file_activity";
   changes: FileChange[];
+  omitted?: number | null;
 }
 
 /** A `LabelEntry` to append. */

@@ -27,7 +27,6 @@ async def test_the_handshake_names_version_methods_and_commands(tmp_path: Path) 
         assert told.experimental == {"coppice": {"protocolVersion": 1, "methods": list(METHODS)}}
         assert told.execute_command_provider is not None
         assert "coppice.server.compact" in told.execute_command_provider.commands
-        assert told.text_document_sync is None
 
 
 async def test_append_context_and_compact_on_the_clients_token(tmp_path: Path) -> None:

@@ -1,15 +1,17 @@
 """The ledger: which files a path's work has read, changed, deleted and renamed so far.
 
-Reads come from tool calls alone (an editor opens files that nobody reads); writes from both sides. A tool
-call counts once its result says that it succeeded.
+Reads come from tool calls (an editor opens files that nobody reads; a setting has it count), writes from
+both sides; what several sides see in one turn is one write. A tool call counts once its result says that it
+succeeded.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from coppice.files.paths import normalize_path
+from coppice.files.paths import folders_above, normalize_path
 from coppice.files.tools import FileTouch, touches_of
+from coppice.files.turn import Turn
 from coppice.settings import ToolMapping
 from coppice.tree.entries import (
     BranchSummaryEntry,
@@ -19,7 +21,7 @@ from coppice.tree.entries import (
     FileSource,
     MessageEntry,
 )
-from coppice.tree.messages import AssistantMessage, ToolResultMessage
+from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +40,32 @@ class FileHistory:
 
 @dataclass(slots=True)
 class Ledger:
-    """File histories by path, in the order of first sight. Feed it entries, oldest first."""
+    """File histories by path, in the order of first sight. Feed it entries, oldest first.
+
+    `root` is the folder that paths are relative to, `aliases` are other names of it.
+    """
 
     root: str | None = None
     mappings: Mapping[str, ToolMapping] = field(default_factory=dict)
     histories: dict[str, FileHistory] = field(default_factory=dict)
+    aliases: Sequence[str] = ()
     _open_calls: dict[str, list[FileTouch]] = field(default_factory=dict)
+    _turn: Turn = field(default_factory=Turn)
+    _folders: set[str] = field(default_factory=set)
 
     @classmethod
     def from_json(
-        cls, values: Mapping[str, Any] | None, root: str | None, mappings: Mapping[str, ToolMapping]
+        cls,
+        values: Mapping[str, Any] | None,
+        root: str | None,
+        mappings: Mapping[str, ToolMapping],
+        aliases: Sequence[str] = (),
     ) -> Self:
         """The ledger that `to_json` gave; an empty one for None."""
-        records = (values or {}).get("records", [])
-        histories = {
-            record["path"]: FileHistory(**{**record, "sources": tuple(record["sources"])})
-            for record in records
-        }
-        return cls(root, mappings, histories)
+        ledger = cls(root, mappings, aliases=aliases)
+        for record in (values or {}).get("records", []):
+            ledger._keep(FileHistory(**{**record, "sources": tuple(record["sources"])}))
+        return ledger
 
     def to_json(self) -> dict[str, Any]:
         return {"records": [asdict(history) for history in self.histories.values()]}
@@ -64,6 +74,8 @@ class Ledger:
         """Takes in what `entries` did, in order. A call's result may come with a later `add`."""
         for entry in entries:
             match entry:
+                case MessageEntry(message=UserMessage()):
+                    self._turn = Turn()
                 case MessageEntry(message=AssistantMessage() as reply):
                     for call in reply.tool_calls:
                         self._open_calls[call.id] = touches_of(call, self.mappings)
@@ -119,38 +131,74 @@ class Ledger:
         return lists
 
     def _record(self, touch: FileTouch, source: FileSource, entry_id: str | None) -> None:
-        path = normalize_path(touch.path, self.root)
+        path = self._named(touch.path)
         if touch.kind == "renamed" and touch.from_path:
-            for moved in self._rename(normalize_path(touch.from_path, self.root), path):
+            for moved in self._rename(self._named(touch.from_path), path, folder=touch.path.endswith("/")):
                 self._note(moved, "modified", source, entry_id)
-        else:
+        elif touch.kind == "deleted":
+            if source == "tool" or not self._turn.left(path):
+                for gone in self._at_or_below(path) or [path]:
+                    self._note(gone, "deleted", source, entry_id)
+        elif source == "tool" or path in self.histories or not self._turn.arrived(path):
             self._note(path, touch.kind, source, entry_id)
 
     def _note(self, path: str, kind: FileChangeKind, source: FileSource, entry_id: str | None) -> None:
         known = self.histories.get(path) or FileHistory(path)
+        reads = self._turn.count(path, "reads", source) if kind == "read" else 0
+        writes = self._turn.count(path, "writes", source) if kind not in {"read", "deleted"} else 0
         sources = known.sources if source in known.sources else (*known.sources, source)
-        known = replace(known, sources=sources, last_entry_id=entry_id)
+        known = replace(known, sources=sources, reads=known.reads + reads, writes=known.writes + writes)
+        if reads or writes or source == "tool" or kind == "deleted":
+            known = replace(known, last_entry_id=entry_id)
         match kind:
-            case "read":
-                known = replace(known, reads=known.reads + 1)
             case "created":
-                known = replace(known, writes=known.writes + 1, created=True, deleted=False)
+                known = replace(known, created=True, deleted=False)
             case "modified" | "renamed":
-                known = replace(known, writes=known.writes + 1, deleted=False)
+                known = replace(known, deleted=False)
             case "deleted":
                 known = replace(known, deleted=True)
-        self.histories[path] = known
+            case "read":
+                pass
+        self._keep(known)
 
-    def _rename(self, old: str, new: str) -> list[str]:
-        """Moves the histories of `old` and of everything below it to `new`; the new paths come back."""
-        moved = [path for path in self.histories if path == old or path.startswith(f"{old}/")]
-        if not moved:
-            self.histories[new] = FileHistory(new, renamed_from=old)
+    def _rename(self, old: str, new: str, *, folder: bool) -> list[str]:
+        """Moves the histories of `old` and of everything below it to `new`; the new paths come back.
+
+        A file that nothing is known of begins its history; a folder has none.
+        """
+        self._turn.moved(old, new)
+        moved = self._at_or_below(old)
+        if not moved and not folder:
+            known = self.histories.get(new) or FileHistory(new)
+            self._keep(replace(known, renamed_from=known.renamed_from or old))
             return [new]
-        targets = []
-        for path in moved:
-            history = self.histories.pop(path)
-            target = new + path[len(old) :]
-            self.histories[target] = replace(history, path=target, renamed_from=history.renamed_from or path)
-            targets.append(target)
-        return targets
+        return [self._move(path, new + path[len(old) :]) for path in moved]
+
+    def _move(self, path: str, target: str) -> str:
+        history = self.histories.pop(path)
+        there = self.histories.get(target) or FileHistory(target)
+        self._keep(
+            replace(
+                history,
+                path=target,
+                reads=history.reads + there.reads - self._turn.merge(path, target, "reads"),
+                writes=history.writes + there.writes - self._turn.merge(path, target, "writes"),
+                sources=tuple(dict.fromkeys(history.sources + there.sources)),
+                renamed_from=history.renamed_from or path,
+            )
+        )
+        return target
+
+    def _at_or_below(self, path: str) -> list[str]:
+        """The known paths that `path` names: itself, and those in it where it is a folder."""
+        if path not in self._folders:
+            return [path] if path in self.histories else []
+        return [known for known in self.histories if known == path or known.startswith(f"{path}/")]
+
+    def _keep(self, history: FileHistory) -> None:
+        if history.path not in self.histories:
+            self._folders.update(folders_above(history.path))
+        self.histories[history.path] = history
+
+    def _named(self, path: str) -> str:
+        return normalize_path(path, self.root, self.aliases)

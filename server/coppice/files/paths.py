@@ -2,39 +2,63 @@
 
 import posixpath
 import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 _DRIVE: Final = re.compile(r"^[A-Za-z]:[\\/]")
 
 
-def normalize_path(path: str, root: str | None) -> str:
+def normalize_path(path: str, root: str | None, aliases: Sequence[str] = ()) -> str:
     """`path` relative to the folder `root` when it lies inside, else absolute; `.` and `..` are resolved.
 
-    A relative path is taken as relative to `root`. Nothing on disk is looked at: links stay as named.
+    A relative path is taken as relative to `root`. `aliases` are other names of the same folder. Nothing on
+    disk is looked at: links stay as named.
     """
     plain = _plain(path)
     if root is None:
         return plain
-    base = _plain(root).rstrip("/") or "/"
     if not is_absolute(plain):
-        plain = posixpath.normpath(posixpath.join(base, plain))
-    if plain == base:
-        return "."
+        plain = posixpath.normpath(posixpath.join(_plain(root), plain))
+    inside = (relative_to(plain, folder) for folder in (root, *aliases))
+    return next((name for name in inside if name is not None), plain)
+
+
+def relative_to(path: str, folder: str) -> str | None:
+    """The absolute `path` as seen from `folder`, `.` for the folder itself, or None where it lies outside.
+
+    Letters compare without case where a drive is named, as that system compares them.
+    """
+    path, base = _plain(path), _plain(folder)
     prefix = base if base.endswith("/") else f"{base}/"
-    return plain.removeprefix(prefix)
+    seen, wanted = (f"{path}/", prefix)
+    if _DRIVE.match(prefix):
+        seen, wanted = seen.lower(), wanted.lower()
+    if not seen.startswith(wanted):
+        return None
+    return path[len(prefix) :] or "."
 
 
 def is_absolute(path: str) -> bool:
     return path.startswith("/") or bool(_DRIVE.match(path))
 
 
+def folders_above(path: str) -> Iterator[str]:
+    """The folders that hold `path`, innermost first, as far as its name tells."""
+    while (cut := path.rfind("/")) > 0:
+        path = path[:cut]
+        yield path
+
+
 def path_of_uri(uri: str) -> str | None:
-    """The path that a `file:` URI names, or None for another kind of URI."""
-    parts = urlsplit(uri)
-    if parts.scheme != "file":
+    """The path that a `file:` URI names, or None for another kind of URI and for what no file is called."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
         return None
     path = unquote(parts.path)
+    if parts.scheme != "file" or "\0" in path:
+        return None
     if parts.netloc and parts.netloc != "localhost":
         return f"//{parts.netloc}{path}"
     return path[1:] if _DRIVE.match(path[1:]) else path
@@ -43,4 +67,6 @@ def path_of_uri(uri: str) -> str | None:
 def _plain(path: str) -> str:
     slashed = path.replace("\\", "/") if _DRIVE.match(path) or "/" not in path else path
     normal = posixpath.normpath(slashed) if slashed else slashed
+    if _DRIVE.match(f"{normal}/"):
+        return f"{normal[0].upper()}{normal[1:]}"
     return normal[1:] if normal.startswith("//") else normal

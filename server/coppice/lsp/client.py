@@ -40,6 +40,7 @@ class Client:
     shows_progress: bool = False
     has_configuration: bool = False
     registers_configuration: bool = False
+    registers_watching: bool = False
     problems: list[str] = field(default_factory=list)
 
 
@@ -55,6 +56,10 @@ def read_client(params: dict[str, Any]) -> Client:
         has_configuration=_at(params, "capabilities", "workspace", "configuration") is True,
         registers_configuration=_at(
             params, "capabilities", "workspace", "didChangeConfiguration", "dynamicRegistration"
+        )
+        is True,
+        registers_watching=_at(
+            params, "capabilities", "workspace", "didChangeWatchedFiles", "dynamicRegistration"
         )
         is True,
         problems=problems,

@@ -1,5 +1,6 @@
 """What the server answers and hears: every registration, in one place."""
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -9,7 +10,8 @@ from coppice import __version__
 from coppice.lsp import faults
 from coppice.lsp.client import read_client
 from coppice.lsp.faults import WireError
-from coppice.lsp.protocol import RequestHandler
+from coppice.lsp.file_events import FILE_EVENTS, FILE_OPERATIONS, TEXT_DOCUMENT_SYNC, WATCHING, Reader
+from coppice.lsp.protocol import NotificationHandler, RequestHandler
 from coppice.lsp.server import CoppiceServer
 from coppice.service.messages.base import WireModel
 from coppice.service.methods import Method
@@ -49,7 +51,10 @@ def register(server: CoppiceServer) -> None:
         types.WINDOW_WORK_DONE_PROGRESS_CANCEL: lambda params: stop_watched(server, params),
         types.WORKSPACE_DID_CHANGE_CONFIGURATION: lambda params: configuration_changed(server, params),
         types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: lambda params: folders_changed(server, params),
+        types.TEXT_DOCUMENT_DID_CHANGE: lambda _: None,
+        types.TEXT_DOCUMENT_DID_CLOSE: lambda _: None,
     }
+    protocol.notifications |= {name: _hearing(server, read) for name, read in FILE_EVENTS.items()}
 
 
 def initialize(server: CoppiceServer, params: Any) -> types.InitializeResult:
@@ -62,10 +67,12 @@ def initialize(server: CoppiceServer, params: Any) -> types.InitializeResult:
             execute_command_provider=types.ExecuteCommandOptions(
                 commands=list(commands(server.methods)), work_done_progress=True
             ),
+            text_document_sync=TEXT_DOCUMENT_SYNC,
             workspace=types.WorkspaceOptions(
                 workspace_folders=types.WorkspaceFoldersServerCapabilities(
                     supported=True, change_notifications=True
-                )
+                ),
+                file_operations=FILE_OPERATIONS,
             ),
             experimental={"coppice": capability.model_dump(mode="json", by_alias=True)},
         ),
@@ -76,8 +83,13 @@ def initialize(server: CoppiceServer, params: Any) -> types.InitializeResult:
 def initialized(server: CoppiceServer) -> None:
     if server.client.has_configuration:
         server.configure()
+    wanted = []
     if server.client.registers_configuration:
-        server.spawn(_register_for_configuration(server))
+        wanted.append(_CONFIGURATION)
+    if server.client.registers_watching:
+        wanted.append(WATCHING)
+    if wanted:
+        server.spawn(_register(server, wanted))
 
 
 def commands(methods: Mapping[str, Method]) -> dict[str, Method]:
@@ -127,15 +139,20 @@ def _request(server: CoppiceServer, method: Method) -> RequestHandler:
     return answer
 
 
-async def _register_for_configuration(server: CoppiceServer) -> None:
-    wanted = types.Registration(
-        id="coppice-configuration",
-        method=types.WORKSPACE_DID_CHANGE_CONFIGURATION,
-        register_options=types.DidChangeConfigurationRegistrationOptions(section="coppice"),
-    )
-    try:
-        await server.protocol.ask(
-            types.CLIENT_REGISTER_CAPABILITY, types.RegistrationParams(registrations=[wanted])
-        )
-    except WireError:
-        return
+def _hearing(server: CoppiceServer, read: Reader) -> NotificationHandler:
+    return lambda params: server.service.tracking.hear(read(params))
+
+
+async def _register(server: CoppiceServer, wanted: list[types.Registration]) -> None:
+    """Each on its own: a client that refuses one may grant another."""
+    for registration in wanted:
+        with contextlib.suppress(WireError):
+            params = types.RegistrationParams(registrations=[registration])
+            await server.protocol.ask(types.CLIENT_REGISTER_CAPABILITY, params)
+
+
+_CONFIGURATION: Final = types.Registration(
+    id="coppice-configuration",
+    method=types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+    register_options=types.DidChangeConfigurationRegistrationOptions(section="coppice"),
+)

@@ -1,7 +1,7 @@
 """What the use cases share."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -47,8 +47,15 @@ class Context:
     hooks: Hooks
     locks: Locks = field(default_factory=Locks)
     jobs: Jobs = field(default_factory=Jobs)
+    before_writing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     async def write(self, conversation_id: str, work: Callable[[], Written]) -> Written:
+        """As `commit`, when everything is stored that happened before, the editor's file events for one."""
+        for store in self.before_writing:
+            await store()
+        return await self.commit(conversation_id, work)
+
+    async def commit(self, conversation_id: str, work: Callable[[], Written]) -> Written:
         """What `work` gives, run off the event loop under the conversation's lock.
 
         Once begun it ends: a cancel that comes meanwhile is too late.

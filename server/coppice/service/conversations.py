@@ -24,6 +24,7 @@ from coppice.service.messages.conversations import (
     RenameParams,
 )
 from coppice.service.path_reading import read_path
+from coppice.service.tracking import Tracking
 from coppice.service.usage import usage_state
 from coppice.store.records import LEAF, ConversationRecord, NewConversation, NewRecord
 from coppice.tokens.size import Size
@@ -48,8 +49,9 @@ def conversation_of(record: ConversationRecord) -> Conversation:
 
 
 class Conversations:
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, tracking: Tracking) -> None:
         self._context = context
+        self._tracking = tracking
 
     async def create(self, params: CreateParams) -> ConversationResult:
         workspace = params.workspace_uri or self._context.stores.default_workspace()
@@ -57,6 +59,7 @@ class Conversations:
             id=uuid.uuid4().hex, workspace_uri=workspace, created_at=now(), name=params.name
         )
         record = await asyncio.to_thread(lambda: self._context.stores.of_workspace(workspace).create(new))
+        await self._tracking.open(new.id)
         self._context.announce(new.id, None, "created")
         return ConversationResult(conversation=conversation_of(record))
 

@@ -9,22 +9,34 @@ from coppice.service.messages import compaction, conversations, navigation, prom
 from coppice.service.messages.base import WireModel
 from coppice.service.service import Service
 
-Call = Callable[[Service, Any, Progress], Awaitable[WireModel]]
+Work = Callable[[Service, Any, Progress], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
 class Method:
-    """`call` raises CoppiceError and can be cancelled; a `long` one tells its progress.
+    """A `long` one tells its progress. `partial_result` is the type of what its `partialResultToken` is told.
 
-    `partial_result` is the type of the pieces that are told on the request's `partialResultToken`.
+    One that `looks` at files, or that `opens` its conversation, finds all file events stored that came
+    before it. What is opened is the active conversation of its workspace from then on.
     """
 
     name: str
     params: type[WireModel]
     result: type[WireModel]
-    call: Call
+    work: Work
     long: bool = False
     partial_result: Any = None
+    looks: bool = False
+    opens: bool = False
+
+    async def call(self, service: Service, params: Any, progress: Progress) -> WireModel:
+        """The result. Raises CoppiceError and can be cancelled."""
+        if self.looks or self.opens:
+            await service.tracking.record()
+        if self.opens:
+            await service.tracking.open(params.conversation_id)
+        result: WireModel = await self.work(service, params, progress)
+        return result
 
 
 _ALL: Final = (
@@ -45,6 +57,7 @@ _ALL: Final = (
         conversations.GetParams,
         conversations.GetResult,
         lambda service, params, _: service.conversations.get(params),
+        opens=True,
     ),
     Method(
         "coppice/conversation/rename",
@@ -69,6 +82,7 @@ _ALL: Final = (
         conversations.ExportParams,
         conversations.ExportResult,
         lambda service, params, _: service.portability.export(params),
+        looks=True,
     ),
     Method(
         "coppice/conversation/search",
@@ -81,6 +95,7 @@ _ALL: Final = (
         trees.AppendParams,
         trees.AppendResult,
         lambda service, params, _: service.trees.append(params),
+        opens=True,
     ),
     Method(
         "coppice/entries",
@@ -111,12 +126,14 @@ _ALL: Final = (
         trees.FilesParams,
         trees.FilesResult,
         lambda service, params, _: service.views.files(params),
+        looks=True,
     ),
     Method(
         "coppice/compactPreview",
         compaction.CompactPreviewParams,
         compaction.CompactPreviewResult,
         lambda service, params, _: service.compacting.preview(params),
+        looks=True,
     ),
     Method(
         "coppice/compact",
@@ -124,18 +141,21 @@ _ALL: Final = (
         compaction.CompactResult,
         lambda service, params, progress: service.compacting.compact(params, progress),
         long=True,
+        looks=True,
     ),
     Method(
         "coppice/undoCompaction",
         navigation.UndoCompactionParams,
         navigation.UndoCompactionResult,
         lambda service, params, _: service.undoing.undo_compaction(params),
+        looks=True,
     ),
     Method(
         "coppice/navigatePreview",
         navigation.NavigatePreviewParams,
         navigation.NavigatePreviewResult,
         lambda service, params, _: service.navigating.preview(params),
+        looks=True,
     ),
     Method(
         "coppice/navigate",
@@ -143,6 +163,7 @@ _ALL: Final = (
         navigation.NavigateResult,
         lambda service, params, progress: service.navigating.navigate(params, progress),
         long=True,
+        opens=True,
     ),
     Method(
         "coppice/summarize",
@@ -150,6 +171,7 @@ _ALL: Final = (
         navigation.SummarizeResult,
         lambda service, params, progress: service.spans.summarize(params, progress),
         long=True,
+        looks=True,
     ),
     Method(
         "coppice/label",
@@ -169,6 +191,7 @@ _ALL: Final = (
         navigation.ForkResult,
         lambda service, params, _: service.forking.fork(params),
         long=True,
+        looks=True,
     ),
     Method(
         "coppice/preparePrompt",
@@ -176,6 +199,7 @@ _ALL: Final = (
         recovery.PreparePromptResult,
         lambda service, params, progress: service.thresholds.prepare_prompt(params, progress),
         long=True,
+        opens=True,
     ),
     Method(
         "coppice/recover",
@@ -183,24 +207,28 @@ _ALL: Final = (
         recovery.RecoverResult,
         lambda service, params, progress: service.recovering.recover(params, progress),
         long=True,
+        looks=True,
     ),
     Method(
         "coppice/truncateToolResults",
         recovery.TruncateToolResultsParams,
         recovery.TruncateToolResultsResult,
         lambda service, params, _: service.truncating.truncate(params),
+        looks=True,
     ),
     Method(
         "coppice/turn/begin",
         recovery.TurnParams,
         recovery.TurnResult,
         lambda service, params, _: service.turns.begin(params),
+        opens=True,
     ),
     Method(
         "coppice/turn/end",
         recovery.TurnParams,
         recovery.TurnResult,
         lambda service, params, _: service.turns.end(params),
+        looks=True,
     ),
     Method(
         "coppice/prompt",
@@ -209,6 +237,7 @@ _ALL: Final = (
         lambda service, params, progress: service.prompting.prompt(params, progress),
         long=True,
         partial_result=prompt.PromptUpdate,
+        opens=True,
     ),
     Method(
         "coppice/cancel",

@@ -1,5 +1,6 @@
 """Reading one path: its newest compaction, its kept entries, its files."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
@@ -82,7 +83,7 @@ class Path:
     def ledger(self, last: int | None = None) -> Ledger:
         """The files of the path up to depth `last`, which is not before the view's beginning."""
         known = self.compaction.ledger if self.compaction is not None else None
-        ledger = Ledger.from_json(known, self.root, self.settings.files.tools)
+        ledger = Ledger.from_json(known, self.root, self.settings.files.tools, self.aliases)
         return self._fed(ledger, self.first_depth, last)
 
     def ledger_of(self, first: int, last: int | None = None) -> Ledger:
@@ -90,7 +91,7 @@ class Path:
 
         A result among them counts though its call comes before them.
         """
-        ledger = Ledger(self.root, self.settings.files.tools)
+        ledger = Ledger(self.root, self.settings.files.tools, aliases=self.aliases)
         return self._fed(ledger.add(self._calling_reply(first)), first, last)
 
     def _calling_reply(self, before: int) -> list[Entry]:
@@ -104,7 +105,7 @@ class Path:
     def _fed(self, ledger: Ledger, first: int, last: int | None) -> Ledger:
         """Feeds `ledger` the entries on the path, each followed by the file activity recorded beside it."""
         if self.end is None:
-            return ledger
+            return ledger.add(self.store.beside_root(self.conversation.id, ["file_activity"]))
         last = self.end.depth if last is None else last
         if last < first:
             return ledger
@@ -126,6 +127,12 @@ class Path:
         source: Mapping[str, object] = self.conversation.source or {}
         cwd = source.get("cwd")
         return cwd if isinstance(cwd, str) else path_of_uri(self.conversation.workspace_uri)
+
+    @property
+    def aliases(self) -> list[str]:
+        """Other names of that folder: the workspace's, and what a link in it leads to."""
+        folder = path_of_uri(self.conversation.workspace_uri)
+        return [] if folder is None else [folder, os.path.realpath(folder)]
 
 
 def read_path(store: Store, conversation_id: str, settings: Settings, leaf_id: str | None = None) -> Path:

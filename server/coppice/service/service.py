@@ -26,6 +26,7 @@ from coppice.service.spans import Spans
 from coppice.service.stores import Stores
 from coppice.service.summarizers import Summarizers
 from coppice.service.thresholds import Thresholds
+from coppice.service.tracking import Tracking
 from coppice.service.trees import Trees
 from coppice.service.truncating import Truncating
 from coppice.service.turns import Turns
@@ -59,8 +60,10 @@ class Service:
         self.hooks = Hooks(plugins or Plugins())
         self._plugins = plugins
         self._context = Context(self.stores, self.settings, emit, self.summarizers, self.hooks)
-        self._watching: asyncio.Task[None] | None = None
-        self.conversations = Conversations(self._context)
+        self._beside: list[asyncio.Task[None]] = []
+        self.tracking = Tracking(self._context)
+        self._context.before_writing.append(self.tracking.record)
+        self.conversations = Conversations(self._context, self.tracking)
         self.trees = Trees(self._context)
         self.views = Views(self._context)
         self.turns = Turns(self._context, ask)
@@ -82,10 +85,14 @@ class Service:
         self.stores.set_folders(workspace_folders)
         if self._plugins is None:
             self.hooks.plugins = await asyncio.to_thread(installed_plugins)
-        self._watching = asyncio.create_task(self._watch())
+        self._beside = [
+            asyncio.create_task(self._watch()),
+            asyncio.create_task(self.tracking.keep_recording()),
+        ]
         return [*self.hooks.plugins.problems, *await self.set_client_settings(client_settings)]
 
     async def set_workspace_folders(self, uris: list[str]) -> None:
+        self.tracking.close_folders(set(self.stores.folders) - set(uris))
         self.stores.set_folders(uris)
 
     async def set_client_settings(self, settings: Mapping[str, Any]) -> list[str]:
@@ -93,13 +100,13 @@ class Service:
         return await asyncio.to_thread(self._problems)
 
     async def close(self) -> None:
-        """Stops what runs, writing nothing of it, and closes the stores."""
-        if self._watching is not None:
-            self._watching.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watching
+        """Stops what runs, writing nothing of it, records the last file events and closes the stores."""
+        for task in self._beside:
+            task.cancel()
+        await asyncio.gather(*self._beside, return_exceptions=True)
         await self._context.jobs.close()
         await self.prompting.close()
+        await self.tracking.settle()
         await asyncio.to_thread(self.stores.close)
 
     def _problems(self) -> list[str]:

@@ -1,7 +1,7 @@
 """Reads along a path. The cost follows the entries that are asked for, not the length of the path."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, select, union_all
@@ -188,14 +188,23 @@ def attached(
         return found
     if from_depth < 0:
         [root] = segments(connection, end.run, end.depth, 0, 0)
-        beside_root = connection.execute(
-            _BESIDE_ROOT, {"key": end.key, "run": root.run, "types": list(wanted)}
-        )
-        found.extend((-1, entry_from(*row[:5])) for row in beside_root)
+        found.extend((-1, entry) for entry in beside_root(connection, end.conversation_id, wanted, root.run))
     low, high = max(from_depth, 0), min(to_depth, end.depth)
     if low <= high:
         found.extend(_beside(connection, end, low, high, list(wanted)))
     return found
+
+
+def beside_root(
+    connection: Connection, conversation_id: str, types: Collection[str], root_run: int | None = None
+) -> list[Entry]:
+    """Metadata that has no parent, but for what begins the run of a root."""
+    values = {
+        "conversation": conversation_key(connection, conversation_id),
+        "run": root_run,
+        "types": list(METADATA_TYPES.intersection(types)),
+    }
+    return [entry_from(*row[:5]) for row in connection.execute(_BESIDE_ROOT, values)]
 
 
 def _beside(
@@ -350,9 +359,9 @@ _BESIDE_ROOT: Final = (
     .select_from(WITH_PARENT.join(RUN, RUN.c.key == ENTRY_TABLE.c.run))
     .where(
         RUN.c.parent_run.is_(None),
-        RUN.c.conversation_key == _OF_END,
+        RUN.c.conversation_key == bindparam("conversation"),
         ENTRY_TABLE.c.depth == 0,
-        RUN.c.key != bindparam("run"),
+        RUN.c.key.is_distinct_from(bindparam("run", type_=RUN.c.key.type)),
         ENTRY_TABLE.c.type.in_(bindparam("types", expanding=True)),
     )
     .order_by(ENTRY_TABLE.c.key)

@@ -229,6 +229,10 @@ class Store:
             lambda connection: paths.attached(connection, end, from_depth, to_depth, types)
         )
 
+    def beside_root(self, conversation_id: str, types: Sequence[str]) -> list[Entry]:
+        """Metadata that was recorded before anything was said, in append order."""
+        return self._database.read(lambda connection: paths.beside_root(connection, conversation_id, types))
+
     def pins(self, end: PathEnd) -> list[tuple[int, Entry]]:
         """The pinned entries on the path with their depths, root first."""
         return self._database.read(lambda connection: paths.pins(connection, end))

@@ -101,7 +101,10 @@ FileSource = Literal["editor", "watcher", "tool"]
 
 
 class FileChange(DataModel):
-    """`from_path` (`from` on the wire) is the earlier path of a renamed file."""
+    """`from_path` (`from` on the wire) is the earlier path of a renamed file.
+
+    A path that ends with `/` names a folder; only a renaming has one.
+    """
 
     path: str
     kind: FileChangeKind
@@ -110,8 +113,11 @@ class FileChange(DataModel):
 
 
 class FileActivityEntry(EntryBase):
+    """What happened to files, each once. `omitted` is how many further files changed at the same time."""
+
     type: Literal["file_activity"] = "file_activity"
     changes: list[FileChange]
+    omitted: int | None = None
 
 
 Entry = Annotated[

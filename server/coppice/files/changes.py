@@ -1,0 +1,208 @@
+"""What events did to files in the end: many events in, at most one change a file out.
+
+The events between two messages of a conversation are folded here. A file is told once however often it was
+saved; what was made and taken away again is not told at all; a renamed file keeps the name it began with.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from coppice.files.paths import folders_above
+from coppice.tree.entries import FileChange, FileChangeKind, FileSource
+
+MOST_FILES: Final = 20_000
+"""Files of a watcher that are followed at a time; of what exceeds them only the number is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened to one path. `folder` says that a renamed path is a folder."""
+
+    path: str
+    kind: FileChangeKind
+    source: FileSource
+    from_path: str | None = None
+    folder: bool = False
+
+
+@dataclass(slots=True)
+class _File:
+    """A file under its present name. `origin` is the name at the beginning, None where there was no file."""
+
+    origin: str | None
+    source: FileSource
+    exists: bool = True
+    modified: bool = False
+    read: bool = False
+    told: FileChangeKind | None = None
+
+
+@dataclass(slots=True)
+class Changes:
+    """The changes since a message. `told` ones are remembered, so that an echo of them is no news.
+
+    `news` says whether there may be something to tell; `omitted` counts what was not followed.
+    """
+
+    news: bool = False
+    omitted: int = 0
+    _message_id: str | None = None
+    _files: dict[str, _File] = field(default_factory=dict)
+    _folders: set[str] = field(default_factory=set)
+    _moves: list[tuple[str, str]] = field(default_factory=list)
+    _moves_told: int = 0
+
+    def note(self, event: Event) -> None:
+        """Takes in what happened next."""
+        self.news = True
+        if event.source == "watcher" and self._echoes(event):
+            return
+        if event.kind == "renamed":
+            self._rename(event)
+            return
+        file = self._files.get(event.path)
+        if file is None:
+            if event.source == "watcher" and len(self._files) >= MOST_FILES:
+                self.omitted += 1
+                return
+            file = _File(None if event.kind == "created" else event.path, event.source)
+            self._keep(event.path, file)
+            if event.kind == "created":
+                return
+        elif event.source == "editor":
+            file.source = "editor"
+        self._happen(event.path, file, event.kind)
+
+    def net(self) -> list[FileChange]:
+        """What is to be told, renamings first, in an order in which names never collide."""
+        moves = [
+            FileChange(path=f"{new}/", from_path=f"{old}/", kind="renamed", source="editor")
+            for old, new in self._moves[self._moves_told :]
+        ]
+        told = [change for path, file in self._files.items() if (change := _net(path, file)) is not None]
+        renamed = [change for change in told if change.kind == "renamed"]
+        return [*moves, *_in_order(renamed), *(change for change in told if change.kind != "renamed")]
+
+    def told(self) -> None:
+        """What `net` gave has been told."""
+        self.news = False
+        self.omitted = 0
+        self._moves_told = len(self._moves)
+        for path, file in self._files.items():
+            change = _net(path, file)
+            if change is not None:
+                file.told = "read" if change.kind == "read" else "modified"
+            file.origin = path if file.exists else None
+            file.modified = file.read = False
+
+    def stand_behind(self, message_id: str | None) -> None:
+        """What comes now comes behind this message; what was told behind another may be told again."""
+        if message_id == self._message_id:
+            return
+        self._message_id = message_id
+        told = self._files
+        self._files, self._folders = {}, set()
+        for path, file in told.items():
+            file.told = None
+            if _net(path, file) is not None:
+                self._keep(path, file)
+        del self._moves[: self._moves_told]
+        self._moves_told = 0
+
+    def _happen(self, path: str, file: _File, kind: FileChangeKind) -> None:
+        match kind:
+            case "deleted":
+                for _, gone in self._at_or_below(path):
+                    gone.exists = False
+            case "read":
+                file.read = True
+            case _:
+                file.exists = file.modified = True
+
+    def _rename(self, event: Event) -> None:
+        old, new = event.from_path or event.path, event.path
+        if event.folder:
+            self._move_folder(old, new)
+            return
+        file = self._files.get(old) or _File(old, event.source)
+        file = replace(file, source=event.source, exists=True)
+        self._keep(old, _File(None, event.source, exists=False))
+        self._keep(new, file)
+
+    def _move_folder(self, old: str, new: str) -> None:
+        """The files go with their folder. What a watcher said of their ends and beginnings was the move."""
+        for path, file in self._at_or_below(new):
+            if file.source == "watcher" and file.exists:
+                file.origin = path
+        for path, file in self._at_or_below(old):
+            target = new + path[len(old) :]
+            moved = replace(file, exists=file.exists or file.source == "watcher")
+            self._keep(path, _File(None, file.source, exists=False))
+            self._keep(target, replace(moved, origin=target if file.origin == path else file.origin))
+        self._moves.append((old, new))
+
+    def _echoes(self, event: Event) -> bool:
+        """Whether a watcher tells of a moved folder's files what the move has told."""
+        if event.kind == "deleted":
+            return any(event.path == old or event.path.startswith(f"{old}/") for old, _ in self._moves)
+        if event.kind != "created" or event.path in self._files:
+            return False
+        return any(event.path == new or event.path.startswith(f"{new}/") for _, new in self._moves)
+
+    def _at_or_below(self, path: str) -> list[tuple[str, _File]]:
+        if path not in self._folders:
+            return [(path, self._files[path])] if path in self._files else []
+        return [
+            (known, file)
+            for known, file in self._files.items()
+            if known == path or known.startswith(f"{path}/")
+        ]
+
+    def _keep(self, path: str, file: _File) -> None:
+        if path not in self._files:
+            self._folders.update(folders_above(path))
+        self._files[path] = file
+
+
+def _net(path: str, file: _File) -> FileChange | None:
+    if not file.exists:
+        if file.origin is None:
+            return None
+        return FileChange(path=file.origin, kind="deleted", source=file.source)
+    if file.origin is None:
+        return FileChange(path=path, kind="created", source=file.source)
+    if file.origin != path:
+        return FileChange(path=path, kind="renamed", from_path=file.origin, source=file.source)
+    if file.modified and file.told != "modified":
+        return FileChange(path=path, kind="modified", source=file.source)
+    if file.read and file.told is None:
+        return FileChange(path=path, kind="read", source=file.source)
+    return None
+
+
+def _in_order(renamed: list[FileChange]) -> Iterator[FileChange]:
+    """Each renaming once its new name is free; files that exchanged their names were modified."""
+    waiting = {change.from_path: change for change in renamed}
+    while waiting:
+        free = [change for change in waiting.values() if change.path not in waiting]
+        for change in free:
+            yield change
+            del waiting[change.from_path]
+        if not free:
+            for change in waiting.values():
+                yield FileChange(path=change.path, kind="modified", source=change.source)
+            return
+
+
+def chosen(changes: list[FileChange], most: int, known: Collection[str]) -> tuple[list[FileChange], int]:
+    """At most `most` of the changes, and how many were left out.
+
+    What an editor did and what concerns `known` paths goes before the rest of what a watcher saw.
+    """
+    if len(changes) <= most:
+        return changes, 0
+    wanted = [c for c in changes if c.source == "editor" or c.path in known]
+    rest = [c for c in changes if not (c.source == "editor" or c.path in known)]
+    kept = {id(change) for change in [*wanted, *rest][:most]}
+    return [change for change in changes if id(change) in kept], len(changes) - len(kept)

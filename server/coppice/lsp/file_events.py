@@ -1,0 +1,100 @@
+"""What the client tells about files: the capabilities that ask for it, and how it is read.
+
+Contents are not asked for. A file counts as changed when it is saved; what a buffer holds unsaved is
+nobody's work yet.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from lsprotocol import types
+
+from coppice.service.file_events import FileEvent
+from coppice.tree.entries import FileChangeKind
+
+Reader = Callable[[Any], list[FileEvent]]
+
+TEXT_DOCUMENT_SYNC: Final = types.TextDocumentSyncOptions(
+    open_close=True,
+    change=types.TextDocumentSyncKind.None_,
+    save=types.SaveOptions(include_text=False),
+)
+
+_EVERY_FILE: Final = types.FileOperationRegistrationOptions(
+    filters=[types.FileOperationFilter(scheme="file", pattern=types.FileOperationPattern(glob="**/*"))]
+)
+FILE_OPERATIONS: Final = types.FileOperationOptions(
+    did_create=_EVERY_FILE, did_rename=_EVERY_FILE, did_delete=_EVERY_FILE
+)
+
+WATCHING: Final = types.Registration(
+    id="coppice-watched-files",
+    method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+    register_options=types.DidChangeWatchedFilesRegistrationOptions(
+        watchers=[types.FileSystemWatcher(glob_pattern="**/*")]
+    ),
+)
+
+_WATCHED: Final[dict[int, FileChangeKind]] = {
+    types.FileChangeType.Created.value: "created",
+    types.FileChangeType.Changed.value: "modified",
+    types.FileChangeType.Deleted.value: "deleted",
+}
+
+
+def _document(kind: FileChangeKind) -> Reader:
+    def read(params: Any) -> list[FileEvent]:
+        document = params.get("textDocument") if isinstance(params, dict) else None
+        return [FileEvent(uri, kind, "editor") for uri in _texts([document], "uri")]
+
+    return read
+
+
+def _operated(kind: FileChangeKind) -> Reader:
+    def read(params: Any) -> list[FileEvent]:
+        return [FileEvent(uri, kind, "editor") for uri in _texts(_list(params, "files"), "uri")]
+
+    return read
+
+
+def _renamed(params: Any) -> list[FileEvent]:
+    files = _list(params, "files")
+    return [
+        FileEvent(new, "renamed", "editor", old)
+        for file in files
+        for old in _texts([file], "oldUri")
+        for new in _texts([file], "newUri")
+    ]
+
+
+def _watched(params: Any) -> list[FileEvent]:
+    return [
+        FileEvent(uri, kind, "watcher")
+        for change in _list(params, "changes")
+        for uri in _texts([change], "uri")
+        if isinstance(type_ := change.get("type"), int) and (kind := _WATCHED.get(type_)) is not None
+    ]
+
+
+def _list(params: Any, name: str) -> list[Any]:
+    found = params.get(name) if isinstance(params, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _texts(values: list[Any], name: str) -> Iterator[str]:
+    """The strings called `name` in `values`; what has none is passed over."""
+    for value in values:
+        text = value.get(name) if isinstance(value, dict) else None
+        if isinstance(text, str):
+            yield text
+
+
+FILE_EVENTS: Final[dict[str, Reader]] = {
+    types.TEXT_DOCUMENT_DID_OPEN: _document("read"),
+    types.TEXT_DOCUMENT_DID_SAVE: _document("modified"),
+    types.WORKSPACE_DID_CREATE_FILES: _operated("created"),
+    types.WORKSPACE_DID_RENAME_FILES: _renamed,
+    types.WORKSPACE_DID_DELETE_FILES: _operated("deleted"),
+    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: _watched,
+}
+"""The notifications about files, and how each is read. What is malformed in one tells of nothing."""

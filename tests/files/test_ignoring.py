@@ -1,0 +1,58 @@
+"""What a watcher reports for nothing."""
+
+import time
+
+import pytest
+
+from coppice.files.ignoring import BUILT_IN_PATTERNS, ignored, patterns
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("src/a.py", False),
+        (".git/HEAD", True),
+        ("lib/.git/objects/12/34", True),
+        ("web/node_modules/left-pad/index.js", True),
+        ("a/__pycache__/a.cpython-311.pyc", True),
+        ("notes.md~", True),
+        (".a.py.swp", True),
+        (".gitignore", False),
+        (".github/workflows/ci.yml", False),
+    ],
+)
+def test_some_files_are_nobody_s_work(path: str, expected: bool) -> None:  # noqa: FBT001 - a table's column
+    assert ignored(path, [BUILT_IN_PATTERNS]) is expected
+
+
+def test_patterns_are_git_s_and_the_last_that_fits_decides() -> None:
+    outer = patterns(["build/", "*.log", "!keep.log", "/only", "# a comment", ""])
+    inner = patterns(["*.txt", "!x.log"], "pkg")
+    rules = [BUILT_IN_PATTERNS, outer, inner]
+    left_out = ["build/x", "a/build/x", "a.log", "a/b.log", "only", "pkg/a.txt", "pkg/deep/a.txt"]
+    assert [path for path in left_out if not ignored(path, rules)] == []
+    kept = ["build", "keep.log", "a/only", "a.txt", "pkg/x.log", "pkgs/a.txt"]
+    assert [path for path in kept if ignored(path, rules)] == []
+
+
+def test_a_folder_that_is_gone_is_known_by_its_pattern() -> None:
+    assert ignored("build", [patterns(["build/"])], gone=True)
+
+
+def test_a_setting_takes_back_what_is_built_in() -> None:
+    assert not ignored("node_modules/mine/a.js", [BUILT_IN_PATTERNS, patterns(["!node_modules"])])
+
+
+@pytest.mark.parametrize("line", ["[z-a]", "!", "\\", "a\\", "[", "x" * 5_000, "*a*a*a*a*a*a*b"])
+def test_a_line_that_is_no_pattern_or_costs_too_much_is_passed_over(line: str) -> None:
+    rules = [patterns([line, "*.log"])]
+    assert ignored("a.log", rules)
+    assert not ignored("b.py", rules)
+
+
+@pytest.mark.parametrize("line", ["*a*a*a*a*a*a*a*a*b", "*a*a*ab", "**/a/**/a/**/a/**/b", "**/a/**/b"])
+def test_a_hostile_pattern_costs_little(line: str) -> None:
+    rules, name = [patterns([line])], "a" * 250 + "/" + "a/" * 1_900
+    began = time.perf_counter()
+    assert not ignored(name, rules)
+    assert time.perf_counter() - began < 2
