@@ -1,18 +1,18 @@
 // Bundles each test and runs them with Node's own test runner; what follows on the command line goes to it.
 // With --browser it is those of the Chat view's page, which need the bundles of `npm run build`.
 import { spawnSync } from "node:child_process";
-import { readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
 const given = process.argv.slice(2);
 const inBrowser = given[0] === "--browser";
 if (inBrowser) given.shift();
-const output = inBrowser ? "dist/test-browser" : "dist/test";
 const ending = inBrowser ? ".browser.ts" : ".test.ts";
 const tests = readdirSync("test", { recursive: true }).filter((name) => name.endsWith(ending));
+// Below node_modules, so that packages which are not bundled are found.
+const output = mkdtempSync(join("node_modules", ".coppice-test-"));
 
-rmSync(output, { recursive: true, force: true });
 await build({
   entryPoints: tests.map((name) => join("test", name)),
   outbase: "test",
@@ -32,4 +32,5 @@ const ran = spawnSync(
   ["--enable-source-maps", "--test", "--test-timeout=120000", ...given, ...bundles],
   { stdio: "inherit" },
 );
+rmSync(output, { recursive: true });
 process.exit(ran.status ?? 1);

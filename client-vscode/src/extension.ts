@@ -7,11 +7,15 @@ import { CoppiceClient } from "./client";
 import { registerCompactionCommands } from "./commands/compacting";
 import { registerConversationCommands } from "./commands/conversations";
 import { registerExchangeCommands } from "./commands/exchange";
+import { registerModelCommands } from "./commands/models";
 import { Commands } from "./commands/registry";
 import { registerServerCommands } from "./commands/server";
 import { Conversations } from "./conversations";
 import { registerContextDocument } from "./documents/context";
 import { FilesView, registerFileCommands } from "./files/view";
+import { answerSamples } from "./models/editor";
+import { Keys } from "./models/keys";
+import { answerToolCalls } from "./models/tools";
 import { languageClient } from "./server/connect";
 import { Servers } from "./server/servers";
 import { Status } from "./status";
@@ -19,10 +23,13 @@ import { Status } from "./status";
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Coppice", { log: true });
   const servers = new Servers(context, log);
+  const keys = new Keys(context);
   const client = new CoppiceClient(async (events) => {
-    const launch = { server: await servers.find(), variables: {} };
+    const launch = { server: await servers.find(), variables: await keys.variables() };
     return languageClient(context, log, launch, events);
   });
+  answerSamples(client);
+  answerToolCalls(client);
   const conversations = new Conversations(client, context.workspaceState);
   const branches = new BranchesView(client, conversations);
   const files = new FilesView(client, conversations);
@@ -34,6 +41,7 @@ export function activate(context: vscode.ExtensionContext): void {
   registerExchangeCommands(commands, client, conversations, chat, log);
   registerCompactionCommands(commands, context, client, conversations);
   registerBranchCommands(commands, client, conversations, chat, branches);
+  registerModelCommands(commands, client, keys);
   registerFileCommands(commands, files);
   registerContextDocument(commands, context, client, conversations);
   registerServerCommands(commands, context, client, servers, log);

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { offeredTools } from "../models/tools";
 import type { PromptUpdate } from "../protocol.gen";
 
 interface Turn {
@@ -56,7 +57,8 @@ export class Turns implements vscode.Disposable {
         note(turn, update);
         this.#updates.fire({ conversationId, update });
       };
-      await this.#client.stream("coppice/prompt", { conversationId, content }, onPart, turn.source.token);
+      const params = { conversationId, content, tools: offeredTools() };
+      await this.#client.stream("coppice/prompt", params, onPart, turn.source.token);
     } catch (error) {
       throw new PromptFailure(error, turn.heard);
     } finally {

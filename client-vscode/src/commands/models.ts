@@ -1,0 +1,117 @@
+import * as vscode from "vscode";
+
+import type { CoppiceClient } from "../client";
+import { type Keys, OWN_VARIABLE } from "../models/keys";
+import { enabledTools } from "../models/tools";
+import type { Commands } from "./registry";
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const GLOBAL = vscode.ConfigurationTarget.Global;
+
+type Provider = "editor" | "openai" | "anthropic" | "none";
+
+/** Which model answers, its key, and the tools it may use. All of it is the user's own, and never the workspace's. */
+export function registerModelCommands(commands: Commands, client: CoppiceClient, keys: Keys): void {
+  commands.add("coppice.setUpModel", () => setUpModel(client, keys));
+  commands.add("coppice.setApiKey", async () => {
+    const name = await pickVariable("Set API Key", variables());
+    if (name !== undefined) await askForKey(client, keys, name);
+  });
+  commands.add("coppice.removeApiKey", async () => {
+    const name = await pickVariable("Remove API Key", keys.names);
+    if (name === undefined) return;
+    await keys.remove(name);
+    await client.restart();
+  });
+  commands.add("coppice.chooseTools", chooseTools);
+}
+
+async function setUpModel(client: CoppiceClient, keys: Keys): Promise<void> {
+  const offered = await vscode.lm.selectChatModels();
+  const choices: (vscode.QuickPickItem & { provider: Provider })[] = [
+    { label: "A model of VS Code", detail: offered.length === 0 ? "None is offered at the moment." : offered.map(({ name }) => name).join(", "), provider: "editor" },
+    { label: "An OpenAI-compatible endpoint", detail: "OpenAI, or any server that speaks its protocol, on this machine too.", provider: "openai" },
+    { label: "Anthropic", detail: "With a key of your own.", provider: "anthropic" },
+    { label: "No model", detail: "Conversations are kept and compacted, and nobody answers.", provider: "none" },
+  ];
+  const picked = await vscode.window.showQuickPick(choices, { title: "Set Up Model", placeHolder: "Who answers in the chat?" });
+  switch (picked?.provider) {
+    case "editor":
+      return useEditor(offered);
+    case "openai":
+    case "anthropic":
+      return useEndpoint(client, keys, picked.provider);
+    case "none":
+      return set({ "model.provider": "none" });
+    case undefined:
+      return undefined;
+  }
+}
+
+async function useEditor(offered: vscode.LanguageModelChat[]): Promise<void> {
+  if (offered.length === 0) throw new Error("VS Code offers no language model at the moment. Install an extension that brings some.");
+  const items = offered.map((model) => ({ label: model.name, description: `${model.vendor} ${model.family}`, model }));
+  const picked = await vscode.window.showQuickPick(items, { title: "A Model of VS Code" });
+  if (picked === undefined) return;
+  const { id, maxInputTokens } = picked.model;
+  await set({ "model.provider": "editor", "model.name": id, "model.contextWindow": maxInputTokens, "model.baseUrl": undefined });
+}
+
+async function useEndpoint(client: CoppiceClient, keys: Keys, provider: "openai" | "anthropic"): Promise<void> {
+  const settings = vscode.workspace.getConfiguration("coppice");
+  const isOpen = provider === "openai";
+  const value = settings.get<string | null>("model.baseUrl") ?? "";
+  const prompt = "The endpoint, ending in /v1. Empty: OpenAI's own.";
+  const baseUrl = isOpen ? await vscode.window.showInputBox({ title: "Endpoint", prompt, value, validateInput: notAnAddress }) : "";
+  if (baseUrl === undefined) return;
+  const validateInput = (given: string) => (given.trim() === "" ? "A model has a name." : undefined);
+  const known = settings.get<string | null>("model.name") ?? "";
+  const name = await vscode.window.showInputBox({ title: "Model", prompt: "The model's name, as the provider writes it.", value: known, validateInput });
+  if (name === undefined) return;
+  await set({ "model.provider": provider, "model.baseUrl": baseUrl.trim() || undefined, "model.name": name.trim() });
+  await askForKey(client, keys, variableOf("model"));
+}
+
+function notAnAddress(given: string): string | undefined {
+  return given.trim() === "" || /^https?:\/\/\S+$/.test(given.trim()) ? undefined : "An address begins with https:// or http://.";
+}
+
+/** Empty leaves things as they are: a server on this machine may need no key. */
+async function askForKey(client: CoppiceClient, keys: Keys, name: string): Promise<void> {
+  if (!VARIABLE.test(name)) throw new Error(`The setting apiKeyEnv does not name an environment variable: ${name}.`);
+  const prompt = `Kept in VS Code's secret storage, and given to the server as ${name}. Empty: no change.`;
+  const key = await vscode.window.showInputBox({ title: "API Key", prompt, password: true, ignoreFocusOut: true });
+  if (key === undefined || key.trim() === "") return;
+  await keys.set(name, key.trim());
+  if (name === OWN_VARIABLE) await set({ "model.apiKeyEnv": OWN_VARIABLE });
+  await client.restart();
+}
+
+function variables(): string[] {
+  return [...new Set([variableOf("model"), variableOf("summarizer")])];
+}
+
+function variableOf(who: "model" | "summarizer"): string {
+  return vscode.workspace.getConfiguration("coppice").get<string | null>(`${who}.apiKeyEnv`) ?? OWN_VARIABLE;
+}
+
+async function pickVariable(title: string, names: string[]): Promise<string | undefined> {
+  if (names.length === 0) void vscode.window.showInformationMessage("No key is kept.");
+  return names.length < 2 ? names[0] : vscode.window.showQuickPick(names, { title, placeHolder: "Which one?" });
+}
+
+async function chooseTools(): Promise<void> {
+  const enabled = enabledTools();
+  const items = vscode.lm.tools.map(({ name, description }) => ({ label: name, detail: description, picked: enabled.has(name) }));
+  if (items.length === 0) throw new Error("No extension offers tools at the moment.");
+  const picked = await vscode.window.showQuickPick(items, { title: "Tools a Model May Use", canPickMany: true, matchOnDetail: true });
+  if (picked === undefined) return;
+  const there = new Set(items.map(({ label }) => label));
+  const absent = [...enabled].filter((name) => !there.has(name));
+  await set({ "chat.tools": [...picked.map(({ label }) => label), ...absent] });
+}
+
+async function set(values: Record<string, unknown>): Promise<void> {
+  const settings = vscode.workspace.getConfiguration("coppice");
+  for (const [name, value] of Object.entries(values)) await settings.update(name, value, GLOBAL);
+}
