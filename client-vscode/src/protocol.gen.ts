@@ -962,9 +962,15 @@ export interface TextUpdate {
   text: string;
 }
 
+/**
+ * `thinkingSignature` is a provider's proof that the thinking is its own model's, sent back with it.
+ * Of thinking that is `redacted` there is nothing but that. Where a provider signs nothing and yet wants its thinking back, it is the name of the property that the thinking came in, as in Pi's sessions.
+ */
 export interface ThinkingContent {
   type: "thinking";
   thinking: string;
+  thinkingSignature?: string | null;
+  redacted?: boolean | null;
 }
 
 export interface ThinkingLevelChangeEntry {

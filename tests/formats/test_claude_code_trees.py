@@ -286,7 +286,7 @@ def test_blocks_are_mapped() -> None:
     thinking, unknown, call = message_in(entries[0]).content
     assert isinstance(thinking, ThinkingContent)
     assert thinking.thinking == ""
-    assert thinking.model_extra == {"redacted": True, "thinkingSignature": "zzz"}
+    assert (thinking.redacted, thinking.thinking_signature) == (True, "zzz")
     assert unknown == TextContent(text='{"type": "server_tool_use", "name": "web"}')
     assert call == ToolCall(id="c1", name="Read", arguments={"path": "x"})
     assert message_in(entries[1]).content == [

@@ -161,17 +161,17 @@ class Jobs:
     async def stop(self, conversation_id: str) -> None:
         """Cancels the conversation's jobs and waits until they have ended."""
         tasks = [job.task for job in self._of(conversation_id)]
-        await _ended(tasks)
+        await _stopped(tasks)
 
     async def stop_running(self, conversation_id: str, kind: str) -> None:
         """Cancels the job that runs, where it is of this kind, and waits until it has ended."""
         job = self._running.get(conversation_id)
         if job is not None and job.kind == kind:
-            await _ended([job.task])
+            await _stopped([job.task])
 
     async def close(self) -> None:
         """Stops every job and waits until each has ended."""
-        await _ended([job.task for jobs in (self._next, self._running) for job in jobs.values()])
+        await _stopped([job.task for jobs in (self._next, self._running) for job in jobs.values()])
 
     def _of(self, conversation_id: str) -> list[_Job]:
         found = (jobs.get(conversation_id) for jobs in (self._running, self._next))
@@ -224,7 +224,7 @@ def _busy(kind: str) -> ConversationBusyError:
     )
 
 
-async def _ended(tasks: Sequence[asyncio.Task[WireModel]]) -> None:
+async def _stopped(tasks: Sequence[asyncio.Task[WireModel]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -10,7 +10,6 @@ from coppice.service.messages.tools import InvokeToolParams, InvokeToolResult
 from coppice.service.server_requests import INVOKE_TOOL, Ask
 from coppice.tree.messages import TextContent, ToolCall, ToolResultMessage
 
-INTERRUPTED: Final = "This call was interrupted; what it did is not known."
 _LONGEST_QUOTE: Final = 500
 
 

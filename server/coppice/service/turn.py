@@ -25,14 +25,16 @@ from coppice.service.messages.prompt import (
 from coppice.service.path_reading import Path, read_path
 from coppice.service.recovering import Recovering, Refused
 from coppice.service.thresholds import NextRequest, Thresholds
-from coppice.service.tool_calls import INTERRUPTED, Tools, failed
+from coppice.service.tool_calls import Tools, failed
 from coppice.service.trees import Trees
 from coppice.service.usage import Counter, context_tokens, usage_state
 from coppice.tokens.measuring import compact_json
 from coppice.tree.messages import AssistantMessage, ToolCall, ToolResultMessage, UserContent, UserMessage
+from coppice.tree.view import NO_RESULT
 
 LEAST_ANSWER: Final = 256
 """Tokens that a reply may have however full the window is; the provider tells when that is too much."""
+_LONGEST_NAME: Final = 80
 
 Said = UserMessage | AssistantMessage | ToolResultMessage
 Ending = Literal["stop", "length", "maxSteps"]
@@ -181,7 +183,8 @@ class Turn:
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> None:
         """Runs all `calls` at once and stores each result as it comes."""
-        self._progress.report(f"Running {', '.join(call.name for call in calls)}")
+        what = calls[0].name[:_LONGEST_NAME] if len(calls) == 1 else f"{len(calls)} tools"
+        self._progress.report(f"Running {what}")
         running = [asyncio.create_task(self._tools.result_of(call)) for call in calls]
         try:
             for done in asyncio.as_completed(running):
@@ -215,7 +218,7 @@ class Turn:
     async def _break_off(self, error: BaseException) -> None:
         """Keeps what came of a reply, says why it ended, and answers what was called."""
         for call in tuple(self._unanswered):
-            await self._store(failed(call, INTERRUPTED))
+            await self._store(failed(call, NO_RESULT))
         content = self._draft.content()
         provider, _, model = self._model.name.partition("/")
         if not isinstance(error, asyncio.CancelledError):

@@ -48,8 +48,16 @@ class ImageContent(DataModel):
 
 
 class ThinkingContent(DataModel):
+    """`thinking_signature` is a provider's proof that the thinking is its own model's, sent back with it.
+
+    Of thinking that is `redacted` there is nothing but that. Where a provider signs nothing and yet wants its
+    thinking back, it is the name of the property that the thinking came in, as in Pi's sessions.
+    """
+
     type: Literal["thinking"] = "thinking"
     thinking: str
+    thinking_signature: str | None = None
+    redacted: bool | None = None
 
 
 class ToolCall(DataModel):

@@ -7,12 +7,15 @@ from typing import Any, Final, Literal
 
 from coppice.models.chat import Delta, OnDelta
 from coppice.models.providers.failures import AnswerFaultError
+from coppice.models.providers.values import nests_deeper
 from coppice.tree.messages import AssistantContent, TextContent, ThinkingContent, ToolCall
 
 LARGEST_ANSWER: Final = 4_000_000
 """Characters of text, thinking and arguments together: ten times what the longest-winded models can say."""
 
 _MOST_BLOCKS: Final = 1_000
+_DEEPEST_ARGUMENTS: Final = 100
+"""Levels of arrays and objects; what is stored must fit into a message to a client."""
 
 
 @dataclass(slots=True)
@@ -23,6 +26,7 @@ class _Part:
     name: str = ""
     call_index: int = 0
     signature: str = ""
+    redacted: bool = False
 
     @property
     def text(self) -> str:
@@ -51,10 +55,23 @@ class AnswerBuilder:
         if piece:
             self._grow(self._last("thinking"), piece, Delta("thinking", piece))
 
+    def open_thinking(self) -> None:
+        """Begins a block of thinking that is signed by itself."""
+        self._new(_Part("thinking"))
+
     def sign_thinking(self, signature: str) -> None:
         """The provider's proof that the thinking is its own; it is sent back with it."""
         if signature:
             self._last("thinking").signature += signature
+
+    def redacted_thinking(self, data: str) -> None:
+        """Thinking that only the provider can read; it is sent back as it came."""
+        if data:
+            self._new(_Part("thinking", signature=data, redacted=True))
+
+    def name_thinking(self, name: str) -> None:
+        """Where the provider puts thinking, which it may want back there."""
+        self._last("thinking").signature = name
 
     def open_call(self, call_id: str, name: str) -> int:
         """Begins a tool call; the number is what `arguments` takes."""
@@ -91,9 +108,9 @@ class AnswerBuilder:
             case "text":
                 return TextContent(text=text) if text.strip() else None
             case "thinking":
-                signed: dict[str, Any] = {"signature": part.signature} if part.signature else {}
-                block = ThinkingContent.model_validate({"type": "thinking", "thinking": text, **signed})
-                return block if text.strip() or signed else None
+                told: dict[str, Any] = {"thinking_signature": part.signature} if part.signature else {}
+                told |= {"redacted": True} if part.redacted else {}
+                return ThinkingContent(thinking=text, **told) if text.strip() or told else None
             case "toolCall":
                 arguments = _arguments(text)
                 if not part.name or (arguments is None and not complete):
@@ -134,4 +151,4 @@ def _arguments(text: str) -> dict[str, Any] | None:
         return None
     if isinstance(value, str):  # some servers encode the arguments twice
         return _arguments(value)
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not nests_deeper(value, _DEEPEST_ARGUMENTS) else None

@@ -137,8 +137,11 @@ class MessageReader:
             case "text":
                 self._builder.text(as_text(block.get("text")))
             case "thinking":
+                self._builder.open_thinking()
                 self._builder.thinking(as_text(block.get("thinking")))
                 self._builder.sign_thinking(as_text(block.get("signature")))
+            case "redacted_thinking":
+                self._builder.redacted_thinking(as_text(block.get("data")))
             case "tool_use":
                 call = self._builder.open_call(as_text(block.get("id")), as_text(block.get("name")))
                 self._calls[place] = call

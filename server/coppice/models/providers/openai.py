@@ -10,6 +10,7 @@ from coppice.models.providers.openai_stream import CompletionReader
 from coppice.models.providers.refusals import Refusal
 from coppice.tree.messages import SystemMessage
 from coppice.tree.rendering.openai import openai_messages
+from coppice.tree.rendering.reasoning import REASONING_NAMES
 from coppice.tree.view import ViewMessage
 
 OWN_ADDRESS: Final = "https://api.openai.com/v1"
@@ -22,6 +23,7 @@ _TROUBLE: Final = 500
 
 _NO_USAGE_OPTION: Final = re.compile(r"stream_options|include_usage", re.IGNORECASE)
 _LIMIT_NAME: Final = re.compile(r"\bmax_(?:completion_)?tokens\b", re.IGNORECASE)
+_REASONING: Final = re.compile("|".join(REASONING_NAMES), re.IGNORECASE)
 _UNKNOWN: Final = re.compile(
     r"unsupported|not supported|unknown|unrecognized|not permitted|not allowed|extra.?forbidden|unexpected"
     r"|use ['\"`]?max_",
@@ -41,6 +43,7 @@ class OpenAIDialect:
     OpenAI itself wants `max_completion_tokens`, the others know `max_tokens`; whichever is refused, the other
     is tried. `developer` goes as `system`, which every server takes and OpenAI reads as the same. Where a
     chat template takes no system message, or none here, its text stands before the first user message.
+    Thinking goes back while a turn calls tools: DeepSeek and Kimi demand it, others read over it.
     """
 
     model: str
@@ -49,6 +52,7 @@ class OpenAIDialect:
     path: str = "/chat/completions"
     _asks_usage: bool = True
     _plain_roles: bool = False
+    _with_reasoning: bool = True
     _refused_limits: set[str] = field(default_factory=set)
 
     def headers(self, key: str | None) -> dict[str, str]:
@@ -77,6 +81,9 @@ class OpenAIDialect:
         if "stream_options" in sent and _NO_USAGE_OPTION.search(said):
             self._asks_usage = False
             return True
+        if _sent_reasoning(sent) and _REASONING.search(said):
+            self._with_reasoning = False
+            return True
         if _LIMIT_NAME.search(said) and _UNKNOWN.search(said):
             self._refused_limits |= sent.keys() & set(_LIMIT_NAMES)
             return self._limit_name not in sent
@@ -93,7 +100,7 @@ class OpenAIDialect:
 
     def _messages(self, request: ChatRequest) -> list[dict[str, Any]]:
         opening = [ViewMessage(None, SystemMessage(content=request.system))] if request.system else []
-        rendered = openai_messages([*opening, *request.messages])
+        rendered = openai_messages([*opening, *request.messages], with_reasoning=self._with_reasoning)
         for message in rendered:
             if message["role"] == "developer":
                 message["role"] = "system"
@@ -107,6 +114,10 @@ def _tool(tool: Tool) -> dict[str, Any]:
         "parameters": tool.input_schema or {"type": "object", "properties": {}},
     }
     return {"type": "function", "function": function}
+
+
+def _sent_reasoning(body: dict[str, Any]) -> bool:
+    return any(name in message for message in body["messages"] for name in REASONING_NAMES)
 
 
 def _with_one_opening(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from coppice.models.providers.refusals import Refusal, refusal_in
 from coppice.models.providers.think_tag import ThinkTag
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 from coppice.tree.messages import StopReason, Usage
+from coppice.tree.rendering.reasoning import REASONING_NAMES
 
 _STOPS: Final[dict[str, StopReason]] = {
     "length": "length",
@@ -86,7 +87,7 @@ class CompletionReader:
             self._reason = as_text(choice.get("finish_reason")) or self._reason
 
     def _delta(self, delta: dict[str, Any]) -> None:
-        self._builder.thinking(as_text(delta.get("reasoning_content")) or as_text(delta.get("reasoning")))
+        self._think(delta)
         content = delta.get("content")
         if isinstance(content, str):
             self._tag.feed(content)
@@ -96,6 +97,13 @@ class CompletionReader:
             self._call(call)
         if as_text(delta.get("refusal")):
             self._reason = "refusal"
+
+    def _think(self, delta: dict[str, Any]) -> None:
+        for name in REASONING_NAMES:
+            if thinking := as_text(delta.get(name)):
+                self._builder.thinking(thinking)
+                self._builder.name_thinking(name)
+                return
 
     def _block(self, block: dict[str, Any]) -> None:
         """A piece of content as a block: Mistral's reasoning models send them."""

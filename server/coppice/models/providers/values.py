@@ -1,6 +1,6 @@
 """JSON from a stranger: values of the type that is wanted, or a harmless one instead."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 
@@ -32,3 +32,17 @@ def at(value: Any, *path: str) -> Any:
     for key in path:
         value = as_object(value).get(key)
     return value
+
+
+def nests_deeper(value: Any, levels: int) -> bool:
+    """Whether arrays and objects stand within each other more than `levels` deep."""
+    level = [value]
+    for _ in range(levels):
+        level = [inner for outer in level for inner in _within(outer) if isinstance(inner, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _within(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else as_list(value)

@@ -17,12 +17,13 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
+from coppice.tree.rendering.reasoning import signature_of
 from coppice.tree.view import ViewMessage
 
 Role = Literal["user", "assistant"]
 
 OPENING: Final = "(The conversation goes on from an earlier one.)"
-_SIGNATURES: Final = ("signature", "thinkingSignature")
+_THINKING: Final = ("thinking", "redacted_thinking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class AnthropicRequest:
 def anthropic_request(view: Sequence[ViewMessage]) -> AnthropicRequest:
     """The view with roles that alternate and begin with the user, as the API demands.
 
-    System and developer messages become the system prompt. Thinking is sent back only with its signature.
-    Blocks without text are left out.
+    System and developer messages become the system prompt. Thinking is sent back only with its signature,
+    and never as the end of a reply, where it is not taken. Blocks without text are left out.
     """
     system: list[str] = []
     turns: list[dict[str, Any]] = []
@@ -64,7 +65,10 @@ def _rendered(message: Message) -> tuple[Role, list[dict[str, Any]]]:
         case ToolResultMessage():
             return "user", [_result(message)]
         case AssistantMessage():
-            return "assistant", [block for part in message.content if (block := _reply_block(part))]
+            blocks = [block for part in message.content if (block := _reply_block(part))]
+            while blocks and blocks[-1]["type"] in _THINKING:
+                blocks.pop()
+            return "assistant", blocks
         case _:
             return "user", []
 
@@ -92,11 +96,12 @@ def _reply_block(part: TextContent | ThinkingContent | ToolCall) -> dict[str, An
         case ToolCall():
             return {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
         case ThinkingContent():
-            extra = part.model_extra or {}
-            signature = next((extra[name] for name in _SIGNATURES if extra.get(name)), None)
-            return (
-                {"type": "thinking", "thinking": part.thinking, "signature": signature} if signature else None
-            )
+            signature = signature_of(part)
+            if signature is None:
+                return None
+            if part.redacted:
+                return {"type": "redacted_thinking", "data": signature}
+            return {"type": "thinking", "thinking": part.thinking, "signature": signature}
 
 
 def _text(text: str) -> dict[str, Any] | None:

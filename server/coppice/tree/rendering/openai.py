@@ -15,22 +15,27 @@ from coppice.tree.messages import (
     text_of,
 )
 from coppice.tree.rendering.arguments import arguments_json
+from coppice.tree.rendering.reasoning import reasoning_of, turn_begins
 from coppice.tree.view import ViewMessage
 
 
-def openai_messages(view: Sequence[ViewMessage]) -> list[dict[str, Any]]:
-    """One message of the API for one of the view, in order; thinking is left out.
+def openai_messages(view: Sequence[ViewMessage], *, with_reasoning: bool = False) -> list[dict[str, Any]]:
+    """One message of the API for one of the view, in order.
 
-    Images in a tool result follow as a user message, because the API takes text alone in results.
+    Thinking is left out, but for that of the turn under way where `with_reasoning` asks for it. Images in a
+    tool result follow as a user message, because the API takes text alone in results.
     """
     rendered: list[dict[str, Any]] = []
     images: list[dict[str, Any]] = []
-    for item in view:
+    thinks_from = turn_begins(view) if with_reasoning else len(view)
+    for index, item in enumerate(view):
         if images and not isinstance(item.message, ToolResultMessage):
             rendered.append({"role": "user", "content": images})
             images = []
         message = _rendered(item.message)
         if message is not None:
+            if index >= thinks_from and isinstance(item.message, AssistantMessage):
+                message |= reasoning_of(item.message)
             rendered.append(message)
         if isinstance(item.message, ToolResultMessage):
             images += [_image(block) for block in item.message.content if isinstance(block, ImageContent)]
