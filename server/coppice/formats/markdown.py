@@ -1,7 +1,7 @@
 """A conversation for people to read."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from coppice.formats.markdown_text import code, escaped, fenced, inline, prose, quoted
@@ -48,14 +48,17 @@ def export_markdown(header: SessionHeader, entries: Iterable[Entry]) -> Iterator
     Tool calls and results are folded, long results shortened; metadata is left out. What a message says
     stands as it is, except that it can close neither a fold nor a fence.
     """
-    yield f"# {inline(header.name or 'Conversation')}\n\n"
-    facts = [f"{name}: {code(value)}" for name, value in _facts(header) if value]
-    if facts:
-        yield " · ".join(facts) + "\n\n"
+    yield title(header.name or "Conversation", _facts(header))
     for entry in entries:
-        text = _entry(entry)
+        text = entry_text(entry)
         if text:
             yield text + "\n\n"
+
+
+def title(words: str, facts: Iterable[tuple[str, str | None]]) -> str:
+    """The heading of a document, with the facts that there are under it."""
+    known = [f"{name}: {code(value)}" for name, value in facts if value]
+    return "\n\n".join([f"# {inline(words)}", *([" · ".join(known)] if known else []), ""])
 
 
 def _facts(header: SessionHeader) -> Iterator[tuple[str, str | None]]:
@@ -64,10 +67,11 @@ def _facts(header: SessionHeader) -> Iterator[tuple[str, str | None]]:
     yield "Folder", header.cwd
 
 
-def _entry(entry: Entry) -> str:
+def entry_text(entry: Entry) -> str:
+    """What an entry says to people; nothing for metadata."""
     match entry:
         case MessageEntry():
-            return _message(entry.message)
+            return message_text(entry.message)
         case CompactionEntry():
             before = "" if entry.tokens_before is None else f" of {entry.tokens_before:,} tokens"
             said = f"**Compaction**{before}: this summary replaces what came before"
@@ -82,14 +86,16 @@ def _entry(entry: Entry) -> str:
             return ""
 
 
-def _message(message: Message) -> str:
+def message_text(message: Message, *, whole: bool = False) -> str:
+    """What a message says, with long results shortened unless it is to be `whole`."""
+    shown = str if whole else _shortened
     match message:
         case AssistantMessage():
             return _reply(message)
         case ToolResultMessage():
-            return _result(message)
+            return _result(message, shown)
         case BashExecutionMessage():
-            return f"## {_ROLES[message.role]}\n\n{_command(message)}"
+            return f"## {_ROLES[message.role]}\n\n{_command(message, shown)}"
         case BranchSummaryRoleMessage() | CompactionSummaryRoleMessage():
             return f"> **Summary**\n>\n{quoted(message.summary)}"
         case _:
@@ -125,16 +131,16 @@ def _block(block: TextContent | ImageContent | ThinkingContent | ToolCall) -> st
             return _folded(f"Tool call: {block.name}", fenced(arguments, "json"))
 
 
-def _result(message: ToolResultMessage) -> str:
+def _result(message: ToolResultMessage, shown: Callable[[str], str]) -> str:
     said = "failed" if message.is_error else "result"
-    body = fenced(_shortened(text_of(message.content)))
+    body = fenced(shown(text_of(message.content)))
     images = [_block(block) for block in message.content if isinstance(block, ImageContent)]
     return _folded(f"{message.tool_name}: {said}", "\n\n".join([body, *images]))
 
 
-def _command(message: BashExecutionMessage) -> str:
+def _command(message: BashExecutionMessage, shown: Callable[[str], str]) -> str:
     ended = f"\n\n*Exit code {message.exit_code}.*" if message.exit_code else ""
-    return f"{fenced(f'$ {message.command}')}\n\n{fenced(_shortened(message.output))}{ended}"
+    return f"{fenced(f'$ {message.command}')}\n\n{fenced(shown(message.output))}{ended}"
 
 
 def _folded(title: str, body: str) -> str:

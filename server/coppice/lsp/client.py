@@ -41,6 +41,7 @@ class Client:
     has_configuration: bool = False
     registers_configuration: bool = False
     registers_watching: bool = False
+    refreshes_documents: bool = False
     problems: list[str] = field(default_factory=list)
 
 
@@ -62,6 +63,7 @@ def read_client(params: dict[str, Any]) -> Client:
             params, "capabilities", "workspace", "didChangeWatchedFiles", "dynamicRegistration"
         )
         is True,
+        refreshes_documents=isinstance(_at(params, "capabilities", "workspace", "textDocumentContent"), dict),
         problems=problems,
     )
 

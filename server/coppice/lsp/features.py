@@ -9,6 +9,7 @@ from lsprotocol import types
 from coppice import __version__
 from coppice.lsp import faults
 from coppice.lsp.client import read_client
+from coppice.lsp.documents import CONTENT, ShownDocuments
 from coppice.lsp.faults import WireError
 from coppice.lsp.file_events import FILE_EVENTS, FILE_OPERATIONS, TEXT_DOCUMENT_SYNC, WATCHING, Reader
 from coppice.lsp.protocol import NotificationHandler, RequestHandler
@@ -38,11 +39,13 @@ class Capability(WireModel):
 
 
 def register(server: CoppiceServer) -> None:
-    protocol = server.protocol
+    protocol, documents = server.protocol, ShownDocuments(server)
+    server.listeners.append(documents.heard)
     protocol.on_initialize = lambda params: initialize(server, params)
     protocol.requests |= {name: _request(server, method) for name, method in server.methods.items()}
     protocol.requests |= {
         types.WORKSPACE_EXECUTE_COMMAND: lambda params: execute_command(server, params),
+        types.WORKSPACE_TEXT_DOCUMENT_CONTENT: documents.content,
         types.SHUTDOWN: lambda _: server.close(),
     }
     protocol.notifications |= {
@@ -52,7 +55,7 @@ def register(server: CoppiceServer) -> None:
         types.WORKSPACE_DID_CHANGE_CONFIGURATION: lambda params: configuration_changed(server, params),
         types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: lambda params: folders_changed(server, params),
         types.TEXT_DOCUMENT_DID_CHANGE: lambda _: None,
-        types.TEXT_DOCUMENT_DID_CLOSE: lambda _: None,
+        types.TEXT_DOCUMENT_DID_CLOSE: documents.closed,
     }
     protocol.notifications |= {name: _hearing(server, read) for name, read in FILE_EVENTS.items()}
 
@@ -73,6 +76,7 @@ def initialize(server: CoppiceServer, params: Any) -> types.InitializeResult:
                     supported=True, change_notifications=True
                 ),
                 file_operations=FILE_OPERATIONS,
+                text_document_content=CONTENT,
             ),
             experimental={"coppice": capability.model_dump(mode="json", by_alias=True)},
         ),

@@ -49,7 +49,8 @@ class CoppiceServer(LanguageServer):
         self.methods = methods
         self.client = Client()
         self.folders: list[str] = []
-        self.service = make_service(self.protocol.notify)
+        self.listeners: list[Emit] = []
+        self.service = make_service(self._tell)
         self.settings = EditorSettings({})
         self.introduced = asyncio.Event()
         self._starting: asyncio.Task[None] | None = None
@@ -82,7 +83,7 @@ class CoppiceServer(LanguageServer):
     async def call(self, method: Method, params: Any, token: Token | None = None) -> WireModel:
         """The result of `method`. Progress is on the params' token, on `token`, or on one of the server's."""
         given = validated(method.params, params)
-        await self._ready()
+        await self.ready()
         if not method.long:
             return await _to_the_end(method.call(self.service, given, NoProgress()))
         own: Token | None = getattr(given, "work_done_token", None)
@@ -135,6 +136,11 @@ class CoppiceServer(LanguageServer):
             self._closed = True
             await self.service.close()
 
+    def _tell(self, method: str, params: WireModel) -> None:
+        self.protocol.notify(method, params)
+        for listener in self.listeners:
+            listener(method, params)
+
     async def _start(self) -> None:
         self._show(self.client.problems)
         try:
@@ -151,7 +157,8 @@ class CoppiceServer(LanguageServer):
         await self._starting
         await self.service.set_workspace_folders(self.folders)
 
-    async def _ready(self) -> None:
+    async def ready(self) -> None:
+        """Waits until the service has started, and a moment for the editor's settings."""
         assert self._starting is not None  # noqa: S101 - requests are taken after initialize only
         await asyncio.shield(self._starting)
         patience = self._configured_by - asyncio.get_running_loop().time()

@@ -10,6 +10,7 @@ from coppice.errors import CoppiceError
 from coppice.service.compacting import Compacting
 from coppice.service.context import CHANGED, Context, Emit
 from coppice.service.conversations import Conversations
+from coppice.service.documents import Documents
 from coppice.service.forking import Forking
 from coppice.service.hooks import Hooks
 from coppice.service.marking import Marking
@@ -73,6 +74,7 @@ class Service:
         self.recovering = Recovering(self._context, self.compacting, self.truncating, self.turns)
         self.prompting = Prompting(self._context, self.trees, self.thresholds, self.recovering, self.turns)
         self.portability = Portability(self._context)
+        self.documents = Documents(self._context)
         self.navigating = Navigating(self._context)
         self.spans = Spans(self._context)
         self.forking = Forking(self._context)

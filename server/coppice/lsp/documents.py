@@ -1,0 +1,73 @@
+"""`workspace/textDocumentContent`: conversations as read-only documents, refreshed when they change."""
+
+import asyncio
+from typing import Any, Final
+
+from lsprotocol import types
+
+from coppice.lsp import faults
+from coppice.lsp.faults import WireError
+from coppice.lsp.server import CoppiceServer
+from coppice.service.documents import SCHEME, document_of_uri
+from coppice.service.messages.base import WireModel
+from coppice.service.messages.events import ConversationChanged
+
+CONTENT: Final = types.TextDocumentContentOptions(schemes=[SCHEME])
+
+MOST_SHOWN: Final = 64
+"""Documents that are refreshed; those looked at last."""
+
+REFRESH_SECONDS: Final = 0.2
+"""How long changes are gathered before a document is refreshed."""
+
+
+class ShownDocuments:
+    """The documents that a client has looked at, by URI."""
+
+    def __init__(self, server: CoppiceServer) -> None:
+        self._server = server
+        self._shown: dict[str, str] = {}
+        self._refreshing: set[str] = set()
+
+    async def content(self, params: Any) -> types.TextDocumentContentResult:
+        """The document's text. Raises WireError for a URI that names none, and CoppiceError."""
+        uri = _uri(params)
+        named = document_of_uri(uri) if uri is not None else None
+        if uri is None or named is None:
+            raise WireError(faults.INVALID_PARAMS, "The server has no such document.")
+        await self._server.ready()
+        text = await self._server.service.documents.text(*named)
+        self._shown.pop(uri, None)
+        self._shown[uri] = named[0]
+        if len(self._shown) > MOST_SHOWN:
+            del self._shown[next(iter(self._shown))]
+        return types.TextDocumentContentResult(text=text)
+
+    def closed(self, params: Any) -> None:
+        """The client shows the document no longer."""
+        document = params.get("textDocument") if isinstance(params, dict) else None
+        self._shown.pop(_uri(document) or "", None)
+
+    def heard(self, _: str, params: WireModel) -> None:
+        """Has the client read again what a notification says has changed."""
+        if not isinstance(params, ConversationChanged) or not self._server.client.refreshes_documents:
+            return
+        for uri, conversation_id in self._shown.items():
+            if conversation_id == params.conversation_id and uri not in self._refreshing:
+                self._refreshing.add(uri)
+                self._server.spawn(self._refresh(uri))
+
+    async def _refresh(self, uri: str) -> None:
+        await asyncio.sleep(REFRESH_SECONDS)
+        self._refreshing.discard(uri)
+        try:
+            await self._server.protocol.ask(
+                types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH, types.TextDocumentContentRefreshParams(uri=uri)
+            )
+        except WireError:
+            self._shown.pop(uri, None)
+
+
+def _uri(value: Any) -> str | None:
+    uri = value.get("uri") if isinstance(value, dict) else None
+    return uri if isinstance(uri, str) else None
