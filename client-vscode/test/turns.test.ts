@@ -1,36 +1,48 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { turns } from "../src/models/turns";
+import { type Turn, turns } from "../src/models/turns";
+import type { Message } from "../src/protocol.gen";
+
+/** `user: a | b`, each part in words. */
+function shown(said: Turn[]): string[] {
+  return said.map(({ role, parts }) => `${role}: ${parts.map((part) => ("text" in part ? part.text : part.name)).join(" | ")}`);
+}
+
+const TOOLS: Message[] = [
+  { role: "user", content: "Read a." },
+  { role: "assistant", content: [{ type: "toolCall", id: "1", name: "read", arguments: { path: "a" } }] },
+  { role: "toolResult", toolCallId: "1", toolName: "read", content: [{ type: "text", text: "text of a" }] },
+];
 
 test("two sides take turns, the system prompt first", () => {
-  const said = turns(
-    [
-      { role: "user", content: "Hello" },
-      { role: "developer", content: "Be brief." },
-      { role: "assistant", content: [{ type: "thinking", thinking: "hm" }, { type: "text", text: "Hi." }] },
-      { role: "user", content: [{ type: "text", text: "And this?" }, { type: "image", data: "", mimeType: "image/png" }] },
-    ],
-    "You are kind.",
-  );
-  assert.deepEqual(said, [
-    { role: "user", text: "You are kind.\n\nHello\n\nBe brief." },
-    { role: "assistant", text: "Hi." },
-    { role: "user", text: "And this?\n\n[An image]" },
+  const messages: Message[] = [
+    { role: "user", content: "Hello" },
+    { role: "developer", content: "Be brief." },
+    { role: "assistant", content: [{ type: "thinking", thinking: "hm" }, { type: "text", text: "Hi." }] },
+    { role: "user", content: [{ type: "text", text: "And this?" }, { type: "image", data: "", mimeType: "image/png" }] },
+  ];
+  assert.deepEqual(shown(turns(messages, "You are kind.", false)), [
+    "user: You are kind. | Hello | Be brief.",
+    "assistant: Hi.",
+    "user: And this? | [An image]",
   ]);
 });
 
-test("tools that were used are told in words", () => {
-  const said = turns([
-    { role: "assistant", content: [{ type: "toolCall", id: "1", name: "read", arguments: { path: "a" } }] },
-    { role: "toolResult", toolCallId: "1", toolName: "read", content: [{ type: "text", text: "text of a" }] },
+test("a model without tools is told in words of those that were used", () => {
+  assert.deepEqual(shown(turns(TOOLS, undefined, false)), [
+    "user: Read a.",
+    'assistant: [Called read with {"path":"a"}]',
+    "user: [Result of read]\ntext of a",
   ]);
-  assert.deepEqual(said, [
-    { role: "assistant", text: '[Called read with {"path":"a"}]' },
-    { role: "user", text: "[Result of read]\ntext of a" },
-  ]);
+});
+
+test("a model with tools gets calls and results as such", () => {
+  const [, called, answered] = turns(TOOLS, undefined, true);
+  assert.deepEqual(called?.parts, [{ type: "toolCall", id: "1", name: "read", arguments: { path: "a" } }]);
+  assert.deepEqual(answered, { role: "user", parts: [{ type: "toolResult", toolCallId: "1", text: "text of a" }] });
 });
 
 test("what says nothing is no turn", () => {
-  assert.deepEqual(turns([{ role: "assistant", content: [] }, { role: "user", content: " " }]), []);
+  assert.deepEqual(turns([{ role: "assistant", content: [] }, { role: "user", content: " " }], "", false), []);
 });

@@ -1,8 +1,8 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
-import type { SampleParams, SampleResult } from "../protocol.gen";
-import { turns } from "./turns";
+import type { SampleParams, SampleResult, Tool, ToolCall } from "../protocol.gen";
+import { type Part, type Turn, turns } from "./turns";
 
 const NO_MODEL = "VS Code offers no language model at the moment. Install an extension that does, or run “Coppice: Set Up Model…”.";
 const WHY = "Coppice answers in its chat and summarizes conversations with it.";
@@ -14,16 +14,19 @@ export function answerSamples(client: CoppiceClient): void {
 
 async function sample(params: SampleParams, token: vscode.CancellationToken): Promise<SampleResult> {
   const model = await chosenModel(params.purpose);
-  const messages = turns(params.messages, params.system).map(({ role, text }) =>
-    role === "assistant"
-      ? vscode.LanguageModelChatMessage.Assistant(text)
-      : vscode.LanguageModelChatMessage.User(text),
-  );
-  const options = { justification: WHY, modelOptions: { max_tokens: params.maxTokens } };
+  const tools = (params.tools ?? []).map(chatTool);
+  const messages = turns(params.messages, params.system, tools.length > 0).map(chatMessage);
+  const options = { justification: WHY, modelOptions: { max_tokens: params.maxTokens }, tools };
   const response = await model.sendRequest(messages, options, token);
   let text = "";
-  for await (const piece of response.text) text += piece;
-  return { text, model: model.id };
+  const toolCalls: ToolCall[] = [];
+  for await (const part of response.stream) {
+    if (part instanceof vscode.LanguageModelTextPart) text += part.value;
+    if (part instanceof vscode.LanguageModelToolCallPart) {
+      toolCalls.push({ type: "toolCall", id: part.callId, name: part.name, arguments: part.input as Record<string, unknown> });
+    }
+  }
+  return { text, model: model.id, ...(toolCalls.length > 0 ? { toolCalls, stopReason: "toolUse" } : {}) };
 }
 
 /** The model that the settings name by id, family or name; where they name none, the first that is offered. */
@@ -37,4 +40,26 @@ async function chosenModel(purpose: SampleParams["purpose"]): Promise<vscode.Lan
   if (model !== undefined) return model;
   if (models.length === 0) throw new Error(NO_MODEL);
   throw new Error(`VS Code offers no model called ${name}, but ${models.map(({ id }) => id).join(", ")}.`);
+}
+
+function chatTool({ name, description, inputSchema }: Tool): vscode.LanguageModelChatTool {
+  return { name, description: description ?? "", ...(inputSchema === undefined ? {} : { inputSchema }) };
+}
+
+function chatMessage({ role, parts }: Turn): vscode.LanguageModelChatMessage {
+  const { Assistant, User } = vscode.LanguageModelChatMessageRole;
+  return new vscode.LanguageModelChatMessage(role === "assistant" ? Assistant : User, parts.map(chatPart));
+}
+
+function chatPart(
+  part: Part,
+): vscode.LanguageModelTextPart | vscode.LanguageModelToolCallPart | vscode.LanguageModelToolResultPart {
+  switch (part.type) {
+    case "text":
+      return new vscode.LanguageModelTextPart(part.text);
+    case "toolCall":
+      return new vscode.LanguageModelToolCallPart(part.id, part.name, part.arguments);
+    case "toolResult":
+      return new vscode.LanguageModelToolResultPart(part.toolCallId, [new vscode.LanguageModelTextPart(part.text)]);
+  }
 }

@@ -1,61 +1,78 @@
 import type { Message } from "../protocol.gen";
 
-/** One side's words. VS Code's models know two sides, and nothing but text goes through `coppice/sample`. */
+export type Part =
+  | { type: "text"; text: string }
+  | { type: "toolCall"; id: string; name: string; arguments: Record<string, unknown> }
+  | { type: "toolResult"; toolCallId: string; text: string };
+
+/** One side's words. VS Code's models know two sides. */
 export interface Turn {
   role: "user" | "assistant";
-  text: string;
+  parts: Part[];
 }
 
 interface Block {
   type: string;
   text?: string;
+  id?: string;
   name?: string;
   arguments?: Record<string, unknown>;
 }
 
-/** The messages as two sides that take turns; the system prompt comes first, as the user's words. */
-export function turns(messages: Message[], system?: string): Turn[] {
-  const said: Turn[] = system === undefined || system === "" ? [] : [{ role: "user", text: system }];
-  for (const message of messages) {
-    const text = textOf(message).trim();
-    if (text === "") continue;
-    const role = message.role === "assistant" ? "assistant" : "user";
+/**
+ * The messages as two sides that take turns; the system prompt comes first, as the user's words. `withTools` keeps tool
+ * calls and their results as such; a model that is offered no tools is told of them in words.
+ */
+export function turns(messages: Message[], system: string | undefined, withTools: boolean): Turn[] {
+  const said: Turn[] = [];
+  const say = (role: Turn["role"], parts: Part[]) => {
     const last = said.at(-1);
-    if (last?.role === role) last.text += `\n\n${text}`;
-    else said.push({ role, text });
+    const there = parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
+    if (there.length === 0) return;
+    if (last?.role === role) last.parts.push(...there);
+    else said.push({ role, parts: there });
+  };
+  say("user", words(system ?? ""));
+  for (const message of messages) {
+    say(message.role === "assistant" ? "assistant" : "user", partsOf(message, withTools));
   }
   return said;
 }
 
-function textOf(message: Message): string {
+function partsOf(message: Message, withTools: boolean): Part[] {
   switch (message.role) {
-    case "toolResult":
-      return `[Result of ${message.toolName}]\n${blocksText(message.content)}`;
+    case "toolResult": {
+      const text = textOf(message.content);
+      return withTools
+        ? [{ type: "toolResult", toolCallId: message.toolCallId, text }]
+        : words(`[Result of ${message.toolName}]\n${text}`);
+    }
     case "bashExecution":
-      return `$ ${message.command}\n${message.output}`;
+      return words(`$ ${message.command}\n${message.output}`);
     case "branchSummary":
     case "compactionSummary":
-      return message.summary;
+      return words(message.summary);
     default:
-      return blocksText(message.content);
+      return typeof message.content === "string"
+        ? words(message.content)
+        : message.content.flatMap((block) => partsOfBlock(block, withTools));
   }
 }
 
 /** Thinking is left out: it is no part of what was said. */
-function blocksText(content: string | Block[]): string {
-  if (typeof content === "string") return content;
-  return content.map(blockText).filter((text) => text !== "").join("\n\n");
+function partsOfBlock({ type, text = "", id = "", name = "", arguments: given = {} }: Block, withTools: boolean): Part[] {
+  if (type === "text") return words(text);
+  if (type === "image") return words("[An image]");
+  if (type !== "toolCall") return [];
+  return withTools
+    ? [{ type: "toolCall", id, name, arguments: given }]
+    : words(`[Called ${name} with ${JSON.stringify(given)}]`);
 }
 
-function blockText({ type, text, name, arguments: given }: Block): string {
-  switch (type) {
-    case "text":
-      return text ?? "";
-    case "toolCall":
-      return `[Called ${name ?? ""} with ${JSON.stringify(given ?? {})}]`;
-    case "image":
-      return "[An image]";
-    default:
-      return "";
-  }
+function textOf(content: Block[]): string {
+  return content.map(({ type, text }) => text ?? `[${type}]`).join("\n\n");
+}
+
+function words(text: string): Part[] {
+  return [{ type: "text", text }];
 }
