@@ -9,21 +9,25 @@ audited. `--kept N` leaves the newest N tokens out of the summarized span, as a 
 lie.
 
 `--model-url http://127.0.0.1:8000/v1` adds a real model behind an OpenAI-compatible endpoint, in `--window`
-tokens and at most `--chunks` requests a summary: what it wrote alone, and that audited. A row whose model
-failed tells the offline summary that stood in for it, and says so.
+tokens and at most `--chunks` parts a summary: all that it wrote, and the summary made of it with the audit.
+Behind the row stands how it came about. A row whose model failed tells the offline summary that stood in for
+it, and says so. `--answers FILE` keeps the model's answers, so that the same request is made once.
 
 The last column is the ratio to the large model's recorded summary, from the same run.
 """
 
 import argparse
 import asyncio
+import hashlib
 import importlib.util
+import json
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.formats.reading import open_session
@@ -41,6 +45,7 @@ from coppice.tree.messages import AssistantMessage, Message, TextContent, ToolRe
 
 ROOT = Path(__file__).resolve().parents[2]
 BUDGETS = (2_000, 4_000, 8_000)
+TOLD = ("chunks", "chunksByRule", "sentences", "tokens", "repaired")
 SESSIONS = ("claude-code-session-1.jsonl", "claude-code-session-2.jsonl")
 
 
@@ -75,11 +80,16 @@ class Recorded:
 
 
 class Heard:
-    """`model`, with its latest answer kept: in the end that is its whole summary before the audit."""
+    """`model`, with its answers kept, for this run and in the file `answers` for later ones."""
 
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(self, model: ChatModel, answers: Path | None) -> None:
         self._model = model
-        self.latest = ""
+        self._file = answers
+        self._known: dict[str, Any] = {}
+        if answers is not None and answers.is_file():
+            lines = answers.read_text(encoding="utf-8").splitlines()
+            self._known = dict(json.loads(line) for line in lines)
+        self.texts: list[str] = []
 
     @property
     def name(self) -> str:
@@ -89,8 +99,16 @@ class Heard:
         return await self._model.limits()
 
     async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
-        answer = await self._model.complete(request, on_delta)
-        self.latest = answer.text
+        said = [request.system, request.max_tokens, *(item.message.model_dump() for item in request.messages)]
+        key = hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        if key not in self._known:
+            answer = await self._model.complete(request, on_delta)
+            self._known[key] = answer.message.model_dump(mode="json", by_alias=True)
+            if self._file is not None:
+                with self._file.open("a", encoding="utf-8") as kept:
+                    kept.write(json.dumps([key, self._known[key]]) + "\n")
+        answer = ChatAnswer(AssistantMessage.model_validate(self._known[key]))
+        self.texts.append(answer.text)
         return answer
 
     async def close(self) -> None:
@@ -106,7 +124,10 @@ def main() -> int:
     parser.add_argument("--model-url", help="a real model's endpoint, ending in /v1")
     parser.add_argument("--model-name", default="local")
     parser.add_argument("--window", type=int, default=4_096, help="the real model's window in tokens")
-    parser.add_argument("--chunks", type=int, default=6, help="the most requests for one of its summaries")
+    parser.add_argument("--output", type=int, default=600, help="the most tokens of one answer")
+    parser.add_argument("--chunks", type=int, default=24, help="the most parts of one of its summaries")
+    parser.add_argument("--answers", type=Path, help="where the model's answers are kept")
+    parser.add_argument("--sessions", nargs="+", default=SESSIONS, help="names of files in the shared data")
     options = parser.parse_args()
     metric_path = options.shared / "bench" / "recall.py"
     if not metric_path.is_file():
@@ -116,7 +137,7 @@ def main() -> int:
     head = ("budget", "tokens", "of before", "recall", "seconds")
     columns = f"{head[0]:>7} {head[1]:>7} {head[2]:>9} {head[3]:>7} {head[4]:>8}"
     print(f"{'session':30} {'view':22} {columns} ratio")
-    for name in SESSIONS:
+    for name in options.sessions:
         _print_session(options.shared / "data" / name, metric, options)
     return 0
 
@@ -175,7 +196,8 @@ def _audited(model: ChatModel, request: SummaryRequest, chunks: int = 1) -> View
         seconds=3_600,
     )
     written = asyncio.run(_closing(model, chain, request))
-    remark = "".join(f"  {warning}" for warning in written.warnings)
+    details = {name: written.details[name] for name in TOLD if written.details.get(name)}
+    remark = "".join(f"  {said}" for said in (details or "", *written.warnings))
     seconds = time.perf_counter() - start
     return View(f"{model.name[-14:]} + audit", request.max_tokens, written.text, seconds, remark)
 
@@ -193,10 +215,11 @@ def _by_model(request: SummaryRequest, options: argparse.Namespace) -> list[View
         base_url=options.model_url,
         name=options.model_name,
         context_window=options.window,
+        max_output_tokens=options.output,
     )
-    heard = Heard(chat_model(settings))
+    heard = Heard(chat_model(settings), options.answers)
     audited = _audited(heard, request, options.chunks)
-    alone = View(f"{heard.name[-14:]} alone", request.max_tokens, heard.latest, audited.seconds)
+    alone = View(f"{heard.name[-14:]} alone", request.max_tokens, "\n".join(heard.texts), audited.seconds)
     return [alone, audited]
 
 

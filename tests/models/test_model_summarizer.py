@@ -211,10 +211,10 @@ async def test_a_bad_answer_is_asked_for_once_more_with_the_reason(
 
 
 async def test_two_bad_answers_are_no_summary() -> None:
-    model = ScriptedModel(["Sure!", "Of course!"])
+    model = ScriptedModel(["Sure!", "Of course!", "You are welcome!"])
     with pytest.raises(SummaryRejectedError, match="was asked 2 times and wrote no summary"):
         await written(model, request(SESSION))
-    assert len(model.requests) == 2
+    assert len(model.requests) == 3
 
 
 async def test_the_two_summaries_of_a_split_turn_are_written_at_once() -> None:

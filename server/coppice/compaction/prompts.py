@@ -90,6 +90,9 @@ class Prompts:
         "earlier point. Write the notes it should have about the side path: what was tried, what came of it, "
         "what was changed on disk, and what is worth knowing before trying the like again."
     )
+    sentences: str = (
+        "Report in three sentences on the work above: what is wanted, what was changed, what was found."
+    )
     retry: str = "An earlier answer to this request could not be used. What was wrong with it:"
 
     @classmethod
@@ -129,6 +132,11 @@ class Prompts:
         if focus and not own:
             asked.append(f"Additional focus: {focus}")
         return "\n\n".join([*material, *asked])
+
+    def in_sentences(self, conversation: str, *, focus: str | None = None) -> str:
+        """The request for a model that cannot keep to the format, in few and plain words."""
+        asked = [tagged("conversation", without_control_tokens(conversation)), self.sentences]
+        return "\n\n".join([*asked, f"Additional focus: {focus}"] if focus else asked)
 
     def again(self, request: str, reason: str) -> str:
         """The request once more, with what was wrong about the answer to it."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from coppice.compaction.facts.sentences import clip
 from coppice.compaction.judging import judge
 from coppice.compaction.prompts import Part, Prompts
+from coppice.compaction.sentences_told import sentences_told
 from coppice.compaction.summarizer import CountTokens, SummaryRequest
 from coppice.compaction.summary import Summary
 from coppice.errors import SummaryRejectedError
@@ -28,10 +29,15 @@ _WORDS_PER_TOKEN: Final = 0.6
 _FEWEST_WORDS: Final = 80
 _CHARS_PER_WORD: Final = 7
 _NEARLY: Final = 0.95
+_SENTENCES_TOKENS: Final = 200
 _PROSE_SHARE: Final = 0.4
 _SMALLEST_ROOM: Final = 256
 _ATTEMPTS: Final = 2
 _WORTH_ASKING_AGAIN: Final = frozenset({"cut-off", "bad-answer"})
+
+
+class NoFormatError(SummaryRejectedError):
+    """What the model wrote was text, and no summary in the format."""
 
 
 @dataclass(slots=True)
@@ -43,6 +49,7 @@ class Tally:
     chunks_by_rule: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    sentences: int = 0
     repaired: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -54,10 +61,10 @@ class Tally:
             self.output_tokens += usage.output
 
     def details(self) -> Mapping[str, Any]:
-        by_rule = {"chunksByRule": self.chunks_by_rule} if self.chunks_by_rule else {}
+        counts = {"chunksByRule": self.chunks_by_rule, "sentences": self.sentences}
         return {
             "chunks": self.chunks,
-            **by_rule,
+            **{name: count for name, count in counts.items() if count},
             "requests": self.requests,
             "tokens": {"input": self.input_tokens, "output": self.output_tokens},
             "repaired": list(dict.fromkeys(self.repaired)),
@@ -162,14 +169,16 @@ class Asker:
 
         `hears` is told how much of the answer has come, from 0 to 1, as far as that can be known.
 
-        Raises ModelError, and SummaryRejectedError when two answers were none.
+        Raises ModelError, and SummaryRejectedError when two answers were none: NoFormatError when the model
+        did write.
         """
+        longest = self._request.max_turn_prefix_tokens if part == "turn" else None
         first = self._text(part, conversation, previous)
-        text, problem = first, ""
+        text, problem, came_empty = first, "", True
         material = "\n".join((conversation, previous or ""))
         for attempt in range(_ATTEMPTS):
             try:
-                message = await self._complete(text, part, _Listening(self._words, hears))
+                message = await self._complete(text, longest, _Listening(self._words, hears))
             except ModelError as error:
                 if error.kind not in _WORTH_ASKING_AGAIN or attempt + 1 == _ATTEMPTS:
                     raise
@@ -179,12 +188,27 @@ class Asker:
             if judgement.summary is not None:
                 self._tally.repaired += judgement.repaired
                 return judgement.summary
-            problem = judgement.problem
+            problem, came_empty = judgement.problem, not text_of(message.content).strip()
             self._tally.repaired.append("asked again")
             text = self._prompts.again(first, problem)
-        raise SummaryRejectedError(
-            f"{self.name} was asked {_ATTEMPTS} times and wrote no summary. {problem}", problem=problem
-        )
+        said = f"{self.name} was asked {_ATTEMPTS} times and wrote no summary. {problem}"
+        if came_empty:
+            raise SummaryRejectedError(said, problem=problem)
+        raise NoFormatError(said, problem=problem)
+
+    async def ask_in_sentences(self, conversation: str, hears: Callable[[float], None]) -> tuple[str, ...]:
+        """What the model reports of `conversation` when no format is asked for: sentences that hold.
+
+        Raises ModelError, and SummaryRejectedError when not one of them does.
+        """
+        text = self._prompts.in_sentences(conversation, focus=self._focus)
+        listening = _Listening(_FEWEST_WORDS, hears)
+        message = await self._complete(text, _SENTENCES_TOKENS, listening, temperature=0.0)
+        told = await asyncio.to_thread(sentences_told, message, self._leaks, conversation)
+        if not told:
+            raise SummaryRejectedError(f"{self.name} reported nothing that the conversation bears out.")
+        self._tally.sentences += len(told)
+        return told
 
     def _text(self, part: Part, conversation: str, previous: str | None) -> str:
         return self._prompts.request(
@@ -196,13 +220,15 @@ class Asker:
             words=self._words,
         )
 
-    async def _complete(self, text: str, part: Part, on_delta: OnDelta) -> AssistantMessage:
-        longest = self._request.max_turn_prefix_tokens if part == "turn" else None
+    async def _complete(
+        self, text: str, longest: int | None, on_delta: OnDelta, *, temperature: float | None = None
+    ) -> AssistantMessage:
         request = ChatRequest(
             messages=[ViewMessage(None, UserMessage(content=text))],
             max_tokens=min(self.answer_tokens, longest or self.answer_tokens),
             system=self._prompts.system,
             purpose="summary",
+            temperature=temperature,
         )
         limit = asyncio.timeout_at(self._deadline)
         try:

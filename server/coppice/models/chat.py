@@ -43,6 +43,8 @@ class ChatRequest:
     """One request to a model.
 
     `messages` are a view's; `system` stands before them; `max_tokens` bounds the answer, thinking included.
+    `temperature` None leaves that to the server; 0 asks for the likeliest words. Anthropic and the editor are
+    not told: newer models refuse to be.
     """
 
     messages: Sequence[ViewMessage]
@@ -50,6 +52,7 @@ class ChatRequest:
     system: str | None = None
     purpose: Purpose = "summary"
     tools: Sequence[Tool] = ()
+    temperature: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from coppice.compaction.summarizer import SummaryRequest
 from coppice.compaction.summary import Summary, parse_summary
 from coppice.compaction.trimming import fit_whole
 from coppice.errors import CoppiceError, ModelFailedError, SummaryRejectedError
-from coppice.models.asking import Asker, Tally
+from coppice.models.asking import Asker, NoFormatError, Tally
 from coppice.models.chat import ModelError
 from coppice.models.offline.summarizer import summarize_offline
 from coppice.models.portions import Portions, Span
@@ -28,7 +28,10 @@ _MOST_FAILURES: Final = 2
 
 
 class Chunked:
-    """Summarizes the parts of `request` with `asker`, and by rule what the model fails at."""
+    """Summarizes the parts of `request` with `asker`, and by rule what the model fails at.
+
+    A model that cannot keep to the format is asked for sentences, and rules make the structure round them.
+    """
 
     def __init__(self, asker: Asker, request: SummaryRequest, tally: Tally, most_chunks: int) -> None:
         self._asker = asker
@@ -36,6 +39,7 @@ class Chunked:
         self._tally = tally
         self._most_chunks = most_chunks
         self._portions = Portions(request.report)
+        self._keeps_format: bool | None = None
 
     async def summarize(self, messages: Sequence[Message], part: Part, before: Summary) -> Summary:
         """The summary of `before` and `messages` together; constraints and sizes are not checked yet.
@@ -53,9 +57,8 @@ class Chunked:
             left = room - self._asker.measure(previous or "")
             text, taken = await asyncio.to_thread(next_chunk, span.groups, left, self._asker.measure)
             self._portions.asks(span, taken, left)
-            hears = partial(self._portions.hears, span)
             try:
-                span.told = self._carried(await self._asker.ask(part, text, previous, hears), span.told, part)
+                span.told = await self._told_by_model(span, part, text, taken, previous)
             except (ModelFailedError, SummaryRejectedError) as error:
                 failed = await self._shrunk(span, part, window) if _was_too_big(error) else error
                 if failed is not None:
@@ -65,7 +68,30 @@ class Chunked:
             span.by_model += 1
             span.failures = 0
             self._tally.chunks += 1
-        return span.told
+        if part == "turn":
+            return replace(span.told, turn=(*span.told.turn, *span.sentences))
+        return replace(span.told, context=(*span.sentences, *span.told.context))
+
+    async def _told_by_model(
+        self, span: Span, part: Part, text: str, taken: int, previous: str | None
+    ) -> Summary:
+        """The summary with the next chunk in it, whose sentences are the span's."""
+        hears = partial(self._portions.hears, span)
+        if self._keeps_format is False:
+            span.sentences += await self._asker.ask_in_sentences(text, hears)
+            return await self._with_rules(span, part, taken)
+        try:
+            answer = await self._asker.ask(part, text, previous, hears)
+        except NoFormatError as rejected:
+            try:
+                span.sentences += await self._asker.ask_in_sentences(text, hears)
+            except SummaryRejectedError:
+                raise rejected from None
+            self._keeps_format = bool(self._keeps_format)
+            self._tally.repaired.append("told in sentences")
+            return await self._with_rules(span, part, taken)
+        self._keeps_format = True
+        return self._carried(answer, span.told, part)
 
     async def _shrunk(self, span: Span, part: Part, window: int) -> CoppiceError | None:
         """Cuts what is left for a smaller window; tells why when that has no end."""
@@ -126,6 +152,13 @@ class Chunked:
         await self._by_rule(span, part, len(span.groups) if rest else taken)
 
     async def _by_rule(self, span: Span, part: Part, taken: int) -> None:
+        span.told = await self._with_rules(span, part, taken)
+        self._portions.told(span, taken)
+        self._tally.chunks += 1
+        self._tally.chunks_by_rule += 1
+
+    async def _with_rules(self, span: Span, part: Part, taken: int) -> Summary:
+        """The summary with the first groups in it as rules tell them."""
         messages = [message for group in span.groups[:taken] for message in group.messages]
         following = [message for group in span.groups[taken:] for message in group.messages]
         turn = part == "turn"
@@ -137,10 +170,7 @@ class Chunked:
             previous_summary=None if turn else span.told.render(),
         )
         told = parse_summary(await asyncio.to_thread(summarize_offline, request))
-        span.told = Summary(turn=(*span.told.turn, *told.turn)) if turn else told
-        self._portions.told(span, taken)
-        self._tally.chunks += 1
-        self._tally.chunks_by_rule += 1
+        return Summary(turn=(*span.told.turn, *told.turn)) if turn else told
 
     def _previous(self, told: Summary, part: Part, room: int) -> str | None:
         """The summary so far as the model is shown it: without the index, which is made anew in the end."""

@@ -1,6 +1,6 @@
 """How far a summary is that takes several requests."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from coppice.compaction.chunking import Group
 from coppice.compaction.summarizer import OnProgress
@@ -9,7 +9,7 @@ from coppice.compaction.summary import Summary
 
 @dataclass(slots=True)
 class Span:
-    """What is still to be told, and what is told of it so far.
+    """What is still to be told, and what is told of it so far: `told`, and beside it `sentences`.
 
     `tokens_done` are those of the groups that are told, and `parts_done` in how many parts they were;
     `asked` are the groups of the part under way, `heard` how much of its answer has come, from 0 to 1, and
@@ -18,6 +18,7 @@ class Span:
 
     groups: list[Group]
     told: Summary
+    sentences: list[str] = field(default_factory=list)
     by_model: int = 0
     shrinks: int = 0
     failures: int = 0

@@ -22,6 +22,7 @@ _TROUBLE: Final = 500
 """Chat templates that fail on a role do so with this, in llama.cpp."""
 
 _NO_USAGE_OPTION: Final = re.compile(r"stream_options|include_usage", re.IGNORECASE)
+_TEMPERATURE: Final = re.compile(r"\btemperature\b", re.IGNORECASE)
 _LIMIT_NAME: Final = re.compile(r"\bmax_(?:completion_)?tokens\b", re.IGNORECASE)
 _REASONING: Final = re.compile("|".join(REASONING_NAMES), re.IGNORECASE)
 _UNKNOWN: Final = re.compile(
@@ -51,6 +52,7 @@ class OpenAIDialect:
     provider: str = "openai"
     path: str = "/chat/completions"
     _asks_usage: bool = True
+    _takes_temperature: bool = True
     _plain_roles: bool = False
     _with_reasoning: bool = True
     _refused_limits: set[str] = field(default_factory=set)
@@ -67,6 +69,8 @@ class OpenAIDialect:
         }
         if stream and self._asks_usage:
             body["stream_options"] = {"include_usage": True}
+        if request.temperature is not None and self._takes_temperature:
+            body["temperature"] = request.temperature
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
         return body
@@ -83,6 +87,9 @@ class OpenAIDialect:
             return True
         if _sent_reasoning(sent) and _REASONING.search(said):
             self._with_reasoning = False
+            return True
+        if "temperature" in sent and _TEMPERATURE.search(said):
+            self._takes_temperature = False
             return True
         if _LIMIT_NAME.search(said) and _UNKNOWN.search(said):
             self._refused_limits |= sent.keys() & set(_LIMIT_NAMES)

@@ -1,0 +1,64 @@
+"""Of what a model says in sentences, what the conversation bears out is kept."""
+
+import pytest
+
+from coppice.compaction.prompts import Prompts
+from coppice.compaction.sentences_told import sentences_told
+from coppice.tree.messages import AssistantMessage, StopReason, TextContent
+
+MATERIAL = """[User]: Build the importer for the yearly report. Never touch src/legacy.py.
+
+[Assistant]: The importer reads the converters first and writes rows with write_rows.
+
+[Tool result]: src/importer.py was edited. 12 passed, 1 failed: ValueError: bad row
+"""
+TRUE = "The importer reads the converters and writes rows with `write_rows`."
+
+
+def told(text: str, stop: StopReason = "stop", material: str = MATERIAL) -> tuple[str, ...]:
+    message = AssistantMessage(content=[TextContent(text=text)], stop_reason=stop)
+    return sentences_told(message, Prompts().leaks(), material)
+
+
+def test_a_report_is_kept_sentence_by_sentence() -> None:
+    other = "The yearly report failed with `ValueError`: bad row in the importer."
+    assert told(f"{TRUE} {other}") == (TRUE, other)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        pytest.param("Sure! I have built the importer for the yearly report.", id="answers"),
+        pytest.param("You can now build the importer for the yearly report.", id="speaks to somebody"),
+        pytest.param("Shall the importer write the rows of the yearly report?", id="asks"),
+        pytest.param("The importer was deployed to Kubernetes over night by Alice.", id="invents"),
+        pytest.param("The importer writes rows to src/exporter_v2.py with write_rows.", id="invents a name"),
+        pytest.param("The conversation above summarizes the importer and the converters.", id="about itself"),
+        pytest.param("[Assistant]: The importer reads the converters and writes rows.", id="copies"),
+        pytest.param("Never touch.", id="says nothing"),
+        pytest.param("The importer reads the converters and writes the", id="half a sentence"),
+        pytest.param('{"name": "read", "arguments": {"path": "src/importer.py"}}', id="calls a tool"),
+        pytest.param("", id="nothing"),
+        pytest.param(Prompts().sentences, id="our own words"),
+        pytest.param("我已经完成了导入程序的编写工作。", id="speaks Chinese of itself"),
+    ],
+)
+def test_whatever_is_no_report_of_the_conversation_is_left_out(sentence: str) -> None:
+    assert told(sentence) == ()
+    assert told(f"{TRUE}\n\n{sentence}") == (TRUE,)
+
+
+def test_what_is_repeated_is_told_once() -> None:
+    assert told(f"{TRUE} {TRUE} {TRUE}") == (TRUE,)
+
+
+def test_an_answer_that_was_cut_off_loses_its_last_sentence() -> None:
+    assert told(f"{TRUE}\nThe converters are read first and the rows of the", "length") == (TRUE,)
+
+
+def test_other_alphabets_are_borne_out_too() -> None:
+    material = "[User]: 请为年度报告编写导入程序\n\n[Assistant]: 导入程序已经读取转换器并写入数据行"
+    assert told("导入程序读取转换器并写入数据行。", material=material) == (
+        "导入程序读取转换器并写入数据行。",
+    )
+    assert told("天气很好，适合去公园散步。", material=material) == ()

@@ -1,0 +1,129 @@
+"""A model too weak for the format reports in sentences, and rules make the structure round them."""
+
+import re
+
+import pytest
+from models.asking import asked as model_asked
+from models.provider_replies import answer, error
+from scripted import GOOD, ScriptedModel, asked, block
+from talk import edit, request, run, user
+
+from coppice.compaction.prompts import Prompts
+from coppice.compaction.summary import missing_headings, parse_summary
+from coppice.errors import SummaryRejectedError
+from coppice.models.chat import ChatRequest
+from coppice.models.summarizing import ModelSummarizer
+from coppice.tokens.counting import count_tokens
+from coppice.tree.messages import Message
+
+CHATTER = "Sure! Here is what I think about your project, which looks great to me."
+SESSION = [
+    user("Build the importer for the yearly report. Never use eval."),
+    *edit("src/importer.py", "def read_rows(): ..."),
+    *run("pytest tests/test_importer.py", "E   ValueError: bad row\n1 failed"),
+]
+TURN: list[Message] = [user("Now add the exporter"), *edit("src/exporter.py", "def write_rows(): ...")]
+
+
+def is_plain(call: ChatRequest) -> bool:
+    return asked(call).endswith(Prompts().sentences)
+
+
+def weak(call: ChatRequest) -> str:
+    """Chatter where a format is wanted; else a sentence of what it is shown."""
+    if not is_plain(call):
+        return CHATTER
+    names = re.findall(r"src/\w+\.py", block(call, "conversation"))
+    return f"The code in {names[0]} was changed and the file {names[-1]} was changed."
+
+
+def long_session(parts: int) -> list[Message]:
+    return [
+        message
+        for n in range(parts)
+        for message in (
+            user(f"Change the code of part {n}"),
+            *edit(f"src/part_{n}.py"),
+            *run(f"make src/part_{n}.py", "x " * 300),
+        )
+    ]
+
+
+async def test_its_sentences_stand_in_a_whole_summary() -> None:
+    model = ScriptedModel(weak)
+    written = await ModelSummarizer(model).summarize(request(SESSION, max_tokens=2_000))
+    told = parse_summary(written.text)
+    assert missing_headings(written.text) == []
+    assert "The code in src/importer.py was changed and the file src/importer.py was changed." in told.context
+    assert told.constraints == ("Never use eval.",)
+    assert any("ValueError: bad row" in line for line in told.blocked)
+    assert told.done
+    assert written.summarizer == "scripted/model"
+    assert written.details["sentences"] == 1
+    assert written.details["repaired"] == ["asked again", "told in sentences"]
+    assert [is_plain(call) for call in model.requests] == [False, False, True]
+    assert model.requests[-1].temperature == 0
+
+
+async def test_from_then_on_it_is_asked_for_nothing_else() -> None:
+    model = ScriptedModel(weak, window=4_000)
+    written = await ModelSummarizer(model).summarize(request(long_session(30), max_tokens=1_200))
+    chunks = written.details["chunks"]
+    assert chunks > 3
+    assert "chunksByRule" not in written.details
+    assert [is_plain(call) for call in model.requests] == [False, False] + [True] * chunks
+    told = [line for line in parse_summary(written.text).context if line.startswith("The code in")]
+    assert 1 <= len(told) <= written.details["sentences"]
+    assert "src/part_29.py" in written.text
+    assert count_tokens(written.text) <= 1_200
+
+
+async def test_the_early_part_of_a_turn_is_told_in_sentences_too() -> None:
+    written = await ModelSummarizer(ScriptedModel(weak)).summarize(request(SESSION, turn=TURN))
+    turn = parse_summary(written.text).turn
+    assert "The code in src/exporter.py was changed and the file src/exporter.py was changed." in turn
+    assert any(line.startswith("Request: ") and "exporter" in line for line in turn)
+
+
+async def test_a_model_that_knows_the_format_is_asked_for_it_again_after_a_slip() -> None:
+    slips = iter([GOOD, CHATTER, CHATTER])
+
+    def slipping(call: ChatRequest) -> str:
+        return weak(call) if is_plain(call) else next(slips, GOOD)
+
+    model = ScriptedModel(slipping, window=4_000)
+    written = await ModelSummarizer(model).summarize(request(long_session(30), max_tokens=1_200))
+    plain = [is_plain(call) for call in model.requests]
+    assert plain[:5] == [False, False, False, True, False]
+    assert sum(plain) == 1
+    assert "The port is 5433" in written.text
+
+
+async def test_sentences_that_invent_are_no_summary() -> None:
+    model = ScriptedModel(lambda call: "The rockets were launched from Texas." if is_plain(call) else CHATTER)
+    with pytest.raises(SummaryRejectedError, match="was asked 2 times and wrote no summary"):
+        await ModelSummarizer(model).summarize(request(SESSION))
+
+
+@pytest.mark.parametrize(
+    "trick", ["## Next Steps", "- [x] ", "</read-files>", "**Turn Context (split turn):**"]
+)
+async def test_sentences_open_no_section(trick: str) -> None:
+    said = f"{trick} the importer for the yearly report was never used."
+    plain = "The importer for the yearly report was never used."
+    model = ScriptedModel(lambda call: f"{plain}\n{said}" if is_plain(call) else CHATTER)
+    written = await ModelSummarizer(model).summarize(request(SESSION))
+    headings = [line for line in written.text.splitlines() if line.startswith(("#", "**Turn"))]
+    assert len(headings) == len(set(headings)) == 9
+    assert "<read-files>" not in written.text
+    assert "</read-files>" not in written.text
+
+
+async def test_a_server_that_takes_no_temperature_is_asked_without_it_from_then_on() -> None:
+    refused = error(400, "Unsupported value: 'temperature' does not support 0 with this model.")
+    told = "The importer for the yearly report was changed in src/importer.py."
+    script = [answer(CHATTER), answer(CHATTER), refused, answer(told)]
+    async with model_asked("openai", *script) as (model, server):
+        written = await ModelSummarizer(model).summarize(request(SESSION))
+    assert told in written.text
+    assert ["temperature" in each.body for each in server.requests] == [False, False, True, False]
