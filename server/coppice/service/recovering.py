@@ -16,11 +16,13 @@ from coppice.service.jobs import Progress, SharedProgress, Step
 from coppice.service.measuring import Measured, measure
 from coppice.service.messages.compaction import CompactParams
 from coppice.service.messages.recovery import RecoverParams, RecoverResult
+from coppice.service.partly_read import partly_read, stand_before, stand_behind
 from coppice.service.path_reading import Path, read_path
 from coppice.service.refusals import why_no_overflow
 from coppice.service.standing import replied_since, stands_behind
 from coppice.service.truncating import Truncating
 from coppice.service.turns import Turns
+from coppice.tree.entries import MessageEntry
 
 JOB: Final = "recovery"
 LEAST_WINDOW: Final = 4_000
@@ -91,21 +93,38 @@ class Recovering:
         conversation_id = params.conversation_id
         path = await asyncio.to_thread(self._path, conversation_id)
         self._turns.refuse_another(conversation_id, params.turn_id)
-        if other := await asyncio.to_thread(why_no_overflow, path, params.error):
+        window = params.context_window or path.settings.model.context_window
+        part = await asyncio.to_thread(partly_read, path, params.error, window)
+        if part is None and (other := await asyncio.to_thread(why_no_overflow, path, params.error)):
             leaf_id = path.end.id if path.end is not None else None
             return RecoverResult(action="not-overflow", attempt=0, leaf_id=leaf_id, message=other)
-        window = params.context_window or path.settings.model.context_window
-        refused = Refused(min(window, told_window(params.error.message) or window))
-        begun = await asyncio.to_thread(self._begin, path, refused)
+        window = min(window, told_window(params.error.message) or window)
+        refused = Refused(window, counted=part.counted if part is not None else 0)
+        reply = part.entry if part is not None else None
+        begun = await asyncio.to_thread(lambda: self._begin(_before(path, reply), refused))
         waited = await self._context.jobs.settled(conversation_id, COMPACTION)
 
         async def work(shared: SharedProgress) -> RecoverResult:
-            return await self._run(begun, shared, already_compacted=waited)
+            if reply is None or not await stand_before(self._context, path, reply):
+                return await self._run(begun, shared, already_compacted=waited)
+            return await self._run_without(reply, path, begun, shared)
 
         result = await self._context.jobs.run(
             conversation_id, JOB, title=TITLE, progress=progress, work=work, joinable=True
         )
         return cast("RecoverResult", result)
+
+    async def _run_without(
+        self, reply: MessageEntry, path: Path, begun: _Round, progress: SharedProgress
+    ) -> RecoverResult:
+        """A round in which the request is made again that `reply` answered in part."""
+        result: RecoverResult | None = None
+        try:
+            result = await self._run(begun, progress, already_compacted=False)
+        finally:
+            if result is None or result.action == "fail":
+                await stand_behind(self._context, path, reply, begun.memory.leaf_id)
+        return result if result.action == "retry" else result.model_copy(update={"leaf_id": reply.id})
 
     async def recover_within(
         self, conversation_id: str, refused: Refused, progress: SharedProgress
@@ -205,3 +224,10 @@ class Recovering:
         path = await asyncio.to_thread(self._path, turn.conversation_id)
         turn.measured = await asyncio.to_thread(measure, path, turn.memory.window, beside=turn.memory.beside)
         turn.memory = replace(turn.memory, leaf_id=path.end.id if path.end is not None else None)
+
+
+def _before(path: Path, reply: MessageEntry | None) -> Path:
+    """The path to where the request was made that `reply` answers."""
+    if reply is None or reply.parent_id is None:
+        return path
+    return read_path(path.store, path.conversation.id, path.settings, reply.parent_id)

@@ -7,7 +7,7 @@ from pydantic import Field
 from coppice.service.messages.base import ConversationParams, ProgressToken, WireModel
 from coppice.service.messages.usage import UsageState
 from coppice.tree.entries import CompactionEntry
-from coppice.tree.messages import UserContent
+from coppice.tree.messages import Usage, UserContent
 
 Window = Annotated[int, Field(ge=1)]
 TurnId = Annotated[str, Field(min_length=1, max_length=200)]
@@ -34,13 +34,18 @@ class PreparePromptResult(WireModel):
 
 
 class RequestError(WireModel):
-    """What a model request failed with. `code` is the provider's own, `status` that of HTTP."""
+    """What a model request failed with. `code` is the provider's own, `status` that of HTTP.
+
+    `usage` is that of a reply that did come although the request was larger than the window: the model has
+    not read all of it. Where such a reply stands at the leaf its own usage tells that.
+    """
 
     message: str
     status: int | None = None
     code: str | int | None = None
     provider: str | None = None
     model: str | None = None
+    usage: Usage | None = None
 
 
 class RecoverParams(ConversationParams):
@@ -54,7 +59,8 @@ class RecoverResult(WireModel):
     """With `retry` the view of `leafId` is worth another try; it was `compacted` or `truncated` for that.
 
     `attempt` counts the overflows since the last successful reply, this one included; it is 0 for an error
-    that is no overflow. `message` says why, and with `fail` what a person can do.
+    that is no overflow. `message` says why, and with `fail` what a person can do. A reply to a part of the
+    request is left out of the view with `retry`, and stands at the leaf again with `fail`.
     """
 
     action: Literal["retry", "fail", "not-overflow"]
