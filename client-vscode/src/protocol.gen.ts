@@ -780,11 +780,13 @@ export interface PinResult {
   entry: PinEntry;
 }
 
-/** `prompt` is what the user is about to say; it is not stored. */
+/** `prompt` is what the user is about to say; it is not stored. `tools` and `system` are sent with it. */
 export interface PreparePromptParams {
   conversationId: string;
   prompt?: string | UserContent[] | null;
   contextWindow?: number | null;
+  tools?: Tool[] | null;
+  system?: string | null;
   workDoneToken?: number | string | null;
 }
 
@@ -842,7 +844,7 @@ export interface RecoverParams {
 
 /**
  * With `retry` the view of `leafId` is worth another try; it was `compacted` or `truncated` for that.
- * `attempt` counts the overflows since the last successful reply, this one included; it is 0 for an error that is no overflow. `message` says why, and with `fail` what a person can do.
+ * `attempt` counts the overflows since the last successful reply, this one included; it is 0 for an error that is no overflow. `message` says why, and with `fail` what a person can do. A reply to a part of the request is left out of the view with `retry`, and stands at the leaf again with `fail`.
  */
 export interface RecoverResult {
   action: "retry" | "fail" | "not-overflow";
@@ -857,13 +859,17 @@ export interface RenameParams {
   name: string;
 }
 
-/** What a model request failed with. `code` is the provider's own, `status` that of HTTP. */
+/**
+ * What a model request failed with. `code` is the provider's own, `status` that of HTTP.
+ * `usage` is that of a reply that did come although the request was larger than the window: the model has not read all of it. Where such a reply stands at the leaf its own usage tells that.
+ */
 export interface RequestError {
   message: string;
   status?: number | null;
   code?: string | number | null;
   provider?: string | null;
   model?: string | null;
+  usage?: Usage | null;
 }
 
 /**
@@ -987,7 +993,7 @@ export interface ThinkingUpdate {
   text: string;
 }
 
-/** Tokens of the current view by kind. */
+/** Tokens of the current view by kind, and of what goes beside it: `system` and `tools`. */
 export interface TokenBreakdown {
   user: number;
   assistant: number;
@@ -997,6 +1003,8 @@ export interface TokenBreakdown {
   images: number;
   summary: number;
   pins: number;
+  system: number;
+  tools: number;
 }
 
 /** A tool that a model may call. `inputSchema` is the JSON Schema of its arguments. */
@@ -1113,14 +1121,17 @@ export interface UsageChanged {
   usage: UsageState;
 }
 
+/** With `tools` and `system`, what the next request is sent with, the counts are of the whole request. */
 export interface UsageParams {
   conversationId: string;
   contextWindow?: number | null;
   detail?: boolean;
+  tools?: Tool[] | null;
+  system?: string | null;
 }
 
 /**
- * Token counts of the current view against the model's window.
+ * Token counts of the next request against the model's window: of the view, and what goes beside it.
  * `source` tells how `tokens` came about: `usage`, the provider's own count plus what came after it; `tokenizer` or `estimate`, our count alone. `shouldCompact` is true when `tokens` exceeds `thresholdTokens`, which is the window less the reserve.
  */
 export interface UsageState {

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from heapq import nlargest
 
 from coppice.service.messages.usage import HeavyEntry, TokenBreakdown
-from coppice.service.usage import Counter
+from coppice.service.usage import Beside, Counter
 from coppice.store.records import CompactionRecord
 from coppice.tokens.counting import IMAGE_TOKENS
 from coppice.tokens.measuring import compact_json, size_of_message, size_of_text
@@ -25,7 +25,10 @@ HEAVIEST = 10
 
 
 def breakdown_of(
-    view: Sequence[ViewMessage], counter: Counter, compaction: CompactionRecord | None = None
+    view: Sequence[ViewMessage],
+    counter: Counter,
+    compaction: CompactionRecord | None = None,
+    beside: Beside | None = None,
 ) -> TokenBreakdown:
     """Tokens by kind. Each block is counted by itself, so the sum may differ from the whole by rounding."""
     summary_id = compaction.entry_id if compaction is not None else None
@@ -34,6 +37,8 @@ def breakdown_of(
         for kind, tokens in _kinds(item.message, counter):
             is_summary = summary_id is not None and item.entry_id == summary_id
             totals["summary" if is_summary else kind] += tokens
+    if beside is not None:
+        totals |= {"system": beside.system, "tools": beside.tools}
     return TokenBreakdown(**totals)
 
 

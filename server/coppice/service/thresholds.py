@@ -17,7 +17,7 @@ from coppice.service.messages.recovery import PreparePromptParams, PreparePrompt
 from coppice.service.messages.usage import UsageState
 from coppice.service.path_reading import Path, read_path
 from coppice.service.standing import replied_since, stands_behind
-from coppice.service.usage import Counter, usage_state
+from coppice.service.usage import Counter, size_beside, usage_state
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import CompactionEntry
 from coppice.tree.messages import UserContent, UserMessage
@@ -81,11 +81,16 @@ class Thresholds:
         async def compact(wanted: CompactParams, fit: Fit) -> CompactResult:
             return await self._compacting.compact(wanted, progress, "threshold", fit)
 
-        request = NextRequest(params.conversation_id, params.context_window, params.prompt)
+        beside = await asyncio.to_thread(self._beside, params)
+        request = NextRequest(params.conversation_id, params.context_window, params.prompt, beside)
         done = await self._prepare(request, compact)
         return PreparePromptResult(
             compacted=done.entry is not None, entry=done.entry, usage=done.usage, message=done.message
         )
+
+    def _beside(self, params: PreparePromptParams) -> int:
+        path = self._path(params.conversation_id)
+        return size_beside(Counter(path.settings), params.system, params.tools).total
 
     async def prepare_within(self, request: NextRequest, progress: SharedProgress) -> Prepared:
         """The same within a job."""
@@ -118,15 +123,18 @@ class Thresholds:
         return Prepared(after.usage, done.entry)
 
     def _situation(self, request: NextRequest) -> _Situation:
-        store = self._context.stores.of_conversation(request.conversation_id)
-        workspace = store.conversation(request.conversation_id).workspace_uri
-        path = read_path(store, request.conversation_id, self._context.settings.of(workspace))
+        path = self._path(request.conversation_id)
         window = request.context_window or path.settings.model.context_window
         said = UserMessage(content=request.prompt) if request.prompt is not None else None
         prompt = Counter(path.settings).tokens(size_of_message(said)) if said is not None else 0
         measured = measure(path, window, known_beside=request.beside, prompt=prompt)
         row = _row_now(path, self._rows.get(request.conversation_id))
-        return _Situation(path, measured, usage_state(path, window), row, prompt)
+        return _Situation(path, measured, usage_state(path, window, request.beside), row, prompt)
+
+    def _path(self, conversation_id: str) -> Path:
+        store = self._context.stores.of_conversation(conversation_id)
+        workspace = store.conversation(conversation_id).workspace_uri
+        return read_path(store, conversation_id, self._context.settings.of(workspace))
 
 
 def _row_now(path: Path, row: _Row | None) -> Automatic:

@@ -27,8 +27,7 @@ from coppice.service.recovering import Recovering, Refused
 from coppice.service.thresholds import NextRequest, Thresholds
 from coppice.service.tool_calls import Tools, failed
 from coppice.service.trees import Trees
-from coppice.service.usage import Counter, context_tokens, usage_state
-from coppice.tokens.measuring import compact_json
+from coppice.service.usage import Counter, context_tokens, size_beside, usage_state
 from coppice.tree.messages import AssistantMessage, ToolCall, ToolResultMessage, UserContent, UserMessage
 from coppice.tree.view import NO_RESULT
 
@@ -100,7 +99,7 @@ class Turn:
         return PromptResult(
             stop_reason=stop_reason,
             entry_ids=self._entry_ids,
-            usage=await asyncio.to_thread(lambda: usage_state(self._path(), window)),
+            usage=await asyncio.to_thread(lambda: usage_state(self._path(), window, self._beside)),
             compactions=self._progress.compactions,
         )
 
@@ -243,5 +242,4 @@ class Turn:
     def _size_beside(self) -> int:
         """What is sent beside the view, in tokens: the system prompt and the tools."""
         counter = Counter(self._path().settings)
-        tools = (compact_json(tool.model_dump(mode="json")) for tool in self._tools.offered)
-        return sum(counter.count_text(text) for text in (self._params.system or "", *tools))
+        return size_beside(counter, self._params.system, self._tools.offered).total

@@ -1,13 +1,15 @@
 """How full the model's window is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from coppice.compaction.sizes import fitted_sizes
+from coppice.models.chat import Tool
 from coppice.service.messages.usage import TokenSource, UsageState
 from coppice.service.path_reading import Path
 from coppice.settings import Settings
 from coppice.tokens.counting import count_tokens, estimate_tokens, uses_tokenizer
-from coppice.tokens.measuring import size_of_message
+from coppice.tokens.measuring import compact_json, size_of_message
 from coppice.tokens.size import Size
 from coppice.tree.entries import Entry
 from coppice.tree.view import pinned_message
@@ -55,11 +57,36 @@ def counted_tokens(path: Path, counter: Counter) -> int:
     return counted + counter.pinned_tokens(path.pinned())
 
 
-def usage_state(path: Path, context_window: int | None = None) -> UsageState:
-    """Reads the store: call it off the event loop."""
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is sent beside a view, in tokens."""
+
+    system: int
+    tools: int
+
+    @property
+    def total(self) -> int:
+        return self.system + self.tools
+
+
+def size_beside(counter: Counter, system: str | None, tools: Sequence[Tool] | None) -> Beside:
+    """CPU-bound: call it off the event loop."""
+    described = (compact_json(tool.model_dump(mode="json", by_alias=True)) for tool in tools or ())
+    return Beside(counter.count_text(system or ""), sum(map(counter.count_text, described)))
+
+
+def usage_state(path: Path, context_window: int | None = None, beside: int = 0) -> UsageState:
+    """How full the next request is, in which `beside` tokens are known to go with the view.
+
+    A provider's count, where it tells more, includes what went with its own. Reads the store: call it off the
+    event loop.
+    """
     settings = path.settings
+    counter = Counter(settings)
     sizes = fitted_sizes(settings.compaction, context_window or settings.model.context_window)
-    tokens, source = context_tokens(path, Counter(settings))
+    tokens, source = context_tokens(path, counter)
+    if beside and (counted := counted_tokens(path, counter) + beside) > tokens:
+        tokens, source = counted, counter.source
     return UsageState(
         tokens=tokens,
         context_window=sizes.window,

@@ -18,7 +18,7 @@ from coppice.service.messages.trees import (
 )
 from coppice.service.messages.usage import UsageParams, UsageState
 from coppice.service.path_reading import Path, read_path
-from coppice.service.usage import Counter, context_tokens, usage_state
+from coppice.service.usage import Counter, context_tokens, size_beside, usage_state
 from coppice.tree.rendering.anthropic import anthropic_request
 from coppice.tree.rendering.openai import openai_messages
 from coppice.tree.view import ViewMessage
@@ -34,14 +34,15 @@ class Views:
     async def usage(self, params: UsageParams) -> UsageState:
         def read() -> UsageState:
             path = self._path(params.conversation_id)
-            usage = usage_state(path, params.context_window)
+            counter = Counter(path.settings)
+            beside = size_beside(counter, params.system, params.tools)
+            usage = usage_state(path, params.context_window, beside.total)
             if not params.detail:
                 return usage
-            counter = Counter(path.settings)
             view = path.view()
             return usage.model_copy(
                 update={
-                    "breakdown": breakdown_of(view, counter, path.compaction),
+                    "breakdown": breakdown_of(view, counter, path.compaction, beside),
                     "heaviest": heaviest_of(view, counter),
                 }
             )

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from coppice.models.chat import Tool
 from coppice.service.messages.base import ConversationParams, ProgressToken, WireModel
 from coppice.service.messages.usage import UsageState
 from coppice.tree.entries import CompactionEntry
@@ -14,10 +15,12 @@ TurnId = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class PreparePromptParams(ConversationParams):
-    """`prompt` is what the user is about to say; it is not stored."""
+    """`prompt` is what the user is about to say; it is not stored. `tools` and `system` are sent with it."""
 
     prompt: str | list[UserContent] | None = None
     context_window: Window | None = None
+    tools: list[Tool] | None = None
+    system: str | None = None
     work_done_token: ProgressToken | None = None
 
 
