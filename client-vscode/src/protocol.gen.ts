@@ -381,7 +381,7 @@ export interface FileChange {
   source: "editor" | "watcher" | "tool";
 }
 
-/** One path's history: how often read and written, who saw it, and its earlier name. */
+/** One path's history: how often read and written, who saw it, its earlier name, whether it is new. */
 export interface FileRecord {
   path: string;
   reads: number;
@@ -389,6 +389,7 @@ export interface FileRecord {
   sources: ("editor" | "watcher" | "tool")[];
   lastEntryId?: string;
   renamedFrom?: string;
+  created?: boolean;
 }
 
 export interface FilesParams {

@@ -99,6 +99,29 @@ async def test_a_model_that_knows_the_format_is_asked_for_it_again_after_a_slip(
     assert "The port is 5433" in written.text
 
 
+async def test_a_part_of_which_it_reports_nothing_is_told_by_rule() -> None:
+    asked_plainly: list[ChatRequest] = []
+
+    def wavering(call: ChatRequest) -> str:
+        if is_plain(call):
+            asked_plainly.append(call)
+        return CHATTER if len(asked_plainly) == 1 else weak(call)
+
+    model = ScriptedModel(wavering, window=4_000)
+    written = await ModelSummarizer(model).summarize(request(long_session(30), max_tokens=1_200))
+    assert [is_plain(call) for call in model.requests[:4]] == [False, False, True, True]
+    assert written.details["chunksByRule"] == 1
+    assert written.details["sentences"] == written.details["chunks"] - 1
+    assert len(written.warnings) == 1
+
+
+async def test_a_model_that_reports_nothing_twice_has_failed() -> None:
+    model = ScriptedModel([CHATTER], window=4_000)
+    with pytest.raises(SummaryRejectedError, match="reported nothing"):
+        await ModelSummarizer(model).summarize(request(long_session(30), max_tokens=1_200))
+    assert len(model.requests) == 4
+
+
 async def test_sentences_that_invent_are_no_summary() -> None:
     model = ScriptedModel(lambda call: "The rockets were launched from Texas." if is_plain(call) else CHATTER)
     with pytest.raises(SummaryRejectedError, match="was asked 2 times and wrote no summary"):

@@ -83,11 +83,11 @@ class Chunked:
         try:
             answer = await self._asker.ask(part, text, previous, hears)
         except NoFormatError as rejected:
+            self._keeps_format = bool(self._keeps_format)
             try:
                 span.sentences += await self._asker.ask_in_sentences(text, hears)
             except SummaryRejectedError:
                 raise rejected from None
-            self._keeps_format = bool(self._keeps_format)
             self._tally.repaired.append("told in sentences")
             return await self._with_rules(span, part, taken)
         self._keeps_format = True
@@ -140,8 +140,12 @@ class Chunked:
         await self._by_rule(span, part, first)
 
     async def _told_by_rule(self, span: Span, part: Part, taken: int, error: CoppiceError) -> None:
-        """The chunk, or all that is left when there is no hope, is told by rule. Raises `error` at first."""
-        if not span.by_model:
+        """The chunk, or all that is left when there is no hope, is told by rule.
+
+        Raises `error` when the model has told nothing yet; an answer that was no summary is let pass once.
+        """
+        is_first_slip = isinstance(error, SummaryRejectedError) and not span.failures
+        if not span.by_model and not (is_first_slip and len(span.groups) > taken):
             raise error
         span.failures += 1
         hopeless = isinstance(error, ModelError) and error.kind in _HOPELESS

@@ -109,4 +109,5 @@ def _record(history: FileHistory) -> FileRecord:
         sources=list(history.sources),
         last_entry_id=history.last_entry_id,
         renamed_from=history.renamed_from,
+        created=history.created or None,
     )

@@ -146,7 +146,7 @@ class FilesParams(ConversationParams):
 
 
 class FileRecord(WireModel):
-    """One path's history: how often read and written, who saw it, and its earlier name."""
+    """One path's history: how often read and written, who saw it, its earlier name, whether it is new."""
 
     path: str
     reads: int
@@ -154,6 +154,7 @@ class FileRecord(WireModel):
     sources: list[Literal["editor", "watcher", "tool"]]
     last_entry_id: str | None = None
     renamed_from: str | None = None
+    created: bool | None = None
 
 
 class FilesResult(WireModel):
