@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -64,6 +65,7 @@ def path_of_uri(uri: str) -> str | None:
     return path[1:] if _DRIVE.match(path[1:]) else path
 
 
+@lru_cache(maxsize=4_096)
 def _plain(path: str) -> str:
     slashed = path.replace("\\", "/") if _DRIVE.match(path) or "/" not in path else path
     normal = posixpath.normpath(slashed) if slashed else slashed
