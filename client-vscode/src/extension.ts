@@ -1,5 +1,7 @@
 import * as vscode from "vscode";
 
+import type { CoppiceApi } from "../api";
+import { makeApi } from "./api";
 import { registerBranchCommands } from "./branches/commands";
 import { BranchesView } from "./branches/view";
 import { registerChat } from "./chat/panel";
@@ -11,6 +13,7 @@ import { registerModelCommands } from "./commands/models";
 import { Commands } from "./commands/registry";
 import { registerServerCommands } from "./commands/server";
 import { Conversations } from "./conversations";
+import { sentence } from "./errors";
 import { registerContextDocument } from "./documents/context";
 import { FilesView, registerFileCommands } from "./files/view";
 import { answerSamples } from "./models/editor";
@@ -20,7 +23,7 @@ import { languageClient } from "./server/connect";
 import { Servers } from "./server/servers";
 import { Status } from "./status";
 
-export function activate(context: vscode.ExtensionContext): void {
+export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const log = vscode.window.createOutputChannel("Coppice", { log: true });
   const servers = new Servers(context, log);
   const keys = new Keys(context);
@@ -46,6 +49,10 @@ export function activate(context: vscode.ExtensionContext): void {
   registerContextDocument(commands, context, client, conversations);
   registerServerCommands(commands, context, client, servers, log);
   followInContextKeys(context, client, conversations);
+
+  // Where a conversation is under way its files are tracked from the start; else the server waits to be needed.
+  if (conversations.active !== undefined) client.start().catch((error: unknown) => { log.warn(sentence(error)); });
+  return makeApi(context, client, conversations);
 }
 
 /** What the menus and welcome texts of package.json ask for. */

@@ -42,11 +42,12 @@ export class Status implements vscode.Disposable {
     for (const each of this.#disposables) each.dispose();
   }
 
+  /** The server takes the conversation that was got last for the one whose files are tracked. */
   async #measure(): Promise<void> {
     const conversationId = this.#conversations.active;
     const isAsked = conversationId !== undefined && this.#client.state === "running";
-    const usage = isAsked ? await this.#client.request("coppice/usage", { conversationId }).catch(() => undefined) : undefined;
-    if (conversationId === this.#conversations.active) this.#show(usage);
+    const got = isAsked ? await this.#client.request("coppice/conversation/get", { conversationId }).catch(() => undefined) : undefined;
+    if (conversationId === this.#conversations.active) this.#show(got?.usage);
   }
 
   #show(usage: UsageState | undefined): void {
