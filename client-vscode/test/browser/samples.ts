@@ -30,6 +30,8 @@ export const BREAKDOWN = {
   images: 0,
   summary: 1524,
   pins: 0,
+  system: 0,
+  tools: 0,
 };
 
 let count = 0;
