@@ -6,6 +6,7 @@ A summary is as long as it may be, and a model refuses every view that does not 
 
 from dataclasses import dataclass, field, replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,8 +37,9 @@ from coppice.tree.messages import (
     UserMessage,
 )
 
-CASES = 4_000
-TEXT = "line of text\n" * 8_000
+CASES = 10_000
+SMALLEST_WINDOW = 4_000
+TEXT = "line of text\n" * 32_000
 
 
 def tokens_of(message: Message) -> int:
@@ -173,48 +175,61 @@ def recovered(conversation: Conversation, state: State) -> tuple[State, Retry | 
     return state, then, steps
 
 
-chars = st.one_of(st.integers(0, 2_000), st.integers(0, 24_000), st.integers(0, 90_000))
+SHORT, MIDDLING, GIANT = st.integers(0, 2_000), st.integers(0, 24_000), st.integers(0, 400_000)
+SIZES_OF_MESSAGES = {
+    "short": (SHORT, 60),
+    "middling": (MIDDLING, 25),
+    "giant": (GIANT, 8),
+    "mixed": (st.one_of(SHORT, MIDDLING, GIANT), 25),
+}
 roles = st.sampled_from(["user", "assistant", "call", "result", "result", "result"])
-histories = st.lists(
-    st.builds(said, roles, chars, pinned=st.sampled_from([False] * 9 + [True])), min_size=1, max_size=25
-)
-windows = st.one_of(st.sampled_from([4_000, 8_000]), st.integers(4_000, 40_000))
 besides = st.sampled_from([0, 0, 0, 500, 2_000])
 summaries = st.sampled_from([0, 0, 300, 3_000])
 
 
-def made(history: list[Said], window: int, beside: int, summary: int) -> Conversation:
-    return Conversation([*history], window, beside, summary)
+def histories(kind: str) -> st.SearchStrategy[list[Said]]:
+    chars, most = SIZES_OF_MESSAGES[kind]
+    pinned = st.sampled_from([False] * 9 + [True])
+    return st.lists(st.builds(said, roles, chars, pinned=pinned), min_size=1, max_size=most)
 
 
-@settings(max_examples=CASES)
-@given(histories, windows, besides, summaries)
-def test_every_history_comes_to_fit_or_is_told_what_alone_does_not(
-    history: list[Said], window: int, beside: int, summary: int
-) -> None:
-    conversation = made(history, window, beside, summary)
-    floor = conversation.floor()
-    fits = conversation.view().tokens + beside < window
-    if fits:
-        return
-    _, then, steps = recovered(conversation, State())
-    assert steps <= 4
-    if isinstance(then, Retry):
-        assert conversation.view().tokens < window
-        if floor.total < window:
-            assert conversation.view().fits(conversation.floor())
-    else:
-        assert floor.total >= window, then.message
-        least = conversation.floor()
-        assert f"{least.total:,} tokens at least" in then.message
+@st.composite
+def overflowing(draw: st.DrawFn, kind: str, *, by_far: bool) -> Conversation:
+    """A conversation that does not fit its window: a little too large, or too large `by_far`."""
+    history, beside, summary = [*draw(histories(kind))], draw(besides), draw(summaries)
+    size = summary + beside + sum(each.tokens for each in history)
+    if (missing := SMALLEST_WINDOW - size) > 0:
+        speaker = draw(st.sampled_from(["user", "assistant", "result"]))
+        history.append(said(speaker, 4 * missing, pinned=False))
+        size = SMALLEST_WINDOW
+    half = max(SMALLEST_WINDOW, size // 2)
+    window = draw(st.integers(SMALLEST_WINDOW, half) if by_far else st.integers(half, size))
+    return Conversation(history, window, beside, summary)
+
+
+@pytest.mark.parametrize("by_far", [False, True])
+@pytest.mark.parametrize("kind", SIZES_OF_MESSAGES)
+def test_every_history_comes_to_fit_or_is_told_what_alone_does_not(kind: str, *, by_far: bool) -> None:
+    @settings(max_examples=CASES // (2 * len(SIZES_OF_MESSAGES)))
+    @given(overflowing(kind, by_far=by_far))
+    def holds(conversation: Conversation) -> None:
+        window, floor = conversation.window, conversation.floor()
+        _, then, steps = recovered(conversation, State())
+        assert steps <= 4
+        if isinstance(then, Retry):
+            assert conversation.view().tokens < window
+            if floor.total < window:
+                assert conversation.view().fits(conversation.floor())
+        else:
+            assert floor.total >= window, then.message
+            assert f"{conversation.floor().total:,} tokens at least" in then.message
+
+    holds()
 
 
 @settings(max_examples=500)
-@given(histories, windows, besides)
-def test_a_provider_that_refuses_everything_is_not_asked_for_ever(
-    history: list[Said], window: int, beside: int
-) -> None:
-    conversation = made(history, window, beside, 0)
+@given(overflowing("mixed", by_far=True))
+def test_a_provider_that_refuses_everything_is_not_asked_for_ever(conversation: Conversation) -> None:
     state, tries = State(), 0
     while True:
         state, then, _ = recovered(conversation, state)
@@ -225,9 +240,9 @@ def test_a_provider_that_refuses_everything_is_not_asked_for_ever(
 
 
 @settings(max_examples=300)
-@given(histories, windows)
-def test_no_cut_keeps_less_than_the_tail_of_the_floor(history: list[Said], window: int) -> None:
-    conversation = made(history, window, 0, 0)
+@given(histories("mixed"))
+def test_no_cut_keeps_less_than_the_tail_of_the_floor(history: list[Said]) -> None:
+    conversation = Conversation(history, SMALLEST_WINDOW, 0)
     tail = sum(conversation.tokens[tail_start(conversation.rows, conversation.tokens) :])
     for keep in (1, 100, 3_000):
         cut = find_cut(conversation.rows, conversation.tokens, keep)
