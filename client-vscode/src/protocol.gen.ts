@@ -205,10 +205,15 @@ export interface CompactionUpdate {
   status: "started" | "completed" | "cancelled" | "failed" | "skipped";
 }
 
+/**
+ * For a model of that `contextWindow` tool results that are too long, alone or together, are cut.
+ * Nothing is stored of that. `coppice/truncateToolResults` cuts them for good, on a new branch.
+ */
 export interface ContextParams {
   conversationId: string;
   leafId?: string | null;
   format?: "entries" | "openai" | "anthropic" | "text";
+  contextWindow?: number | null;
 }
 
 /**

@@ -133,3 +133,35 @@ async def test_the_files_are_the_same_afterwards(client: Client) -> None:
     assert after["readFiles"] == before["readFiles"]
     assert after["modifiedFiles"] == before["modifiedFiles"]
     assert [r["writes"] for r in after["records"]] == [r["writes"] for r in before["records"]]
+
+
+async def test_a_view_for_a_window_has_its_results_cut_and_stores_nothing(client: Client) -> None:
+    made, ids = await grown(
+        client, user("go"), *parallel_calls("x\n" * 50_000, "b" * 9_000, "c" * 9_000), assistant("done")
+    )
+    whole = await client.ask("context", conversationId=made)
+    fitted = await client.ask("context", conversationId=made, contextWindow=8_000)
+    assert fitted == await client.ask("context", conversationId=made, contextWindow=8_000)
+    assert [message["role"] for message in fitted["messages"]] == [
+        message["role"] for message in whole["messages"]
+    ]
+    assert length(whole["messages"][2]) == 100_000
+    assert length(fitted["messages"][2]) <= 2_000
+    assert length(fitted["messages"][4]) == 9_000
+    assert fitted["tokens"] < 8_000 < whole["tokens"]
+    assert (await client.ask("conversation/get", conversationId=made))["conversation"]["leafId"] == ids[-1]
+    assert await client.ask("context", conversationId=made, contextWindow=200_000) == whole
+    stored = await client.ask("truncateToolResults", conversationId=made, contextWindow=8_000)
+    assert stored["truncated"] is True
+    cut = (await client.ask("context", conversationId=made))["messages"]
+    assert [message.get("content") for message in cut] == [
+        message.get("content") for message in fitted["messages"]
+    ]
+
+
+async def test_a_pinned_result_is_whole_in_a_view_for_a_window(make_client: MakeClient) -> None:
+    client = await make_client({"tokens": {"counter": "estimate"}})
+    made, ids = await grown(client, user("go"), *tool("c", "bash", {}, "x" * 50_000), assistant("done"))
+    await client.ask("pin", conversationId=made, entryId=ids[2], pinned=True)
+    fitted = await client.ask("context", conversationId=made, contextWindow=8_000)
+    assert length(fitted["messages"][2]) == 50_000

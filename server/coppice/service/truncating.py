@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from coppice.errors import StaleLeafError
-from coppice.recovery.truncation import Candidate, plan, result_limit
+from coppice.recovery.truncation import Candidate, plan, result_limit, truncated_view
 from coppice.service.context import Context, now
 from coppice.service.copying import COPIED_METADATA, replayed
 from coppice.service.measuring import Measured, measure
@@ -15,6 +15,7 @@ from coppice.service.usage import Counter, usage_state
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import Entry, MessageEntry
 from coppice.tree.messages import Message, ToolResultMessage
+from coppice.tree.view import ViewMessage
 
 _TRIES = 3
 
@@ -74,6 +75,32 @@ class Truncating:
             return read_path(store, conversation_id, self._context.settings.of(workspace))
 
         return await asyncio.to_thread(read)
+
+
+def fitted_view(path: Path, context_window: int) -> tuple[list[ViewMessage], int]:
+    """The view with its tool results cut as a truncation would cut them, and how many tokens that saves.
+
+    Nothing is stored. Reads the store.
+    """
+    view, counter = path.view(), Counter(path.settings)
+    if path.end is None:
+        return view, 0
+    measured = measure(path, context_window)
+
+    def size(message: Message) -> int:
+        return counter.tokens(size_of_message(message))
+
+    fitted = truncated_view(
+        view,
+        limit=result_limit(measured.view.window),
+        excess=measured.view.tokens - measured.view.target(measured.floor),
+        count_tokens=size,
+        pinned=frozenset(entry.id for _, entry in path.store.pins(path.end)),
+    )
+    changed = [
+        (a.message, b.message) for a, b in zip(view, fitted, strict=True) if a.message is not b.message
+    ]
+    return fitted, sum(size(whole) - size(short) for whole, short in changed)
 
 
 def _truncate(path: Path, context_window: int, beside: int | None) -> Truncation:

@@ -18,7 +18,8 @@ from coppice.service.messages.trees import (
 )
 from coppice.service.messages.usage import UsageParams, UsageState
 from coppice.service.path_reading import Path, read_path
-from coppice.service.usage import Counter, context_tokens, size_beside, usage_state
+from coppice.service.truncating import fitted_view
+from coppice.service.usage import Counter, context_tokens, counted_tokens, size_beside, usage_state
 from coppice.tree.rendering.anthropic import anthropic_request
 from coppice.tree.rendering.openai import openai_messages
 from coppice.tree.view import ViewMessage
@@ -63,8 +64,15 @@ class Views:
 
     def _view(self, params: ContextParams) -> ContextResult:
         path = self._path(params.conversation_id, params.leaf_id)
-        messages, system = _rendered(path.view(), params.format)
-        tokens, source = context_tokens(path, Counter(path.settings))
+        counter = Counter(path.settings)
+        tokens, source = context_tokens(path, counter)
+        if params.context_window is None:
+            view = path.view()
+        else:
+            view, saved = fitted_view(path, params.context_window)
+            if saved:
+                tokens, source = counted_tokens(path, counter) - saved, counter.source
+        messages, system = _rendered(view, params.format)
         compaction = path.compaction
         return ContextResult(
             messages=messages,

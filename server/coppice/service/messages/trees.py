@@ -123,8 +123,14 @@ ContextFormat = Literal["entries", "openai", "anthropic", "text"]
 
 
 class ContextParams(ConversationParams):
+    """For a model of that `contextWindow` tool results that are too long, alone or together, are cut.
+
+    Nothing is stored of that. `coppice/truncateToolResults` cuts them for good, on a new branch.
+    """
+
     leaf_id: str | None = None
     format: ContextFormat = "entries"
+    context_window: Annotated[int, Field(ge=1)] | None = None
 
 
 class ContextResult(WireModel):
