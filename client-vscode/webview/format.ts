@@ -1,4 +1,5 @@
-/** Numbers and times as the page writes them. */
+/** How the page tells times and tool calls in few words. */
+import { oneLine } from "../src/format";
 
 const UNITS: readonly (readonly [limit: number, seconds: number, unit: Intl.RelativeTimeFormatUnit])[] = [
   [3600, 60, "minute"],
@@ -9,17 +10,6 @@ const UNITS: readonly (readonly [limit: number, seconds: number, unit: Intl.Rela
   [Infinity, 365 * 86_400, "year"],
 ];
 
-/** `950`, `9.4k`, `142k`, `1.2M`. */
-export function shortCount(count: number): string {
-  if (count < 1000) return String(count);
-  const [value, unit] = count < 999_500 ? [count / 1000, "k"] : [count / 1_000_000, "M"];
-  return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
-}
-
-export function longCount(count: number): string {
-  return count.toLocaleString("en");
-}
-
 /** `3 hours ago`; `now` and the result of `Date.now` are milliseconds. */
 export function ago(timestamp: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(timestamp)) / 1000);
@@ -27,10 +17,6 @@ export function ago(timestamp: string, now: number): string {
   if (seconds < 60) return "just now";
   const [, length, unit] = UNITS.find(([limit]) => seconds < limit) ?? [0, 365 * 86_400, "year" as const];
   return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(-Math.floor(seconds / length), unit);
-}
-
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${longCount(count)} ${count === 1 ? one : many}`;
 }
 
 /** Arguments that say in one line what a call is about, the most telling first. */
@@ -42,5 +28,5 @@ export function callSummary(given: Record<string, unknown>): string {
   const telling = TELLING.map((name) => given[name]).find((value) => typeof value === "string" && value !== "");
   const values = Object.keys(given).length === 0 ? "" : JSON.stringify(given);
   const line = typeof telling === "string" ? telling : values;
-  return line.replace(/\s+/g, " ").trim().slice(0, LONGEST_LINE);
+  return oneLine(line, LONGEST_LINE);
 }

@@ -31,7 +31,7 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
   ) {
     const post = (message: ToPage): void => { this.#post(message); };
     this.#turns = new Turns(client);
-    this.#works = new Works(client, (conversationId, work) => { post({ type: "work", conversationId, work }); });
+    this.#works = new Works(client, () => conversations.active, (conversationId, work) => { post({ type: "work", conversationId, work }); });
     this.#shown = new ShownConversation(client, this.#turns, this.#works, post);
     this.#listening = [
       this.#turns.onUpdate((update) => { post({ type: "update", ...update }); }),
@@ -45,10 +45,6 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
         if (conversationId !== this.#shown.id || changes.includes("deleted")) return;
         if (changes.includes("name")) this.#guard(this.#shown.rename());
         if (changes.includes("entries") || changes.includes("leaf")) this.#guard(this.#shown.refresh());
-      }),
-      client.onNotification("coppice/compactionEnded", ({ conversationId, status, reason, error }) => {
-        if (conversationId !== this.#shown.id || reason === "manual" || status !== "failed") return;
-        post({ type: "notice", level: "warning", text: error ?? "The conversation could not be compacted." });
       }),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration("coppice.chat")) this.#postPreferences();

@@ -4,23 +4,38 @@ import type { CoppiceClient } from "../client";
 import type { Work } from "./messages";
 
 const COMPACTING = "Compacting";
+/** A turn's progress. The page shows turns in its own way, and of this only what a compaction within one says. */
+const TURN = "Working";
 
 type Listener = (conversationId: string, work: Work | undefined) => void;
 
-/** The server's long work, by conversation. */
+/**
+ * Which conversation the server's long work belongs to. Progress does not say it: a compaction is that of the
+ * conversation whose compaction began last, anything else that of the active one.
+ */
 export class Works implements vscode.Disposable {
+  readonly #active: () => string | undefined;
   readonly #tell: Listener;
+  readonly #compacting: string[] = [];
+  readonly #owners = new Map<string | number, string>();
   readonly #works = new Map<string, Work>();
-  readonly #listening: vscode.Disposable[];
+  readonly #listening: { dispose(): unknown }[];
 
-  constructor(client: CoppiceClient, tell: Listener) {
+  constructor(client: CoppiceClient, active: () => string | undefined, tell: Listener) {
+    this.#active = active;
     this.#tell = tell;
     this.#listening = [
       client.onNotification("coppice/compactionStarted", ({ conversationId }) => {
+        this.#compacting.push(conversationId);
         this.#put(conversationId, { title: COMPACTING, cancellable: true });
       }),
       client.onNotification("coppice/compactionEnded", ({ conversationId }) => {
+        this.#compacting.splice(this.#compacting.indexOf(conversationId), 1);
         this.#put(conversationId, undefined);
+      }),
+      client.progress.listen((token, work, ended) => {
+        if (work?.title === TURN || ended?.title === TURN) this.#withinTurn(work?.message);
+        else this.#take(token, work && { title: work.title, stage: work.message, percentage: work.percentage, cancellable: true });
       }),
     ];
   }
@@ -31,6 +46,20 @@ export class Works implements vscode.Disposable {
 
   dispose(): void {
     for (const each of this.#listening) each.dispose();
+  }
+
+  #take(token: string | number, work: Work | undefined): void {
+    const compacting = work?.title === COMPACTING ? this.#compacting.at(-1) : undefined;
+    const owner = this.#owners.get(token) ?? compacting ?? this.#active();
+    if (owner === undefined) return;
+    if (work === undefined) this.#owners.delete(token);
+    else this.#owners.set(token, owner);
+    this.#put(owner, work);
+  }
+
+  #withinTurn(stage: string | undefined): void {
+    const owner = this.#compacting.at(-1);
+    if (owner !== undefined) this.#put(owner, { title: COMPACTING, stage, cancellable: true });
   }
 
   #put(conversationId: string, work: Work | undefined): void {

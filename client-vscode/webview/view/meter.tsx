@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 
+import { shortTokens } from "../../src/format";
 import type { TokenBreakdown, UsageState } from "../../src/protocol.gen";
-import { longCount, shortCount } from "../format";
 import { post } from "../page";
 
 interface MeterProps {
@@ -14,7 +14,7 @@ interface MeterProps {
 export function Meter({ usage, open, onToggle }: MeterProps): JSX.Element {
   const { tokens, contextWindow, thresholdTokens } = usage;
   const level = usage.shouldCompact ? "full" : tokens > 0.8 * thresholdTokens ? "high" : "low";
-  const text = `${longCount(tokens)} of ${longCount(contextWindow)} tokens used, ${percent(tokens, contextWindow)}. Compacts above ${longCount(thresholdTokens)}.`;
+  const text = `${whole(tokens)} of ${whole(contextWindow)} tokens used, ${percent(tokens, contextWindow)}. Compacts above ${whole(thresholdTokens)}.`;
   return (
     <div class={`meter meter-${level}`} title={text}>
       <div
@@ -30,8 +30,8 @@ export function Meter({ usage, open, onToggle }: MeterProps): JSX.Element {
         <div class="meter-fill" style={{ width: percent(Math.min(tokens, contextWindow), contextWindow) }} />
         <div class="meter-mark" style={{ left: percent(thresholdTokens, contextWindow) }} />
       </div>
-      <button type="button" class="meter-text" aria-expanded={open} aria-label={`Context: ${shortCount(tokens)} / ${shortCount(contextWindow)} tokens, details`} onClick={onToggle}>
-        {shortCount(tokens)} / {shortCount(contextWindow)}
+      <button type="button" class="meter-text" aria-expanded={open} aria-label={`Context: ${shortTokens(tokens)} / ${shortTokens(contextWindow)} tokens, details`} onClick={onToggle}>
+        {shortTokens(tokens)} / {shortTokens(contextWindow)}
       </button>
     </div>
   );
@@ -65,17 +65,21 @@ export function UsageDetails({ usage, busy }: { usage: UsageState; busy: boolean
               <td class="usage-bar">
                 <div style={{ width: percent(count, Math.max(tokens, 1)) }} />
               </td>
-              <td class="usage-count">{longCount(count)}</td>
+              <td class="usage-count">{whole(count)}</td>
             </tr>
           ))}
         </tbody>
       </table>
-      <p class="hint">Compacts above {longCount(usage.thresholdTokens)} tokens; {longCount(usage.reserveTokens)} stay free for the reply.</p>
+      <p class="hint">Compacts above {whole(usage.thresholdTokens)} tokens; {whole(usage.reserveTokens)} stay free for the reply.</p>
       <button type="button" class="button secondary" disabled={busy} onClick={() => { post({ type: "compact" }); }}>
         Compact Now
       </button>
     </section>
   );
+}
+
+function whole(tokens: number): string {
+  return tokens.toLocaleString("en");
 }
 
 function percent(part: number, whole: number): string {

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { memo } from "preact/compat";
 
-import { longCount, plural, shortCount } from "../format";
+import { beforeAndAfter, counted, shortTokens } from "../../src/format";
 import { Markdown } from "../markdown/markdown";
 import { post } from "../page";
 import type { SummaryItem } from "../state/items";
@@ -63,8 +63,7 @@ export const SummaryCard = memo(function SummaryCard({ item, undoable, report }:
 
 function sizes({ tokensBefore, tokensAfter }: SummaryItem): string {
   if (tokensBefore === undefined) return "";
-  const after = tokensAfter === undefined ? "" : ` → ${shortCount(tokensAfter)}`;
-  return `${shortCount(tokensBefore)}${after} tokens`;
+  return tokensAfter === undefined ? `${shortTokens(tokensBefore)} tokens` : beforeAndAfter(tokensBefore, tokensAfter);
 }
 
 const REASONS: Record<string, string> = {
@@ -83,7 +82,7 @@ function Loss({ report: { report } }: { report: Report }): JSX.Element {
   const { entries, tokens } = report.dropped;
   return (
     <p class="hint">
-      The model no longer sees {plural(entries, "entry", "entries")} ({longCount(tokens)} tokens)
+      The model no longer sees {counted(entries, "entry", "entries")} ({tokens.toLocaleString("en")} tokens)
       {report.notCarried.length > 0 && `; not in the summary: ${report.notCarried.join(", ")}`}.
     </p>
   );
@@ -92,7 +91,7 @@ function Loss({ report: { report } }: { report: Report }): JSX.Element {
 function Files({ title, paths }: { title: string; paths: readonly string[] }): JSX.Element | null {
   if (paths.length === 0) return null;
   return (
-    <Fold label={`${title}: ${plural(paths.length, "file")}`} head={<span>{`${title} · ${plural(paths.length, "file")}`}</span>}>
+    <Fold label={`${title}: ${counted(paths.length, "file")}`} head={<span>{`${title} · ${counted(paths.length, "file")}`}</span>}>
       {() => (
         <ul class="paths">
           {paths.map((path) => (
