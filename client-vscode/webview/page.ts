@@ -15,11 +15,17 @@ export function post(message: FromPage): void {
   host.postMessage(message);
 }
 
+/** A place in a conversation: pixels that the item of an entry stands above the upper edge. */
+export interface Place {
+  entry: string;
+  above: number;
+}
+
 interface Memory {
   /** What was typed and not sent, by conversation. */
   drafts: Record<string, string>;
-  /** Distance from the end in pixels, of conversations that were scrolled up. */
-  scrolled: Record<string, number>;
+  /** Where the reader was, of conversations that were scrolled up. */
+  places: Record<string, Place>;
 }
 
 const MOST = 50;
@@ -29,7 +35,7 @@ export const memory: Memory = remembered(host.getState());
 export function remember(change: (memory: Memory) => void): void {
   change(memory);
   memory.drafts = newest(memory.drafts);
-  memory.scrolled = newest(memory.scrolled);
+  memory.places = newest(memory.places);
   host.setState(memory);
 }
 
@@ -39,5 +45,5 @@ function newest<T>(values: Record<string, T>): Record<string, T> {
 
 function remembered(state: unknown): Memory {
   const known = typeof state === "object" && state !== null ? (state as Partial<Memory>) : {};
-  return { drafts: {}, scrolled: {}, ...known };
+  return { drafts: {}, places: {}, ...known };
 }

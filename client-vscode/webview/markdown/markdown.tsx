@@ -16,19 +16,22 @@ export const Markdown = memo(function Markdown({ text }: { text: string }): JSX.
   return <div class="markdown">{content}</div>;
 });
 
-/** Markdown that is still growing: only its last block is parsed and rendered anew. */
+/** About how many characters of a growing text are rendered anew at a time. */
+const PIECE = 4000;
+
+/** Markdown that is still growing: only its end is parsed and rendered anew. */
 export function GrowingMarkdown({ text }: { text: string }): JSX.Element {
-  const known = useRef<{ text: string; pieces: readonly string[] }>({ text: "", pieces: [] });
-  if (!text.startsWith(known.current.text)) known.current = { text: "", pieces: [] };
-  const { text: before, pieces } = known.current;
-  const rest = text.slice(before.length);
-  const length = settled(rest);
-  if (length > 0) {
-    known.current = { text: text.slice(0, before.length + length), pieces: [...pieces, rest.slice(0, length)] };
+  const done = useRef<{ text: string; pieces: readonly string[] }>({ text: "", pieces: [] });
+  if (!text.startsWith(done.current.text)) done.current = { text: "", pieces: [] };
+  let rest = text.slice(done.current.text.length);
+  if (rest.length > PIECE) {
+    const piece = rest.slice(0, settled(rest));
+    done.current = { text: done.current.text + piece, pieces: piece === "" ? done.current.pieces : [...done.current.pieces, piece] };
+    rest = rest.slice(piece.length);
   }
   return (
     <>
-      {[...known.current.pieces, rest.slice(length)].map((piece, at) => (
+      {[...done.current.pieces, rest].map((piece, at) => (
         <Markdown key={at} text={piece} />
       ))}
     </>

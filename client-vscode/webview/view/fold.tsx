@@ -4,15 +4,13 @@ import { useId, useState } from "preact/hooks";
 import { Icon } from "./icon";
 
 interface FoldProps {
-  /** What a screen reader says of the line. */
-  label: string;
   head: ComponentChildren;
   /** What is inside, made when it is opened. */
   children: () => ComponentChildren;
 }
 
 /** A line that opens. */
-export function Fold({ label, head, children }: FoldProps): JSX.Element {
+export function Fold({ head, children }: FoldProps): JSX.Element {
   const [open, setOpen] = useState(false);
   const id = useId();
   return (
@@ -22,7 +20,6 @@ export function Fold({ label, head, children }: FoldProps): JSX.Element {
         class="fold-head"
         aria-expanded={open}
         aria-controls={id}
-        aria-label={label}
         onClick={() => { setOpen(!open); }}
       >
         <Icon name={open ? "chevron-down" : "chevron-right"} />

@@ -26,13 +26,13 @@ export function Log({ shown, reports }: LogProps): JSX.Element {
       <div ref={frame} class="log-scroll" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content} class="log" role="log" aria-live="polite" aria-busy={draft.length > 0} aria-label="Conversation">
           {nextBefore !== undefined && (
-            <button type="button" class="button secondary earlier" onClick={() => { showEarlier(nextBefore); }}>
-              Show Earlier
-            </button>
+            <div class="item earlier">
+              <button type="button" class="button secondary" onClick={() => { showEarlier(nextBefore); }}>Show Earlier</button>
+            </div>
           )}
           <Items items={items} running={running} busy={running || work !== undefined} reports={reports} />
-          {draft.length > 0 && <DraftMessage blocks={draft} />}
-          {running && draft.length === 0 && work === undefined && <p class="working shimmer">Working…</p>}
+          {draft.length > 0 && <div class="item"><DraftMessage blocks={draft} /></div>}
+          {running && draft.length === 0 && work === undefined && <p class="item working shimmer">Working…</p>}
         </div>
       </div>
       {!atEnd && (
@@ -58,13 +58,14 @@ const Items = memo(function Items({ items, running, busy, reports }: ItemsProps)
   return (
     <>
       {items.map((item) => (
-        <Message
-          key={item.id}
-          item={item}
-          running={running && item.id === newest}
-          undoable={item.id === undoable}
-          report={reports[item.id]}
-        />
+        <div key={item.id} class="item" data-entry={item.id}>
+          <Message
+            item={item}
+            running={running && item.id === newest}
+            undoable={item.id === undoable}
+            report={reports[item.id]}
+          />
+        </div>
       ))}
     </>
   );

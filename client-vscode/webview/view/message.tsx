@@ -47,7 +47,7 @@ export const Message = memo(function Message({ item, running, undoable, report }
     case "instruction":
       return (
         <div class="aside" data-testid="instruction">
-          <Fold label={`${item.role} message`} head={<span>{item.role === "system" ? "System prompt" : "Developer message"}</span>}>
+          <Fold head={<span>{item.role === "system" ? "System prompt" : "Developer message"}</span>}>
             {() => <Markdown text={item.text} />}
           </Fold>
         </div>
@@ -93,7 +93,7 @@ function Part({ block, running }: { block: Block; running: boolean }): JSX.Eleme
 function Thinking({ text, growing = false }: { text: string; growing?: boolean }): JSX.Element {
   return (
     <div class="aside" data-testid="thinking">
-      <Fold label="Thinking" head={<span class={growing ? "shimmer" : ""}>Thinking{growing && "…"}</span>}>
+      <Fold head={<span class={growing ? "shimmer" : ""}>Thinking{growing && "…"}</span>}>
         {() => <Markdown text={text} />}
       </Fold>
     </div>
@@ -119,13 +119,15 @@ function Bash({ item }: { item: BashItem }): JSX.Element {
   const head = (
     <>
       <Icon name="terminal" />
-      <code class="tool-about">{item.command}</code>
-      {remarks && <span class={item.failed ? "tool-failed" : ""}>{remarks}</span>}
+      <span class="hidden">Command </span>
+      <code class="tool-about">{item.command}</code>{" "}
+      {remarks && <span class="remarks">{remarks}</span>}
+      {item.failed && <span class="tool-state tool-failed"><Icon name="error" label="failed" /></span>}
     </>
   );
   return (
     <div class="tool" data-testid="bash">
-      <Fold label={`Command ${item.command}${remarks && `, ${remarks}`}`} head={head}>
+      <Fold head={head}>
         {() => (item.output === "" ? <p class="hint">No output.</p> : <Code text={item.output} label="Output" />)}
       </Fold>
     </div>

@@ -30,8 +30,10 @@ export function Meter({ usage, open, onToggle }: MeterProps): JSX.Element {
         <div class="meter-fill" style={{ width: percent(Math.min(tokens, contextWindow), contextWindow) }} />
         <div class="meter-mark" style={{ left: percent(thresholdTokens, contextWindow) }} />
       </div>
-      <button type="button" class="meter-text" aria-expanded={open} aria-label={`Context: ${shortTokens(tokens)} / ${shortTokens(contextWindow)} tokens, details`} onClick={onToggle}>
+      <button type="button" class="meter-text" aria-expanded={open} onClick={onToggle}>
+        <span class="hidden">Context: </span>
         {shortTokens(tokens)} / {shortTokens(contextWindow)}
+        <span class="hidden"> tokens, details</span>
       </button>
     </div>
   );

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { post } from "../page";
 import type { PanelState, Shown } from "../state/state";
@@ -40,15 +40,15 @@ function Foot({ state, id, filling }: { state: PanelState; id: string; filling: 
   const [details, setDetails] = useState(false);
   const usage = shown?.usage;
   const busy = shown !== undefined && (shown.running || shown.work !== undefined);
-  const toggle = (): void => {
-    if (!details) post({ type: "showUsage" });
-    setDetails(!details);
-  };
+  const isStale = details && usage?.breakdown === undefined;
+  useEffect(() => {
+    if (isStale) post({ type: "showUsage" });
+  }, [isStale, usage]);
   return (
     <>
       {details && usage && <UsageDetails usage={usage} busy={busy} />}
       <Composer conversationId={id} filling={filling} enterSends={enterSends} running={busy} disabled={!shown || server.state !== "running"}>
-        {usage ? <Meter usage={usage} open={details} onToggle={toggle} /> : <span />}
+        {usage ? <Meter usage={usage} open={details} onToggle={() => { setDetails(!details); }} /> : <span />}
       </Composer>
     </>
   );

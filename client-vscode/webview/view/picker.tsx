@@ -29,6 +29,7 @@ export function Picker({ shown, conversations }: PickerProps): JSX.Element {
   };
   return (
     <header class="header">
+      <h1 class="hidden">Coppice Chat</h1>
       <button
         ref={button}
         type="button"

@@ -1,7 +1,7 @@
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { memory, remember } from "../page";
+import { memory, type Place, remember } from "../page";
 
 /** Pixels from the end within which a reader counts as being at the end. */
 const NEAR = 32;
@@ -17,14 +17,15 @@ interface Scrolling {
 
 /**
  * Keeps the end of a conversation in sight while it grows, until the reader scrolls up, and where the reader
- * was when the conversation is shown again. `firstId` is its first item's.
+ * was when the conversation is shown again. `firstId` is its first item's. Places are known by an item and
+ * not in pixels from an end: the sizes of what was never in sight are guesses.
  */
 export function useScrolling(conversationId: string, firstId: string | undefined): Scrolling {
   const frame = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const sticks = useRef(memory.scrolled[conversationId] === undefined);
-  const held = useRef<number | undefined>(undefined);
-  const [atEnd, setAtEnd] = useState(sticks.current);
+  const sticks = useRef(true);
+  const held = useRef<Place | undefined>(undefined);
+  const [atEnd, setAtEnd] = useState(true);
 
   const toEnd = useCallback(() => {
     sticks.current = true;
@@ -35,19 +36,28 @@ export function useScrolling(conversationId: string, firstId: string | undefined
   useLayoutEffect(() => {
     const element = frame.current;
     if (element === null) return undefined;
-    const distance = memory.scrolled[conversationId] ?? 0;
-    element.scrollTop = element.scrollHeight - element.clientHeight - distance;
+    const place = memory.places[conversationId];
+    sticks.current = place === undefined || !goTo(element, place);
+    if (sticks.current) element.scrollTop = element.scrollHeight;
+    setAtEnd(sticks.current);
+
     const onScroll = (): void => {
-      const distance = element.scrollHeight - element.scrollTop - element.clientHeight;
-      sticks.current = distance < NEAR;
+      sticks.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
       setAtEnd(sticks.current);
-      remember(({ scrolled }) => {
-        if (sticks.current) Reflect.deleteProperty(scrolled, conversationId);
-        else scrolled[conversationId] = Math.round(distance);
+    };
+    const onScrollEnd = (): void => {
+      const place = sticks.current ? undefined : placeOf(element);
+      remember(({ places }) => {
+        if (place === undefined) Reflect.deleteProperty(places, conversationId);
+        else places[conversationId] = place;
       });
     };
     element.addEventListener("scroll", onScroll, { passive: true });
-    return () => { element.removeEventListener("scroll", onScroll); };
+    element.addEventListener("scrollend", onScrollEnd, { passive: true });
+    return () => {
+      element.removeEventListener("scroll", onScroll);
+      element.removeEventListener("scrollend", onScrollEnd);
+    };
   }, [conversationId]);
 
   useEffect(() => {
@@ -61,15 +71,30 @@ export function useScrolling(conversationId: string, firstId: string | undefined
     return () => { observer.disconnect(); };
   }, []);
 
+  const hold = useCallback(() => {
+    if (frame.current !== null) held.current = placeOf(frame.current);
+  }, []);
+
   useLayoutEffect(() => {
-    if (held.current === undefined || frame.current === null) return;
-    frame.current.scrollTop = frame.current.scrollHeight - held.current;
+    if (held.current !== undefined && frame.current !== null) goTo(frame.current, held.current);
     held.current = undefined;
   }, [firstId]);
 
-  const hold = useCallback(() => {
-    if (frame.current !== null) held.current = frame.current.scrollHeight - frame.current.scrollTop;
-  }, []);
-
   return { frame, content, atEnd, toEnd, hold };
+}
+
+/** The first item in sight, and how far it is above the upper edge. */
+function placeOf(frame: HTMLElement): Place | undefined {
+  const edge = frame.getBoundingClientRect().top;
+  const items = [...frame.querySelectorAll<HTMLElement>("[data-entry]")];
+  const seen = items.find((item) => item.getBoundingClientRect().bottom > edge);
+  const entry = seen?.dataset["entry"];
+  return seen === undefined || entry === undefined ? undefined : { entry, above: Math.round(edge - seen.getBoundingClientRect().top) };
+}
+
+function goTo(frame: HTMLElement, { entry, above }: Place): boolean {
+  const item = frame.querySelector(`[data-entry="${CSS.escape(entry)}"]`);
+  item?.scrollIntoView({ block: "start" });
+  frame.scrollTop += item === null ? 0 : above;
+  return item !== null;
 }

@@ -29,13 +29,13 @@ export const SummaryCard = memo(function SummaryCard({ item, undoable, report }:
   const head = (
     <>
       <Icon name={compaction ? "fold" : "git-branch"} />
-      <span class="card-title">{title}</span>
+      <span class="card-title">{title}</span>{" "}
       {numbers && <span class="card-numbers">{numbers}</span>}
     </>
   );
   return (
     <section class="card" data-testid={item.kind} aria-label={title}>
-      <Fold label={numbers ? `${title}: ${numbers}` : title} head={head}>
+      <Fold head={head}>
         {() => (
           <>
             <Markdown text={item.summary.replace(FILE_BLOCKS, "")} />
@@ -91,7 +91,7 @@ function Loss({ report: { report } }: { report: Report }): JSX.Element {
 function Files({ title, paths }: { title: string; paths: readonly string[] }): JSX.Element | null {
   if (paths.length === 0) return null;
   return (
-    <Fold label={`${title}: ${counted(paths.length, "file")}`} head={<span>{`${title} · ${counted(paths.length, "file")}`}</span>}>
+    <Fold head={<span>{`${title}: ${counted(paths.length, "file")}`}</span>}>
       {() => (
         <ul class="paths">
           {paths.map((path) => (

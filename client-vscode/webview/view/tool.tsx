@@ -29,18 +29,17 @@ export const Tool = memo(function Tool({ use, running }: { use: ToolUse; running
   const about = callSummary(use.call?.arguments ?? {});
   const head = (
     <>
-      <span class="tool-name">{use.name}</span>
-      <span class="tool-about" title={about}>{about}</span>
+      <span class="hidden">Tool </span>
+      <span class="tool-name">{use.name}</span>{" "}
+      <span class="tool-about" title={about}>{about}</span>{" "}
       <span class={`tool-state tool-${state}`} title={WORDS[state]}>
-        <Icon name={ICONS[state]} spin={state === "running"} />
+        <Icon name={ICONS[state]} label={WORDS[state]} spin={state === "running"} />
       </span>
     </>
   );
   return (
     <div class="tool" data-testid="tool">
-      <Fold label={`Tool ${use.name} ${about}, ${WORDS[state]}`} head={head}>
-        {() => <Details use={use} />}
-      </Fold>
+      <Fold head={head}>{() => <Details use={use} />}</Fold>
     </div>
   );
 });

@@ -1,0 +1,45 @@
+/** What axe-core finds, in every theme, with everything shown and opened. */
+import assert from "node:assert/strict";
+import axe from "axe-core";
+
+import { inBrowser, THEMES } from "./panel";
+import { BREAKDOWN, CONVERSATION, RUNNING, shown, TALK, USAGE } from "./samples";
+
+for (const theme of THEMES) {
+  inBrowser(`there is nothing for axe to find, ${theme}`, { theme, width: 300, height: 2600 }, async (panel) => {
+    const { page } = panel;
+    await panel.tell(
+      RUNNING,
+      shown(TALK, { nextBefore: "m1", running: true, work: { title: "Compacting", stage: "Summarizing", percentage: 40, cancellable: true } }),
+      { type: "conversations", conversations: [CONVERSATION, { ...CONVERSATION, id: "c2", name: "Another" }] },
+      { type: "update", conversationId: "c1", update: { kind: "text", text: "An answer that" } },
+      { type: "notice", level: "error", text: "No model is set up.", action: { label: "Set Up a Model", command: "coppice.setUpModel" } },
+      { type: "usage", conversationId: "c1", usage: { ...USAGE, breakdown: BREAKDOWN } },
+    );
+    for (let round = 0; round < 2; round += 1) {
+      await page.evaluate(() => { for (const head of document.querySelectorAll<HTMLElement>("[aria-expanded=false].fold-head")) head.click(); });
+      await page.waitForTimeout(50);
+    }
+    await page.getByRole("button", { name: /^Context:/ }).click();
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await page.evaluate(axe.source);
+    const violations = await page.evaluate(async () => {
+      const { axe: checker } = globalThis as unknown as { axe: typeof axe };
+      const { violations } = await checker.run(document, {
+        runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+        // In which order a message has its headings is its writer's choice.
+        rules: { "heading-order": { enabled: false } },
+      });
+      return violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any[0]?.message ?? ""}`));
+    });
+    assert.deepEqual(violations, []);
+
+    await page.getByTestId("conversation-picker").click();
+    const inPicker = await page.evaluate(async () => {
+      const { axe: checker } = globalThis as unknown as { axe: typeof axe };
+      const { violations } = await checker.run(".header");
+      return violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any[0]?.message ?? ""}`));
+    });
+    assert.deepEqual(inPicker, []);
+  });
+}

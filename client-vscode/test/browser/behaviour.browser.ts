@@ -1,0 +1,207 @@
+/** What a person does in the panel, and what it does. */
+import assert from "node:assert/strict";
+
+import type { Entry } from "../../src/protocol.gen";
+import { inBrowser, PanelPage } from "./panel";
+import { assistant, CONVERSATION, COMPACTION, RUNNING, shown, TALK, USAGE, user } from "./samples";
+
+const LONG: readonly Entry[] = Array.from({ length: 60 }, (_, at) => (at % 2 === 0 ? user(`Question ${at}`) : assistant(`Answer ${at}.\n\nIt has two paragraphs.`)));
+
+async function distanceFromEnd({ page }: PanelPage): Promise<number> {
+  // Sizes of what comes into sight for the first time settle in the next frames.
+  await page.waitForTimeout(120);
+  return page.evaluate(() => {
+    const frame = document.querySelector(".log-scroll");
+    return frame ? frame.scrollHeight - frame.scrollTop - frame.clientHeight : NaN;
+  });
+}
+
+async function scrollTo({ page }: PanelPage, top: number): Promise<void> {
+  await page.evaluate((to) => document.querySelector(".log-scroll")?.scrollTo({ top: to }), top);
+  await page.waitForTimeout(120);
+}
+
+inBrowser("Enter sends, Shift+Enter makes a line, and what is sent is gone from the input", {}, async (panel) => {
+  await panel.tell(RUNNING, shown([]));
+  const input = panel.page.getByRole("textbox", { name: "Message" });
+  await input.fill("one");
+  await input.press("Shift+Enter");
+  await input.pressSequentially("two");
+  await input.press("Enter");
+  assert.deepEqual((await panel.said()).filter(({ type }) => type === "send"), [{ type: "send", text: "one\ntwo" }]);
+  assert.equal(await input.inputValue(), "");
+});
+
+inBrowser("where Enter makes a line, Ctrl+Enter sends", {}, async (panel) => {
+  await panel.tell(RUNNING, shown([]), { type: "preferences", enterSends: false });
+  const input = panel.page.getByRole("textbox", { name: "Message" });
+  await input.fill("one");
+  await input.press("Enter");
+  await input.pressSequentially("two");
+  await input.press("Control+Enter");
+  assert.deepEqual((await panel.said()).filter(({ type }) => type === "send"), [{ type: "send", text: "one\ntwo" }]);
+});
+
+inBrowser("nothing is sent while a turn runs or when nothing is written", {}, async (panel) => {
+  await panel.tell(RUNNING, shown([]));
+  const input = panel.page.getByRole("textbox", { name: "Message" });
+  await input.fill("  ");
+  await input.press("Enter");
+  await panel.tell({ type: "turn", conversationId: "c1", running: true });
+  await input.fill("later");
+  await input.press("Enter");
+  assert.equal(await input.inputValue(), "later");
+  assert.deepEqual((await panel.said()).map(({ type }) => type), ["ready"]);
+});
+
+inBrowser("Stop, Escape and Cancel stop what runs", {}, async (panel) => {
+  await panel.tell(RUNNING, shown([], { running: true, work: { title: "Compacting", percentage: 10, cancellable: true } }));
+  await panel.page.getByRole("button", { name: "Stop" }).click();
+  await panel.page.getByRole("textbox", { name: "Message" }).press("Escape");
+  await panel.page.getByRole("button", { name: "Cancel" }).click();
+  assert.equal((await panel.said()).filter(({ type }) => type === "stop").length, 3);
+});
+
+inBrowser("what is typed is kept for each conversation, also over a reload", {}, async (panel) => {
+  await panel.tell(RUNNING, shown([]));
+  const input = panel.page.getByRole("textbox", { name: "Message" });
+  await input.fill("for the first");
+  await panel.tell(shown([], { conversation: { ...CONVERSATION, id: "c2" } }));
+  assert.equal(await input.inputValue(), "");
+  await input.fill("for the second");
+  await panel.tell(shown([]));
+  assert.equal(await input.inputValue(), "for the first");
+  assert.deepEqual(await panel.remembered(), { drafts: { c1: "for the first", c2: "for the second" }, places: {} });
+});
+
+inBrowser("a page that is made anew has the text and the place of before", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(LONG));
+  await panel.page.getByRole("textbox", { name: "Message" }).fill("kept");
+  await scrollTo(panel, 700);
+  const topOf = ({ page }: PanelPage) => page.getByText("Answer 21.").evaluate((element) => element.getBoundingClientRect().top);
+  const before = await topOf(panel);
+
+  const again = await PanelPage.open({ state: await panel.remembered() });
+  await again.tell(RUNNING, shown(LONG));
+  await again.page.waitForTimeout(200);
+  assert.equal(await again.page.getByRole("textbox", { name: "Message" }).inputValue(), "kept");
+  assert.ok(Math.abs((await topOf(again)) - before) < 24, `at ${await topOf(again)} instead of ${before}`);
+  await again.close();
+});
+
+inBrowser("a memory that makes no sense is no memory", { state: "nonsense" }, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK));
+  await panel.page.getByTestId("assistant").first().waitFor();
+  assert.deepEqual(panel.complaints, []);
+});
+
+inBrowser("text of the host fills the input, and spares what the user has begun", {}, async (panel) => {
+  await panel.tell(RUNNING, shown([]), { type: "input", text: "to edit" });
+  const input = panel.page.getByRole("textbox", { name: "Message" });
+  assert.equal(await input.inputValue(), "to edit");
+  assert.ok(await input.evaluate((element) => element === document.activeElement));
+  await panel.tell({ type: "input", text: "unwanted", ifEmpty: true });
+  assert.equal(await input.inputValue(), "to edit");
+});
+
+inBrowser("the end stays in sight while the conversation grows, until the reader scrolls up", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(LONG, { running: true }));
+  assert.ok((await distanceFromEnd(panel)) < 2);
+  const more = (text: string) => panel.tell({ type: "update" as const, conversationId: "c1", update: { kind: "text" as const, text } });
+  await more("A reply that grows.\n\n".repeat(20));
+  assert.ok((await distanceFromEnd(panel)) < 2);
+
+  await scrollTo(panel, 200);
+  await more("And more.\n\n".repeat(20));
+  const top = await panel.page.evaluate(() => document.querySelector(".log-scroll")?.scrollTop ?? 0);
+  assert.ok(Math.abs(top - 200) < 60, `scrolled to ${top}`);
+
+  await panel.page.getByRole("button", { name: "Scroll to the End" }).click();
+  assert.ok((await distanceFromEnd(panel)) < 2);
+});
+
+inBrowser("earlier messages come in front of what is read", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(LONG.slice(40), { nextBefore: "m40" }));
+  await scrollTo(panel, 0);
+  await panel.page.getByRole("button", { name: "Show Earlier" }).click();
+  assert.deepEqual((await panel.said()).at(-1), { type: "showEarlier", before: "m40" });
+  const first = panel.page.getByText("Question 40", { exact: true });
+  const before = await first.boundingBox();
+  await panel.tell({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 40) });
+  await panel.page.waitForTimeout(200);
+  const after = await first.boundingBox();
+  assert.ok(Math.abs((after?.y ?? 9999) - (before?.y ?? 0)) < 60, `moved from ${before?.y ?? 0} to ${after?.y ?? 0}`);
+  assert.equal(await panel.page.getByRole("button", { name: "Show Earlier" }).count(), 0);
+});
+
+inBrowser("only the newest compaction can be undone, and only while nothing runs", {}, async (panel) => {
+  const older = { ...COMPACTION, id: "older" };
+  await panel.tell(RUNNING, shown([older, user("On."), COMPACTION]));
+  for (const card of await panel.page.getByTestId("compaction").all()) await card.getByRole("button").first().click();
+  await panel.page.getByRole("button", { name: "Undo Compaction" }).click();
+  assert.deepEqual((await panel.said()).at(-1), { type: "undoCompaction", entryId: "compaction-1" });
+  await panel.tell({ type: "turn", conversationId: "c1", running: true });
+  assert.equal(await panel.page.getByRole("button", { name: "Undo Compaction" }).count(), 0);
+});
+
+inBrowser("the meter tells its state in words, and its parts when it is opened", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK));
+  const meter = panel.page.getByRole("meter", { name: "Context" });
+  assert.equal(await meter.getAttribute("aria-valuetext"), "23,480 of 200,000 tokens used, 11.7%. Compacts above 183,616.");
+  await panel.page.getByRole("button", { name: /^Context:/ }).click();
+  assert.deepEqual((await panel.said()).at(-1), { type: "showUsage" });
+  await panel.tell({ type: "usage", conversationId: "c1", usage: { ...USAGE, tokens: 30_000 } });
+  assert.equal(await meter.getAttribute("aria-valuenow"), "30000");
+  // The parts are out of date now, and asked for again.
+  assert.equal((await panel.said()).filter(({ type }) => type === "showUsage").length, 2);
+});
+
+inBrowser("the list of conversations is used with the keyboard", {}, async (panel) => {
+  await panel.tell(RUNNING, shown([]), { type: "conversations", conversations: [CONVERSATION, { ...CONVERSATION, id: "c2", name: "Second" }] });
+  const button = panel.page.getByRole("button", { name: /^Conversation:/ });
+  await button.focus();
+  await panel.page.keyboard.press("Enter");
+  await panel.page.getByRole("option", { name: /Second/ }).waitFor();
+  await panel.page.keyboard.press("ArrowDown");
+  await panel.page.keyboard.press("Enter");
+  assert.deepEqual((await panel.said()).at(-1), { type: "open", conversationId: "c2" });
+  assert.equal(await panel.page.getByRole("listbox").count(), 0);
+  assert.ok(await button.evaluate((element) => element === document.activeElement));
+});
+
+inBrowser("links and copying go through the host", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK));
+  await panel.page.getByRole("link", { name: "the reader" }).click();
+  assert.deepEqual((await panel.said()).at(-1), { type: "openLink", href: "src/importer/lines.py#L12" });
+  await panel.page.getByRole("button", { name: "Copy" }).first().click();
+  const copied = (await panel.said()).at(-1);
+  assert.ok(copied?.type === "copy" && copied.text.startsWith("def lines(chunks):"));
+  assert.equal(panel.page.url(), "http://panel.test/");
+});
+
+inBrowser("a message of the user's is edited and sent again", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(LONG.slice(0, 2)));
+  await panel.page.getByRole("button", { name: "Edit and Resend" }).focus();
+  await panel.page.keyboard.press("Enter");
+  assert.deepEqual((await panel.said()).at(-1), { type: "edit", entryId: LONG[0]?.id });
+});
+
+inBrowser("without a server the panel says so and offers to start it", {}, async (panel) => {
+  await panel.tell({ type: "server", state: "stopped", message: "No Python was found." });
+  await panel.page.getByText("No Python was found.").waitFor();
+  await panel.page.getByRole("button", { name: "Restart Server" }).click();
+  assert.deepEqual((await panel.said()).at(-1), { type: "run", command: "coppice.restartServer" });
+  await panel.tell(RUNNING, shown(TALK));
+  await panel.tell({ type: "server", state: "stopped" });
+  assert.ok(await panel.page.getByTestId("server-stopped").isVisible());
+  assert.ok(await panel.page.getByRole("textbox", { name: "Message" }).isDisabled());
+});
+
+inBrowser("no width makes the page scroll sideways", { height: 3000 }, async (panel) => {
+  await panel.tell(RUNNING, shown([...TALK, user("x".repeat(400)), assistant(`\`${"y".repeat(400)}\`\n\n${"| a ".repeat(30)}|\n${"|---".repeat(30)}|`)]));
+  for (const width of [220, 280, 400, 900]) {
+    await panel.page.setViewportSize({ width, height: 3000 });
+    const wide = await panel.page.evaluate(() => [...document.querySelectorAll(".log > *, .footer > *, .header")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.className));
+    assert.deepEqual(wide, [], `${width} pixels`);
+  }
+});
