@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { memo } from "preact/compat";
+import { useRef } from "preact/hooks";
 
 import { post } from "../page";
 import type { Item } from "../state/items";
@@ -51,25 +52,64 @@ interface ItemsProps {
   reports: PanelState["reports"];
 }
 
+/** Items that come into sight and go out of it together: each on its own costs too much with thousands. */
+const GROUP = 50;
+
 /** Apart from the draft, so that a growing reply leaves it alone. */
 const Items = memo(function Items({ items, running, busy, reports }: ItemsProps): JSX.Element {
+  // Groups are counted from the item that was first when the conversation was opened; those in front have negative numbers.
+  const origin = useRef(items[0]?.id);
   const newest = items.at(-1)?.id;
   const undoable = busy ? undefined : items.findLast((item) => item.kind === "compaction")?.id;
+  const first = Math.max(0, items.findIndex(({ id }) => id === origin.current));
+  const beginnings = [...items.keys()].filter((at) => at === 0 || (at - first) % GROUP === 0);
   return (
     <>
-      {items.map((item) => (
-        <div key={item.id} class="item" data-entry={item.id}>
-          <Message
-            item={item}
-            running={running && item.id === newest}
-            undoable={item.id === undoable}
-            report={reports[item.id]}
-          />
-        </div>
+      {beginnings.map((from, at) => (
+        <Group
+          key={Math.floor((from - first) / GROUP)}
+          items={items.slice(from, beginnings[at + 1])}
+          running={running ? newest : undefined}
+          undoable={undoable}
+          reports={reports}
+        />
       ))}
     </>
   );
 });
+
+interface GroupProps {
+  items: readonly Item[];
+  /** The item that the running turn is at. */
+  running: string | undefined;
+  /** The compaction that can be taken back. */
+  undoable: string | undefined;
+  reports: PanelState["reports"];
+}
+
+const Group = memo(function Group({ items, running, undoable, reports }: GroupProps): JSX.Element {
+  return (
+    <div class="group">
+      {items.map((item) => (
+        <div key={item.id} class="item" data-entry={item.id}>
+          <Message item={item} running={item.id === running} undoable={item.id === undoable} report={reports[item.id]} />
+        </div>
+      ))}
+    </div>
+  );
+}, isSameGroup);
+
+function isSameGroup(before: GroupProps, now: GroupProps): boolean {
+  const isHere = (id: string | undefined): boolean => id !== undefined && now.items.some((item) => item.id === id);
+  const isFlagSame = (flag: "running" | "undoable"): boolean => before[flag] === now[flag] || !(isHere(before[flag]) || isHere(now[flag]));
+  return (
+    before.items.length === now.items.length &&
+    before.items.every((item, at) => item === now.items[at]) &&
+    before.reports === now.reports &&
+    isFlagSame("running") &&
+    isFlagSame("undoable")
+  );
+}
 
 /** What stands where there is no message yet. */
 export function Welcome(): JSX.Element {
