@@ -72,6 +72,7 @@ def chain(model: ScriptedModel) -> FallbackSummarizer:
     return FallbackSummarizer([("model", ModelSummarizer(model)), ("offline", OfflineSummarizer())])
 
 
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("max_tokens", [1_500, 4_000])
 async def test_over_fifty_compactions_every_constraint_stays_word_for_word(max_tokens: int) -> None:
     model = ScriptedModel(Lossy(max_tokens))

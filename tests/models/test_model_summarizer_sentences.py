@@ -115,6 +115,17 @@ async def test_a_part_of_which_it_reports_nothing_is_told_by_rule() -> None:
     assert len(written.warnings) == 1
 
 
+async def test_what_it_reports_of_some_parts_stays_when_it_reports_nothing_of_others() -> None:
+    def now_and_then(call: ChatRequest) -> str:
+        return weak(call) if re.search(r"part [05]\b", block(call, "conversation")) else CHATTER
+
+    model = ScriptedModel(now_and_then, window=4_000)
+    written = await ModelSummarizer(model).summarize(request(long_session(40), max_tokens=1_200))
+    assert written.details["chunksByRule"] == written.details["chunks"] - written.details["sentences"] > 3
+    assert len(model.requests) == written.details["chunks"] + 2
+    assert len(written.warnings) == 1
+
+
 async def test_a_model_that_reports_nothing_twice_has_failed() -> None:
     model = ScriptedModel([CHATTER], window=4_000)
     with pytest.raises(SummaryRejectedError, match="reported nothing"):

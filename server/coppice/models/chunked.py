@@ -144,12 +144,14 @@ class Chunked:
 
         Raises `error` when the model has told nothing yet; an answer that was no summary is let pass once.
         """
-        is_first_slip = isinstance(error, SummaryRejectedError) and not span.failures
-        if not span.by_model and not (is_first_slip and len(span.groups) > taken):
+        is_slip = isinstance(error, SummaryRejectedError)
+        if not span.by_model and not (is_slip and not span.failures and len(span.groups) > taken):
             raise error
         span.failures += 1
         hopeless = isinstance(error, ModelError) and error.kind in _HOPELESS
-        rest = hopeless or span.failures >= _MOST_FAILURES or self._asker.is_out_of_time()
+        reports_now_and_then = is_slip and self._keeps_format is False
+        tired = span.failures >= _MOST_FAILURES and not reports_now_and_then
+        rest = hopeless or tired or self._asker.is_out_of_time()
         self._tally.warnings.append(
             f"{'The rest' if rest else 'A part'} of the conversation was summarized offline: {error}"
         )

@@ -80,7 +80,7 @@ class ModelSummarizer:
         return WrittenSummary(
             text=audited.text,
             summarizer=self._model.name,
-            warnings=tuple(tally.warnings),
+            warnings=tuple(dict.fromkeys(tally.warnings)),
             details={
                 "model": self._model.name,
                 **tally.details(),
