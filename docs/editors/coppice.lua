@@ -252,7 +252,7 @@ local function root_of(buffer)
   local folder = vim.fn.fnamemodify(path, ":p:h")
   while true do
     for _, marker in ipairs(M.config.root_markers) do
-      if vim.loop.fs_stat(folder .. "/" .. marker) then
+      if (vim.uv or vim.loop).fs_stat(folder .. "/" .. marker) then
         return folder
       end
     end

@@ -77,6 +77,13 @@ def test_a_folder_that_moved_takes_its_files_along_whatever_a_watcher_says() -> 
     assert (ledger.modified_files, ledger.deleted_files) == (["new/x"], [])
 
 
+def test_what_happens_in_a_moved_folder_afterwards_is_news() -> None:
+    move = seen("renamed", "new/", "editor", **{"from": "old/"})
+    later = [seen("modified", "new/other", "editor"), seen("created", "old/x"), seen("deleted", "old/x")]
+    ledger = Ledger(root="/w").add([*called("edit", {"path": "old/x"}), move, *later])
+    assert (ledger.modified_files, ledger.deleted_files) == (["new/other", "new/x"], ["old/x"])
+
+
 def test_a_folder_of_which_nothing_is_known_has_no_history() -> None:
     assert Ledger(root="/w").add([seen("renamed", "new/", "editor", **{"from": "old/"})]).histories == {}
 

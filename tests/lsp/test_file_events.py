@@ -125,6 +125,19 @@ def test_what_was_heard_is_stored_when_the_client_leaves(tmp_path: Path) -> None
         assert again.files()["modifiedFiles"] == ["a.py"]
 
 
+def test_what_was_recorded_survives_a_server_that_is_killed(tmp_path: Path) -> None:
+    with RawServer(tmp_path) as server:
+        window = opened(server, tmp_path)
+        window.watched(("a.py", 2))
+        while server.notification("coppice/conversationChanged")["changes"] != ["entries"]:
+            pass
+        server.process.kill()
+    with RawServer(tmp_path) as server:
+        again = opened(server, tmp_path)
+        again.talk = window.talk
+        assert again.files()["modifiedFiles"] == ["a.py"]
+
+
 @pytest.mark.parametrize(
     "params",
     [

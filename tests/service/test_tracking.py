@@ -225,7 +225,15 @@ async def test_a_link_to_the_workspace_is_the_workspace(
 
 @pytest.mark.parametrize(
     "uri",
-    ["untitled:Untitled-1", "git:/w/a.py", "file://[", "file:///a%00b", "", "file:///" + "x" * 10_000, "%%%"],
+    [
+        "untitled:Untitled-1",
+        "git:/w/a.py",
+        "file://[",
+        "file:///a%00b",
+        "",
+        "file:///" + "x" * 10_000,
+        "file:a",
+    ],
 )
 async def test_what_names_no_file_is_passed_over(client: Client, workspace: Path, uri: str) -> None:
     talk = await client.conversation("hello")
@@ -237,6 +245,27 @@ async def test_what_names_no_file_is_passed_over(client: Client, workspace: Path
         ]
     )
     assert (await client.ask("files", conversationId=talk))["modifiedFiles"] == ["ü b.py"]
+
+
+async def test_a_name_that_no_disk_takes_keeps_nothing_from_being_recorded(
+    client: Client, workspace: Path
+) -> None:
+    talk = await client.conversation("hello")
+    long = workspace / ("x" * 300)
+    client.service.tracking.hear(
+        [
+            event(long, "created"),
+            event(long / "y", "renamed", old=workspace / "a"),
+            event(workspace / "b.py", "modified"),
+        ]
+    )
+    assert "b.py" in (await client.ask("files", conversationId=talk))["modifiedFiles"]
+
+
+async def test_the_workspace_itself_is_no_file(client: Client, workspace: Path) -> None:
+    talk = await client.conversation("hello")
+    client.service.tracking.hear([event(workspace, "deleted", "watcher"), event(workspace, "modified")])
+    assert (await client.ask("files", conversationId=talk))["records"] == []
 
 
 async def test_compaction_and_branch_summary_carry_what_the_editor_did(

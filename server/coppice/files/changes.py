@@ -144,11 +144,10 @@ class Changes:
 
     def _echoes(self, event: Event) -> bool:
         """Whether a watcher tells of a moved folder's files what the move has told."""
-        if event.kind == "deleted":
-            return any(event.path == old or event.path.startswith(f"{old}/") for old, _ in self._moves)
-        if event.kind != "created" or event.path in self._files:
+        if event.path in self._files or event.kind not in {"created", "deleted"}:
             return False
-        return any(event.path == new or event.path.startswith(f"{new}/") for _, new in self._moves)
+        folders = (old if event.kind == "deleted" else new for old, new in self._moves)
+        return any(event.path == folder or event.path.startswith(f"{folder}/") for folder in folders)
 
     def _at_or_below(self, path: str) -> list[tuple[str, _File]]:
         if path not in self._folders:

@@ -136,10 +136,10 @@ class Ledger:
             for moved in self._rename(self._named(touch.from_path), path, folder=touch.path.endswith("/")):
                 self._note(moved, "modified", source, entry_id)
         elif touch.kind == "deleted":
-            if source == "tool" or not self._turn.left(path):
+            if source == "tool" or path in self.histories or not self._turn.left(path):
                 for gone in self._at_or_below(path) or [path]:
                     self._note(gone, "deleted", source, entry_id)
-        elif source == "tool" or path in self.histories or not self._turn.arrived(path):
+        elif touch.kind != "created" or path in self.histories or not self._turn.arrived(path):
             self._note(path, touch.kind, source, entry_id)
 
     def _note(self, path: str, kind: FileChangeKind, source: FileSource, entry_id: str | None) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from coppice.files.changes import Event
 from coppice.files.ignoring import BUILT_IN_PATTERNS, Patterns, ignored, patterns
-from coppice.files.paths import normalize_path, path_of_uri, relative_to
+from coppice.files.paths import is_absolute, normalize_path, path_of_uri, relative_to
 from coppice.service.ignore_files import IgnoreFiles
 from coppice.service.settings_source import SettingsSource
 from coppice.settings import FileSettings
@@ -60,8 +60,8 @@ class _Place:
 
     def tracks(self, name: str, event: FileEvent) -> bool:
         """Whether an event about the file called `name` counts here."""
-        if event.kind == "read":
-            return self.settings.count_open_as_read
+        if event.kind == "read" and not self.settings.count_open_as_read:
+            return False
         rules: Sequence[Patterns] = [BUILT_IN_PATTERNS]
         if event.source == "watcher" and self.ignore_files is not None:
             rules = [*rules, *self.ignore_files.above(name)]
@@ -108,7 +108,7 @@ def _placed(places: Sequence[_Place], event: FileEvent) -> Iterator[tuple[str, E
         return
     place, name, path = found
     if event.kind == "renamed":
-        yield from _renamed(places, event, place, name, folder=Path(path).is_dir())
+        yield from _renamed(places, event, place, name, folder=_is_folder(path))
     elif place.conversation_id is not None and _heard_of(place, event) and place.tracks(name, event):
         yield place.conversation_id, Event(name, event.kind, event.source)
 
@@ -136,15 +136,12 @@ def _renamed(
 def _found(places: Sequence[_Place], uri: str) -> tuple[_Place, str, str] | None:
     """Where the file at `uri` lies, what it is called there, and its path."""
     path = path_of_uri(uri)
-    if not path or len(path) > LONGEST_PATH:
+    if path is None or not is_absolute(path) or len(path) > LONGEST_PATH:
         return None
-    for place in places:
-        if (name := place.named(path)) is not None:
-            return place, name, path
-    real = os.path.realpath(path)
-    for place in places:
-        if (name := place.named(real)) is not None:
-            return place, name, path
+    for seen in (path, os.path.realpath(path)):
+        for place in places:
+            if (name := place.named(seen)) is not None:
+                return None if name == "." else (place, name, path)
     return places[-1], normalize_path(path, None), path
 
 
@@ -158,5 +155,9 @@ def without_folders(changes: Iterable[FileChange], root: str | None) -> list[Fil
     return [
         change
         for change in changes
-        if change.kind not in {"created", "modified"} or not Path(root or "/", change.path).is_dir()
+        if change.kind not in {"created", "modified"} or not _is_folder(Path(root or "/", change.path))
     ]
+
+
+def _is_folder(path: str | Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - `Path.is_dir` raises for a name too long and a closed door
