@@ -11,7 +11,8 @@ lie.
 `--model-url http://127.0.0.1:8000/v1` adds a real model behind an OpenAI-compatible endpoint, in `--window`
 tokens and at most `--chunks` parts a summary: all that it wrote, and the summary made of it with the audit.
 Behind the row stands how it came about. A row whose model failed tells the offline summary that stood in for
-it, and says so. `--answers FILE` keeps the model's answers, so that the same request is made once.
+it, and says so. After `--seconds` what is left is told by rules. `--answers FILE` keeps what the model
+answered, so that the same request is made once.
 
 The last column is the ratio to the large model's recorded summary, from the same run.
 """
@@ -126,6 +127,7 @@ def main() -> int:
     parser.add_argument("--window", type=int, default=4_096, help="the real model's window in tokens")
     parser.add_argument("--output", type=int, default=600, help="the most tokens of one answer")
     parser.add_argument("--chunks", type=int, default=24, help="the most parts of one of its summaries")
+    parser.add_argument("--seconds", type=float, help="after which the rest of a summary is made by rules")
     parser.add_argument("--answers", type=Path, help="where the model's answers are kept")
     parser.add_argument("--sessions", nargs="+", default=SESSIONS, help="names of files in the shared data")
     options = parser.parse_args()
@@ -188,12 +190,17 @@ def _offline(messages: Sequence[Message], budget: int, kept_tokens: int, rounds:
     return View("offline summary", budget, summary or "", time.perf_counter() - start)
 
 
-def _audited(model: ChatModel, request: SummaryRequest, chunks: int = 1) -> View:
+def _audited(
+    model: ChatModel, request: SummaryRequest, chunks: int = 1, seconds: float | None = None
+) -> View:
     """The summary of `model`, put right by the audit."""
     start = time.perf_counter()
     chain = FallbackSummarizer(
-        [("model", ModelSummarizer(model, most_chunks=chunks)), ("offline", OfflineSummarizer())],
-        seconds=3_600,
+        [
+            ("model", ModelSummarizer(model, seconds=seconds, most_chunks=chunks)),
+            ("offline", OfflineSummarizer()),
+        ],
+        seconds=7_200,
     )
     written = asyncio.run(_closing(model, chain, request))
     details = {name: written.details[name] for name in TOLD if written.details.get(name)}
@@ -218,7 +225,7 @@ def _by_model(request: SummaryRequest, options: argparse.Namespace) -> list[View
         max_output_tokens=options.output,
     )
     heard = Heard(chat_model(settings), options.answers)
-    audited = _audited(heard, request, options.chunks)
+    audited = _audited(heard, request, options.chunks, options.seconds)
     alone = View(f"{heard.name[-14:]} alone", request.max_tokens, "\n".join(heard.texts), audited.seconds)
     return [alone, audited]
 

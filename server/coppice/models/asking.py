@@ -1,9 +1,9 @@
 """Asking a model for one summary: measured before it is sent, judged when it comes, asked once more."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
 
 from coppice.compaction.facts.sentences import clip
 from coppice.compaction.judging import judge
@@ -14,6 +14,7 @@ from coppice.compaction.summary import Summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
 from coppice.models.side_by_side import SideBySide
+from coppice.models.tally import Tally
 from coppice.tree.messages import AssistantMessage, UserMessage, text_of
 from coppice.tree.view import ViewMessage
 
@@ -38,37 +39,6 @@ _WORTH_ASKING_AGAIN: Final = frozenset({"cut-off", "bad-answer"})
 
 class NoFormatError(SummaryRejectedError):
     """What the model wrote was text, and no summary in the format."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """How a summary came about, gathered while it is made."""
-
-    requests: int = 0
-    chunks: int = 0
-    chunks_by_rule: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    sentences: int = 0
-    repaired: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    def count_usage(self, message: AssistantMessage) -> None:
-        self.requests += 1
-        if message.usage is not None:
-            usage = message.usage
-            self.input_tokens += usage.input + (usage.cache_read or 0) + (usage.cache_write or 0)
-            self.output_tokens += usage.output
-
-    def details(self) -> Mapping[str, Any]:
-        counts = {"chunksByRule": self.chunks_by_rule, "sentences": self.sentences}
-        return {
-            "chunks": self.chunks,
-            **{name: count for name, count in counts.items() if count},
-            "requests": self.requests,
-            "tokens": {"input": self.input_tokens, "output": self.output_tokens},
-            "repaired": list(dict.fromkeys(self.repaired)),
-        }
 
 
 class _Listening:
@@ -246,7 +216,7 @@ class Asker:
 
     async def _undisturbed(self, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:
         """The answer. One that another request of ours may have interrupted is asked for again, alone."""
-        await self._side_by_side.turn()
+        await self._side_by_side.may_begin()
         with self._side_by_side.visit() as visit:
             try:
                 message = await self._answered(request, on_delta)
@@ -258,7 +228,7 @@ class Asker:
                     return message
         self._side_by_side.go_on_one_at_a_time()
         self._tally.repaired.append("asked one at a time")
-        await self._side_by_side.turn()
+        await self._side_by_side.may_begin()
         with self._side_by_side.visit():
             return await self._answered(request, on_delta)
 

@@ -14,10 +14,11 @@ from coppice.compaction.summarizer import SummaryRequest
 from coppice.compaction.summary import Summary, parse_summary
 from coppice.compaction.trimming import fit_whole
 from coppice.errors import CoppiceError, ModelFailedError, SummaryRejectedError
-from coppice.models.asking import Asker, NoFormatError, Tally
+from coppice.models.asking import Asker, NoFormatError
 from coppice.models.chat import ModelError
 from coppice.models.offline.summarizer import summarize_offline
 from coppice.models.portions import Portions, Span
+from coppice.models.tally import Tally
 from coppice.tree.messages import Message
 
 _PREVIOUS_SHARE: Final = 0.4

@@ -28,7 +28,7 @@ class SideBySide:
     def go_on_one_at_a_time(self) -> None:
         self._one_at_a_time = True
 
-    async def turn(self) -> None:
+    async def may_begin(self) -> None:
         """Waits until a request may begin; whoever waited begins it at once, with `visit`."""
         while self._one_at_a_time and self._running:
             await self._running[0].over.wait()

@@ -12,11 +12,12 @@ from coppice.compaction.prompts import Prompts
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.summary import Summary, parse_summary
 from coppice.errors import ModelFailedError, SummaryRejectedError
-from coppice.models.asking import Asker, Tally
+from coppice.models.asking import Asker
 from coppice.models.chat import ChatModel
 from coppice.models.chunked import Chunked
 from coppice.models.offline.fitting import index_limit
 from coppice.models.offline.summarizer import summarize_offline
+from coppice.models.tally import Tally
 
 SMALLEST_SUMMARY: Final = 200
 """In tokens. A budget below it holds little more than the headings, so no model is asked."""
