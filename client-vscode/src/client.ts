@@ -11,7 +11,7 @@ import {
 
 import { CoppiceError, NoServerError } from "./errors";
 import { ProgressFeed, type Step, type Token } from "./progress/feed";
-import type { ErrorCode, Notifications, Requests, ServerRequests } from "./protocol.gen";
+import type { ErrorCode, Notifications, Requests, SamplePiece, ServerRequests } from "./protocol.gen";
 
 export type Method = keyof Requests;
 export type Params<M extends Method> = Requests[M]["params"];
@@ -122,6 +122,12 @@ export class CoppiceClient implements vscode.Disposable {
       void this.#running?.then((client) => { this.#listen(client, method); }, () => undefined);
     }
     return emitter.event((params) => { handler(params as NotificationParams<N>); });
+  }
+
+  /** Tells the server a piece of an answer that it waits for on `token`. */
+  async tell(token: Token, piece: SamplePiece): Promise<void> {
+    const client = await this.start();
+    await client.sendProgress(new ProgressType<SamplePiece>(), token, piece);
   }
 
   /** Answers a request of the server. To be called before the server is started. */

@@ -890,7 +890,7 @@ export interface RetryUpdate {
 
 /**
  * What the editor's own model is asked: messages as the protocol's own, without the ids of entries.
- * `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries. `tools` may be called in the answer to a turn.
+ * `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries. `tools` may be called in the answer to a turn. Where there is a `partialResultToken`, pieces of the answer may be told on it, as `$/progress`, before the whole of it is given.
  */
 export interface SampleParams {
   messages: Message[];
@@ -898,6 +898,13 @@ export interface SampleParams {
   maxTokens: number;
   purpose: "summary" | "turn";
   tools?: Tool[];
+  partialResultToken?: number | string;
+}
+
+/** A piece of the answer as it arrives. The result holds the whole text all the same. */
+export interface SamplePiece {
+  kind: "text" | "thinking";
+  text: string;
 }
 
 /** The model's answer. A `stopReason` that is absent counts as `stop`, or `toolUse` with `toolCalls`. */
@@ -1247,7 +1254,7 @@ export interface ServerRequests {
   "coppice/willCompact": { params: WillCompactParams; result: WillCompactResult };
   "coppice/willNavigate": { params: WillNavigateParams; result: WillNavigateResult };
   "coppice/willFork": { params: WillForkParams; result: WillForkResult };
-  "coppice/sample": { params: SampleParams; result: SampleResult };
+  "coppice/sample": { params: SampleParams; result: SampleResult; partialResult: SamplePiece };
   "coppice/invokeTool": { params: InvokeToolParams; result: InvokeToolResult };
   "coppice/abortTurn": { params: AbortTurnParams; result: AbortTurnResult };
 }

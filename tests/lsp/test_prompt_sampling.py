@@ -1,9 +1,13 @@
 """Turns that the editor's own model answers, through `coppice/sample`."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+from lsp.editor import until
 from lsp.panel import READ, WINDOW, chatting, refused
+from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 SETTINGS = {
@@ -60,3 +64,26 @@ async def test_an_editor_that_offers_no_model_has_none(tmp_path: Path) -> None:
         failure = await refused(panel.start("Hello?"))
         assert failure["code"] == "no-model"
         assert "coppice/sample" in failure["message"]
+
+
+async def test_pieces_that_the_editor_tells_are_streamed_and_kept_when_the_turn_is_stopped(
+    tmp_path: Path,
+) -> None:
+    async def sample(params: dict[str, Any]) -> Any:
+        for text in ("It says", " hel"):
+            part = types.ProgressParams(params["partialResultToken"], {"kind": "text", "text": text})
+            panel.editor.client.protocol.notify(types.PROGRESS, part)
+        await asyncio.Event().wait()
+
+    async with chatting(tmp_path, settings=SETTINGS, sample=sample) as panel:
+        running = panel.start("What does it say?")
+        await until(lambda: len(panel.told) == 3)
+        assert [value.get("text") for value in panel.told] == [None, "It says", " hel"]
+        assert await panel.ask("cancel") == {"cancelled": ["turn"]}
+        with pytest.raises(JsonRpcException):
+            await running
+        kept = (await panel.messages())[-1]
+        assert (kept["content"], kept["stopReason"]) == (
+            [{"type": "text", "text": "It says hel"}],
+            "aborted",
+        )

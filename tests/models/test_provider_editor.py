@@ -7,7 +7,7 @@ from models.asking import request
 from coppice.errors import NoModelError
 from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, ModelLimits
 from coppice.models.choosing import chat_model
-from coppice.models.editor import EditorModel
+from coppice.models.editor import EditorModel, OnPart
 from coppice.models.providers.deadlines import Deadlines
 from coppice.settings import ModelSettings, SummarizerSettings
 from coppice.tree.messages import (
@@ -24,12 +24,16 @@ from coppice.tree.view import ViewMessage
 class Editor:
     """An editor that answers `coppice/sample` as it was told to."""
 
-    def __init__(self, answer: Any) -> None:
+    def __init__(self, answer: Any, *parts: Any) -> None:
         self.answer = answer
+        self.parts = parts
         self.asked: list[dict[str, Any]] = []
 
-    async def sample(self, params: dict[str, Any]) -> Any:
+    async def sample(self, params: dict[str, Any], on_part: OnPart | None) -> Any:
         self.asked.append(params)
+        for part in self.parts:
+            assert on_part is not None
+            on_part(part)
         if isinstance(self.answer, Exception):
             raise self.answer
         if self.answer == "hang":
@@ -167,3 +171,15 @@ async def test_a_model_is_known_by_its_provider_and_name(
 async def test_a_window_counts_as_set_only_when_somebody_set_it(window: dict[str, Any], source: str) -> None:
     settings = ModelSettings.model_validate({"provider": "editor", **window})
     assert (await chat_model(settings, sample=Editor(None).sample).limits()).source == source
+
+
+async def test_the_pieces_of_an_editor_are_heard_and_its_whole_text_is_the_answer() -> None:
+    nonsense: list[Any] = [None, {"kind": "card", "text": "x"}, {"kind": "text"}, "text"]
+    told_so = [("thinking", "Hm."), ("text", "Fi"), ("text", "ne.")]
+    pieces = [{"kind": kind, "text": text} for kind, text in told_so]
+    heard: list[Delta] = []
+    told = await EditorModel(Editor({"text": "Fine."}, *nonsense, *pieces).sample).complete(
+        request(), heard.append
+    )
+    assert [(each.kind, each.text) for each in heard] == told_so
+    assert told.text == "Fine."

@@ -32,6 +32,12 @@ def messages() -> Iterator[tuple[str, type[BaseModel], dict[str, Any]]]:
     for name, request in SERVER_REQUESTS.items():
         yield f"{name}.params", request.params, SCHEMA["serverRequests"][name]["params"]
         yield f"{name}.result", request.result, SCHEMA["serverRequests"][name]["result"]
+        if request.partial_result is not None:
+            yield (
+                f"{name}.partialResult",
+                request.partial_result,
+                SCHEMA["serverRequests"][name]["partialResult"],
+            )
     for name, params in NOTIFICATIONS.items():
         yield f"{name}.params", params, SCHEMA["notifications"][name]["params"]
 

@@ -11,6 +11,7 @@ from conftest_service import Client, MakeClient, assistant, tool, user
 from models.provider_replies import answer, body, cut_the_stream, error, hang_before_headers
 from models.provider_server import ProviderServer, Reply
 
+from coppice.models.editor import OnPart
 from coppice.service.messages.base import WireModel
 
 KEY = "sk-secret-of-the-tests-0123456789"
@@ -256,7 +257,7 @@ async def test_the_editors_own_model_writes(make_client: MakeClient) -> None:
     client = await make_client({**SIZES, "summarizer": {"provider": "editor"}})
     asked: list[dict[str, Any]] = []
 
-    async def sample(params: dict[str, Any]) -> Any:
+    async def sample(params: dict[str, Any], _: OnPart | None) -> Any:
         asked.append(params)
         return {"text": GOOD, "model": "of-the-editor", "stopReason": "stop"}
 

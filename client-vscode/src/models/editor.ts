@@ -9,10 +9,10 @@ const WHY = "Coppice answers in its chat and summarizes conversations with it.";
 
 /** Lets the server ask the models that VS Code offers. VS Code asks the user's consent the first time. */
 export function answerSamples(client: CoppiceClient): void {
-  client.onRequest("coppice/sample", sample);
+  client.onRequest("coppice/sample", (params, token) => sample(client, params, token));
 }
 
-async function sample(params: SampleParams, token: vscode.CancellationToken): Promise<SampleResult> {
+async function sample(client: CoppiceClient, params: SampleParams, token: vscode.CancellationToken): Promise<SampleResult> {
   const model = await chosenModel(params.purpose);
   const tools = (params.tools ?? []).map(chatTool);
   const messages = turns(params.messages, params.system, tools.length > 0).map(chatMessage);
@@ -21,7 +21,12 @@ async function sample(params: SampleParams, token: vscode.CancellationToken): Pr
   let text = "";
   const toolCalls: ToolCall[] = [];
   for await (const part of response.stream) {
-    if (part instanceof vscode.LanguageModelTextPart) text += part.value;
+    if (part instanceof vscode.LanguageModelTextPart) {
+      text += part.value;
+      if (params.partialResultToken !== undefined) {
+        await client.tell(params.partialResultToken, { kind: "text", text: part.value });
+      }
+    }
     if (part instanceof vscode.LanguageModelToolCallPart) {
       toolCalls.push({ type: "toolCall", id: part.callId, name: part.name, arguments: part.input as Record<string, unknown> });
     }

@@ -52,6 +52,7 @@ def register(server: CoppiceServer) -> None:
         types.INITIALIZED: lambda _: initialized(server),
         types.SET_TRACE: lambda _: None,
         types.WINDOW_WORK_DONE_PROGRESS_CANCEL: lambda params: stop_watched(server, params),
+        types.PROGRESS: lambda params: hear_part(server, params),
         types.WORKSPACE_DID_CHANGE_CONFIGURATION: lambda params: configuration_changed(server, params),
         types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: lambda params: folders_changed(server, params),
         types.TEXT_DOCUMENT_DID_CHANGE: lambda _: None,
@@ -116,6 +117,11 @@ async def execute_command(server: CoppiceServer, params: Any) -> WireModel:
 
 def stop_watched(server: CoppiceServer, params: Any) -> None:
     server.stop_watched(params.get("token") if isinstance(params, dict) else None)
+
+
+def hear_part(server: CoppiceServer, params: Any) -> None:
+    if isinstance(params, dict):
+        server.hear_part(params.get("token"), params.get("value"))
 
 
 def configuration_changed(server: CoppiceServer, params: Any) -> None:

@@ -18,6 +18,7 @@ from coppice.lsp.editor_settings import EditorSettings
 from coppice.lsp.faults import ParamsError, WireError
 from coppice.lsp.progress import Token, WorkDoneProgress
 from coppice.lsp.protocol import CoppiceProtocol
+from coppice.models.editor import OnPart
 from coppice.service.jobs import NoProgress
 from coppice.service.messages.base import WireModel
 from coppice.service.methods import Method
@@ -57,6 +58,7 @@ class CoppiceServer(LanguageServer):
         self._configuring: asyncio.Task[None] | None = None
         self._configured_by = 0.0
         self._background: set[asyncio.Task[None]] = set()
+        self._hearing: dict[Token, OnPart] = {}
         self._watched: dict[Token, asyncio.Task[Any]] = {}
         self._long: set[asyncio.Task[Any]] = set()
         self._shown: set[str] = set()
@@ -96,6 +98,12 @@ class CoppiceServer(LanguageServer):
         task = self._watched.get(token) if isinstance(token, int | str) else None
         if task is not None:
             task.cancel()
+
+    def hear_part(self, token: object, part: object) -> None:
+        """A part of an answer that the server waits for; nothing on any other token."""
+        hear = self._hearing.get(token) if isinstance(token, int | str) else None
+        if hear is not None:
+            hear(part)
 
     def configure(self) -> None:
         """Pull the editor's settings; requests that come meanwhile wait for them a moment."""
@@ -197,8 +205,16 @@ class CoppiceServer(LanguageServer):
                 del self._watched[shown]
             progress.close()
 
-    async def _sample(self, params: dict[str, Any]) -> Any:
-        return await self.protocol.ask(SAMPLE, params)
+    async def _sample(self, params: dict[str, Any], on_part: OnPart | None) -> Any:
+        """The editor's answer; what it tells before on a token of the server's goes to `on_part`."""
+        if on_part is None:
+            return await self.protocol.ask(SAMPLE, params)
+        token = f"coppice-{uuid4()}"
+        self._hearing[token] = on_part
+        try:
+            return await self.protocol.ask(SAMPLE, {**params, "partialResultToken": token})
+        finally:
+            del self._hearing[token]
 
     async def _create_progress(self, token: Token) -> bool:
         wanted = types.WorkDoneProgressCreateParams(token=token)

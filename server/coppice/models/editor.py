@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -24,10 +24,14 @@ from coppice.models.providers.model import DEFAULT_WINDOW
 from coppice.recovery.overflow import is_overflow, told_window
 from coppice.tree.messages import AssistantMessage, Message, StopReason, TextContent, ToolCall, Usage
 
-Sample = Callable[[dict[str, Any]], Awaitable[Any]]
+OnPart = Callable[[Any], None]
+"""Hears a part of the editor's answer before the whole of it, as it was sent."""
+
+Sample = Callable[[dict[str, Any], OnPart | None], Awaitable[Any]]
 """Sends the params of `coppice/sample` to the editor and brings its result; raises when it refuses."""
 
 _LONGEST_QUOTE: Final = 300
+_MOST_PIECES: Final = 100_000
 
 
 class _Sampling(BaseModel):
@@ -38,7 +42,8 @@ class SampleParams(_Sampling):
     """What the editor's own model is asked: messages as the protocol's own, without the ids of entries.
 
     `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries. `tools` may
-    be called in the answer to a turn.
+    be called in the answer to a turn. Where there is a `partialResultToken`, pieces of the answer may be told
+    on it, as `$/progress`, before the whole of it is given.
     """
 
     messages: list[Message]
@@ -46,6 +51,14 @@ class SampleParams(_Sampling):
     max_tokens: Annotated[int, Field(ge=1)]
     purpose: Purpose
     tools: list[Tool] | None = None
+    partial_result_token: int | str | None = None
+
+
+class SamplePiece(_Sampling):
+    """A piece of the answer as it arrives. The result holds the whole text all the same."""
+
+    kind: Literal["text", "thinking"]
+    text: str
 
 
 class SampleResult(_Sampling):
@@ -61,7 +74,7 @@ class SampleResult(_Sampling):
 class EditorModel:
     """See `coppice.models.chat.ChatModel`.
 
-    `coppice/sample` carries no pieces: the whole text is one Delta.
+    An editor that tells no pieces has its whole text told as one.
     """
 
     def __init__(
@@ -95,9 +108,17 @@ class EditorModel:
         return ModelLimits(window, self._set_output, "settings" if self._set_window else "default")
 
     async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+        pieces: list[Delta] = []
+
+        def hear(part: Any) -> None:
+            piece = _piece(part)
+            if piece is not None and on_delta is not None and len(pieces) < _MOST_PIECES:
+                pieces.append(piece)
+                on_delta(piece)
+
         try:
             async with asyncio.timeout(self._deadlines.total):
-                raw = await self._sample(self._params(request))
+                raw = await self._sample(self._params(request), None if on_delta is None else hear)
         except TimeoutError:
             waited = f"{self._deadlines.total:g} s"
             raise ModelError(
@@ -108,7 +129,7 @@ class EditorModel:
         except Exception as error:  # noqa: BLE001 - whatever way the editor chose to refuse
             raise self._failed(str(error)) from None
         result = self._read(raw)
-        if result.text and on_delta is not None:
+        if result.text and on_delta is not None and not pieces:
             on_delta(Delta("text", result.text))
         told: dict[str, Any] = {} if result.usage is None else {"usage": result.usage}
         calls = result.tool_calls or []
@@ -156,3 +177,12 @@ class EditorModel:
             self._told_window = told_window(said) or self._told_window
             return ModelError(f"The request is too long for the editor's model{quote}", kind="overflow")
         return ModelError(f"The editor's model failed{quote} Try again, or set another model.", kind="server")
+
+
+def _piece(part: Any) -> Delta | None:
+    """What an editor told as a part of its answer; None for what is none."""
+    try:
+        piece = SamplePiece.model_validate(part)
+    except ValidationError:
+        return None
+    return Delta(piece.kind, piece.text) if piece.text else None

@@ -1,9 +1,27 @@
-"""A reply as it arrives: told piece by piece, and kept as far as it came."""
+"""What a turn tells while it is at work: what it waits for, and a reply piece by piece."""
 
 from coppice.models.chat import Delta
-from coppice.service.jobs import SharedProgress
-from coppice.service.messages.prompt import TextUpdate, ThinkingUpdate
+from coppice.service.jobs import SharedProgress, Step
+from coppice.service.messages.base import WireModel
+from coppice.service.messages.prompt import CompactionUpdate, TextUpdate, ThinkingUpdate
 from coppice.tree.messages import AssistantContent, TextContent, ThinkingContent
+
+
+class TurnProgress(Step):
+    """A turn has no percentage. `compactions` are the entries of those that were made in it."""
+
+    def __init__(self, whole: SharedProgress) -> None:
+        super().__init__(whole)
+        self.compactions: list[str] = []
+
+    def report(self, stage: str, percentage: int = 0) -> None:
+        del percentage
+        super().report(stage, 0)
+
+    def partial(self, value: WireModel) -> None:
+        if isinstance(value, CompactionUpdate) and value.entry_id is not None:
+            self.compactions.append(value.entry_id)
+        super().partial(value)
 
 
 class Draft:

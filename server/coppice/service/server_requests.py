@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from coppice.models.editor import SampleParams, SampleResult
+from coppice.models.editor import SampleParams, SamplePiece, SampleResult
 from coppice.service.messages.base import WireModel
 from coppice.service.messages.hooks import (
     WillCompactParams,
@@ -32,19 +32,23 @@ ABORT_TURN: Final = "coppice/abortTurn"
 
 @dataclass(frozen=True)
 class ServerRequest:
-    """Sent only to a client whose `initializationOptions` say that it answers: `option` is the path there."""
+    """Sent only to a client whose `initializationOptions` say that it answers: `option` is the path there.
+
+    `partial_result` is what the client may tell on the request's `partialResultToken`.
+    """
 
     name: str
     params: type[BaseModel]
     result: type[BaseModel]
     option: str
+    partial_result: type[BaseModel] | None = None
 
 
 _ALL: Final = (
     ServerRequest(WILL_COMPACT, WillCompactParams, WillCompactResult, "hooks.willCompact"),
     ServerRequest(WILL_NAVIGATE, WillNavigateParams, WillNavigateResult, "hooks.willNavigate"),
     ServerRequest(WILL_FORK, WillForkParams, WillForkResult, "hooks.willFork"),
-    ServerRequest(SAMPLE, SampleParams, SampleResult, "sampling"),
+    ServerRequest(SAMPLE, SampleParams, SampleResult, "sampling", SamplePiece),
     ServerRequest(INVOKE_TOOL, InvokeToolParams, InvokeToolResult, "tools"),
     ServerRequest(ABORT_TURN, AbortTurnParams, AbortTurnResult, "abortTurn"),
 )

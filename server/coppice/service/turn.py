@@ -11,11 +11,9 @@ from coppice.errors import ContextOverflowError, CoppiceError
 from coppice.models.chat import ChatModel, ChatRequest, ModelError
 from coppice.recovery.overflow import is_silent_overflow
 from coppice.service.context import Context
-from coppice.service.drafting import Draft
-from coppice.service.jobs import SharedProgress, Step, stop_if_cancelled, uninterrupted
-from coppice.service.messages.base import WireModel
+from coppice.service.drafting import Draft, TurnProgress
+from coppice.service.jobs import SharedProgress, stop_if_cancelled, uninterrupted
 from coppice.service.messages.prompt import (
-    CompactionUpdate,
     MessageUpdate,
     PromptParams,
     PromptResult,
@@ -49,23 +47,6 @@ class Rooms:
     recovering: Recovering
 
 
-class TurnProgress(Step):
-    """A turn has no percentage. `compactions` are the entries of those that were made in it."""
-
-    def __init__(self, whole: SharedProgress) -> None:
-        super().__init__(whole)
-        self.compactions: list[str] = []
-
-    def report(self, stage: str, percentage: int = 0) -> None:
-        del percentage
-        super().report(stage, 0)
-
-    def partial(self, value: WireModel) -> None:
-        if isinstance(value, CompactionUpdate) and value.entry_id is not None:
-            self.compactions.append(value.entry_id)
-        super().partial(value)
-
-
 class Turn:
     """One turn, within a job. Whenever it stops, what stands in the tree is valid."""
 
@@ -82,6 +63,7 @@ class Turn:
         self._leaf_id: str | None = None
         self._entry_ids: list[str] = []
         self._beside = 0
+        self._window = 0
 
     async def run(self) -> PromptResult:
         """Raises ModelError, ContextOverflowError, and StaleLeafError when the conversation left the turn."""
@@ -95,11 +77,10 @@ class Turn:
             with contextlib.suppress(CoppiceError):
                 await uninterrupted(self._break_off(error))
             raise
-        window = await self._window()
         return PromptResult(
             stop_reason=stop_reason,
             entry_ids=self._entry_ids,
-            usage=await asyncio.to_thread(lambda: usage_state(self._path(), window, self._beside)),
+            usage=await asyncio.to_thread(lambda: usage_state(self._path(), self._window, self._beside)),
             compactions=self._progress.compactions,
         )
 
@@ -116,21 +97,19 @@ class Turn:
 
     async def _make_room(self, prompt: str | list[UserContent] | None = None) -> None:
         """Compacts where the next request is over the threshold; refuses a prompt that can never fit."""
-        window = await self._window()
-        request = NextRequest(self._params.conversation_id, window, prompt, self._beside)
+        await self._look_at_window()
+        request = NextRequest(self._params.conversation_id, self._window, prompt, self._beside)
         prepared = await self._rooms.thresholds.prepare_within(request, self._progress)
         stop_if_cancelled()
         if prepared.cannot_fit is not None:
-            raise ContextOverflowError(
-                prepared.cannot_fit, tokens=prepared.usage.tokens, contextWindow=window
-            )
+            tokens = prepared.usage.tokens
+            raise ContextOverflowError(prepared.cannot_fit, tokens=tokens, contextWindow=self._window)
 
     async def _reply(self) -> AssistantMessage:
         """The next reply, stored. A request that was too long is made again as often as `recovery` allows."""
         while True:
             self._draft = Draft(self._progress)
             self._progress.report("Waiting for the model")
-            window = await self._window()
             reply: AssistantMessage | None = None
             counted = 0
             try:
@@ -140,14 +119,15 @@ class Turn:
                     raise
             else:
                 counted = reply.usage.request_tokens if reply.usage is not None else 0
-                if not is_silent_overflow(counted, window):
+                if not is_silent_overflow(counted, self._window):
                     await self._store(reply)
                     return reply
             await self._recover(reply, counted)
 
     async def _recover(self, reply: AssistantMessage | None, counted: int) -> None:
         """`reply` answered only a part of what was sent; it is kept where no better one can be had."""
-        refused = Refused(await self._window(), self._beside, counted)
+        await self._look_at_window()
+        refused = Refused(self._window, self._beside, counted)
         conversation_id = self._params.conversation_id
         recovery = await self._rooms.recovering.recover_within(conversation_id, refused, self._progress)
         stop_if_cancelled()
@@ -162,14 +142,12 @@ class Turn:
         self._progress.partial(RetryUpdate(attempt=result.attempt, strategy=result.strategy))
 
     async def _request(self) -> ChatRequest:
-        window = await self._window()
-
         def build() -> ChatRequest:
             path = self._path()
             counter = Counter(path.settings)
             tokens, source = context_tokens(path, counter)
-            room = window - tokens - (0 if source == "usage" else self._beside)
-            reserve = fitted_sizes(path.settings.compaction, window).reserve
+            room = self._window - tokens - (0 if source == "usage" else self._beside)
+            reserve = fitted_sizes(path.settings.compaction, self._window).reserve
             return ChatRequest(
                 messages=path.view(),
                 max_tokens=max(LEAST_ANSWER, min(reserve, room)),
@@ -196,9 +174,8 @@ class Turn:
 
     async def _store(self, message: Said) -> None:
         """Appends a message behind the turn's last one, and tells it."""
-        window = await self._window()
         entry_id = await self._rooms.trees.add(
-            self._params.conversation_id, message, behind=self._leaf_id, context_window=window
+            self._params.conversation_id, message, behind=self._leaf_id, context_window=self._window
         )
         self._leaf_id = entry_id
         self._entry_ids.append(entry_id)
@@ -231,8 +208,9 @@ class Turn:
                 AssistantMessage(content=content, provider=provider, model=model, stop_reason="aborted")
             )
 
-    async def _window(self) -> int:
-        return (await self._model.limits()).context_window
+    async def _look_at_window(self) -> None:
+        """The model's window, in tokens, which an overflow may have told."""
+        self._window = (await self._model.limits()).context_window
 
     def _path(self) -> Path:
         store = self._rooms.context.stores.of_conversation(self._params.conversation_id)

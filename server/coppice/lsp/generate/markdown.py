@@ -54,7 +54,7 @@ def _server_requests(document: Schema) -> str:
         [
             f"`{name}`",
             _link(parts["params"]),
-            _link(parts["result"]),
+            _results(parts),
             f"`{SERVER_REQUESTS[name].option}`",
         ]
         for name, parts in document["serverRequests"].items()

@@ -43,6 +43,7 @@ def build() -> Schema:
         **{f"{name} result": method.result for name, method in METHODS.items()},
         **{_sent(name): request.params for name, request in SERVER_REQUESTS.items()},
         **{_answered(name): request.result for name, request in SERVER_REQUESTS.items()},
+        **{_heard(name): kind for name, kind in _heard_meanwhile()},
         **NOTIFICATIONS,
     }
     refs, definitions = _pydantic_schemas(roots)
@@ -60,7 +61,12 @@ def build() -> Schema:
             for name in METHODS
         },
         "serverRequests": {
-            name: {"params": refs[_sent(name)], "result": refs[_answered(name)]} for name in SERVER_REQUESTS
+            name: {
+                "params": refs[_sent(name)],
+                "result": refs[_answered(name)],
+                **({"partialResult": refs[_heard(name)]} if _heard(name) in refs else {}),
+            }
+            for name in SERVER_REQUESTS
         },
         "notifications": {name: {"params": refs[name]} for name in NOTIFICATIONS},
         "$defs": dict(sorted(definitions.items())),
@@ -93,6 +99,12 @@ def name_of(reference: Schema) -> str:
 
 def _partial_results() -> Iterator[tuple[str, Any]]:
     return ((name, method.partial_result) for name, method in METHODS.items() if method.partial_result)
+
+
+def _heard_meanwhile() -> Iterator[tuple[str, Any]]:
+    """What clients tell before they answer."""
+    requests = SERVER_REQUESTS.items()
+    return ((name, request.partial_result) for name, request in requests if request.partial_result)
 
 
 def _union_of(kind: Any) -> Schema:
@@ -189,6 +201,7 @@ def _be_exact_about_what_is_sent(definitions: dict[str, Schema], refs: dict[str,
         "initializationOptions",
         *(f"{name} params" for name in METHODS),
         *(_answered(name) for name in SERVER_REQUESTS),
+        *(_heard(name) for name in SERVER_REQUESTS),
     }
     taken = _reachable(definitions, [ref for name, ref in refs.items() if name in incoming])
     given = [ref for name, ref in refs.items() if name not in incoming]
@@ -230,3 +243,7 @@ def _reachable(definitions: dict[str, Schema], roots: list[Schema]) -> set[str]:
             found.add(name)
             waiting.extend(references(definitions[name]))
     return found
+
+
+def _heard(name: str) -> str:
+    return f"{name} as the client tells it in parts"
