@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.files.changes import MOST_FILES, Changes, Event, chosen
+from coppice.files.changes import MOST_FILES, Changes, Event, chosen, unrecorded
 from coppice.tree.entries import FileChange
 
 Told = list[tuple[str, str]]
@@ -98,24 +98,46 @@ def test_what_was_told_is_not_told_again_before_the_next_message(
     before: list[str], after: list[str], told: list[str]
 ) -> None:
     changes = noted(*before)
+    recorded = changes.net()
     changes.told()
     assert net(changes) == []
     for line in after:
         changes.note(event(line))
     changes.stand_behind(None)
-    assert net(changes) == told
+    assert [shown(change) for change in unrecorded(changes.net(), recorded)] == told
 
 
 def test_behind_another_message_a_change_is_told_again() -> None:
-    changes = noted("~a", "~b")
+    changes = noted("~a", "~b", "-c")
     changes.told()
     changes.note(event("~a"))
     changes.stand_behind("m1")
     assert net(changes) == ["~a"]
     changes.told()
-    changes.note(event("~a"))
-    changes.stand_behind("m1")
-    assert net(changes) == []
+    changes.note(event("-c"))
+    assert net(changes) == ["-c"]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "seen", "told"),
+    [
+        (["~a"], ["w ~a"], []),
+        (["+a"], ["w +a"], []),
+        (["a>b"], ["w -a"], []),
+        (["a>b"], ["w +b"], []),
+        (["w +b"], ["a>b"], ["a>b"]),
+        (["-a"], ["w -a"], []),
+        (["-a"], ["w +a"], ["+a"]),
+        (["~a"], ["-a"], ["-a"]),
+        (["~a"], ["?a"], []),
+        (["?a"], ["~a"], ["~a"]),
+        (["d/>e/"], ["d/>e/"], []),
+    ],
+)
+def test_what_another_server_recorded_is_not_recorded_again(
+    recorded: list[str], seen: list[str], told: list[str]
+) -> None:
+    assert [shown(change) for change in unrecorded(noted(*seen).net(), noted(*recorded).net())] == told
 
 
 def test_a_flood_from_a_watcher_is_counted_and_what_the_editor_says_still_heard() -> None:

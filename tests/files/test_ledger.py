@@ -152,6 +152,9 @@ def test_a_user_can_name_tools_of_his_own() -> None:
         ("/else/x", "/w", "/else/x"),
         ("/west/x", "/w", "/west/x"),
         ("C:\\w\\a.py", "C:\\w", "a.py"),
+        ("c:/W/Sub/A.py", "C:\\w", "Sub/A.py"),
+        ("d:\\x", "C:\\w", "D:/x"),
+        ("/W/a.py", "/w", "/W/a.py"),
         ("/w", "/w", "."),
         ("/a", "/", "a"),
         ("x/y", None, "x/y"),
@@ -170,6 +173,11 @@ def test_a_path_is_relative_inside_the_workspace_and_absolute_outside(
         ("file:///c%3A/w", "c:/w"),
         ("file://localhost/w", "/w"),
         ("untitled:x", None),
+        ("file:///w/%E2%82%AC", "/w/€"),
+        ("FILE:///w/a", "/w/a"),
+        ("file://server/share/a", "//server/share/a"),
+        ("file:///w/a%00", None),
+        ("file://[", None),
     ],
 )
 def test_a_file_uri_names_a_path(uri: str, expected: str | None) -> None:

@@ -83,6 +83,18 @@ async def test_the_last_events_are_recorded_when_the_service_closes(
     assert (await second.ask("files", conversationId=talk))["deletedFiles"] == ["a.py"]
 
 
+async def test_two_windows_that_see_the_same_change_record_it_once(
+    make_client: MakeClient, workspace: Path
+) -> None:
+    windows: list[Client] = [await make_client(), await make_client()]
+    talk = await windows[0].conversation("hello")
+    await windows[1].ask("conversation/get", conversationId=talk)
+    for window in windows:
+        window.service.tracking.hear([event(workspace / "a.py", "modified", "watcher")])
+        await window.ask("files", conversationId=talk)
+    assert await activity(windows[0], talk) == [["modified a.py"]]
+
+
 async def test_a_write_that_tool_editor_and_watcher_see_counts_once(client: Client, workspace: Path) -> None:
     talk = await client.conversation("write it")
     call, result = tool("c1", "write", {"path": str(workspace / "a.py")}, "done")

@@ -4,7 +4,7 @@ The events between two messages of a conversation are folded here. A file is tol
 saved; what was made and taken away again is not told at all; a renamed file keeps the name it began with.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -35,12 +35,11 @@ class _File:
     exists: bool = True
     modified: bool = False
     read: bool = False
-    told: FileChangeKind | None = None
 
 
 @dataclass(slots=True)
 class Changes:
-    """The changes since a message. `told` ones are remembered, so that an echo of them is no news.
+    """The changes since a message. What was told is remembered, so that an echo of its end is no news.
 
     `news` says whether there may be something to tell; `omitted` counts what was not followed.
     """
@@ -90,21 +89,17 @@ class Changes:
         self.omitted = 0
         self._moves_told = len(self._moves)
         for path, file in self._files.items():
-            change = _net(path, file)
-            if change is not None:
-                file.told = "read" if change.kind == "read" else "modified"
             file.origin = path if file.exists else None
             file.modified = file.read = False
 
     def stand_behind(self, message_id: str | None) -> None:
-        """What comes now comes behind this message; what was told behind another may be told again."""
+        """What comes now comes behind this message; what was told behind another is forgotten."""
         if message_id == self._message_id:
             return
         self._message_id = message_id
         told = self._files
         self._files, self._folders = {}, set()
         for path, file in told.items():
-            file.told = None
             if _net(path, file) is not None:
                 self._keep(path, file)
         del self._moves[: self._moves_told]
@@ -173,9 +168,9 @@ def _net(path: str, file: _File) -> FileChange | None:
         return FileChange(path=path, kind="created", source=file.source)
     if file.origin != path:
         return FileChange(path=path, kind="renamed", from_path=file.origin, source=file.source)
-    if file.modified and file.told != "modified":
+    if file.modified:
         return FileChange(path=path, kind="modified", source=file.source)
-    if file.read and file.told is None:
+    if file.read:
         return FileChange(path=path, kind="read", source=file.source)
     return None
 
@@ -192,6 +187,29 @@ def _in_order(renamed: list[FileChange]) -> Iterator[FileChange]:
             for change in waiting.values():
                 yield FileChange(path=change.path, kind="modified", source=change.source)
             return
+
+
+def unrecorded(changes: Iterable[FileChange], recorded: Iterable[FileChange]) -> list[FileChange]:
+    """The changes that say something new after those which were `recorded` behind the same message.
+
+    Somebody else may have recorded them, another server that hears of the same files for one.
+    """
+    last: dict[str, FileChangeKind] = {}
+    for change in recorded:
+        last[change.path] = change.kind
+        if change.from_path is not None:
+            last[change.from_path] = "deleted"
+    return [change for change in changes if _is_news(change.kind, last.get(change.path))]
+
+
+def _is_news(kind: FileChangeKind, last: FileChangeKind | None) -> bool:
+    match kind:
+        case "read":
+            return last is None
+        case "created" | "modified":
+            return last not in {"created", "modified", "renamed"}
+        case _:
+            return kind != last
 
 
 def chosen(changes: list[FileChange], most: int, known: Collection[str]) -> tuple[list[FileChange], int]:

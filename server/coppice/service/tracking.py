@@ -7,16 +7,16 @@ navigated last. Without one, nothing is recorded.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from coppice.errors import CoppiceError, UnknownConversationError
-from coppice.files.changes import Changes, chosen
+from coppice.files.changes import Changes, chosen, unrecorded
 from coppice.files.paths import path_of_uri
 from coppice.service.context import Context, now
 from coppice.service.file_events import Active, FileEvent, Sorter, opened_last, without_folders
 from coppice.service.path_reading import read_path
-from coppice.store.records import LEAF, ConversationRecord, NewRecord
+from coppice.store.records import LEAF, ConversationRecord, NewRecord, PathEnd
 from coppice.store.store import Store
 from coppice.tokens.size import Size
 from coppice.tree.entries import FileActivityEntry, FileChange
@@ -129,9 +129,9 @@ class Tracking:
     def _append(self, conversation_id: str, changes: Changes) -> tuple[bool, str | None]:
         """Whether there was something to store, and the leaf that it stands beside."""
         store = self._context.stores.of_conversation(conversation_id)
-        record = store.conversation(conversation_id)
-        changes.stand_behind(record.leaf_id)
-        told, omitted = changes.net(), changes.omitted
+        record, end = store.conversation(conversation_id), store.end(conversation_id)
+        changes.stand_behind(end.id if end is not None else None)
+        told, omitted = unrecorded(changes.net(), _recorded(store, record, end)), changes.omitted
         if len(told) > MOST_CHANGES:
             told, left_out = chosen(told, MOST_CHANGES, self._known_files(store, record))
             omitted += left_out
@@ -145,7 +145,7 @@ class Tracking:
                 modified_at=entry.timestamp,
             )
         changes.told()
-        return bool(told), record.leaf_id
+        return bool(told), end.id if end is not None else None
 
     def _known_files(self, store: Store, record: ConversationRecord) -> Collection[str]:
         settings = self._context.settings.of(record.workspace_uri)
@@ -158,6 +158,16 @@ class Tracking:
     def _forget(self, conversation_id: str) -> None:
         self._changes.pop(conversation_id, None)
         self._active = {uri: known for uri, known in self._active.items() if known != conversation_id}
+
+
+def _recorded(store: Store, record: ConversationRecord, end: PathEnd | None) -> Iterator[FileChange]:
+    """What is recorded behind the newest message already."""
+    kinds = ["file_activity"]
+    if end is None:
+        beside = store.beside_root(record.id, kinds)
+    else:
+        beside = [entry for _, entry in store.attached(end, end.depth, end.depth, kinds)]
+    return (change for entry in beside if isinstance(entry, FileActivityEntry) for change in entry.changes)
 
 
 def _entry(changes: list[FileChange], omitted: int) -> FileActivityEntry:
