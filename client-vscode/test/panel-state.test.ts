@@ -86,6 +86,13 @@ test("the same notice is shown once, and at most three at a time", () => {
   assert.deepEqual(dismissed.notices.map(({ text }) => text), ["a", "d"]);
 });
 
+test("a notice goes when another conversation is opened, and stays when the first message makes one", () => {
+  const notice: ToPage = { type: "notice", level: "error", text: "No model is set." };
+  const shown = (id: string | null): ToPage => ({ type: "shown", conversation: id === null ? null : { ...CONVERSATION, id }, entries: [], running: false });
+  assert.equal(after(shown(null), notice, shown("a"), shown("a")).notices.length, 1);
+  assert.equal(after(shown("a"), notice, shown("b")).notices.length, 0);
+});
+
 test("the host takes nothing of the page but what the messages allow", () => {
   assert.deepEqual(fromPageMessage({ type: "send", text: "hi", more: 1 }), { type: "send", text: "hi" });
   const refused = [

@@ -46,6 +46,10 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
         if (changes.includes("name")) this.#guard(this.#shown.rename());
         if (changes.includes("entries") || changes.includes("leaf")) this.#guard(this.#shown.refresh());
       }),
+      client.onNotification("coppice/compactionEnded", ({ conversationId, status }) => {
+        if (conversationId !== this.#shown.id || status !== "cancelled") return;
+        post({ type: "notice", level: "info", text: "The compaction was cancelled. Nothing was changed." });
+      }),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration("coppice.chat")) this.#postPreferences();
       }),

@@ -50,7 +50,7 @@ export function reduce(state: PanelState, action: Action): PanelState {
     case "conversations":
       return { ...state, conversations: action.conversations };
     case "shown":
-      return { ...state, notices: [], shown: opened(action) };
+      return { ...state, notices: isSame(state.shown, action.conversation) ? state.notices : [], shown: opened(action) };
     case "compacted":
       return { ...state, reports: { ...state.reports, [action.entryId]: action } };
     case "notice": {
@@ -74,6 +74,11 @@ export function reduce(state: PanelState, action: Action): PanelState {
 
 function opened({ conversation, entries, nextBefore, running, work, usage }: Told<"shown">): Shown {
   return { conversation, items: withEntries([], entries), nextBefore, draft: [], running, work, usage };
+}
+
+/** Whether a conversation is shown anew, or has just been made of the first message. */
+function isSame(shown: Shown | undefined, conversation: Conversation | null): boolean {
+  return shown !== undefined && (shown.conversation === null || shown.conversation.id === conversation?.id);
 }
 
 type OfConversation = Extract<ToPage, { conversationId: string }>;
