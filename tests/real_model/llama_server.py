@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 VARIABLE = "COPPICE_REAL_MODEL_PYTHON"
-WINDOW = 4_096
+WINDOW = 3_072
 NAME = "smollm2"
 _STARTS_WITHIN = 90.0
 _LOCATE = (

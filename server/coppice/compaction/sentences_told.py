@@ -18,12 +18,18 @@ _BORNE_OUT_WITH_A_NAME: Final = 0.3
 _SHORTEST_WORD: Final = 4
 _ENDING: Final = re.compile(r"[.!。！”\"')`]$")
 _SPEAKS: Final = re.compile(
-    r"\b(?:i|i['’]\w+|my|me|we|we['’]\w+|our|us|you|you['’]\w+|your)\b|[我你您]|[?？]$", re.IGNORECASE
+    r"\b(?:i|i['’]\w+|let['’]s|my|me|we|we['’]\w+|our|us|you|you['’]\w+|your)\b|[我你您]|[?？]$",
+    re.IGNORECASE,
 )
 _ABOUT_ITSELF: Final = re.compile(
     r"\s*(?:\[|here (?:is|are)\b|in (?:summary|conclusion)\b"
     r"|(?:the |this )?(?:conversation|summary|chat|notes)(?: above)?"
     r" (?:summari[sz]es|is about|highlights|covers))",
+    re.IGNORECASE,
+)
+_ABOUT_THE_REQUEST: Final = re.compile(
+    r"\b(?:work|conversation|information|mentioned) above\b|\b(?:the|this) report\b|\bthree sentences\b"
+    r"|^this (?:helps|shows|means)\b",
     re.IGNORECASE,
 )
 
@@ -53,6 +59,7 @@ def _is_report(sentence: str) -> bool:
         and bool(_ENDING.search(sentence))
         and not _SPEAKS.search(sentence)
         and not _ABOUT_ITSELF.match(sentence)
+        and not _ABOUT_THE_REQUEST.search(sentence)
         and SPLIT_TURN_HEADING not in sentence
     )
 
