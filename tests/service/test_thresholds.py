@@ -129,3 +129,19 @@ async def test_a_conversation_that_was_just_compacted_is_compacted_again_for_a_l
     done = await client.ask("preparePrompt", conversationId=made, prompt="p" * 16_000)
     assert done["compacted"] is True
     assert done["usage"]["tokens"] + 4_000 < 8_000
+
+
+async def test_a_switch_to_a_model_with_an_eighth_of_the_window_works_in_one_step(
+    make_client: MakeClient,
+) -> None:
+    client = await make_client({"model": {"contextWindow": 64_000}, "tokens": {"counter": "estimate"}})
+    made = await grown(client, 60_000)
+    change = {"type": "model_change", "provider": "openai", "modelId": "small"}
+    await client.ask("append", conversationId=made, entries=[change])
+    done = await client.ask("preparePrompt", conversationId=made, prompt="Go on.", contextWindow=8_000)
+    assert done["compacted"] is True
+    assert done["usage"]["shouldCompact"] is False
+    assert done["usage"]["tokens"] + 2 < THRESHOLD
+    assert len(client.notified("compactionStarted")) == 1
+    again = await client.ask("preparePrompt", conversationId=made, prompt="Go on.", contextWindow=8_000)
+    assert again == {"compacted": False, "usage": done["usage"]}
