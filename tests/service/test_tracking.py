@@ -72,6 +72,18 @@ async def test_events_are_recorded_when_it_has_become_quiet(client: Client, work
     ]
 
 
+async def test_who_asks_while_events_are_being_recorded_waits_for_them(
+    client: Client, workspace: Path
+) -> None:
+    talk = await client.conversation("hello")
+    client.service.tracking.hear([event(workspace / f"{n}.py", "modified") for n in range(3_000)])
+    recording = asyncio.create_task(client.service.tracking.record())
+    for _ in range(3):  # as far as the thread that folds
+        await asyncio.sleep(0)
+    assert (await client.ask("files", conversationId=talk))["modifiedFiles"]
+    await asyncio.wait_for(recording, 30)
+
+
 async def test_the_last_events_are_recorded_when_the_service_closes(
     make_client: MakeClient, workspace: Path
 ) -> None:

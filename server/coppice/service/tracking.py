@@ -75,7 +75,7 @@ class Tracking:
 
         What cannot be stored now is kept for the next time.
         """
-        if self._heard or any(changes.news for changes in self._changes.values()):
+        if self._tasks or self._heard or any(changes.news for changes in self._changes.values()):
             task = asyncio.create_task(self._record())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
