@@ -149,11 +149,10 @@ inBrowser("the meter tells its state in words, and its parts when it is opened",
   const meter = panel.page.getByRole("meter", { name: "Context" });
   assert.equal(await meter.getAttribute("aria-valuetext"), "23,480 of 200,000 tokens used, 11.7%. Compacts above 183,616.");
   await panel.page.getByRole("button", { name: /^Context:/ }).click();
-  assert.deepEqual((await panel.said()).at(-1), { type: "showUsage" });
   await panel.tell({ type: "usage", conversationId: "c1", usage: { ...USAGE, tokens: 30_000 } });
   assert.equal(await meter.getAttribute("aria-valuenow"), "30000");
   // The parts are out of date now, and asked for again.
-  assert.equal((await panel.said()).filter(({ type }) => type === "showUsage").length, 2);
+  await panel.page.waitForFunction(() => (globalThis as unknown as { said: { type: string }[] }).said.filter(({ type }) => type === "showUsage").length === 2);
 });
 
 inBrowser("the list of conversations is used with the keyboard", {}, async (panel) => {
@@ -167,6 +166,12 @@ inBrowser("the list of conversations is used with the keyboard", {}, async (pane
   assert.deepEqual((await panel.said()).at(-1), { type: "open", conversationId: "c2" });
   assert.equal(await panel.page.getByRole("listbox").count(), 0);
   assert.ok(await button.evaluate((element) => element === document.activeElement));
+
+  await panel.page.keyboard.press("Enter");
+  await panel.page.getByRole("option", { name: "New Conversation" }).waitFor();
+  await panel.page.keyboard.press("Home");
+  await panel.page.keyboard.press("Enter");
+  assert.deepEqual((await panel.said()).at(-1), { type: "newConversation" });
 });
 
 inBrowser("links and copying go through the host", {}, async (panel) => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 import type { Entry } from "../../src/protocol.gen";
 import { inBrowser } from "./panel";
-import { assistant, call, COMPACTION, entry, result, RUNNING, shown, user } from "./samples";
+import { assistant, BREAKDOWN, call, COMPACTION, entry, result, RUNNING, shown, user } from "./samples";
 
 const RUN = "globalThis.ran=1";
 
@@ -90,7 +90,7 @@ for (const [at, text] of HOSTILE.entries()) {
       shown(everywhere(text)),
       { type: "update", conversationId: "c1", update: { kind: "text", text: `${text}\n\n${text}` } },
       { type: "notice", level: "error", text },
-      { type: "compacted", entryId: "compaction-1", warnings: [text], report: { dropped: { entries: 1, tokens: 1, byKind: { user: 0, assistant: 0, thinking: 0, toolCalls: 0, toolResults: 0, images: 0, summary: 0, pins: 0 } }, files: [], notCarried: [text] } },
+      { type: "compacted", entryId: "compaction-1", warnings: [text], report: { dropped: { entries: 1, tokens: 1, byKind: BREAKDOWN }, files: [], notCarried: [text] } },
     );
     // Opens what is folded, and what is folded in that.
     for (let round = 0; round < 2; round += 1) {

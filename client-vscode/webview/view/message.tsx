@@ -103,7 +103,7 @@ function Thinking({ text, growing = false }: { text: string; growing?: boolean }
 /** The reply that is being written. */
 export function DraftMessage({ blocks }: { blocks: readonly Block[] }): JSX.Element {
   return (
-    <article class="message assistant" data-testid="draft" aria-label="Assistant">
+    <article class="message assistant draft" data-testid="draft" aria-label="Assistant">
       {blocks.map((block, at) => {
         const growing = at === blocks.length - 1;
         if (block.kind === "text" && growing) return <GrowingMarkdown key={at} text={block.text} />;

@@ -40,6 +40,8 @@ export function Meter({ usage, open, onToggle }: MeterProps): JSX.Element {
 }
 
 const KINDS: readonly (readonly [keyof TokenBreakdown, string])[] = [
+  ["system", "System prompt"],
+  ["tools", "Tools"],
   ["summary", "Summary"],
   ["user", "You"],
   ["assistant", "Assistant"],
@@ -52,11 +54,12 @@ const KINDS: readonly (readonly [keyof TokenBreakdown, string])[] = [
 
 /** What fills the window, by kind. */
 export function UsageDetails({ usage, busy }: { usage: UsageState; busy: boolean }): JSX.Element {
-  const { breakdown, tokens } = usage;
+  const { breakdown } = usage;
   const rows = KINDS.flatMap(([kind, name]) => {
     const count = breakdown?.[kind] ?? 0;
     return count > 0 ? [{ name, count }] : [];
   });
+  const most = Math.max(1, ...rows.map(({ count }) => count));
   return (
     <section class="usage" aria-label="Context">
       <table>
@@ -65,7 +68,7 @@ export function UsageDetails({ usage, busy }: { usage: UsageState; busy: boolean
             <tr key={name}>
               <th scope="row">{name}</th>
               <td class="usage-bar">
-                <div style={{ width: percent(count, Math.max(tokens, 1)) }} />
+                <div style={{ width: percent(count, most) }} />
               </td>
               <td class="usage-count">{whole(count)}</td>
             </tr>

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../../src/protocol.gen";
 import { ago } from "../format";
 import { post } from "../page";
-import { Icon, IconButton } from "./icon";
+import { Icon } from "./icon";
 
 const LONGEST_TITLE = 120;
 
@@ -18,7 +18,7 @@ interface PickerProps {
   conversations: readonly Conversation[];
 }
 
-/** The shown conversation's title, which opens to all of them, and the button that begins another. */
+/** The shown conversation's title, which opens to all of them and to a new one. */
 export function Picker({ shown, conversations }: PickerProps): JSX.Element {
   const [open, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -47,7 +47,6 @@ export function Picker({ shown, conversations }: PickerProps): JSX.Element {
         <span class="picker-title">{titleOf(shown)}</span>
         <Icon name="chevron-down" />
       </button>
-      <IconButton name="add" label="New Conversation" onClick={() => { post({ type: "newConversation" }); }} />
       {open && <List id={id} shown={shown} conversations={conversations} onClose={close} />}
     </header>
   );
@@ -60,24 +59,27 @@ interface ListProps extends PickerProps {
 
 function List({ id, shown, conversations, onClose }: ListProps): JSX.Element {
   const list = useRef<HTMLUListElement>(null);
-  const [active, setActive] = useState(() => Math.max(0, conversations.findIndex(({ id }) => id === shown?.id)));
+  // The first option begins a new conversation.
+  const options = [undefined, ...conversations];
+  const [active, setActive] = useState(() => Math.max(0, options.findIndex((option) => option?.id === shown?.id)));
   const optionId = (at: number): string => `${id}-${at}`;
 
   useEffect(() => { list.current?.focus(); }, []);
   useEffect(() => { document.getElementById(optionId(active))?.scrollIntoView({ block: "nearest" }); }, [active]);
 
   const choose = (conversation: Conversation | undefined): void => {
-    if (conversation && conversation.id !== shown?.id) post({ type: "open", conversationId: conversation.id });
     onClose();
+    if (conversation === undefined) post({ type: "newConversation" });
+    else if (conversation.id !== shown?.id) post({ type: "open", conversationId: conversation.id });
   };
-  const last = conversations.length - 1;
+  const last = options.length - 1;
   const moves: Record<string, () => void> = {
     ArrowDown: () => { setActive(Math.min(active + 1, last)); },
     ArrowUp: () => { setActive(Math.max(active - 1, 0)); },
     Home: () => { setActive(0); },
     End: () => { setActive(last); },
-    Enter: () => { choose(conversations[active]); },
-    " ": () => { choose(conversations[active]); },
+    Enter: () => { choose(options[active]); },
+    " ": () => { choose(options[active]); },
     Escape: onClose,
   };
   return (
@@ -88,7 +90,7 @@ function List({ id, shown, conversations, onClose }: ListProps): JSX.Element {
       role="listbox"
       aria-label="Conversations"
       tabIndex={0}
-      aria-activedescendant={conversations.length > 0 ? optionId(active) : undefined}
+      aria-activedescendant={optionId(active)}
       onKeyDown={(event) => {
         const move = moves[event.key];
         if (move === undefined) return;
@@ -98,23 +100,28 @@ function List({ id, shown, conversations, onClose }: ListProps): JSX.Element {
       }}
       onBlur={onClose}
     >
-      {conversations.length === 0 && <li class="hint" role="option" aria-selected={false}>No conversations yet</li>}
-      {conversations.map((conversation, at) => (
+      {options.map((option, at) => (
         <li
-          key={conversation.id}
+          key={option?.id ?? ""}
           id={optionId(at)}
           role="option"
           class={at === active ? "option active" : "option"}
-          aria-selected={conversation.id === shown?.id}
-          title={titleOf(conversation)}
+          aria-selected={option !== undefined && option.id === shown?.id}
+          title={option && titleOf(option)}
           onMouseDown={(event) => {
             event.preventDefault();
-            choose(conversation);
+            choose(option);
           }}
           onMouseMove={() => { setActive(at); }}
         >
-          <span class="option-title">{titleOf(conversation)}</span>
-          <span class="option-time">{ago(conversation.modifiedAt, Date.now())}</span>
+          {option ? (
+            <>
+              <span class="option-title">{titleOf(option)}</span>{" "}
+              <span class="option-time">{ago(option.modifiedAt, Date.now())}</span>
+            </>
+          ) : (
+            <span class="option-title"><Icon name="add" />New Conversation</span>
+          )}
         </li>
       ))}
     </ul>
