@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { Conversation } from "../../src/protocol.gen";
 import { ago } from "../format";
@@ -64,8 +64,8 @@ function List({ id, shown, conversations, onClose }: ListProps): JSX.Element {
   const [active, setActive] = useState(() => Math.max(0, options.findIndex((option) => option?.id === shown?.id)));
   const optionId = (at: number): string => `${id}-${at}`;
 
-  useEffect(() => { list.current?.focus(); }, []);
-  useEffect(() => { document.getElementById(optionId(active))?.scrollIntoView({ block: "nearest" }); }, [active]);
+  useLayoutEffect(() => { list.current?.focus(); }, []);
+  useLayoutEffect(() => { document.getElementById(optionId(active))?.scrollIntoView({ block: "nearest" }); }, [active]);
 
   const choose = (conversation: Conversation | undefined): void => {
     onClose();
