@@ -119,7 +119,9 @@ async def test_the_parts_are_those_of_the_body_that_is_sent(
     assert abs(breakdown["system"] - system) <= PER_MESSAGE
     assert abs(breakdown["tools"] - tools) <= PER_TOOL * len(TOOLS)
     sent = messages + system + tools
-    thought = breakdown["thinking"]  # counted, for an editor's model is told it; neither provider is
+    thought = breakdown[
+        "thinking"
+    ]  # counted; it is sent only to the model it came from, and this one came from neither
     told = usage["tokens"] - thought + count_tokens(PROMPT)
     assert sent > 2_500
     assert abs(told - sent) <= PER_MESSAGE * len(body["messages"]) + PER_TOOL * len(TOOLS)
