@@ -188,22 +188,24 @@ def attached(
         return found
     if from_depth < 0:
         [root] = segments(connection, end.run, end.depth, 0, 0)
-        found.extend((-1, entry) for entry in beside_root(connection, end.conversation_id, wanted, root.run))
+        key = connection.execute(_CONVERSATION_OF_END, {"key": end.key}).scalar_one()
+        found.extend((-1, entry) for entry in _beside_root(connection, key, wanted, root.run))
     low, high = max(from_depth, 0), min(to_depth, end.depth)
     if low <= high:
         found.extend(_beside(connection, end, low, high, list(wanted)))
     return found
 
 
-def beside_root(
-    connection: Connection, conversation_id: str, types: Collection[str], root_run: int | None = None
+def beside_root(connection: Connection, conversation_id: str, types: Collection[str]) -> list[Entry]:
+    """The metadata that has no parent."""
+    return _beside_root(connection, conversation_key(connection, conversation_id), types, None)
+
+
+def _beside_root(
+    connection: Connection, key: int, types: Collection[str], root_run: int | None
 ) -> list[Entry]:
-    """Metadata that has no parent, but for what begins the run of a root."""
-    values = {
-        "conversation": conversation_key(connection, conversation_id),
-        "run": root_run,
-        "types": list(METADATA_TYPES.intersection(types)),
-    }
+    """The metadata of a conversation that has no parent, but for what begins the run of a root."""
+    values = {"conversation": key, "run": root_run, "types": list(METADATA_TYPES.intersection(types))}
     return [entry_from(*row[:5]) for row in connection.execute(_BESIDE_ROOT, values)]
 
 
@@ -286,7 +288,8 @@ def _beside_statement() -> Any:
 
 
 _IN_CONVERSATION: Final = ENTRY_TABLE.c.conversation_key == bindparam("conversation")
-_OF_END: Final = select(_END.c.conversation_key).where(_END.c.key == bindparam("key")).scalar_subquery()
+_CONVERSATION_OF_END: Final = select(_END.c.conversation_key).where(_END.c.key == bindparam("key"))
+_OF_END: Final = _CONVERSATION_OF_END.scalar_subquery()
 _IN_RANGE: Final = and_(
     ENTRY_TABLE.c.run == bindparam("run"), ENTRY_TABLE.c.depth.between(bindparam("low"), bindparam("high"))
 )
