@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from lsp.editor import SETTINGS, turn
 from lsp.raw_client import RawServer
+from models.provider_replies import answer
+from models.provider_server import serving
 
 SUMMARY = "The parts are written, and small and fast."
 
@@ -104,4 +106,23 @@ def test_a_request_can_be_cancelled_while_its_hook_is_asked(fresh: RawServer, me
     assert fresh.result("coppice/entries", {**about, "limit": 1000}) == before
     assert len(fresh.result("coppice/conversation/list")["conversations"]) == 1
     if method == "compact":
+        assert fresh.notification("coppice/compactionEnded")["status"] == "cancelled"
+
+
+def test_a_hook_that_cancels_does_not_stop_a_turn(fresh: RawServer) -> None:
+    with serving([answer("Here.")]) as provider:
+        params = hello("willCompact")
+        params["initializationOptions"]["settings"]["model"] = {
+            "provider": "openai",
+            "name": "m",
+            "baseUrl": provider.url,
+            "contextWindow": 6_000,
+        }
+        fresh.initialize(params)
+        prompting = fresh.start_request("coppice/prompt", {**conversation(fresh), "content": "Go on."})
+        request = asked(fresh, "coppice/willCompact")
+        assert request["params"]["reason"] == "threshold"
+        fresh.send({"jsonrpc": "2.0", "id": request["id"], "result": {"cancel": True}})
+        done = fresh.answer(prompting)["result"]
+        assert (done["stopReason"], done["compactions"]) == ("stop", [])
         assert fresh.notification("coppice/compactionEnded")["status"] == "cancelled"

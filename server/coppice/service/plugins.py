@@ -84,7 +84,7 @@ class Plugins:
     def implementing(self, hook: str) -> list[str]:
         """The names of the extensions that implement a hook, in the order in which they are called."""
         caller: pluggy.HookCaller = getattr(self._manager.hook, hook)
-        return [each.plugin_name for each in reversed(caller.get_hookimpls())]
+        return list(dict.fromkeys(each.plugin_name for each in reversed(caller.get_hookimpls())))
 
     async def call(self, name: str, hook: str, params: object) -> Any:
         """What an extension's hook returns. Raises HookFailedError.
@@ -120,9 +120,9 @@ class Plugins:
         thread.start()
         try:
             return await answered
-        finally:
-            if thread.is_alive():
-                self._abandoned[name] = thread
+        except asyncio.CancelledError:
+            self._abandoned[name] = thread
+            raise
 
     def _returned(self, name: str, hook: str, params: object) -> Any:
         others = [plugin for other, plugin in self._manager.list_name_plugin() if other != name]
