@@ -225,6 +225,13 @@ async def test_each_workspace_folder_has_its_own_active_conversation(
     assert files == [str(other / "late"), "a", "on"]
 
 
+async def test_a_folder_is_the_same_however_its_uri_is_spelled(client: Client, workspace: Path) -> None:
+    made = await client.ask("conversation/create", workspaceUri=f"{workspace.as_uri()}/")
+    talk = made["conversation"]["id"]
+    client.service.tracking.hear([event(workspace / "a.py", "modified")])
+    assert (await client.ask("files", conversationId=talk))["modifiedFiles"] == ["a.py"]
+
+
 async def test_a_file_that_goes_to_another_workspace_is_gone_here_and_new_there(
     client: Client, workspace: Path, tmp_path: Path
 ) -> None:

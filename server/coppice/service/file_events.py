@@ -91,15 +91,18 @@ class Sorter:
 
     def _places(self, folders: Sequence[str], active: Active) -> list[_Place]:
         """Inner folders first; at last what lies outside, which concerns the conversation opened last."""
-        found = []
-        for uri in dict.fromkeys([*folders, *active]):
-            path = path_of_uri(uri)
-            if path is not None:
+        found: dict[str, _Place] = {}
+        for uri in [*folders, *active]:
+            named = path_of_uri(uri)
+            if named is None:
+                continue
+            path = normalize_path(named, None)
+            if path not in found:
                 files = self._ignore_files.setdefault(path, IgnoreFiles(path))
-                found.append(_Place(path, self.source.of(uri).files, files, active.get(uri)))
-        found.sort(key=lambda place: len(place.path or ""), reverse=True)
-        last = opened_last(active)
-        return [*found, _Place(None, self.source.of().files, None, last)]
+                found[path] = _Place(path, self.source.of(uri).files, files, None)
+            found[path].conversation_id = active.get(uri, found[path].conversation_id)
+        inner_first = sorted(found.values(), key=lambda place: len(place.path or ""), reverse=True)
+        return [*inner_first, _Place(None, self.source.of().files, None, opened_last(active))]
 
 
 def _placed(places: Sequence[_Place], event: FileEvent) -> Iterator[tuple[str, Event]]:
