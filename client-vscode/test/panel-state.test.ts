@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fromPageMessage, toPageMessage, type ToPage } from "../src/chat/messages";
+import { fromPageMessage, memoryOf, toPageMessage, type ToPage } from "../src/chat/messages";
 import type { Conversation, Entry, PromptUpdate } from "../src/protocol.gen";
 import { INITIAL, type PanelState, reduce } from "../webview/state/state";
 
@@ -107,4 +107,12 @@ test("the page passes over what it does not know", () => {
     assert.equal(toPageMessage(value), undefined);
   }
   assert.equal(toPageMessage({ type: "focus" })?.type, "focus");
+});
+
+test("a memory that makes no sense is no memory", () => {
+  const memory = { drafts: { c1: "text" }, places: { c1: { entry: "e1", above: 3 } } };
+  assert.deepEqual(memoryOf(memory), memory);
+  for (const value of [undefined, "x", { drafts: { c1: 3 }, places: {} }, { drafts: {} }]) {
+    assert.deepEqual(memoryOf(value), { drafts: {}, places: {} });
+  }
 });

@@ -7,7 +7,7 @@ import "./style/footer.css";
 import { render } from "preact";
 
 import { toPageMessage } from "../src/chat/messages";
-import { post } from "./page";
+import { post, recall } from "./page";
 import { type Action, INITIAL, reduce } from "./state/state";
 import type { Filling } from "./view/composer";
 import { Panel } from "./view/panel";
@@ -26,6 +26,7 @@ function paint(): void {
 }
 
 function dispatch(action: Action): void {
+  if (action.type === "memory") recall(action.memory);
   if (action.type === "focus") filling = { count: filling.count + 1 };
   if (action.type === "input") filling = { count: filling.count + 1, text: action.text, ifEmpty: action.ifEmpty };
   state = reduce(state, action);

@@ -1,13 +1,7 @@
-/** What VS Code gives the page: a way to the host, and a little memory that outlives the page. */
-import type { FromPage } from "../src/chat/messages";
+/** The page's way to the host, and what the host keeps for it. */
+import type { FromPage, Memory } from "../src/chat/messages";
 
-interface Host {
-  postMessage(message: FromPage): void;
-  getState(): unknown;
-  setState(state: unknown): void;
-}
-
-declare function acquireVsCodeApi(): Host;
+declare function acquireVsCodeApi(): { postMessage(message: FromPage): void };
 
 const host = acquireVsCodeApi();
 
@@ -15,35 +9,25 @@ export function post(message: FromPage): void {
   host.postMessage(message);
 }
 
-/** A place in a conversation: pixels that the item of an entry stands above the upper edge. */
-export interface Place {
-  entry: string;
-  above: number;
-}
+export type Place = Memory["places"][string];
 
-interface Memory {
-  /** What was typed and not sent, by conversation. */
-  drafts: Record<string, string>;
-  /** Where the reader was, of conversations that were scrolled up. */
-  places: Record<string, Place>;
-}
-
+/** How many conversations are remembered. */
 const MOST = 50;
 
-export const memory: Memory = remembered(host.getState());
+export let memory: Memory = { drafts: {}, places: {} };
 
+/** Takes over what an earlier page wanted to be remembered. */
+export function recall(kept: Memory): void {
+  memory = kept;
+}
+
+/** VS Code's own memory for pages is written rarely, and not at all when a window in a browser is reloaded. */
 export function remember(change: (memory: Memory) => void): void {
   change(memory);
-  memory.drafts = newest(memory.drafts);
-  memory.places = newest(memory.places);
-  host.setState(memory);
+  memory = { drafts: newest(memory.drafts), places: newest(memory.places) };
+  post({ type: "remember", memory });
 }
 
 function newest<T>(values: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(values).slice(-MOST));
-}
-
-function remembered(state: unknown): Memory {
-  const known = typeof state === "object" && state !== null ? (state as Partial<Memory>) : {};
-  return { drafts: {}, places: {}, ...known };
 }

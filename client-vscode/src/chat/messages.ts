@@ -18,6 +18,13 @@ export const PAGE_COMMANDS = [
   "coppice.importConversation",
 ] as const;
 
+/** What outlives the page: by conversation, what was typed and not sent, and where its reader had scrolled up to. */
+const memory = v.object({
+  drafts: v.record(v.string(), text),
+  /** Pixels that the item of an entry stands above the upper edge. */
+  places: v.record(v.string(), v.object({ entry: v.string(), above: v.number() })),
+});
+
 const fromPage = v.variant("type", [
   /** The page is there and shows nothing yet. */
   v.object({ type: v.literal("ready") }),
@@ -34,6 +41,7 @@ const fromPage = v.variant("type", [
   v.object({ type: v.literal("listConversations") }),
   v.object({ type: v.literal("open"), conversationId: id }),
   v.object({ type: v.literal("newConversation") }),
+  v.object({ type: v.literal("remember"), memory }),
   /** A link or a path in a message; the host decides whether it may be followed. */
   v.object({ type: v.literal("openLink"), href: v.pipe(v.string(), v.maxLength(8000)) }),
   v.object({ type: v.literal("copy"), text }),
@@ -60,6 +68,8 @@ const toPage = v.variant("type", [
     state: v.picklist(["starting", "running", "stopped"]),
     message: v.optional(v.string()),
   }),
+  /** What the page asked to be remembered, before anything is shown. */
+  v.object({ type: v.literal("memory"), memory }),
   v.object({ type: v.literal("conversations"), conversations: v.array(object<Conversation>()) }),
   /** Shows a conversation from its last page on; null: the first message will make one. */
   v.object({
@@ -101,6 +111,7 @@ const toPage = v.variant("type", [
 
 export type FromPage = v.InferOutput<typeof fromPage>;
 export type ToPage = v.InferOutput<typeof toPage>;
+export type Memory = v.InferOutput<typeof memory>;
 export type Work = v.InferOutput<typeof work>;
 export type PageCommand = (typeof PAGE_COMMANDS)[number];
 
@@ -114,4 +125,10 @@ export function fromPageMessage(value: unknown): FromPage | undefined {
 export function toPageMessage(value: unknown): ToPage | undefined {
   const parsed = v.safeParse(toPage, value);
   return parsed.success ? parsed.output : undefined;
+}
+
+/** What was remembered, or nothing when it is no memory of ours. */
+export function memoryOf(value: unknown): Memory {
+  const parsed = v.safeParse(memory, value);
+  return parsed.success ? parsed.output : { drafts: {}, places: {} };
 }

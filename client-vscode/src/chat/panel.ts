@@ -17,7 +17,7 @@ export function registerChat(
   client: CoppiceClient,
   conversations: Conversations,
 ): Chat {
-  const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist"), client, conversations);
+  const view = new ChatView(vscode.Uri.joinPath(context.extensionUri, "dist"), client, conversations, context.workspaceState);
   context.subscriptions.push(view, vscode.window.registerWebviewViewProvider("coppice.chat", view));
   return view;
 }

@@ -6,11 +6,12 @@ import { CoppiceError, sentence } from "../errors";
 import type { Chat } from "./panel";
 import { html } from "./html";
 import { target } from "./links";
-import { type FromPage, fromPageMessage, type ToPage } from "./messages";
+import { type FromPage, fromPageMessage, memoryOf, type ToPage } from "./messages";
 import { ShownConversation } from "./shown";
 import { PromptFailure, Turns } from "./turns";
 import { Works } from "./works";
 
+const MEMORY = "coppice.chat.memory";
 const MOST_CONVERSATIONS = 200;
 
 /** The Chat view: carries what the page asks for to the server, and what happens there to the page. */
@@ -28,6 +29,7 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
     private readonly bundles: vscode.Uri,
     private readonly client: CoppiceClient,
     private readonly conversations: Conversations,
+    private readonly memento: vscode.Memento,
   ) {
     const post = (message: ToPage): void => { this.#post(message); };
     this.#turns = new Turns(client);
@@ -113,6 +115,9 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
         await this.conversations.select(undefined);
         this.#post({ type: "focus" });
         return;
+      case "remember":
+        await this.memento.update(MEMORY, message.memory);
+        return;
       case "openLink":
         await openLink(message.href);
         return;
@@ -145,6 +150,7 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
   async #greet(): Promise<void> {
     this.#isReady = true;
     this.#postPreferences();
+    this.#post({ type: "memory", memory: memoryOf(this.memento.get(MEMORY)) });
     this.#serverChanged();
     await this.client.start();
     await this.#shown.show(this.conversations.active);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { type Browser, chromium, type Page } from "playwright-core";
 
-import type { FromPage, ToPage } from "../../src/chat/messages";
+import type { FromPage, Memory, ToPage } from "../../src/chat/messages";
 import { policy } from "../../src/chat/policy";
 
 export const THEMES = ["dark", "light", "hc-dark", "hc-light"] as const;
@@ -28,8 +28,6 @@ interface PanelOptions {
   theme?: Theme;
   width?: number;
   height?: number;
-  /** What the page remembers from before. */
-  state?: unknown;
 }
 
 export class PanelPage {
@@ -47,7 +45,7 @@ export class PanelPage {
     });
   }
 
-  static async open({ theme = "dark", width = 320, height = 700, state }: PanelOptions = {}): Promise<PanelPage> {
+  static async open({ theme = "dark", width = 320, height = 700 }: PanelOptions = {}): Promise<PanelPage> {
     browser ??= chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox", "--disable-gpu"] });
     const context = await (await browser).newContext({ viewport: { width, height } });
     context.setDefaultTimeout(PATIENCE);
@@ -64,19 +62,10 @@ export class PanelPage {
         await route.fulfill({ path: join(DIST, pathname) });
       }
     });
-    await page.addInitScript((kept) => {
+    await page.addInitScript(() => {
       const said: unknown[] = [];
-      let remembered = kept;
-      Object.assign(globalThis, {
-        said,
-        remembered: () => remembered,
-        acquireVsCodeApi: () => ({
-          postMessage: (message: unknown) => said.push(message),
-          getState: () => remembered,
-          setState: (state: unknown) => { remembered = structuredClone(state); },
-        }),
-      });
-    }, state);
+      Object.assign(globalThis, { said, acquireVsCodeApi: () => ({ postMessage: (message: unknown) => said.push(message) }) });
+    });
     await page.goto(ORIGIN);
     return panel;
   }
@@ -90,13 +79,20 @@ export class PanelPage {
     }, messages as ToPage[]);
   }
 
-  /** What the page has said to the host so far. */
+  /** What the page has said to the host so far, but for what it wants remembered. */
+  async asked(): Promise<FromPage[]> {
+    return (await this.said()).filter(({ type }) => type !== "remember");
+  }
+
+  /** Everything that the page has said to the host so far. */
   async said(): Promise<FromPage[]> {
     return this.page.evaluate(() => (globalThis as unknown as { said: FromPage[] }).said);
   }
 
-  async remembered(): Promise<unknown> {
-    return this.page.evaluate(() => (globalThis as unknown as { remembered: () => unknown }).remembered());
+  /** The last of what the page asked to be remembered. */
+  async remembered(): Promise<Memory> {
+    const asked = (await this.said()).findLast((message) => message.type === "remember");
+    return asked?.memory ?? { drafts: {}, places: {} };
   }
 
   async close(): Promise<void> {

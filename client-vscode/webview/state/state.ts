@@ -62,6 +62,7 @@ export function reduce(state: PanelState, action: Action): PanelState {
       return { ...state, notices: state.notices.filter((notice) => notice.id !== action.id) };
     case "preferences":
       return { ...state, enterSends: action.enterSends };
+    case "memory":
     case "input":
     case "focus":
       return state;
