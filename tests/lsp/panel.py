@@ -21,6 +21,7 @@ RunTool = Callable[[dict[str, Any]], Awaitable[Any]]
 WINDOW = 8_000
 PARTS = "parts"
 PROMPT_ID = "prompt"
+TURN_PATIENCE = 60.0
 READ: dict[str, Any] = {"name": "read", "description": "Reads a file.", "inputSchema": {"type": "object"}}
 WRITE = {**READ, "name": "write", "description": "Writes a file."}
 NOTIFIED = {
@@ -51,7 +52,8 @@ class Panel:
 
     def start(self, content: Any, request_id: str = PROMPT_ID, **more: Any) -> "asyncio.Task[Any]":
         params = {**self.about, "content": content, "partialResultToken": PARTS, **more}
-        return self.editor.start("coppice/prompt", params, request_id)
+        asked = self.editor.ask("coppice/prompt", params, request_id=request_id, patience=TURN_PATIENCE)
+        return asyncio.create_task(asked)
 
     async def prompt(self, content: Any, **more: Any) -> Any:
         return await self.start(content, **more)

@@ -172,13 +172,26 @@ async def test_what_failed_is_kept_with_what_had_come(make_client: MakeClient) -
         assert kept["content"] == [{"type": "text", "text": "The begin"}]
 
 
-async def test_a_window_that_the_server_tells_holds_for_the_turn(make_client: MakeClient) -> None:
+async def test_a_window_that_the_server_tells_holds_for_everything(make_client: MakeClient) -> None:
     listing = {"data": [{"id": "m", "max_model_len": WINDOW}]}
     async with ProviderServer([Windowed(WINDOW, [Says("Yes.")])], {"/v1/models": listing}) as server:
         model = {"provider": "openai", "name": "m", "baseUrl": server.url}
         client = await prompting(make_client, server, model=model)
         about = {"conversationId": await client.conversation(*LONG)}
+        assert (await client.ask("usage", **about))["contextWindow"] == 200_000
         done = await client.ask("prompt", **about, content="And now?")
-        assert done["usage"]["contextWindow"] == WINDOW
         assert len(done["compactions"]) == 1
+        assert done["usage"]["contextWindow"] == WINDOW
         assert client.notified("usageChanged")[-1]["usage"]["contextWindow"] == WINDOW
+        assert (await client.ask("usage", **about))["contextWindow"] == WINDOW
+        assert (await client.ask("prompt", **about, content="And then?"))["stopReason"] == "stop"
+        assert len(server.asked) == 1
+
+
+async def test_a_window_that_is_set_is_not_asked_for(make_client: MakeClient) -> None:
+    async with provider(Says("Yes.")) as server:
+        client = await prompting(make_client, server)
+        about = {"conversationId": await client.conversation()}
+        await client.ask("prompt", **about, content="Hello?")
+        assert server.asked == []
+        assert (await client.ask("usage", **about))["contextWindow"] == WINDOW

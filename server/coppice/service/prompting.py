@@ -28,9 +28,9 @@ class Prompting:
         self, context: Context, trees: Trees, thresholds: Thresholds, recovering: Recovering, turns: Turns
     ) -> None:
         self.ask: Ask | None = None
-        self._rooms = Rooms(context, trees, thresholds, recovering)
+        self._models = ChatModels(context.summarizers, context.settings)
+        self._rooms = Rooms(context, self._models, trees, thresholds, recovering)
         self._turns = turns
-        self._models = ChatModels(context.summarizers)
 
     async def prompt(self, params: PromptParams, progress: Progress) -> PromptResult:
         """Waits for a compaction that runs. Raises NoModelError, ModelError and ContextOverflowError.
@@ -39,13 +39,13 @@ class Prompting:
         """
         conversation_id = params.conversation_id
         settings = await asyncio.to_thread(self._settings, conversation_id)
-        model = self._models.of(settings)
+        self._models.of(settings)
         self._turns.refuse_if_running(conversation_id)
         tools = Tools(conversation_id, params.tools or (), self.ask)
 
         async def work(shared: SharedProgress) -> PromptResult:
             try:
-                result = await Turn(self._rooms, params, model, tools, shared).run()
+                result = await Turn(self._rooms, params, settings, tools, shared).run()
             finally:
                 self._rooms.recovering.forget(conversation_id)
             shared.end(f"Ended: {result.stop_reason}")

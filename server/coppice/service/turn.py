@@ -8,8 +8,9 @@ from typing import Final, Literal
 
 from coppice.compaction.sizes import fitted_sizes
 from coppice.errors import ContextOverflowError, CoppiceError
-from coppice.models.chat import ChatModel, ChatRequest, ModelError
+from coppice.models.chat import ChatRequest, ModelError
 from coppice.recovery.overflow import is_silent_overflow
+from coppice.service.chat_models import ChatModels
 from coppice.service.context import Context
 from coppice.service.drafting import Draft, TurnProgress
 from coppice.service.jobs import SharedProgress, stop_if_cancelled, uninterrupted
@@ -26,6 +27,7 @@ from coppice.service.thresholds import NextRequest, Thresholds
 from coppice.service.tool_calls import Tools, failed
 from coppice.service.trees import Trees
 from coppice.service.usage import Counter, context_tokens, size_beside, usage_state
+from coppice.settings import Settings
 from coppice.tree.messages import AssistantMessage, ToolCall, ToolResultMessage, UserContent, UserMessage
 from coppice.tree.view import NO_RESULT
 
@@ -42,6 +44,7 @@ class Rooms:
     """What a turn is made of."""
 
     context: Context
+    models: ChatModels
     trees: Trees
     thresholds: Thresholds
     recovering: Recovering
@@ -51,11 +54,12 @@ class Turn:
     """One turn, within a job. Whenever it stops, what stands in the tree is valid."""
 
     def __init__(
-        self, rooms: Rooms, params: PromptParams, model: ChatModel, tools: Tools, progress: SharedProgress
+        self, rooms: Rooms, params: PromptParams, settings: Settings, tools: Tools, progress: SharedProgress
     ) -> None:
         self._rooms = rooms
         self._params = params
-        self._model = model
+        self._settings = settings
+        self._model = rooms.models.of(settings)
         self._tools = tools
         self._progress = TurnProgress(progress)
         self._draft = Draft(self._progress)
@@ -210,7 +214,7 @@ class Turn:
 
     async def _look_at_window(self) -> None:
         """The model's window, in tokens, which an overflow may have told."""
-        self._window = (await self._model.limits()).context_window
+        self._window = await self._rooms.models.window_of(self._settings)
 
     def _path(self) -> Path:
         store = self._rooms.context.stores.of_conversation(self._params.conversation_id)
