@@ -12,4 +12,4 @@ run(process.execPath, "scripts/build.mjs");
 mkdirSync("dist/server", { recursive: true });
 run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "dist/server", "..");
 copyFileSync("../LICENSE", "dist/LICENSE");
-await createVSIX({ dependencies: false, allowMissingRepository: true, skipLicense: true });
+await createVSIX({ dependencies: false, allowMissingRepository: true, skipLicense: true, rewriteRelativeLinks: false });

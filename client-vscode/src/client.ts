@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 import {
+  ConnectionError,
+  ErrorCodes,
   type LanguageClient,
   LSPErrorCodes,
   ProgressType,
@@ -31,8 +33,14 @@ export type Answer<R extends ServerRequestMethod> = (
 /** `failed`: the server could not be started, or ended too often to be started again by itself. */
 export type ServerState = "stopped" | "starting" | "running" | "failed";
 
+const ENDED = "The Coppice server has ended before it answered. What it had acknowledged is kept.";
+/** The connection was closed: before the question was sent, or before the answer came. */
+const UNANSWERED: number[] = [ErrorCodes.ConnectionInactive, ErrorCodes.PendingResponseRejected];
+
 /** What a language client tells beside what it answers. */
 export interface ServerEvents {
+  /** The server has ended by itself, and will be started again. */
+  onEnded: () => void;
   /** The server has ended too often to be started again. */
   onGivenUp: () => void;
   onProgress: (token: Token, step: Step) => void;
@@ -72,7 +80,7 @@ export class CoppiceClient implements vscode.Disposable {
     params: Params<M>,
     token?: vscode.CancellationToken,
   ): Promise<Result<M>> {
-    const client = await this.start();
+    const client = await this.#ready();
     try {
       // A token that is undefined would count as a second positional parameter.
       return await (token === undefined
@@ -85,7 +93,7 @@ export class CoppiceClient implements vscode.Disposable {
 
   /** Runs `work` while the steps on `workDoneToken` go to `progress`, which hears those of the server's own tokens anyway. */
   async watch<T>(workDoneToken: string, work: () => Promise<T>): Promise<T> {
-    const client = await this.start();
+    const client = await this.#ready();
     const steps = client.onProgress(WorkDoneProgress.type, workDoneToken, () => undefined);
     try {
       return await work();
@@ -101,7 +109,7 @@ export class CoppiceClient implements vscode.Disposable {
     onPart: (part: Part<M>) => void,
     token?: vscode.CancellationToken,
   ): Promise<Result<M>> {
-    const client = await this.start();
+    const client = await this.#ready();
     const partialResultToken = randomUUID();
     const parts = client.onProgress(new ProgressType<Part<M>>(), partialResultToken, onPart);
     try {
@@ -154,7 +162,8 @@ export class CoppiceClient implements vscode.Disposable {
     const running = this.#running;
     this.#running = undefined;
     const client = await running?.catch(() => undefined);
-    await client?.dispose();
+    // One that hangs or has ended already cannot say goodbye.
+    await client?.dispose().catch(() => undefined);
     this.#become("stopped");
   }
 
@@ -164,9 +173,28 @@ export class CoppiceClient implements vscode.Disposable {
     for (const emitter of this.#notifications.values()) emitter.dispose();
   }
 
+  /** The server, when it can be asked: one that has ended is waited for until it runs again. */
+  async #ready(): Promise<LanguageClient> {
+    const client = await this.start();
+    if (this.#state === "starting") await this.#settled();
+    return client;
+  }
+
+  #settled(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const listening = this.onDidChangeState((state) => {
+        if (state === "starting") return;
+        listening.dispose();
+        if (state === "running") resolve();
+        else reject(new NoServerError(ENDED));
+      });
+    });
+  }
+
   async #launch(): Promise<LanguageClient> {
     this.#become("starting");
     const client = await this.#connect({
+      onEnded: () => { this.#become("starting"); },
       onGivenUp: () => { this.#giveUp(); },
       onProgress: (token, step) => { this.progress.take(token, step); },
     });
@@ -198,7 +226,9 @@ export class CoppiceClient implements vscode.Disposable {
 }
 
 function translated(error: unknown): unknown {
+  if (error instanceof ConnectionError) return new CoppiceError(ENDED);
   if (!(error instanceof ResponseError)) return error;
+  if (UNANSWERED.includes(error.code)) return new CoppiceError(ENDED);
   if (error.code === LSPErrorCodes.RequestCancelled) return new vscode.CancellationError();
   const data = error.data as { code?: ErrorCode } | undefined;
   return new CoppiceError(error.message, data?.code);

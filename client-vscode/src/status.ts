@@ -7,6 +7,8 @@ import type { Ended } from "./progress/feed";
 import type { UsageState } from "./protocol.gen";
 
 const RESULT_SHOWN_MS = 10_000;
+/** The title of a turn. How long it takes nobody knows, and what comes of it stands in the chat. */
+const TURN = "Working";
 
 /** The status bar's item: how full the window is; what the server works on, and for a moment what came of it. */
 export class Status implements vscode.Disposable {
@@ -56,7 +58,7 @@ export class Status implements vscode.Disposable {
   }
 
   #hear(ended: Ended | undefined): void {
-    if (ended?.message !== undefined) {
+    if (ended?.message !== undefined && ended.title !== TURN) {
       this.#ended = ended;
       clearTimeout(this.#ending);
       this.#ending = setTimeout(() => { this.#ended = undefined; this.#draw(); }, RESULT_SHOWN_MS);
@@ -72,7 +74,7 @@ export class Status implements vscode.Disposable {
       item.backgroundColor = new vscode.ThemeColor("statusBarItem.errorBackground");
       this.#put("$(warning) Coppice", "The Coppice server is not running. Click to start it.", "coppice.restartServer");
     } else if (work !== undefined) {
-      const percentage = work.percentage === undefined ? "" : ` ${Math.round(work.percentage)} %`;
+      const percentage = work.percentage === undefined || work.title === TURN ? "" : ` ${Math.round(work.percentage)} %`;
       this.#put(`$(sync~spin) ${work.title}${percentage}`, `${work.message ?? work.title}. Click to stop.`, "coppice.status.work");
     } else if (this.#ended !== undefined) {
       this.#put(`$(check) ${this.#ended.message ?? ""}`, `${this.#ended.title}: done. Click to see what the model sees now.`, "coppice.showContext");

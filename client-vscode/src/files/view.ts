@@ -53,7 +53,7 @@ export class FilesView implements vscode.TreeDataProvider<Element>, vscode.Dispo
 
   /** Where a tracked file lies. A path that is not absolute is one of the conversation's folder. */
   uri(path: string): vscode.Uri {
-    if (isAbsolute(path) || this.#folder === undefined) return vscode.Uri.file(path);
+    if (isAbsolute(path) || this.#folder?.scheme !== "file") return vscode.Uri.file(path);
     return vscode.Uri.joinPath(this.#folder, path);
   }
 

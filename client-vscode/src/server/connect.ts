@@ -34,7 +34,7 @@ export function languageClient(
       outputChannel: log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       initializationOptions: { settings: section(), ...ANSWERED },
-      errorHandler: restartingHandler(log, events.onGivenUp),
+      errorHandler: restartingHandler(log, events),
       initializationFailedHandler: () => false,
       middleware: {
         // The language client would show work where nobody can stop it; of its own display it hears the end alone.

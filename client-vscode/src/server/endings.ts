@@ -2,12 +2,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import * as vscode from "vscode";
 import { CloseAction, type CloseHandlerResult, ErrorAction, type ErrorHandler } from "vscode-languageclient/node";
 
+import type { ServerEvents } from "../client";
 import { Backoff } from "./backoff";
 
 const GIVING_UP = "The Coppice server keeps ending. Your conversations are safe; its log says why.";
 
-/** Starts a server that ended by itself again; `onGivenUp` is called when it ends too often. */
-export function restartingHandler(log: vscode.LogOutputChannel, onGivenUp: () => void): ErrorHandler {
+/** Starts a server that ended by itself again, until it ends too often. */
+export function restartingHandler(log: vscode.LogOutputChannel, { onEnded, onGivenUp }: ServerEvents): ErrorHandler {
   const backoff = new Backoff();
   return {
     error: (error) => {
@@ -21,6 +22,7 @@ export function restartingHandler(log: vscode.LogOutputChannel, onGivenUp: () =>
         void offerRestart(log);
         return { action: CloseAction.DoNotRestart, handled: true };
       }
+      onEnded();
       log.warn(`The server has ended. It is started again in ${delay} ms.`);
       await wait(delay);
       return { action: CloseAction.Restart, handled: true };
