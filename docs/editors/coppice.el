@@ -61,6 +61,19 @@ A long request shows its progress as Eglot shows any."
     (puthash (coppice-server) (plist-get made :id) coppice--conversations)
     (message "Coppice: new conversation %s" name)))
 
+(defun coppice-open ()
+  "Choose the current conversation."
+  (interactive)
+  (let* ((found (plist-get (coppice-request :coppice/conversation/list) :conversations))
+         (choices (mapcar (lambda (each)
+                            (cons (format "%s  %s" (or (plist-get each :name) (plist-get each :firstMessage) "")
+                                          (plist-get each :id))
+                                  (plist-get each :id)))
+                          found))
+         (chosen (cdr (assoc (completing-read "Conversation: " choices nil t) choices))))
+    (puthash (coppice-server) chosen coppice--conversations)
+    (coppice-request :coppice/conversation/get :conversationId chosen)))
+
 (defun coppice-compact (focus)
   "Compact the current conversation, with FOCUS where it is not empty."
   (interactive "sFocus (may be empty): ")

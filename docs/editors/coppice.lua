@@ -233,6 +233,14 @@ function M.transcript()
   show("transcript.md")
 end
 
+-- Has the server run a turn with the model of the settings; the transcript shows it message by message.
+function M.prompt(text)
+  M.ask("coppice/prompt", { content = text }, function(result)
+    say("the turn ended: " .. result.stopReason)
+  end)
+  M.transcript()
+end
+
 local function client_config(root)
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.workspace.textDocumentContent = vim.empty_dict()
@@ -315,6 +323,7 @@ local COMMANDS = {
   CoppiceNew = { word(M.new), "?", "Begin a conversation" },
   CoppiceOpen = { word(M.open), 0, "Choose the current conversation" },
   CoppiceCompact = { word(M.compact), "?", "Compact the conversation, with an optional focus" },
+  CoppicePrompt = { word(M.prompt), "+", "Say something to the model of the settings" },
   CoppiceCancel = { word(M.cancel), 0, "Stop what runs for the conversation" },
   CoppiceBranches = { word(M.branches), 0, "Switch to another branch" },
   CoppiceContext = { word(M.context), 0, "Show what the model sees" },

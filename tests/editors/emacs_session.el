@@ -15,6 +15,11 @@
         (find-file file)
         (call-interactively #'eglot)
         (coppice-new "Export")
+        (coppice-new "Other")
+        (let ((completing-read-function
+               (lambda (_ choices &rest _)
+                 (seq-find (lambda (each) (string-prefix-p "Export" each)) (mapcar #'car choices)))))
+          (push (cons 'opened (plist-get (plist-get (coppice-open) :conversation) :name)) seen))
         (let* ((turns (mapcan
                        (lambda (number)
                          (list `(:type "message" :message

@@ -143,6 +143,12 @@ local function session()
     return shown():find("part_100", 1, true)
   end)
   seen.refreshed = true
+
+  vim.cmd("CoppicePrompt what now?")
+  wait_for("the answer that there is no model", function()
+    return seen.said[#seen.said]:find("model", 1, true)
+  end)
+  seen.transcript = vim.fn.bufname()
   seen.status = coppice.status()
 end
 

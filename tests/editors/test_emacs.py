@@ -62,6 +62,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_emacs_starts_the_server_and_appends(seen: Any) -> None:
     assert seen["appended"] == 60
     assert "Coppice: new conversation Export" in seen["said"]
+    assert seen["opened"] == "Export"
 
 
 def test_emacs_compacts(seen: Any) -> None:

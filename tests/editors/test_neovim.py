@@ -74,6 +74,11 @@ def test_neovim_picks_a_branch_and_has_the_other_summarized(seen: Any) -> None:
     assert "branch_summary" in {node["type"] for node in seen["tree"]["nodes"]}
 
 
+def test_a_prompt_without_a_model_is_told_how_to_name_one(seen: Any) -> None:
+    assert "model.provider" in seen["said"][-1]
+    assert seen["transcript"].endswith("/transcript.md")
+
+
 def test_a_file_that_is_written_in_neovim_is_tracked(seen: Any) -> None:
     assert seen["files"]["modifiedFiles"] == ["main.py"]
     assert seen["files"]["records"][0]["sources"][0] == "editor"
