@@ -19,6 +19,12 @@ from coppice.service.turns import JOB, Turns
 from coppice.settings import Settings
 
 TITLE: Final = "Working"
+ENDINGS: Final = {
+    "stop": "Answered",
+    "length": "The reply was cut off at its limit",
+    "maxSteps": "Stopped after as many steps as were allowed",
+}
+"""What a person is told of a turn that ended, by its stop reason."""
 
 
 class Prompting:
@@ -48,7 +54,7 @@ class Prompting:
                 result = await Turn(self._rooms, params, settings, tools, shared).run()
             finally:
                 self._rooms.recovering.forget(conversation_id)
-            shared.end(f"Ended: {result.stop_reason}")
+            shared.end(ENDINGS[result.stop_reason])
             return result
 
         result = await self._rooms.context.jobs.run(
