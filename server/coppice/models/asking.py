@@ -178,6 +178,7 @@ class Asker:
         if not told:
             raise SummaryRejectedError(f"{self.name} reported nothing that the conversation bears out.")
         self._tally.sentences += len(told)
+        self._tally.repaired.append("told in sentences")
         return told
 
     def _text(self, part: Part, conversation: str, previous: str | None) -> str:

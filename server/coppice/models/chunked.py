@@ -89,7 +89,6 @@ class Chunked:
                 span.sentences += await self._asker.ask_in_sentences(text, hears)
             except SummaryRejectedError:
                 raise rejected from None
-            self._tally.repaired.append("told in sentences")
             return await self._with_rules(span, part, taken)
         self._keeps_format = True
         return self._carried(answer, span.told, part)
