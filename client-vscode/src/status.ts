@@ -3,12 +3,10 @@ import * as vscode from "vscode";
 import type { CoppiceClient } from "./client";
 import type { Conversations } from "./conversations";
 import { shortTokens } from "./format";
-import type { Ended } from "./progress/feed";
+import { type Ended, TURN } from "./progress/feed";
 import type { UsageState } from "./protocol.gen";
 
 const RESULT_SHOWN_MS = 10_000;
-/** The title of a turn. How long it takes nobody knows, and what comes of it stands in the chat. */
-const TURN = "Working";
 
 /** The status bar's item: how full the window is; what the server works on, and for a moment what came of it. */
 export class Status implements vscode.Disposable {

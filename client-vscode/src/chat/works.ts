@@ -1,11 +1,10 @@
 import type * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { TURN } from "../progress/feed";
 import type { Work } from "./messages";
 
 const COMPACTING = "Compacting";
-/** A turn's progress. The page shows turns in its own way, and of this only what a compaction within one says. */
-const TURN = "Working";
 
 type Listener = (conversationId: string, work: Work | undefined) => void;
 
@@ -34,6 +33,7 @@ export class Works implements vscode.Disposable {
         this.#put(conversationId, undefined);
       }),
       client.progress.listen((token, work, ended) => {
+        // The page shows turns in its own way, and of their progress only what a compaction within one says.
         if (work?.title === TURN || ended?.title === TURN) this.#withinTurn(work?.message);
         else this.#take(token, work && { title: work.title, stage: work.message, percentage: work.percentage, cancellable: true });
       }),

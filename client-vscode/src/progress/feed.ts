@@ -3,6 +3,9 @@ import type { WorkDoneProgressBegin, WorkDoneProgressEnd, WorkDoneProgressReport
 export type Step = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd;
 export type Token = string | number;
 
+/** The title of a turn's progress. */
+export const TURN = "Working";
+
 /** Work of the server, as far as it has told. `percentage` is 0 to 100. */
 export interface Work {
   title: string;

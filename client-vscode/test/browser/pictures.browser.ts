@@ -15,12 +15,12 @@ async function picture(panel: PanelPage, name: string): Promise<void> {
 }
 
 for (const theme of THEMES) {
-  inBrowser(`a conversation, ${theme}`, { theme, width: 360, height: 1500 }, async (panel) => {
+  inBrowser(`picture: a conversation, ${theme}`, { theme, width: 360, height: 1500 }, async (panel) => {
     await panel.tell(RUNNING, shown(TALK));
     await picture(panel, `conversation-${theme}`);
   });
 
-  inBrowser(`cards and details opened, ${theme}`, { theme, width: 360, height: 1700 }, async (panel) => {
+  inBrowser(`picture: cards and details opened, ${theme}`, { theme, width: 360, height: 1700 }, async (panel) => {
     await panel.tell(
       RUNNING,
       shown(TALK),
@@ -35,7 +35,7 @@ for (const theme of THEMES) {
     await picture(panel, `opened-${theme}`);
   });
 
-  inBrowser(`a turn that runs, ${theme}`, { theme, width: 280, height: 640 }, async (panel) => {
+  inBrowser(`picture: a turn that runs, ${theme}`, { theme, width: 280, height: 640 }, async (panel) => {
     await panel.tell(
       RUNNING,
       shown(TALK.slice(1, 2), { running: true, work: { title: "Compacting", stage: "Summarizing", percentage: 40, cancellable: true } }),
@@ -47,12 +47,12 @@ for (const theme of THEMES) {
   });
 }
 
-inBrowser("the narrowest sidebar", { width: 220, height: 1200 }, async (panel) => {
+inBrowser("picture: the narrowest sidebar", { width: 220, height: 1200 }, async (panel) => {
   await panel.tell(RUNNING, shown(TALK, { nextBefore: "m1" }));
   await picture(panel, "narrow");
 });
 
-inBrowser("the list of conversations", { width: 320, height: 500 }, async (panel) => {
+inBrowser("picture: the list of conversations", { width: 320, height: 500 }, async (panel) => {
   const others = ["Retry the upload", "settings from INI to TOML: plan, migration, and the tests of both", "Why is the export slow?"];
   await panel.tell(RUNNING, shown(TALK.slice(1, 3)), {
     type: "conversations",
@@ -62,7 +62,7 @@ inBrowser("the list of conversations", { width: 320, height: 500 }, async (panel
   await picture(panel, "picker");
 });
 
-inBrowser("nothing said, and no model", { width: 320, height: 500 }, async (panel) => {
+inBrowser("picture: nothing said, and no model", { width: 320, height: 500 }, async (panel) => {
   await panel.tell(RUNNING, { type: "shown", conversation: null, entries: [], running: false }, {
     type: "notice",
     level: "error",
@@ -72,7 +72,7 @@ inBrowser("nothing said, and no model", { width: 320, height: 500 }, async (pane
   await picture(panel, "welcome");
 });
 
-inBrowser("no server", { width: 320, height: 400 }, async (panel) => {
+inBrowser("picture: no server", { width: 320, height: 400 }, async (panel) => {
   await panel.tell({ type: "server", state: "stopped", message: "There is no `coppice` on the PATH. Install it, or name it in the setting coppice.server.path." });
   await picture(panel, "no-server");
 });

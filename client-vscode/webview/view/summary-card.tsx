@@ -24,7 +24,7 @@ interface CardProps {
 /** A compaction or a branch summary: a line of numbers that opens to the summary. */
 export const SummaryCard = memo(function SummaryCard({ item, undoable, report }: CardProps): JSX.Element {
   const compaction = item.kind === "compaction";
-  const title = compaction ? "Compacted" : "Summary of the branch that was left";
+  const title = compaction ? "Compacted" : "Branch summary";
   const numbers = sizes(item);
   const head = (
     <>
