@@ -318,8 +318,8 @@ async def test_a_slow_model_runs_out_of_time() -> None:
 
 
 async def test_a_model_that_slows_down_keeps_what_it_finished() -> None:
-    model = ScriptedModel([GOOD], window=6_000, seconds=0.25)
-    result = await written(model, request(long_session(60), max_tokens=1_500), seconds=0.6)
+    model = ScriptedModel([GOOD], window=6_000, seconds=2)
+    result = await written(model, request(long_session(60), max_tokens=1_500), seconds=5)
     assert result.details["chunksByRule"] >= 1
     assert "The rest of the conversation" in result.warnings[-1]
 

@@ -195,7 +195,7 @@ async def test_what_a_model_told_before_it_was_out_of_time_stays(
     make_client: MakeClient, provider: ProviderServer, kind: str
 ) -> None:
     provider.script = [answer(GOOD), hang_before_headers]
-    client = await make_client(asks(provider, kind, contextWindow=2_500, timeoutSeconds=1))
+    client = await make_client(asks(provider, kind, contextWindow=2_500, timeoutSeconds=4))
     made = await long_conversation(client)
     done = await client.ask("compact", conversationId=made, settings=SMALL_SUMMARY)
     assert done["summarizer"] == f"{kind}/small"

@@ -40,13 +40,12 @@ class Chunked:
         self._tally = tally
         self._most_chunks = most_chunks
         self._portions = Portions(request.report)
-        self._keeps_format: bool | None = None
 
     async def summarize(self, messages: Sequence[Message], part: Part, before: Summary) -> Summary:
         """The summary of `before` and `messages` together; constraints and sizes are not checked yet.
 
         A chunk that fails is told by rule once another has succeeded. Raises ModelError or
-        SummaryRejectedError when the first one fails.
+        SummaryRejectedError when the first one fails; one answer that is no summary is let pass.
         """
         groups = await asyncio.to_thread(self._groups, messages)
         span = Span(groups, before)
@@ -78,19 +77,19 @@ class Chunked:
     ) -> Summary:
         """The summary with the next chunk in it, whose sentences are the span's."""
         hears = partial(self._portions.hears, span)
-        if self._keeps_format is False:
+        if span.keeps_format is False:
             span.sentences += await self._asker.ask_in_sentences(text, hears)
             return await self._with_rules(span, part, taken)
         try:
             answer = await self._asker.ask(part, text, previous, hears)
         except NoFormatError as rejected:
-            self._keeps_format = bool(self._keeps_format)
+            span.keeps_format = bool(span.keeps_format)
             try:
                 span.sentences += await self._asker.ask_in_sentences(text, hears)
             except SummaryRejectedError:
                 raise rejected from None
             return await self._with_rules(span, part, taken)
-        self._keeps_format = True
+        span.keeps_format = True
         return self._carried(answer, span.told, part)
 
     async def _shrunk(self, span: Span, part: Part, window: int) -> CoppiceError | None:
@@ -149,7 +148,7 @@ class Chunked:
             raise error
         span.failures += 1
         hopeless = isinstance(error, ModelError) and error.kind in _HOPELESS
-        reports_now_and_then = is_slip and self._keeps_format is False
+        reports_now_and_then = is_slip and span.keeps_format is False
         tired = span.failures >= _MOST_FAILURES and not reports_now_and_then
         rest = hopeless or tired or self._asker.is_out_of_time()
         self._tally.warnings.append(

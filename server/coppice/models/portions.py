@@ -11,6 +11,8 @@ from coppice.compaction.summary import Summary
 class Span:
     """What is still to be told, and what is told of it so far: `told`, and beside it `sentences`.
 
+    `keeps_format` is None until the model has shown whether it can.
+
     `tokens_done` are those of the groups that are told, and `parts_done` in how many parts they were;
     `asked` are the groups of the part under way, `heard` how much of its answer has come, from 0 to 1, and
     `parts_left` how many parts are likely to follow.
@@ -20,6 +22,7 @@ class Span:
     told: Summary
     sentences: list[str] = field(default_factory=list)
     by_model: int = 0
+    keeps_format: bool | None = None
     shrinks: int = 0
     failures: int = 0
     tokens_done: int = 0
