@@ -10,9 +10,10 @@ export interface EditorOptions {
   settings?: Record<string, unknown>;
   /** Files of the workspace folder, by path. */
   files?: Record<string, string>;
-  /** The name of the workspace folder. */
-  folder?: string;
+  theme?: keyof typeof THEMES;
 }
+
+const THEMES = { dark: "Default Dark Modern", light: "Default Light Modern" };
 
 const QUIET = {
   "telemetry.telemetryLevel": "off",
@@ -37,11 +38,12 @@ export class Editor {
   readonly #process: ChildProcess;
 
   private constructor(options: EditorOptions) {
-    this.workspace = join(this.home, options.folder ?? "shop");
+    this.workspace = join(this.home, "shop");
     for (const [path, text] of Object.entries({ "README.md": "# Shop\n", ...options.files })) {
       this.write(path, text);
     }
-    this.#writeJson("User/settings.json", QUIET);
+    const theme = { "workbench.colorTheme": THEMES[options.theme ?? "dark"] };
+    this.#writeJson("User/settings.json", { ...QUIET, ...theme });
     this.configure(options.settings ?? {});
     this.#process = spawn(
       process.execPath,
@@ -86,10 +88,19 @@ export class Editor {
   }
 
   /** Writes a file of the workspace, as another program does. */
-  write(path: string, text: string): void {
+  write(path: string, text: string, mode = 0o644): void {
     const file = join(this.workspace, path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    writeFileSync(file, text, { mode });
+  }
+
+  /** The processes of the Coppice servers that this editor's windows started. */
+  servers(): number[] {
+    const ours = `COPPICE_STORAGE_DIRECTORY=${this.storage}\0`;
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .filter((pid) => read(`/proc/${pid}/cmdline`).endsWith("\0serve\0") && read(`/proc/${pid}/environ`).includes(ours))
+      .map(Number);
   }
 
   #writeJson(path: string, value: unknown): void {
@@ -123,4 +134,13 @@ export class Editor {
 function passedOn(): NodeJS.ProcessEnv {
   const needed = /^(PATH|LANG|TZ|TMPDIR|PIP_\w+|SSL_CERT_FILE|https?_proxy|no_proxy)$/i;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => needed.test(name)));
+}
+
+/** Nothing where the process has ended meanwhile. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }

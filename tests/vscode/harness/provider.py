@@ -16,6 +16,8 @@ from models.provider_replies import openai_events
 from models.provider_server import Exchange, ProviderServer
 from scripted import GOOD
 
+from coppice.tokens.counting import count_tokens
+
 PIECES: Final = 24
 """An answer comes in about so many pieces, so that a reader sees it grow."""
 
@@ -48,7 +50,7 @@ class Player:
             json.dumps({"kind": "summary" if asks_summary else "turn", **exchange.request.body}), flush=True
         )
         answer = self.summary if asks_summary else self._next_turn()
-        usage = (len(json.dumps(exchange.request.body)) // 4, max(1, len(answer.text) // 4))
+        usage = (count_tokens(json.dumps(exchange.request.body["messages"])), count_tokens(answer.text))
         await exchange.head()
         if answer.hangs:
             await exchange.until_dropped()

@@ -14,6 +14,8 @@ export interface Scene {
 }
 
 export interface SceneOptions extends EditorOptions {
+  /** The model may use the tests' tools; `ask` has the user asked first. */
+  tools?: "allow" | "ask";
   /** Leaves the extension without a model. */
   withoutModel?: boolean;
   contextWindow?: number;
@@ -24,7 +26,8 @@ export function scene(name: string, options: SceneOptions, play: (scene: Scene) 
   void test(name, async () => {
     const provider = await Provider.start();
     const model = options.withoutModel === true ? {} : provider.settings(options.contextWindow);
-    const editor = await Editor.start({ ...options, settings: { ...model, ...options.settings } });
+    const settings = { ...model, ...toolSettings(options.tools), ...options.settings };
+    const editor = await Editor.start({ ...options, settings });
     let window: Window | undefined;
     try {
       window = await Window.open(editor.url);
@@ -41,4 +44,12 @@ export function scene(name: string, options: SceneOptions, play: (scene: Scene) 
       provider.stop();
     }
   });
+}
+
+function toolSettings(tools: SceneOptions["tools"]): Record<string, unknown> {
+  if (tools === undefined) return {};
+  return {
+    "coppice.chat.tools": ["read_file", "write_file"],
+    "coppice.chat.confirmTools": tools === "ask" ? "firstUse" : "never",
+  };
 }

@@ -1,9 +1,10 @@
 // A browser window with VS Code in it, and what a person does there.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { chromium as browserType, type BrowserContext, type FrameLocator, type Locator, type Page } from "playwright-core";
+import { chromium as browserType, type BrowserContext, type Locator, type Page } from "playwright-core";
+import { Chat } from "./chat.ts";
 import { artifacts, chromium } from "./places.ts";
-import { PATIENCE } from "./waiting.ts";
+import { PATIENCE, until } from "./waiting.ts";
 
 const SWITCHES = [
   "--no-sandbox",
@@ -40,8 +41,13 @@ export class Window {
     return window;
   }
 
+  /** Waits until the extension is known: then its commands are. */
   async ready(): Promise<void> {
-    await this.page.locator(".monaco-workbench .statusbar").waitFor();
+    await this.#tab.waitFor();
+  }
+
+  get #tab(): Locator {
+    return this.page.locator(".activitybar").getByRole("tab", { name: "Coppice" });
   }
 
   async reload(): Promise<void> {
@@ -49,40 +55,109 @@ export class Window {
     await this.ready();
   }
 
-  /** Opens the Coppice sidebar. */
-  async openCoppice(): Promise<void> {
-    await this.page.locator(".activitybar").getByRole("tab", { name: "Coppice" }).click();
+  /** Opens the Coppice sidebar, and gives the chat in it once one can write there. */
+  async openCoppice(): Promise<Chat> {
+    await this.#tab.click();
+    await this.chat.frame.locator("textarea:enabled").waitFor();
+    return this.chat;
   }
 
-  /** The document of the Chat view. */
-  get chat(): FrameLocator {
-    return this.page.frameLocator("iframe.webview").frameLocator("#active-frame");
+  get chat(): Chat {
+    return new Chat(this.page.frameLocator("iframe.webview").frameLocator("#active-frame"));
   }
 
-  /** A section of the sidebar, by its title. */
-  section(title: string): Locator {
-    return this.page.locator(".sidebar .pane").filter({ has: this.page.getByRole("button", { name: `${title} Section` }) });
+  /** The rows of a tree view in the sidebar, by the view's title. */
+  rows(view: string): Locator {
+    return this.page.locator(".pane").filter({ has: this.#header(view) }).locator(".monaco-list-row");
+  }
+
+  /** Opens a view of the sidebar that is folded. */
+  async expand(view: string): Promise<void> {
+    await this.#setExpanded(view, "true");
+  }
+
+  async fold(view: string): Promise<void> {
+    await this.#setExpanded(view, "false");
+  }
+
+  async #setExpanded(view: string, wanted: "true" | "false"): Promise<void> {
+    const header = this.#header(view);
+    if ((await header.getAttribute("aria-expanded")) !== wanted) await header.click();
+  }
+
+  #header(view: string): Locator {
+    return this.page.getByRole("button", { name: `${view} Section` });
+  }
+
+  /** Draws the sidebar's edge to `width` pixels. */
+  async widenSidebar(width: number): Promise<void> {
+    const box = await this.page.locator(".part.sidebar").boundingBox();
+    if (box === null) throw new Error("The sidebar is closed.");
+    const { mouse } = this.page;
+    await mouse.move(box.x + box.width + 2, 300);
+    await mouse.down();
+    await mouse.move(box.x + width, 300, { steps: 4 });
+    await mouse.up();
+  }
+
+  /** Takes an entry of a row's context menu. */
+  async menu(row: Locator, entry: string): Promise<void> {
+    await row.click({ button: "right" });
+    const item = this.page.getByRole("menuitem", { name: entry });
+    // A click that comes too soon after the menu is taken for the end of the one that opened it.
+    await item.hover();
+    await this.page.keyboard.press("Enter");
+    await item.waitFor({ state: "hidden" });
+  }
+
+  /** Opens a file of the workspace in the editor. */
+  async openFile(path: string): Promise<void> {
+    await this.page.keyboard.press("Control+P");
+    await this.#box.fill(path);
+    await this.choose(path.split("/").at(-1) ?? path);
+    await this.page.locator(".editor-container .monaco-editor").first().waitFor();
+  }
+
+  editorTab(name: string): Locator {
+    return this.page.locator(".tabs-container").getByRole("tab", { name });
   }
 
   /** Runs a command from the palette. */
   async run(title: string): Promise<void> {
     await this.page.keyboard.press("F1");
-    const box = this.page.locator(".quick-input-widget input[type=text]");
-    await box.fill(`>${title}`);
+    await this.#box.fill(`>${title}`);
     await this.choose(title);
   }
 
+  /** The entries of the open quick pick. */
+  get choices(): Locator {
+    return this.page.locator(".quick-input-list .monaco-list-row");
+  }
+
   /** Takes the entry of the open quick pick that has this text. */
-  async choose(text: string | RegExp): Promise<void> {
-    const rows = this.page.locator(".quick-input-list .monaco-list-row");
-    await rows.filter({ hasText: text }).first().click();
+  async choose(text: string): Promise<void> {
+    await this.choices.filter({ hasText: text }).first().click();
   }
 
   /** Answers the open input box. */
   async answer(text: string): Promise<void> {
-    const box = this.page.locator(".quick-input-widget input[type=text]");
-    await box.fill(text);
-    await box.press("Enter");
+    await this.#box.fill(text);
+    await this.#box.press("Enter");
+  }
+
+  /** Names a file in the open file dialog, once it has filled in the folder that it begins in. */
+  async chooseFile(path: string): Promise<void> {
+    await until("the file dialog shows a folder", async () => (await this.#box.inputValue()).endsWith("/"));
+    await this.answer(path);
+  }
+
+  get #box(): Locator {
+    return this.page.locator(".quick-input-widget input[type=text]");
+  }
+
+  /** A question that must be answered first. */
+  get dialog(): Locator {
+    return this.page.getByRole("dialog");
   }
 
   get statusBar(): Locator {
@@ -90,7 +165,7 @@ export class Window {
   }
 
   get notifications(): Locator {
-    return this.page.locator(".notification-toast, .notification-list-item");
+    return this.page.locator(".notification-list-item");
   }
 
   async screenshot(name: string): Promise<void> {

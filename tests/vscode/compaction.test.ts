@@ -1,0 +1,81 @@
+import { equal, match } from "node:assert/strict";
+import { join } from "node:path";
+import type { Chat } from "./harness/chat.ts";
+import { unfold } from "./harness/chat.ts";
+import { SUMMARY } from "./harness/example.ts";
+import { root } from "./harness/places.ts";
+import type { Provider } from "./harness/provider.ts";
+import { scene } from "./harness/scene.ts";
+import { until } from "./harness/waiting.ts";
+
+const KEEPING_LITTLE = { settings: { "coppice.compaction.keepRecentTokens": 200 } };
+const NUMBERS = /[\d.]+k? → [\d.]+k? tokens/;
+
+/** Three turns; what is before the last is worth a summary. */
+async function talk(chat: Chat, provider: Provider): Promise<void> {
+  const steps = Array.from({ length: 150 }, (_, at) => `${String(at + 1)}. Look at part ${String(at + 1)} of the shop and move its prices to cents.`);
+  await chat.play(provider, {
+    asks: "Plan the move to cents, in detail. The JSON of the public API must not change.",
+    answers: [{ text: `This is the plan.\n\n${steps.join("\n")}` }],
+  });
+  await chat.play(provider, { asks: "Why in this order?", answers: [{ text: "Each part needs the one before it. ".repeat(40) }] });
+  await chat.play(provider, { asks: "Which part is first?", answers: [{ text: "The first part is `src/prices.py`." }] });
+}
+
+scene("a compaction from the palette shows how far it is, and then its numbers", KEEPING_LITTLE, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  await talk(chat, provider);
+  provider.summaries({ text: SUMMARY, seconds: 4 });
+  await window.run("Coppice: Compact Conversation");
+  await window.statusBar.getByText("Compacting").waitFor();
+  await chat.work.filter({ hasText: "Compacting" }).waitFor();
+  await window.screenshot("compacting");
+
+  await chat.compactions.waitFor();
+  await chat.rests();
+  match((await chat.compactions.textContent()) ?? "", NUMBERS);
+  await unfold(chat.compactions);
+  await chat.compactions.getByText("The JSON of the public API must not change").first().waitFor();
+  await chat.compactions.getByText("Cents, not Decimal").first().waitFor();
+  await window.screenshot("compacted");
+
+  await chat.compactions.getByRole("button", { name: "Undo Compaction" }).click();
+  await chat.compactions.waitFor({ state: "hidden" });
+  equal(await chat.asked.count(), 3);
+  await chat.play(provider, { asks: "Go on.", answers: [{ text: "With pleasure." }] });
+  const sent = JSON.stringify(provider.asked.at(-1)?.messages);
+  match(sent, /Look at part 77 of the shop/);
+});
+
+scene("a compaction that is cancelled has changed nothing, and the panel says so", KEEPING_LITTLE, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  await talk(chat, provider);
+  provider.summaries({ hangs: true });
+  await window.run("Coppice: Compact Conversation");
+  await until("a summary is asked for", () => provider.asked.some(({ kind }) => kind === "summary"));
+  await chat.work.getByRole("button", { name: "Cancel" }).click();
+  await chat.notices.filter({ hasText: /cancelled/i }).waitFor();
+  await chat.rests();
+  equal(await chat.compactions.count(), 0);
+  await window.reload();
+  await window.openCoppice();
+  await chat.replies.filter({ hasText: "The first part is" }).waitFor();
+  equal(await chat.compactions.count(), 0);
+});
+
+scene("without a model the panel says how to set one, and compacting works", { ...KEEPING_LITTLE, withoutModel: true }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  await chat.send("Is anybody there?");
+  const notice = chat.notices.filter({ hasText: /model/i });
+  await notice.getByRole("button", { name: "Set Up a Model" }).waitFor();
+  await window.screenshot("without-model");
+  equal(provider.asked.length, 0);
+
+  await window.run("Coppice: Import Conversation…");
+  await window.chooseFile(join(root, "docs", "examples", "settings-migration.jsonl"));
+  await chat.replies.first().waitFor();
+  await window.run("Coppice: Compact Conversation");
+  await chat.compactions.waitFor();
+  match((await chat.compactions.textContent()) ?? "", NUMBERS);
+  equal(provider.asked.length, 0);
+});

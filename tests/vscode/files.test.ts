@@ -1,0 +1,37 @@
+import { FILES } from "./harness/example.ts";
+import { scene } from "./harness/scene.ts";
+
+scene("a file that is edited and saved stands under Files, and opens from there", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  await chat.play(provider, { asks: "I'll change the API myself.", answers: [{ text: "Tell me when it is done." }] });
+  await window.openFile("src/api.py");
+  await window.page.keyboard.press("Control+End");
+  await window.page.keyboard.type("# prices are cents");
+  await window.page.keyboard.press("Control+S");
+
+  await window.expand("Files");
+  const row = window.rows("Files").filter({ hasText: "api.py" });
+  await row.waitFor();
+  await window.screenshot("files");
+  await window.page.keyboard.press("Control+K");
+  await window.page.keyboard.press("Control+W");
+  await window.editorTab("api.py").waitFor({ state: "hidden" });
+  await row.click();
+  await window.editorTab("api.py").waitFor();
+});
+
+scene("files that tools read and wrote stand under Files", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  await chat.play(provider, {
+    asks: "Read the prices, and write notes.",
+    answers: [
+      { calls: [["call-1", "read_file", { path: "src/prices.py" }]] },
+      { calls: [["call-2", "write_file", { path: "notes.md", content: "Floats." }]] },
+      { text: "They are floats; the notes say so." },
+    ],
+  });
+  await window.expand("Files");
+  await window.rows("Files").filter({ hasText: "Read" }).click();
+  await window.rows("Files").filter({ hasText: "prices.py" }).waitFor();
+  await window.rows("Files").filter({ hasText: "notes.md" }).waitFor();
+});

@@ -1,0 +1,90 @@
+// The Chat view: what stands in it, and what a person does there.
+import type { FrameLocator, Locator } from "playwright-core";
+import type { Turn } from "./example.ts";
+import type { Provider } from "./provider.ts";
+
+export class Chat {
+  readonly frame: FrameLocator;
+
+  constructor(frame: FrameLocator) {
+    this.frame = frame;
+  }
+
+  get input(): Locator {
+    return this.frame.getByTestId("message-input");
+  }
+
+  get stop(): Locator {
+    return this.frame.getByTestId("stop");
+  }
+
+  get asked(): Locator {
+    return this.frame.getByTestId("user");
+  }
+
+  get replies(): Locator {
+    return this.frame.getByTestId("assistant");
+  }
+
+  /** The reply that is being written. */
+  get draft(): Locator {
+    return this.frame.getByTestId("draft");
+  }
+
+  get tools(): Locator {
+    return this.frame.getByTestId("tool");
+  }
+
+  get compactions(): Locator {
+    return this.frame.getByTestId("compaction");
+  }
+
+  get branchSummaries(): Locator {
+    return this.frame.getByTestId("branchSummary");
+  }
+
+  get notices(): Locator {
+    return this.frame.getByTestId("notice");
+  }
+
+  /** Long work that is going on. */
+  get work(): Locator {
+    return this.frame.getByTestId("work");
+  }
+
+  get meter(): Locator {
+    return this.frame.getByTestId("context-meter");
+  }
+
+  async send(text: string): Promise<void> {
+    await this.input.fill(text);
+    await this.input.press("Enter");
+  }
+
+  /** A whole turn: what is asked, and everything that is answered. */
+  async play(provider: Provider, turn: Turn): Promise<void> {
+    for (const answer of turn.answers) provider.turn(answer);
+    const last = turn.answers.at(-1)?.text?.split("\n")[0]?.replaceAll(/[*`]/g, "") ?? "";
+    await this.send(turn.asks);
+    await this.replies.filter({ hasText: last }).waitFor();
+    await this.rests();
+  }
+
+  /** Goes back to before a message, whose text comes into the input. */
+  async edit(text: string): Promise<void> {
+    const message = this.asked.filter({ hasText: text });
+    await message.hover();
+    await message.getByRole("button", { name: "Edit and Resend" }).click();
+    await message.waitFor({ state: "hidden" });
+  }
+
+  /** Waits until nothing runs any more. */
+  async rests(): Promise<void> {
+    await this.frame.getByTestId("send").waitFor();
+  }
+}
+
+/** Opens what is folded. */
+export async function unfold(folded: Locator): Promise<void> {
+  await folded.getByRole("button", { expanded: false }).first().click();
+}

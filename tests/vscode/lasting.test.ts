@@ -1,0 +1,35 @@
+import { equal } from "node:assert/strict";
+import { CENTS_TURN, FILES } from "./harness/example.ts";
+import { scene } from "./harness/scene.ts";
+import { until } from "./harness/waiting.ts";
+
+scene("everything is still there when the window is reloaded", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  await chat.play(provider, CENTS_TURN);
+  await window.reload();
+  await window.openCoppice();
+  await chat.replies.filter({ hasText: "Shall I change the API next?" }).waitFor();
+  equal(await chat.asked.innerText(), CENTS_TURN.asks);
+  equal(await chat.tools.count(), 3);
+  await window.rows("Branches").first().waitFor();
+});
+
+scene("a server that is restarted, or killed in the middle of a turn, loses nothing", {}, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  await chat.play(provider, { asks: "Hello", answers: [{ text: "Hello to you." }] });
+  const [first] = editor.servers();
+  await window.run("Coppice: Restart Server");
+  await until("another server runs", () => editor.servers().some((pid) => pid !== first));
+  await chat.play(provider, { asks: "Still there?", answers: [{ text: "I have a new process." }] });
+
+  const [second] = editor.servers();
+  provider.turn({ hangs: true });
+  await chat.send("Wait for it.");
+  await until("the model is asked", () => provider.asked.length === 3);
+  process.kill(second!, "SIGKILL");
+  await until("another server runs", () => editor.servers().some((pid) => pid !== second));
+  await chat.rests();
+  await chat.asked.filter({ hasText: "Wait for it." }).waitFor();
+  await chat.play(provider, { asks: "And now?", answers: [{ text: "I was killed, and am back." }] });
+  equal(await chat.asked.count(), 4);
+});
