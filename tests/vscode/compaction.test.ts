@@ -9,7 +9,7 @@ import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 
 const KEEPING_LITTLE = { settings: { "coppice.compaction.keepRecentTokens": 200 } };
-const NUMBERS = /[\d.]+k? → [\d.]+k? tokens/;
+const NUMBERS = /[\d.,]+k? → [\d.,]+k? tokens/;
 
 /** Three turns; what is before the last is worth a summary. */
 async function talk(chat: Chat, provider: Provider): Promise<void> {

@@ -124,9 +124,16 @@ export class Window {
 
   /** Runs a command from the palette. */
   async run(title: string): Promise<void> {
-    await this.page.keyboard.press("F1");
-    await this.#box.fill(`>${title}`);
-    await this.choose(title);
+    await until(`the palette offers ${title}`, async () => {
+      await this.page.keyboard.press("F1");
+      try {
+        await this.#box.fill(`>${title}`, { timeout: 3000 });
+        await this.choices.filter({ hasText: title }).first().click({ timeout: 5000 });
+        return true;
+      } catch {
+        return false; // Something took the focus, and with it the palette.
+      }
+    });
   }
 
   /** The entries of the open quick pick. */
@@ -148,7 +155,14 @@ export class Window {
   /** Names a file in the open file dialog, once it has filled in the folder that it begins in. */
   async chooseFile(path: string): Promise<void> {
     await until("the file dialog shows a folder", async () => (await this.#box.inputValue()).endsWith("/"));
-    await this.answer(path);
+    await until("the file is taken", async () => {
+      // The dialog reads the folder first, and then says what it is about to take.
+      if ((await this.#box.inputValue()) !== path) await this.#box.fill(path);
+      await this.page.waitForTimeout(1000);
+      if ((await this.#box.inputValue()) === path) await this.#box.press("Enter");
+      await this.page.waitForTimeout(500);
+      return !(await this.#box.isVisible());
+    });
   }
 
   get #box(): Locator {
