@@ -93,6 +93,14 @@ test("a notice goes when another conversation is opened, and stays when the firs
   assert.equal(after(shown("a"), notice, shown("b")).notices.length, 0);
 });
 
+test("a model that is offered stays offered until another is, or none", () => {
+  const offer = (name?: string): ToPage => ({ type: "modelOffer", name });
+  const shown: ToPage = { type: "shown", conversation: null, entries: [], running: false };
+  assert.equal(after(offer("Small"), shown).offeredModel, "Small");
+  assert.equal(after(offer("Small"), offer("Large")).offeredModel, "Large");
+  assert.equal(after(offer("Small"), offer()).offeredModel, undefined);
+});
+
 test("the host takes nothing of the page but what the messages allow", () => {
   assert.deepEqual(fromPageMessage({ type: "send", text: "hi", more: 1 }), { type: "send", text: "hi" });
   const refused = [

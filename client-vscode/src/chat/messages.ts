@@ -46,6 +46,8 @@ const fromPage = v.variant("type", [
   v.object({ type: v.literal("openLink"), href: v.pipe(v.string(), v.maxLength(8000)) }),
   v.object({ type: v.literal("copy"), text }),
   v.object({ type: v.literal("run"), command: v.picklist(PAGE_COMMANDS) }),
+  /** Has the model of the last `modelOffer` answer from now on. */
+  v.object({ type: v.literal("takeModel") }),
 ]);
 
 const entry = v.custom<Entry>(
@@ -103,6 +105,8 @@ const toPage = v.variant("type", [
     text: v.string(),
     action: v.optional(v.object({ label: v.string(), command: v.picklist(PAGE_COMMANDS) })),
   }),
+  /** The model of VS Code that could answer where none is set; without a name there is none. */
+  v.object({ type: v.literal("modelOffer"), name: v.optional(v.string()) }),
   /** Puts text into the input; with `ifEmpty` only where the user has not begun another. */
   v.object({ type: v.literal("input"), text, ifEmpty: v.optional(v.boolean()) }),
   v.object({ type: v.literal("focus") }),

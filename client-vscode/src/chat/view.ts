@@ -7,6 +7,7 @@ import type { Chat } from "./panel";
 import { html } from "./html";
 import { target } from "./links";
 import { type FromPage, fromPageMessage, memoryOf, type ToPage } from "./messages";
+import { ModelOffer } from "./offer";
 import { ShownConversation } from "./shown";
 import { PromptFailure, Turns } from "./turns";
 import { Works } from "./works";
@@ -19,6 +20,7 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
   readonly #turns: Turns;
   readonly #works: Works;
   readonly #shown: ShownConversation;
+  readonly #offer: ModelOffer;
   readonly #listening: vscode.Disposable[];
   #view: vscode.WebviewView | undefined;
   #isReady = false;
@@ -35,6 +37,7 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
     this.#turns = new Turns(client);
     this.#works = new Works(client, () => conversations.active, (conversationId, work) => { post({ type: "work", conversationId, work }); });
     this.#shown = new ShownConversation(client, this.#turns, this.#works, post);
+    this.#offer = new ModelOffer(post);
     this.#listening = [
       this.#turns.onUpdate((update) => { post({ type: "update", ...update }); }),
       this.#turns.onDidChange((conversationId) => {
@@ -87,7 +90,7 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
   }
 
   dispose(): void {
-    for (const each of [...this.#listening, this.#turns, this.#works]) each.dispose();
+    for (const each of [...this.#listening, this.#turns, this.#works, this.#offer]) each.dispose();
   }
 
   async #handle(message: FromPage): Promise<void> {
@@ -126,6 +129,9 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
         return;
       case "run":
         await vscode.commands.executeCommand(message.command);
+        return;
+      case "takeModel":
+        await this.#offer.take();
         return;
     }
     if (conversationId === undefined) return;
@@ -216,7 +222,9 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
     }
     const code = error instanceof CoppiceError ? error.code : undefined;
     const level = code === "nothing-to-compact" || code === "cancelled-by-hook" ? "info" : "error";
-    const action = code === "no-model" ? { label: "Set Up a Model", command: "coppice.setUpModel" as const } : undefined;
+    const lacksModel = code === "no-model";
+    if (lacksModel) this.#guard(this.#offer.make());
+    const action = lacksModel ? { label: "Set Up a Model", command: "coppice.setUpModel" as const } : undefined;
     this.#post({ type: "notice", level, text: sentence(error), action });
   }
 }

@@ -3,10 +3,10 @@ import * as vscode from "vscode";
 import type { CoppiceClient } from "../client";
 import { type Keys, OWN_VARIABLE } from "../models/keys";
 import { enabledTools } from "../models/tools";
+import { setEditorModel, setPersonal } from "../settings/personal";
 import type { Commands } from "./registry";
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const GLOBAL = vscode.ConfigurationTarget.Global;
 
 type Provider = "editor" | "openai" | "anthropic" | "none";
 
@@ -42,7 +42,7 @@ async function setUpModel(client: CoppiceClient, keys: Keys): Promise<void> {
     case "anthropic":
       return useEndpoint(client, keys, picked.provider);
     case "none":
-      return set({ "model.provider": "none" });
+      return setPersonal({ "model.provider": "none" });
     case undefined:
       return undefined;
   }
@@ -53,8 +53,7 @@ async function useEditor(offered: vscode.LanguageModelChat[]): Promise<void> {
   const items = offered.map((model) => ({ label: model.name, description: `${model.vendor} ${model.family}`, model }));
   const picked = await vscode.window.showQuickPick(items, { title: "A Model of VS Code" });
   if (picked === undefined) return;
-  const { id, maxInputTokens } = picked.model;
-  await set({ "model.provider": "editor", "model.name": id, "model.contextWindow": maxInputTokens, "model.baseUrl": undefined });
+  await setEditorModel(picked.model);
 }
 
 async function useEndpoint(client: CoppiceClient, keys: Keys, provider: "openai" | "anthropic"): Promise<void> {
@@ -68,7 +67,7 @@ async function useEndpoint(client: CoppiceClient, keys: Keys, provider: "openai"
   const known = settings.get<string | null>("model.name") ?? "";
   const name = await vscode.window.showInputBox({ title: "Model", prompt: "The model's name, as the provider writes it.", value: known, validateInput });
   if (name === undefined) return;
-  await set({ "model.provider": provider, "model.baseUrl": baseUrl.trim() || undefined, "model.name": name.trim() });
+  await setPersonal({ "model.provider": provider, "model.baseUrl": baseUrl.trim() || undefined, "model.name": name.trim() });
   await askForKey(client, keys, variableOf("model"));
 }
 
@@ -83,7 +82,7 @@ async function askForKey(client: CoppiceClient, keys: Keys, name: string): Promi
   const key = await vscode.window.showInputBox({ title: "API Key", prompt, password: true, ignoreFocusOut: true });
   if (key === undefined || key.trim() === "") return;
   await keys.set(name, key.trim());
-  if (name === OWN_VARIABLE) await set({ "model.apiKeyEnv": OWN_VARIABLE });
+  if (name === OWN_VARIABLE) await setPersonal({ "model.apiKeyEnv": OWN_VARIABLE });
   await client.restart();
 }
 
@@ -108,10 +107,5 @@ async function chooseTools(): Promise<void> {
   if (picked === undefined) return;
   const there = new Set(items.map(({ label }) => label));
   const absent = [...enabled].filter((name) => !there.has(name));
-  await set({ "chat.tools": [...picked.map(({ label }) => label), ...absent] });
-}
-
-async function set(values: Record<string, unknown>): Promise<void> {
-  const settings = vscode.workspace.getConfiguration("coppice");
-  for (const [name, value] of Object.entries(values)) await settings.update(name, value, GLOBAL);
+  await setPersonal({ "chat.tools": [...picked.map(({ label }) => label), ...absent] });
 }

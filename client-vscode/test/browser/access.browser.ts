@@ -13,6 +13,7 @@ for (const theme of THEMES) {
       shown(TALK, { nextBefore: "m1", running: true, work: { title: "Compacting", stage: "Summarizing", percentage: 40, cancellable: true } }),
       { type: "conversations", conversations: [CONVERSATION, { ...CONVERSATION, id: "c2", name: "Another" }] },
       { type: "update", conversationId: "c1", update: { kind: "text", text: "An answer that" } },
+      { type: "modelOffer", name: "Scripted" },
       { type: "notice", level: "error", text: "No model is set up.", action: { label: "Set Up a Model", command: "coppice.setUpModel" } },
       { type: "usage", conversationId: "c1", usage: { ...USAGE, breakdown: BREAKDOWN } },
     );

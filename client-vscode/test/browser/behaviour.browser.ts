@@ -204,3 +204,18 @@ inBrowser("no width makes the page scroll sideways", { height: 3000 }, async (pa
     assert.deepEqual(wide, [], `${width} pixels`);
   }
 });
+
+inBrowser("where no model is set, one that VS Code offers is a click away; other notices offer none", {}, async (panel) => {
+  const action = { label: "Set Up a Model", command: "coppice.setUpModel" } as const;
+  await panel.tell(RUNNING, shown([]), { type: "notice", level: "error", text: "No model is set.", action }, { type: "notice", level: "error", text: "The disk is full." });
+  const use = panel.page.getByRole("button", { name: "Use Scripted of VS Code" });
+  assert.equal(await use.count(), 0);
+  await panel.tell({ type: "modelOffer", name: "Scripted" });
+  assert.equal(await use.count(), 1);
+  await panel.tell({ type: "modelOffer" });
+  assert.equal(await use.count(), 0);
+  await panel.tell({ type: "modelOffer", name: "Scripted" });
+  await use.click();
+  assert.deepEqual((await panel.asked()).filter(({ type }) => type === "takeModel"), [{ type: "takeModel" }]);
+  assert.deepEqual(await panel.page.locator(".notice-text").allInnerTexts(), ["The disk is full."]);
+});

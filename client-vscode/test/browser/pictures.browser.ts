@@ -72,6 +72,16 @@ inBrowser("picture: nothing said, and no model", { width: 320, height: 500 }, as
   await picture(panel, "welcome");
 });
 
+inBrowser("picture: no model is set, and VS Code offers one", { width: 320, height: 500 }, async (panel) => {
+  await panel.tell(RUNNING, { type: "shown", conversation: null, entries: [], running: false }, { type: "modelOffer", name: "Claude Sonnet" }, {
+    type: "notice",
+    level: "error",
+    text: "No model is set. Name one in the settings; compacting works without.",
+    action: { label: "Set Up a Model", command: "coppice.setUpModel" },
+  });
+  await picture(panel, "model-offer");
+});
+
 inBrowser("picture: no server", { width: 320, height: 400 }, async (panel) => {
   await panel.tell({ type: "server", state: "stopped", message: "There is no `coppice` on the PATH. Install it, or name it in the setting coppice.server.path." });
   await picture(panel, "no-server");

@@ -26,6 +26,8 @@ export interface PanelState {
   /** Undefined until the host has told what to show. */
   shown?: Shown;
   notices: readonly Notice[];
+  /** The name of the model of VS Code that could answer where none is set. */
+  offeredModel?: string | undefined;
   /** By the compaction's entry. */
   reports: Readonly<Record<string, Told<"compacted">>>;
   enterSends: boolean;
@@ -60,6 +62,8 @@ export function reduce(state: PanelState, action: Action): PanelState {
     }
     case "dismiss":
       return { ...state, notices: state.notices.filter((notice) => notice.id !== action.id) };
+    case "modelOffer":
+      return { ...state, offeredModel: action.name };
     case "preferences":
       return { ...state, enterSends: action.enterSends };
     case "memory":

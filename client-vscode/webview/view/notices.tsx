@@ -26,7 +26,13 @@ export function WorkBar({ work }: { work: Work }): JSX.Element {
 const ICONS = { info: "info", warning: "warning", error: "error" };
 const WORDS = { info: "Note:", warning: "Warning:", error: "Error:" };
 
-export function Notices({ notices, onDismiss }: { notices: readonly Notice[]; onDismiss: (id: number) => void }): JSX.Element {
+interface NoticesProps {
+  notices: readonly Notice[];
+  offeredModel: string | undefined;
+  onDismiss: (id: number) => void;
+}
+
+export function Notices({ notices, offeredModel, onDismiss }: NoticesProps): JSX.Element {
   return (
     <div class="notices" role="status">
       {notices.map(({ id, level, text, action }) => (
@@ -34,16 +40,35 @@ export function Notices({ notices, onDismiss }: { notices: readonly Notice[]; on
           <Icon name={ICONS[level]} label={WORDS[level]} />
           <div class="notice-text">
             <p>{text}</p>
-            {action && (
-              <button type="button" class="button" onClick={() => { post({ type: "run", command: action.command }); }}>
-                {action.label}
-              </button>
-            )}
+            {action && <Ways action={action} offeredModel={offeredModel} onTaken={() => { onDismiss(id); }} />}
           </div>
           <IconButton name="close" label="Dismiss" onClick={() => { onDismiss(id); }} />
         </div>
       ))}
     </div>
+  );
+}
+
+interface WaysProps {
+  action: NonNullable<Notice["action"]>;
+  offeredModel: string | undefined;
+  onTaken: () => void;
+}
+
+/** What can be done about a notice. Where a model is to be set up and VS Code offers one, that is one click. */
+function Ways({ action, offeredModel, onTaken }: WaysProps): JSX.Element {
+  const offer = action.command === "coppice.setUpModel" ? offeredModel : undefined;
+  const take = (): void => {
+    post({ type: "takeModel" });
+    onTaken();
+  };
+  return (
+    <p class="buttons">
+      {offer !== undefined && <button type="button" class="button" onClick={take}>Use {offer} of VS Code</button>}
+      <button type="button" class={offer === undefined ? "button" : "button secondary"} onClick={() => { post({ type: "run", command: action.command }); }}>
+        {action.label}
+      </button>
+    </p>
   );
 }
 

@@ -25,7 +25,7 @@ export function Panel({ state, filling, onDismiss }: PanelProps): JSX.Element {
         {shown && !isEmpty(shown) ? <Log key={id} shown={shown} reports={state.reports} /> : <Empty state={state} />}
       </main>
       <footer class="footer">
-        <Notices notices={state.notices} onDismiss={onDismiss} />
+        <Notices notices={state.notices} offeredModel={state.offeredModel} onDismiss={onDismiss} />
         {shown && <ServerNotice server={server} />}
         {shown?.work && <WorkBar work={shown.work} />}
         <Foot key={id} state={state} id={id} filling={filling} />
