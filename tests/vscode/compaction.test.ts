@@ -1,26 +1,14 @@
 import { equal, match } from "node:assert/strict";
 import { join } from "node:path";
-import type { Chat } from "./harness/chat.ts";
 import { unfold } from "./harness/chat.ts";
 import { SUMMARY } from "./harness/example.ts";
 import { root } from "./harness/places.ts";
-import type { Provider } from "./harness/provider.ts";
 import { scene } from "./harness/scene.ts";
+import { talk } from "./harness/talk.ts";
 import { until } from "./harness/waiting.ts";
 
 const KEEPING_LITTLE = { settings: { "coppice.compaction.keepRecentTokens": 200 } };
 const NUMBERS = /[\d.,]+k? → [\d.,]+k? tokens/;
-
-/** Three turns; what is before the last is worth a summary. */
-async function talk(chat: Chat, provider: Provider): Promise<void> {
-  const steps = Array.from({ length: 150 }, (_, at) => `${String(at + 1)}. Look at part ${String(at + 1)} of the shop and move its prices to cents.`);
-  await chat.play(provider, {
-    asks: "Plan the move to cents, in detail. The JSON of the public API must not change.",
-    answers: [{ text: `This is the plan.\n\n${steps.join("\n")}` }],
-  });
-  await chat.play(provider, { asks: "Why in this order?", answers: [{ text: "Each part needs the one before it. ".repeat(40) }] });
-  await chat.play(provider, { asks: "Which part is first?", answers: [{ text: "The first part is `src/prices.py`." }] });
-}
 
 scene("a compaction from the palette shows how far it is, and then its numbers", KEEPING_LITTLE, async ({ window, provider }) => {
   const chat = await window.openCoppice();

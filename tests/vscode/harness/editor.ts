@@ -15,6 +15,8 @@ export interface EditorOptions {
 
 const THEMES = { dark: "Default Dark Modern", light: "Default Light Modern" };
 
+const MACHINE_SETTINGS = "Machine/settings.json";
+
 const QUIET = {
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
@@ -44,7 +46,7 @@ export class Editor {
     }
     const theme = { "workbench.colorTheme": THEMES[options.theme ?? "dark"] };
     this.#writeJson("User/settings.json", { ...QUIET, ...theme });
-    this.configure(options.settings ?? {});
+    this.configure({ "coppice.server.path": coppice, ...options.settings });
     this.#process = spawn(
       process.execPath,
       [
@@ -82,9 +84,10 @@ export class Editor {
     return join(this.home, "conversations");
   }
 
-  /** Writes the user's settings for this machine; a window that is open takes them over by itself. */
+  /** Adds to the user's settings for this machine; a window that is open takes them over by itself. */
   configure(settings: Record<string, unknown>): void {
-    this.#writeJson("Machine/settings.json", { "coppice.server.path": coppice, ...settings });
+    const written = JSON.parse(read(join(this.profile, MACHINE_SETTINGS)) || "{}") as Record<string, unknown>;
+    this.#writeJson(MACHINE_SETTINGS, { ...written, ...settings });
   }
 
   /** Writes a file of the workspace, as another program does. */

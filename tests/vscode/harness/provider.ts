@@ -18,6 +18,7 @@ export interface Answer {
 
 export interface Asked {
   kind: "turn" | "summary";
+  model: string;
   messages: { role: string; content?: unknown }[];
   tools?: { function: { name: string } }[];
 }

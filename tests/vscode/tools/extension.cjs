@@ -1,5 +1,6 @@
-// Two tools for a model, as other extensions bring them.
+// Two tools for a model, and a model, as other extensions bring them.
 const vscode = require("vscode");
+const { offerModel } = require("./model.cjs");
 
 exports.activate = (context) => {
   const at = (path) => vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, path);
@@ -14,5 +15,6 @@ exports.activate = (context) => {
         return said(`Wrote ${input.path}`);
       },
     }),
+    offerModel(),
   );
 };
