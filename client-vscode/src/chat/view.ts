@@ -222,10 +222,14 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
     }
     const code = error instanceof CoppiceError ? error.code : undefined;
     const level = code === "nothing-to-compact" || code === "cancelled-by-hook" ? "info" : "error";
-    const lacksModel = code === "no-model";
-    if (lacksModel) this.#guard(this.#offer.make());
-    const action = lacksModel ? { label: "Set Up a Model", command: "coppice.setUpModel" as const } : undefined;
-    this.#post({ type: "notice", level, text: sentence(error), action });
+    if (code !== "no-model") {
+      this.#post({ type: "notice", level, text: sentence(error) });
+      return;
+    }
+    this.#guard(this.#offer.make());
+    // What follows the first sentence tells which settings to write; here a button does that.
+    const [text = ""] = sentence(error).split(/(?<=\.)\s/);
+    this.#post({ type: "notice", level, text, action: { label: "Set Up a Model", command: "coppice.setUpModel" } });
   }
 }
 
