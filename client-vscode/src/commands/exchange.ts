@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+
 import * as vscode from "vscode";
 
 import type { Chat } from "../chat/panel";
@@ -43,12 +45,11 @@ export function registerExchangeCommands(
     if (picked === undefined) return;
     const { conversation } = await client.request("coppice/conversation/get", { conversationId });
     const name = title(conversation).replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "conversation";
-    const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-    const suggested = folder === undefined ? undefined : vscode.Uri.joinPath(folder, `${name}.${picked.ending}`);
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(homedir());
     const file = await vscode.window.showSaveDialog({
       title: "Export Conversation",
       filters: { [picked.label]: [picked.ending] },
-      ...(suggested === undefined ? {} : { defaultUri: suggested }),
+      defaultUri: vscode.Uri.joinPath(folder, `${name}.${picked.ending}`),
     });
     if (file === undefined) return;
     await client.request("coppice/conversation/export", { conversationId, format: picked.format, uri: file.toString() });

@@ -8,6 +8,7 @@ import type { Conversation, SearchHit } from "../protocol.gen";
 const MOST_CONVERSATIONS = 200;
 const MOST_HITS = 50;
 const TYPING_MS = 200;
+const SEARCH = "Search Conversations";
 
 export function title({ name, firstMessage }: Conversation): string {
   return oneLine(name ?? firstMessage ?? "", 80) || "New conversation";
@@ -43,7 +44,7 @@ interface HitItem extends vscode.QuickPickItem {
 /** Searches while the user types; an answer that comes after a later question is dropped. */
 export function pickHit(client: CoppiceClient): Promise<SearchHit | undefined> {
   const pick = vscode.window.createQuickPick<HitItem>();
-  pick.title = "Search Conversations";
+  pick.title = SEARCH;
   pick.placeholder = "Words that were said, on any branch";
   let asked = 0;
   let typing: NodeJS.Timeout | undefined;
@@ -57,9 +58,11 @@ export function pickHit(client: CoppiceClient): Promise<SearchHit | undefined> {
     pick.busy = true;
     try {
       const { hits } = await client.request("coppice/conversation/search", { query, limit: MOST_HITS });
-      if (question === asked) pick.items = hits.map(hitItem);
+      if (question !== asked) return;
+      pick.title = SEARCH;
+      pick.items = hits.map(hitItem);
     } catch (error) {
-      if (question === asked) pick.title = `Search Conversations: ${sentence(error)}`;
+      if (question === asked) pick.title = `${SEARCH}: ${sentence(error)}`;
     } finally {
       if (question === asked) pick.busy = false;
     }

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import type { CoppiceClient } from "../client";
 import type { Commands } from "../commands/registry";
 import type { Conversations } from "../conversations";
+import { CoppiceError } from "../errors";
 import { shortTokens } from "../format";
 
 const SCHEME = "coppice-context";
@@ -18,9 +19,14 @@ export function registerContextDocument(
   const provider: vscode.TextDocumentContentProvider = {
     onDidChange: changes.event,
     provideTextDocumentContent: async ({ query: conversationId }, token) => {
-      const { messages, system, tokens } = await client.request("coppice/context", { conversationId, format: "text" }, token);
-      const text = typeof messages === "string" ? messages : JSON.stringify(messages, undefined, 2);
-      return [`${shortTokens(tokens)} tokens`, system, text].filter((part) => part !== undefined).join("\n\n");
+      try {
+        const { messages, system, tokens } = await client.request("coppice/context", { conversationId, format: "text" }, token);
+        const text = typeof messages === "string" ? messages : JSON.stringify(messages, undefined, 2);
+        return [`${shortTokens(tokens)} tokens`, system, text].filter((part) => part !== undefined).join("\n\n");
+      } catch (error) {
+        if (error instanceof CoppiceError && error.code === "unknown-conversation") return "This conversation is deleted.";
+        throw error;
+      }
     },
   };
   context.subscriptions.push(
