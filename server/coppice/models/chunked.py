@@ -39,7 +39,8 @@ class Chunked:
         self._request = request
         self._tally = tally
         self._most_chunks = most_chunks
-        self._portions = Portions(request.report)
+        spans = [messages for messages in (request.history, request.turn_prefix) if messages]
+        self._portions = Portions(request.report, len(spans))
 
     async def summarize(self, messages: Sequence[Message], part: Part, before: Summary) -> Summary:
         """The summary of `before` and `messages` together; constraints and sizes are not checked yet.

@@ -31,6 +31,10 @@ class Span:
     heard: float = 0.0
     parts_left: int = 0
 
+    def parts(self) -> int:
+        """The parts that are done, under way and likely to follow; one at least while anything is left."""
+        return self.parts_done + max((self.asked > 0) + self.parts_left, bool(self.groups))
+
     def tokens_heard(self) -> float:
         return self.tokens_done + self.heard * _tokens(self.groups[: self.asked])
 
@@ -39,10 +43,11 @@ class Span:
 
 
 class Portions:
-    """The spans of one summary, which may be under way at once, and who is told how far they are."""
+    """The `count` spans of one summary, which may be under way at once, and who is told how far they are."""
 
-    def __init__(self, report: OnProgress) -> None:
+    def __init__(self, report: OnProgress, count: int) -> None:
         self._report = report
+        self._count = count
         self._spans: list[Span] = []
 
     def join(self, span: Span) -> None:
@@ -71,8 +76,7 @@ class Portions:
 
     def _tell(self) -> None:
         done = sum(span.parts_done for span in self._spans)
-        under_way = sum(span.asked > 0 for span in self._spans)
-        parts = done + under_way + sum(span.parts_left for span in self._spans)
+        parts = sum(span.parts() for span in self._spans) + self._count - len(self._spans)
         in_all = sum(span.tokens_in_all() for span in self._spans)
         heard = sum(span.tokens_heard() for span in self._spans)
         said = f"Summarizing, part {min(done + 1, parts)} of {parts}" if parts > 1 else "Summarizing"
