@@ -14,6 +14,7 @@ from store.store_kit import NOW, assistant, new_conversation, news, user
 
 from coppice.errors import StorageFailedError
 from coppice.store.engines import name_of
+from coppice.store.postgres import PostgresDatabase
 from coppice.store.store import Store
 
 
@@ -314,3 +315,22 @@ def test_a_url_that_leads_nowhere_tells_no_secret(url: str, opened: OpenStore) -
         opened(url)
     assert "cret" not in everything_told(refused.value)
     assert "cret" not in name_of(url)
+
+
+def test_a_crash_that_forgets_a_transaction_before_its_commit_costs_nothing(
+    server: PostgresServer, opened: OpenStore
+) -> None:
+    store = opened(server.url(), busy_seconds=60)
+    conversation = store.create(new_conversation()).id
+
+    def crash() -> None:
+        server.stop()
+        server.start()
+
+    cut_off(store, "before the commit", crash)
+    store.append(conversation, [user(entry_id="a")], modified_at=NOW)
+    assert path_of(store, conversation) == ["a"]
+    with store._database.reading() as connection:  # nobody else asks for a number
+        newest = connection.execute(text("SELECT pg_current_xact_id()")).scalar_one()
+    assert isinstance(store._database, PostgresDatabase)
+    assert not store._database._was_committed(str(int(newest) + 1_000_000))

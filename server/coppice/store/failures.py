@@ -44,6 +44,8 @@ _LOST: Final = "The connection to the database server was lost. Try again in a m
 _UNEXPECTED: Final = "The conversation store failed unexpectedly. The log of the server says more."
 # serialization_failure, deadlock_detected, unique_violation: another writer was faster.
 _CONFLICTS: Final = ("40001", "40P01", "23505")
+# invalid_parameter_value: what pg_xact_status says of a number that no transaction has had
+_NO_TRANSACTION: Final = "22023"
 # connection exceptions, cannot_connect_now, crash_shutdown, admin_shutdown
 _LOST_CODES: Final = ("08", "57P01", "57P02", "57P03")
 
@@ -68,6 +70,11 @@ def is_busy(error: SQLAlchemyError) -> bool:
 def is_conflict(error: Exception) -> bool:
     """Whether a transaction that a server undid may succeed when it is done again."""
     return _state(error) in _CONFLICTS
+
+
+def is_unknown_transaction(error: Exception) -> bool:
+    """Whether the server knows nothing of a transaction whose outcome it was asked for."""
+    return _state(error) == _NO_TRANSACTION
 
 
 def is_lost_connection(error: Exception) -> bool:

@@ -24,7 +24,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from coppice.errors import StorageFailedError
 from coppice.store.engine import Database, T, WordIndex, Work
-from coppice.store.failures import is_conflict, is_lost_connection, translated
+from coppice.store.failures import is_conflict, is_lost_connection, is_unknown_transaction, translated
 from coppice.store.listening import CHANNEL, Listener
 from coppice.store.schema import METADATA, VERSION_TABLE
 from coppice.store.words import Term
@@ -146,6 +146,9 @@ class PostgresDatabase(Database):
                         return bool(status == "committed")
                     patience.wait_or_raise(TimeoutError())
                 except SQLAlchemyError as error:
+                    if is_unknown_transaction(error):
+                        # A crash forgets the numbers of transactions of which nothing had reached the disk.
+                        return False
                     patience.wait_or_raise(error)
         except (StorageFailedError, TimeoutError) as error:
             raise StorageFailedError(
