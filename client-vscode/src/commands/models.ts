@@ -21,6 +21,8 @@ export function registerModelCommands(commands: Commands, client: CoppiceClient,
     const name = await pickVariable("Remove API Key", keys.names);
     if (name === undefined) return;
     await keys.remove(name);
+    // A variable that is named must hold a key; a server on this machine may need none.
+    if (name === OWN_VARIABLE && variableOf("model") === name) await setPersonal({ "model.apiKeyEnv": undefined });
     await client.restart();
   });
   commands.add("coppice.chooseTools", chooseTools);
@@ -68,7 +70,7 @@ async function useEndpoint(client: CoppiceClient, keys: Keys, provider: "openai"
   const name = await vscode.window.showInputBox({ title: "Model", prompt: "The model's name, as the provider writes it.", value: known, validateInput });
   if (name === undefined) return;
   await setPersonal({ "model.provider": provider, "model.baseUrl": baseUrl.trim() || undefined, "model.name": name.trim() });
-  await askForKey(client, keys, variableOf("model"));
+  await askForKey(client, keys, variableOf("model") ?? OWN_VARIABLE);
 }
 
 function notAnAddress(given: string): string | undefined {
@@ -86,12 +88,13 @@ async function askForKey(client: CoppiceClient, keys: Keys, name: string): Promi
   await client.restart();
 }
 
+/** The model's variable, and the summarizer's where it has one of its own. */
 function variables(): string[] {
-  return [...new Set([variableOf("model"), variableOf("summarizer")])];
+  return [...new Set([variableOf("model") ?? OWN_VARIABLE, variableOf("summarizer") ?? []].flat())];
 }
 
-function variableOf(who: "model" | "summarizer"): string {
-  return vscode.workspace.getConfiguration("coppice").get<string | null>(`${who}.apiKeyEnv`) ?? OWN_VARIABLE;
+function variableOf(who: "model" | "summarizer"): string | undefined {
+  return vscode.workspace.getConfiguration("coppice").get<string | null>(`${who}.apiKeyEnv`) ?? undefined;
 }
 
 async function pickVariable(title: string, names: string[]): Promise<string | undefined> {
