@@ -106,6 +106,12 @@ export class Editor {
       .map(Number);
   }
 
+  /** The environment of a process, by name. */
+  environment(pid: number): Record<string, string> {
+    const pairs = read(`/proc/${String(pid)}/environ`).split("\0").filter((pair) => pair.includes("="));
+    return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
+  }
+
   #writeJson(path: string, value: unknown): void {
     const file = join(this.profile, path);
     mkdirSync(dirname(file), { recursive: true });

@@ -118,6 +118,11 @@ export class Window {
     await this.page.locator(".editor-container .monaco-editor").first().waitFor();
   }
 
+  /** What stands in the open editors. */
+  get editorText(): Locator {
+    return this.page.locator(".editor-container .view-lines");
+  }
+
   editorTab(name: string): Locator {
     return this.page.locator(".tabs-container").getByRole("tab", { name });
   }
@@ -146,15 +151,20 @@ export class Window {
     await this.choices.filter({ hasText: text }).first().click();
   }
 
+  /** Writes into the quick pick with this placeholder, as soon as it is there. */
+  async look(placeholder: string, text: string): Promise<void> {
+    await this.page.getByPlaceholder(placeholder).fill(text);
+  }
+
   /** Answers the open input box. */
   async answer(text: string): Promise<void> {
     await this.#box.fill(text);
     await this.#box.press("Enter");
   }
 
-  /** Names a file in the open file dialog, once it has filled in the folder that it begins in. */
+  /** Names a file in the open file dialog, once it has filled in the folder or the file that it begins with. */
   async chooseFile(path: string): Promise<void> {
-    await until("the file dialog shows a folder", async () => (await this.#box.inputValue()).endsWith("/"));
+    await until("the file dialog shows a place", async () => (await this.#box.inputValue()).startsWith("/"));
     await until("the file is taken", async () => {
       // The dialog reads the folder first, and then says what it is about to take.
       if ((await this.#box.inputValue()) !== path) await this.#box.fill(path);
@@ -166,12 +176,16 @@ export class Window {
   }
 
   get #box(): Locator {
-    return this.page.locator(".quick-input-widget input[type=text]");
+    return this.page.locator(".quick-input-widget input:is([type=text], [type=password])");
   }
 
   /** A question that must be answered first. */
   get dialog(): Locator {
     return this.page.getByRole("dialog");
+  }
+
+  async clipboard(): Promise<string> {
+    return this.page.evaluate("navigator.clipboard.readText()");
   }
 
   get statusBar(): Locator {

@@ -1,0 +1,129 @@
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { scene } from "./harness/scene.ts";
+import { until } from "./harness/waiting.ts";
+
+const HOW = { asks: "How could prices be kept?", answers: [{ text: "As cents or as Decimal." }] };
+const CENTS = { asks: "Try cents.", answers: [{ text: "Cents it is: sums are exact." }] };
+const DECIMAL = { asks: "Try Decimal.", answers: [{ text: "Decimal it is: slower, and exact." }] };
+
+scene("a conversation is renamed, exported, forked, searched, looked at as the model sees it, and deleted", {}, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  await chat.play(provider, HOW);
+  await chat.play(provider, CENTS);
+  await chat.edit(CENTS.asks);
+  await chat.play(provider, DECIMAL);
+
+  await window.run("Coppice: Rename Conversation…");
+  await window.answer("Money matters");
+  await chat.frame.getByText("Money matters").first().waitFor();
+
+  await window.run("Coppice: Export Conversation…");
+  await window.choose("Markdown");
+  const file = join(editor.home, "money.md");
+  await window.chooseFile(file);
+  await window.notifications.filter({ hasText: "is exported" }).getByRole("button", { name: "Open" }).click();
+  await window.editorTab("money.md").waitFor();
+  match(readFileSync(file, "utf8"), /Money matters[^]*Decimal it is/);
+
+  const fork = { asks: "And in another currency?", answers: [{ text: "Only the fork knows of the guilder." }] };
+  const branches = window.rows("Branches");
+  await window.menu(branches.filter({ hasText: "As cents or as" }), "Fork from Here");
+  await until("the fork is shown", async () => (await chat.asked.count()) === 1);
+  await chat.play(provider, fork);
+  await window.run("Coppice: Search Conversations…");
+  await window.look("Words that were said", "slower");
+  await window.choose("slower");
+  await chat.replies.filter({ hasText: "Decimal it is" }).waitFor();
+  equal(await chat.asked.count(), 2);
+
+  await window.run("Coppice: Show What the Model Sees");
+  await window.editorText.getByText("slower, and exact").waitFor();
+  await window.run("Coppice: Delete Conversation…");
+  const question = window.dialog.filter({ hasText: "Delete “Money matters”?" });
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await question.waitFor({ state: "hidden" });
+  equal(await chat.asked.count(), 2);
+  await window.run("Coppice: Delete Conversation…");
+  await question.getByRole("button", { name: "Delete" }).click();
+  await until("the chat is empty", async () => (await chat.asked.count()) === 0);
+  await window.editorText.getByText("This conversation is deleted.").waitFor();
+  await window.run("Coppice: Open Conversation…");
+  const listed = window.choices.filter({ hasText: /\d entries/ });
+  await listed.first().waitFor();
+  equal(await listed.count(), 1);
+  await listed.first().click();
+  await chat.replies.filter({ hasText: "guilder" }).waitFor();
+});
+
+const IN_GIT = { files: { "src/api.py": "unit = 'euro'\n" }, settings: { "git.enabled": true }, tools: "allow" } as const;
+
+scene("the menus of Branches pin and copy, a modified file opens as a difference, and a key reaches the server alone", IN_GIT, async ({ editor, window, provider }) => {
+  const git = (...words: string[]) => execFileSync("git", ["-c", "user.name=Shop", "-c", "user.email=shop@example.com", ...words], { cwd: editor.workspace });
+  for (const words of ["init -q", "add .", "commit -q -m shop"]) git(...words.split(" "));
+  await window.reload();
+  const chat = await window.openCoppice();
+  await chat.play(provider, HOW);
+  await chat.play(provider, CENTS);
+  await chat.edit(CENTS.asks);
+  const written = { path: "src/api.py", content: "unit = 'cent'\n" };
+  await chat.play(provider, { asks: "Write it down.", answers: [{ calls: [["call-1", "write_file", written]] }, { text: "It stands in the API." }] });
+
+  const row = window.rows("Branches").filter({ hasText: "As cents or as" });
+  await window.menu(row, "Pin");
+  await row.locator(".codicon-pinned").waitFor();
+  await window.menu(row, "Unpin");
+  await row.locator(".codicon-pinned").waitFor({ state: "hidden" });
+  await window.menu(row, "Copy Text");
+  await until("the text is copied", async () => (await window.clipboard()) === "As cents or as Decimal.");
+
+  await window.expand("Files");
+  await window.rows("Files").filter({ hasText: "api.py" }).click();
+  await window.editorTab("api.py (HEAD ↔ Working Tree)").waitFor();
+  await window.editorText.getByText("unit = 'euro'").waitFor();
+
+  const key = "a-key-for-nothing";
+  const keyed = () => editor.servers().filter((pid) => editor.environment(pid)["COPPICE_API_KEY"] === key);
+  await window.run("Coppice: Set API Key…");
+  await window.answer(key);
+  await until("a server has the key", () => keyed().length === 1);
+  await chat.play(provider, { asks: "Who asks?", answers: [{ text: "Somebody with a key." }] });
+  ok(!editor.logs().includes(key));
+  for (const settings of ["Machine", "User"]) ok(!readFileSync(join(editor.profile, settings, "settings.json"), "utf8").includes(key));
+  await window.run("Coppice: Remove API Key…");
+  await until("no server has the key", () => editor.servers().length === 1 && keyed().length === 0);
+  await chat.play(provider, { asks: "Who asks now?", answers: [{ text: "Anybody." }] });
+});
+
+scene("conversations are kept without a folder, and each in its own folder where there are two", {}, async ({ editor, window, provider }) => {
+  const stores = () => readdirSync(editor.storage).filter((name) => name.endsWith(".sqlite3")).map((name) => name.replace(/-\w+\.sqlite3$/, "")).sort();
+  const origin = new URL(editor.url).origin;
+  await window.page.goto(`${origin}/?ew=true`);
+  await window.ready();
+  let chat = await window.openCoppice();
+  await chat.play(provider, { asks: "Where are we?", answers: [{ text: "Nowhere." }] });
+  await window.run("Coppice: Export Conversation…");
+  await window.choose("Markdown");
+  await window.chooseFile(join(editor.home, "nowhere.md"));
+  await until("it is exported", () => readdirSync(editor.home).includes("nowhere.md"));
+
+  mkdirSync(join(editor.home, "depot"));
+  const workspace = join(editor.home, "both.code-workspace");
+  writeFileSync(workspace, JSON.stringify({ folders: [{ path: "shop" }, { path: "depot" }] }));
+  await window.page.goto(`${origin}/?workspace=${encodeURIComponent(workspace)}`);
+  await window.ready();
+  chat = await window.openCoppice();
+  for (const folder of ["depot", "shop"]) {
+    await window.run("Coppice: New Conversation");
+    await window.choose(folder);
+    await until("the chat is empty", async () => (await chat.asked.count()) === 0);
+    await window.rows("Branches").first().waitFor({ state: "hidden" });
+    await chat.play(provider, { asks: `In the ${folder}?`, answers: [{ text: `The ${folder} it is.` }] });
+  }
+  await window.run("Coppice: Open Conversation…");
+  await window.choose("In the depot?");
+  await chat.replies.filter({ hasText: "The depot it is." }).waitFor();
+  deepEqual(stores(), ["coppice", "depot", "shop"]);
+});
