@@ -57,8 +57,12 @@ export class Window {
 
   /** Opens the Coppice sidebar, and gives the chat in it once one can write there. */
   async openCoppice(): Promise<Chat> {
-    await this.#tab.click();
-    await this.chat.frame.locator("textarea:enabled").waitFor();
+    const input = this.chat.frame.locator("textarea:enabled");
+    await until("the chat can be written in", async () => {
+      if (await input.isVisible()) return true;
+      await this.#tab.click(); // It folds a sidebar that a reloaded window has opened by itself.
+      return input.waitFor({ timeout: 10_000 }).then(() => true, () => false);
+    });
     return this.chat;
   }
 
