@@ -9,6 +9,10 @@ export default defineConfig(
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       eqeqeq: "error",
+      "no-restricted-syntax": ["error", {
+        selector: "MemberExpression[property.name=/^show(Information|Warning|Error)Message$/]",
+        message: "Notifications make links of Markdown: use src/notify.ts.",
+      }],
       // A command's own arguments are named where it is added.
       "@typescript-eslint/no-unnecessary-type-parameters": "off",
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
@@ -16,6 +20,7 @@ export default defineConfig(
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
     },
   },
+  { files: ["src/notify.ts"], rules: { "no-restricted-syntax": "off" } },
   {
     files: ["test/**/*.ts"],
     rules: {

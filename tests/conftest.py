@@ -1,7 +1,31 @@
 """Settings of the whole suite."""
 
+import os
+import sys
+from collections import Counter
+
+import pytest
 from hypothesis import HealthCheck, settings
 
-# A case is judged by what it shows; the suite's own timeout bounds how long a test may take.
+# Python writes what it compiles: the tests start it hundreds of times.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# No deadline: a test is judged by its result, and the suite's timeout bounds its duration.
 settings.register_profile("coppice", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("coppice")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that run on PostgreSQL: those that use the server, or a store on it."""
+    for item in items:
+        if "postgres" in getattr(item, "fixturenames", ()) or "postgresql" in item.name:
+            item.add_marker(pytest.mark.postgres)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints each reason for skipping once, with the number of tests it concerns."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in reports)
+    for reason, tests in reasons.most_common():
+        terminalreporter.write_line(f"SKIPPED {tests}: {reason}")

@@ -1,18 +1,49 @@
-"""A service on a store of its own, with everything it says to its client."""
+"""A service on a store of its own, and a client that records its notifications."""
 
-from collections.abc import AsyncIterator, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import until
 
 from coppice.compaction.summarizer import Summarizer
-from coppice.service.jobs import NoProgress, Progress
-from coppice.service.messages.base import WireModel
-from coppice.service.methods import METHODS
-from coppice.service.plugins import Plugins
+from coppice.protocol.base import WireModel
+from coppice.protocol.methods import METHODS
+from coppice.protocol.server_requests import OnPart
+from coppice.service.core.jobs import Jobs, NoProgress, Progress
+from coppice.service.hooks.plugins import Plugins
+from coppice.service.methods import Dispatcher
 from coppice.service.service import Service
+
+
+@dataclass
+class Port:
+    """A client that records notifications, and answers the requests that a test sets an answer for."""
+
+    answers: frozenset[str] = frozenset()
+    notified: list[tuple[str, Any]] = field(default_factory=list)
+    logged: list[str] = field(default_factory=list)
+    _work: Callable[[str, Any], Awaitable[Any]] | None = None
+
+    def answer(self, work: Callable[[str, Any], Awaitable[Any]], *methods: str) -> None:
+        self._work, self.answers = work, frozenset(methods)
+
+    async def ask(self, method: str, params: Any, on_part: OnPart | None = None) -> Any:
+        assert self._work is not None
+        del on_part
+        return await self._work(method, params)
+
+    def notify(self, method: str, params: WireModel) -> None:
+        self.notified.append((method, params.model_dump(mode="json", by_alias=True)))
+
+    def log(self, problem: str) -> None:
+        self.logged.append(problem)
+
+    def show(self, problem: str) -> None:
+        self.logged.append(problem)
 
 
 @dataclass
@@ -20,25 +51,32 @@ class Client:
     """Asks the service as a front end would: by method name, with JSON values in and out."""
 
     service: Service
-    said: list[tuple[str, Any]] = field(default_factory=list)
+    port: Port = field(default_factory=Port)
+
+    @property
+    def notifications(self) -> list[tuple[str, Any]]:
+        """The service's notifications, in order."""
+        return self.port.notified
 
     async def call(self, method: str, progress: Progress, **params: Any) -> WireModel:
         spec = METHODS[f"coppice/{method}"]
-        return await spec.call(self.service, spec.params.model_validate(params), progress)
+        given = spec.params.model_validate(params)
+        result: WireModel = await Dispatcher(self.service).call(spec, given, progress)
+        return result
 
     async def ask(self, method: str, **params: Any) -> Any:
         result = await self.call(method, NoProgress(), **params)
         return result.model_dump(mode="json", by_alias=True)
 
     async def conversation(self, *texts: str) -> str:
-        """A new conversation in which the user and the model take turns saying `texts`."""
+        """A new conversation whose messages, alternately of the user and the model, are `texts`."""
         made = (await self.ask("conversation/create"))["conversation"]["id"]
         if texts:
             await self.ask("append", conversationId=made, entries=turns(*texts))
         return str(made)
 
     def notified(self, method: str) -> list[Any]:
-        return [params for name, params in self.said if name == f"coppice/{method}"]
+        return [params for name, params in self.notifications if name == f"coppice/{method}"]
 
 
 def user(text: str, **more: Any) -> dict[str, Any]:
@@ -73,12 +111,25 @@ def turns(*texts: str) -> list[dict[str, Any]]:
     return [(user if number % 2 == 0 else assistant)(text) for number, text in enumerate(texts)]
 
 
+async def waits_for_a_job(task: "asyncio.Task[Any]") -> None:
+    """Returns when the request that `task` makes waits for a job that runs already."""
+    waiting = {Jobs._outcome.__code__, Jobs.settled.__code__}
+
+    def is_there() -> bool:
+        awaited: Any = task.get_coro()
+        while awaited is not None and getattr(awaited, "cr_code", None) not in waiting:
+            awaited = getattr(awaited, "cr_await", None)
+        return awaited is not None
+
+    await until(is_there)
+
+
 MakeClient = Callable[..., Any]
 
 
 @pytest.fixture
 async def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeClient]:
-    """Makes clients on one store; `summarizer` and `plugins` stand in for those that there are."""
+    """Makes clients on one store; `summarizer` and `plugins` replace the real ones."""
     monkeypatch.setenv("COPPICE_STORAGE_DIRECTORY", str(tmp_path / "data"))
     monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", str(tmp_path / "config"))
     workspace = tmp_path / "workspace"
@@ -90,15 +141,11 @@ async def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncI
         summarizer: Summarizer | None = None,
         plugins: Plugins | None = None,
     ) -> Client:
-        said: list[tuple[str, Any]] = []
-
-        def emit(method: str, params: WireModel) -> None:
-            said.append((method, params.model_dump(mode="json", by_alias=True)))
-
-        service = Service(emit=emit, summarizer=summarizer, plugins=plugins)
+        port = Port()
+        service = Service(port, summarizer=summarizer, plugins=plugins)
         made.append(service)
         await service.start([workspace.as_uri()], settings or {})
-        return Client(service, said)
+        return Client(service, port)
 
     yield make
     for service in made:

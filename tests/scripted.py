@@ -48,13 +48,13 @@ def asked(request: ChatRequest) -> str:
 
 
 def block(request: ChatRequest, tag: str) -> str:
-    """What stands between a request's tags."""
+    """What is between a request's tags."""
     match = re.search(rf"^<{tag}>\n(.*?)\n</{tag}>$", asked(request), re.DOTALL | re.MULTILINE)
     return match[1] if match else ""
 
 
 class ScriptedModel:
-    """Answers by `part`, or one after the other of a list; the last answer stands for all later ones.
+    """Answers by `part`, or one after the other of a list; the last answer is repeated for all later ones.
 
     A request that does not fit `window`, counted as the model counts, fails as an overflow.
     """
@@ -64,13 +64,13 @@ class ScriptedModel:
         part: Part | Sequence[Answer],
         *,
         window: int = 200_000,
-        told_window: int | None = None,
+        stated_window: int | None = None,
         seconds: float = 0.0,
         tokens_per_token: float = 1.0,
     ) -> None:
         self._part = part
         self._window = window
-        self._told = told_window or window
+        self._stated = stated_window or window
         self._seconds = seconds
         self._factor = tokens_per_token
         self.requests: list[ChatRequest] = []
@@ -85,7 +85,7 @@ class ScriptedModel:
         return "scripted/model"
 
     async def limits(self) -> ModelLimits:
-        return ModelLimits(self._told, None, "settings")
+        return ModelLimits(self._stated, None, "settings")
 
     async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
         need = int((count_tokens(asked(request)) + count_tokens(request.system or "")) * self._factor)

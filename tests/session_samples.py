@@ -16,7 +16,7 @@ TIME = "2026-03-01T10:00:00.000Z"
 HEADER: Json = {"type": "session", "version": 3, "id": "s-1", "timestamp": TIME, "cwd": "/home/me/app"}
 
 
-def said(entry_id: str, parent_id: str | None, text: str = "hello", **more: Any) -> Json:
+def message_record(entry_id: str, parent_id: str | None, text: str = "hello", **more: Any) -> Json:
     """A user message of Pi's version 3."""
     message = {"role": "user", "content": [{"type": "text", "text": text}], "timestamp": 1772359200000}
     return {

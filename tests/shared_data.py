@@ -1,18 +1,14 @@
-"""The real sessions that lie beside the checkout, for the tests that need them."""
+"""The recorded sessions next to the checkout, for the tests that need them."""
 
-import os
 from pathlib import Path
 
-import pytest
+from requirements import missing
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def shared_data() -> Path:
-    """The folder of real sessions; skips the test where it is not there, and fails it in CI."""
-    if FOLDER.is_dir():
-        return FOLDER
-    reason = "needs the real sessions of ../shared/data, which lie beside the developers' checkout"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    """The folder of recorded sessions; skips or fails the test where it is absent."""
+    if not FOLDER.is_dir():
+        missing("shared", "needs the recorded sessions of ../shared/data, not part of the repository")
+    return FOLDER

@@ -29,7 +29,7 @@ await build({
 const bundles = tests.map((name) => join(output, name.replace(/\.ts$/, ".cjs")));
 const ran = spawnSync(
   process.execPath,
-  ["--enable-source-maps", "--test", "--test-timeout=120000", ...given, ...bundles],
+  ["--enable-source-maps", "--test", `--test-timeout=${inBrowser ? 600_000 : 120_000}`, ...given, ...bundles],
   { stdio: "inherit" },
 );
 rmSync(output, { recursive: true });

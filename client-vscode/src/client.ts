@@ -11,14 +11,14 @@ import {
   WorkDoneProgress,
 } from "vscode-languageclient/node";
 
-import { CoppiceError, NoServerError } from "./errors";
+import { CoppiceError, NoServerError, ServerEndedError } from "./errors";
 import { ProgressFeed, type Step, type Token } from "./progress/feed";
 import type { ErrorCode, Notifications, Requests, SamplePiece, ServerRequests } from "./protocol.gen";
 
 export type Method = keyof Requests;
 export type Params<M extends Method> = Requests[M]["params"];
 export type Result<M extends Method> = Requests[M]["result"];
-/** The methods that tell something before they answer, and what. */
+/** The methods that send something before they answer, and what. */
 export type StreamingMethod = { [M in Method]: Requests[M] extends { partialResult: unknown } ? M : never }[Method];
 export type Part<M extends StreamingMethod> = Requests[M]["partialResult"];
 export type NotificationMethod = keyof Notifications;
@@ -30,14 +30,16 @@ export type Answer<R extends ServerRequestMethod> = (
   token: vscode.CancellationToken,
 ) => Promise<ServerRequests[R]["result"]>;
 
-/** `failed`: the server could not be started, or ended too often to be started again by itself. */
-export type ServerState = "stopped" | "starting" | "running" | "failed";
+/**
+ * `absent`: no server program was found. `failed`: the server could not be started, or ended too often to be started
+ * again by itself.
+ */
+export type ServerState = "stopped" | "starting" | "running" | "absent" | "failed";
 
-const ENDED = "The Coppice server has ended before it answered. What it had acknowledged is kept.";
-/** The connection was closed: before the question was sent, or before the answer came. */
+/** The connection was closed: before the request was sent, or before the answer came. */
 const UNANSWERED: number[] = [ErrorCodes.ConnectionInactive, ErrorCodes.PendingResponseRejected];
 
-/** What a language client tells beside what it answers. */
+/** What a language client reports besides its answers. */
 export interface ServerEvents {
   /** The server has ended by itself, and will be started again. */
   onEnded: () => void;
@@ -59,6 +61,7 @@ export class CoppiceClient implements vscode.Disposable {
   readonly #states = new vscode.EventEmitter<ServerState>();
   readonly #notifications = new Map<string, vscode.EventEmitter<unknown>>();
   #state: ServerState = "stopped";
+  #failure: unknown;
   #running: Promise<LanguageClient> | undefined;
 
   /** What the server works on. */
@@ -72,6 +75,16 @@ export class CoppiceClient implements vscode.Disposable {
 
   get state(): ServerState {
     return this.#state;
+  }
+
+  /** Why the server is `absent` or `failed`, where there was an error. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Whether requests can be answered, now or after a start that is under way. */
+  get isAvailable(): boolean {
+    return this.#state !== "failed" && this.#state !== "absent";
   }
 
   /** Throws `CoppiceError` where the server answers with one, `CancellationError` when it was cancelled. */
@@ -91,7 +104,7 @@ export class CoppiceClient implements vscode.Disposable {
     }
   }
 
-  /** Runs `work` while the steps on `workDoneToken` go to `progress`, which hears those of the server's own tokens anyway. */
+  /** Runs `work` while the steps on `workDoneToken` go to `progress`, which receives those of the server's own tokens anyway. */
   async watch<T>(workDoneToken: string, work: () => Promise<T>): Promise<T> {
     const client = await this.#ready();
     const steps = client.onProgress(WorkDoneProgress.type, workDoneToken, () => undefined);
@@ -102,7 +115,7 @@ export class CoppiceClient implements vscode.Disposable {
     }
   }
 
-  /** As `request`; what the server tells before the answer is there goes to `onPart`, in order. */
+  /** As `request`; what the server sends before the answer is there goes to `onPart`, in order. */
   async stream<M extends StreamingMethod>(
     method: M,
     params: Params<M>,
@@ -132,8 +145,8 @@ export class CoppiceClient implements vscode.Disposable {
     return emitter.event((params) => { handler(params as NotificationParams<N>); });
   }
 
-  /** Tells the server a piece of an answer that it waits for on `token`. */
-  async tell(token: Token, piece: SamplePiece): Promise<void> {
+  /** Sends the server a piece of an answer that it waits for on `token`. */
+  async sendPiece(token: Token, piece: SamplePiece): Promise<void> {
     const client = await this.start();
     await client.sendProgress(new ProgressType<SamplePiece>(), token, piece);
   }
@@ -147,7 +160,8 @@ export class CoppiceClient implements vscode.Disposable {
   start(): Promise<LanguageClient> {
     this.#running ??= this.#launch().catch((error: unknown) => {
       this.#running = undefined;
-      this.#become("failed");
+      this.#failure = error;
+      this.#become(error instanceof NoServerError ? "absent" : "failed");
       throw error;
     });
     return this.#running;
@@ -186,12 +200,13 @@ export class CoppiceClient implements vscode.Disposable {
         if (state === "starting") return;
         listening.dispose();
         if (state === "running") resolve();
-        else reject(new NoServerError(ENDED));
+        else reject(new ServerEndedError());
       });
     });
   }
 
   async #launch(): Promise<LanguageClient> {
+    this.#failure = undefined;
     this.#become("starting");
     const client = await this.#connect({
       onEnded: () => { this.#become("starting"); },
@@ -210,6 +225,7 @@ export class CoppiceClient implements vscode.Disposable {
 
   #giveUp(): void {
     this.#running = undefined;
+    this.#failure = new CoppiceError("The server ended several times in a row. What it had acknowledged is kept; the log says more.");
     this.#become("failed");
   }
 
@@ -226,12 +242,10 @@ export class CoppiceClient implements vscode.Disposable {
 }
 
 function translated(error: unknown): unknown {
-  if (error instanceof ConnectionError) return new CoppiceError(ENDED);
+  if (error instanceof ConnectionError) return new ServerEndedError();
   if (!(error instanceof ResponseError)) return error;
-  if (UNANSWERED.includes(error.code)) return new CoppiceError(ENDED);
+  if (UNANSWERED.includes(error.code)) return new ServerEndedError();
   if (error.code === LSPErrorCodes.RequestCancelled) return new vscode.CancellationError();
-  const data = error.data as { code?: ErrorCode } | undefined;
-  return new CoppiceError(error.message, data?.code);
+  const data = error.data as { code?: ErrorCode; kind?: string } | undefined;
+  return new CoppiceError(error.message, data?.code, data?.kind);
 }
-
-export { CoppiceError, NoServerError };

@@ -1,9 +1,12 @@
 import * as vscode from "vscode";
 
 import type { CoppiceApi } from "../api";
+import { createAgent } from "./agent/editor/create";
 import { makeApi } from "./api";
+import { windowApprovals } from "./approvals/window";
 import { registerBranchCommands } from "./branches/commands";
 import { BranchesView } from "./branches/view";
+import { addFeatures } from "./chat/features";
 import { registerChat } from "./chat/panel";
 import { CoppiceClient } from "./client";
 import { registerCompactionCommands } from "./commands/compacting";
@@ -12,6 +15,10 @@ import { registerExchangeCommands } from "./commands/exchange";
 import { registerModelCommands } from "./commands/models";
 import { Commands } from "./commands/registry";
 import { registerServerCommands } from "./commands/server";
+import { registerContextCommands } from "./context/commands";
+import { followInContextKeys } from "./context-keys";
+import { registerConversationListCommands } from "./conversation-list/commands";
+import { ConversationsView } from "./conversation-list/view";
 import { Conversations } from "./conversations";
 import { sentence } from "./errors";
 import { registerContextDocument } from "./documents/context";
@@ -19,12 +26,14 @@ import { FilesView, registerFileCommands } from "./files/view";
 import { answerSamples } from "./models/editor";
 import { Keys } from "./models/keys";
 import { answerToolCalls } from "./models/tools";
+import { LedgerView, registerLedgerCommands } from "./ledger/view";
+import { createLog } from "./log";
 import { languageClient } from "./server/connect";
 import { Servers } from "./server/servers";
 import { Status } from "./status";
 
 export function activate(context: vscode.ExtensionContext): CoppiceApi {
-  const log = vscode.window.createOutputChannel("Coppice", { log: true });
+  const log = createLog();
   const servers = new Servers(context, log);
   const keys = new Keys(context);
   const client = new CoppiceClient(async (events) => {
@@ -32,20 +41,31 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
     return languageClient(context, log, launch, events);
   });
   answerSamples(client);
-  answerToolCalls(client);
+  const approvals = windowApprovals(context);
+  const { agent, host, equip } = createAgent(context, approvals);
+  answerToolCalls(client, agent, approvals);
   const conversations = new Conversations(client, context.workspaceState);
   const branches = new BranchesView(client, conversations);
   const files = new FilesView(client, conversations);
-  context.subscriptions.push(log, client, conversations, branches, files, new Status(client, conversations));
+  const list = new ConversationsView(client, conversations);
+  context.subscriptions.push(log, servers, client, conversations, branches, files, list, new LedgerView(client, conversations), new Status(client, conversations, approvals));
 
-  const chat = registerChat(context, client, conversations);
-  const commands = new Commands(context, log, servers);
+  const chat = registerChat(context, client, conversations, approvals, servers, async (conversationId, text, given) => {
+    const attachments = given ?? attached.take(conversationId);
+    const restore = () => { attached.restore(conversationId, attachments); };
+    return { content: await attached.content(text, attachments), restore, ...(await equip()) };
+  });
+  const attached = addFeatures(context, chat, { client, conversations, approvals, host });
+  const commands = new Commands(context, log);
   registerConversationCommands(commands, client, conversations, chat);
+  registerContextCommands(commands, attached, chat);
   registerExchangeCommands(commands, client, conversations, chat, log);
   registerCompactionCommands(commands, context, client, conversations);
   registerBranchCommands(commands, client, conversations, chat, branches);
   registerModelCommands(commands, client, keys);
   registerFileCommands(commands, files);
+  registerConversationListCommands(commands, conversations, chat, list);
+  registerLedgerCommands(commands, conversations, chat);
   registerContextDocument(commands, context, client, conversations);
   registerServerCommands(commands, context, client, servers, log);
   followInContextKeys(context, client, conversations);
@@ -53,15 +73,4 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   // Where a conversation is under way its files are tracked from the start; else the server waits to be needed.
   if (conversations.active !== undefined) client.start().catch((error: unknown) => { log.warn(sentence(error)); });
   return makeApi(context, client, conversations);
-}
-
-/** What the menus and welcome texts of package.json ask for. */
-function followInContextKeys(context: vscode.ExtensionContext, client: CoppiceClient, conversations: Conversations): void {
-  const set = (key: string, value: unknown) => void vscode.commands.executeCommand("setContext", key, value);
-  const follow = () => {
-    set("coppice.hasConversation", conversations.active !== undefined);
-    set("coppice.server", client.state);
-  };
-  follow();
-  context.subscriptions.push(conversations.onDidChangeActive(follow), client.onDidChangeState(follow));
 }

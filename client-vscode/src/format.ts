@@ -12,9 +12,44 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/** Text for a place that has one line: without breaks and control characters, at most `length` characters. */
+/** Control characters but tab and line feed, and characters that change the direction of text or separate without being seen. */
+const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** Text from outside as a person can check it: each character that does not show is replaced by its code, `<U+202E>`. */
+export function visible(text: string): string {
+  return text.replace(INVISIBLE, (character) => `<U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
+}
+
+/** Text for a place that has one line: without breaks and without characters that do not show, at most `length` characters. */
 export function oneLine(text: string, length = 120): string {
-  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/gu, " ").trim();
+  const line = text.replace(INVISIBLE, " ").replace(/\s+/gu, " ").trim();
   const characters = Array.from(line);
   return characters.length <= length ? line : `${characters.slice(0, length - 1).join("")}…`;
+}
+
+const UNITS: readonly (readonly [limit: number, seconds: number, unit: Intl.RelativeTimeFormatUnit])[] = [
+  [3600, 60, "minute"],
+  [86_400, 3600, "hour"],
+  [7 * 86_400, 86_400, "day"],
+  [30 * 86_400, 7 * 86_400, "week"],
+  [365 * 86_400, 30 * 86_400, "month"],
+  [Infinity, 365 * 86_400, "year"],
+];
+
+/** `3 hours ago`; `now` and the result of `Date.now` are milliseconds. */
+export function ago(timestamp: string, now: number): string {
+  const seconds = Math.max(0, (now - Date.parse(timestamp)) / 1000);
+  if (!Number.isFinite(seconds)) return "";
+  if (seconds < 60) return "just now";
+  const [, length, unit] = UNITS.find(([limit]) => seconds < limit) ?? [0, 365 * 86_400, "year" as const];
+  return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(-Math.floor(seconds / length), unit);
+}
+
+/** `Title (fork)` or `Title (fork 2)`: the first that is not taken. */
+export function forkName(title: string, taken: ReadonlySet<string>): string {
+  const stem = title.replace(/ \(fork(?: \d+)?\)$/, "");
+  for (let count = 1; ; count += 1) {
+    const name = `${stem} (fork${count === 1 ? "" : ` ${count}`})`;
+    if (!taken.has(name)) return name;
+  }
 }

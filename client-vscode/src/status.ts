@@ -1,30 +1,37 @@
 import * as vscode from "vscode";
 
+import type { Approvals } from "./approvals/approvals";
 import type { CoppiceClient } from "./client";
 import type { Conversations } from "./conversations";
 import { shortTokens } from "./format";
 import { type Ended, TURN } from "./progress/feed";
+import { plain } from "./notify";
 import type { UsageState } from "./protocol.gen";
 
+/** What the server says at the end of work that was cancelled. */
+const STOPPED = /^(Stopped|Cancelled)/;
 const RESULT_SHOWN_MS = 10_000;
 
 /** The status bar's item: how full the window is; what the server works on, and for a moment what came of it. */
 export class Status implements vscode.Disposable {
   readonly #client: CoppiceClient;
   readonly #conversations: Conversations;
+  readonly #approvals: Approvals;
   readonly #item = vscode.window.createStatusBarItem("coppice.context", vscode.StatusBarAlignment.Right, 100);
   readonly #disposables: { dispose(): unknown }[];
   #usage: UsageState | undefined;
   #ended: Ended | undefined;
   #ending: NodeJS.Timeout | undefined;
 
-  constructor(client: CoppiceClient, conversations: Conversations) {
+  constructor(client: CoppiceClient, conversations: Conversations, approvals: Approvals) {
     this.#client = client;
+    this.#approvals = approvals;
     this.#conversations = conversations;
     this.#item.name = "Coppice";
     this.#disposables = [
       this.#item,
-      client.progress.listen((_token, _work, ended) => { this.#hear(ended); }),
+      client.progress.listen((_token, _work, ended) => { this.#onEnded(ended); }),
+      approvals.onDidChange(() => { this.#draw(); }),
       client.onDidChangeState((state) => {
         if (state === "running") void this.#measure();
         this.#draw();
@@ -55,7 +62,7 @@ export class Status implements vscode.Disposable {
     this.#draw();
   }
 
-  #hear(ended: Ended | undefined): void {
+  #onEnded(ended: Ended | undefined): void {
     if (ended?.message !== undefined && ended.title !== TURN) {
       this.#ended = ended;
       clearTimeout(this.#ending);
@@ -68,14 +75,20 @@ export class Status implements vscode.Disposable {
     const item = this.#item;
     const work = this.#client.progress.latest;
     item.backgroundColor = undefined;
-    if (this.#client.state === "failed") {
+    if (!this.#client.isAvailable) {
       item.backgroundColor = new vscode.ThemeColor("statusBarItem.errorBackground");
       this.#put("$(warning) Coppice", "The Coppice server is not running. Click to start it.", "coppice.restartServer");
+    } else if (this.#approvals.pending().some(({ interrupted }) => !interrupted)) {
+      item.backgroundColor = new vscode.ThemeColor("statusBarItem.warningBackground");
+      this.#put("$(bell) Approval needed", "A tool waits for your approval in the chat. Click to go there.", "coppice.chat.focus");
     } else if (work !== undefined) {
       const percentage = work.percentage === undefined || work.title === TURN ? "" : ` ${Math.round(work.percentage)} %`;
-      this.#put(`$(sync~spin) ${work.title}${percentage}`, `${work.message ?? work.title}. Click to stop.`, "coppice.status.work");
+      this.#put(`$(sync~spin) ${plain(work.title)}${percentage}`, `${work.message ?? work.title}. Click to stop.`, "coppice.status.work");
     } else if (this.#ended !== undefined) {
-      this.#put(`$(check) ${this.#ended.message ?? ""}`, `${this.#ended.title}: done. Click to see what the model sees now.`, "coppice.showContext");
+      const { title, message = "" } = this.#ended;
+      const isStopped = STOPPED.test(message);
+      const outcome = isStopped ? "stopped" : "done";
+      this.#put(`$(${isStopped ? "circle-slash" : "check"}) ${plain(message)}`, `${title}: ${outcome}. Click to see what the model sees now.`, "coppice.showContext");
     } else if (this.#usage !== undefined) {
       this.#meter(this.#usage);
     } else {

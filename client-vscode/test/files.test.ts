@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fileGroups } from "../src/files/model";
+import { fileGroups, gitUpdates } from "../src/files/model";
 
 test("files stand under what became of them, with who saw it", () => {
   const groups = fileGroups({
@@ -22,4 +22,24 @@ test("files stand under what became of them, with who saw it", () => {
 test("a file without a record is shown all the same", () => {
   const [group] = fileGroups({ modifiedFiles: [], readFiles: [], deletedFiles: ["gone"], records: [] });
   assert.deepEqual(group, { kind: "deleted", title: "Deleted", files: [{ kind: "deleted", path: "gone", description: "" }] });
+});
+
+test("what git replaced is one line, the newest first, and none of the files", () => {
+  const files = {
+    modifiedFiles: [],
+    readFiles: [],
+    deletedFiles: [],
+    records: [],
+    gitUpdates: [
+      { action: "checkout" as const, target: "feature-x", commit: "26c4206e26c4206e", files: 400 },
+      { action: "pull" as const, commit: "26c4206e26c4206e", files: 1 },
+      { action: "reset" as const, commit: "26c4206e26c4206e", files: 2 },
+    ],
+  };
+  assert.deepEqual(fileGroups(files), []);
+  assert.deepEqual(gitUpdates(files).map(({ title }) => title), [
+    "Reset to 26c4206e, 2 files",
+    "Pulled, 1 file",
+    "Checked out feature-x, 400 files",
+  ]);
 });

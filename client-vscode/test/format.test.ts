@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beforeAndAfter, counted, oneLine, shortTokens } from "../src/format";
+import { beforeAndAfter, counted, forkName, oneLine, shortTokens } from "../src/format";
 
 test("tokens are short", () => {
   const tried = [0, 999, 1499, 9999, 10_000, 142_310, 1_250_000].map(shortTokens);
@@ -18,4 +18,10 @@ test("a line has no breaks, no control characters and no marks that turn the wri
   assert.equal(oneLine("a\n\tb\u001b[31m\u202ec\u0000 "), "a b [31m c");
   assert.equal(oneLine("x".repeat(20), 10), `${"x".repeat(9)}…`);
   assert.equal(Array.from(oneLine("🌳".repeat(20), 10)).length, 10);
+});
+
+test("a fork's name says what it is, and is not taken", () => {
+  assert.equal(forkName("Money", new Set(["Money"])), "Money (fork)");
+  assert.equal(forkName("Money", new Set(["Money (fork)", "Money (fork 2)"])), "Money (fork 3)");
+  assert.equal(forkName("Money (fork 2)", new Set(["Money (fork)", "Money (fork 2)"])), "Money (fork 3)");
 });

@@ -47,7 +47,7 @@ test("pieces of a reply make its blocks, and the reply takes their place", () =>
   assert.equal(replied.shown.items.length, 1);
 });
 
-test("a reply that the store and the turn both tell of is shown once", () => {
+test("a reply that the store and the turn both send is shown once", () => {
   const state = opened(
     { type: "grown", conversationId: "c1", entries: [REPLY] },
     update({ kind: "message", entryId: "a", message: { role: "assistant", content: [] } }),

@@ -3,32 +3,37 @@ import "./style/base.css";
 import "./style/log.css";
 import "./style/markdown.css";
 import "./style/footer.css";
+import "./style/approval.css";
+import "./style/edit.css";
+import "./style/composer.css";
+import "./style/highlight.css";
+import "./style/marks.css";
 
 import { render } from "preact";
 
 import { toPageMessage } from "../src/chat/messages";
-import { post, recall } from "./page";
+import { post, putDraft, recall, requestFocus } from "./page";
 import { type Action, INITIAL, reduce } from "./state/state";
-import type { Filling } from "./view/composer";
+import { VerdictContext } from "./view/edit";
 import { Panel } from "./view/panel";
 
 const root = document.getElementById("root");
 let state = INITIAL;
-let filling: Filling = { count: 0 };
 let due = 0;
 
 /** At most once a frame, however fast the reply comes in. */
 function paint(): void {
   due = 0;
   if (root !== null) {
-    render(<Panel state={state} filling={filling} onDismiss={(id) => { dispatch({ type: "dismiss", id }); }} />, root);
+    const panel = <Panel state={state} onDismiss={(id) => { dispatch({ type: "dismiss", id }); }} />;
+    render(<VerdictContext.Provider value={state.verdicts}>{panel}</VerdictContext.Provider>, root);
   }
 }
 
 function dispatch(action: Action): void {
   if (action.type === "memory") recall(action.memory);
-  if (action.type === "focus") filling = { count: filling.count + 1 };
-  if (action.type === "input") filling = { count: filling.count + 1, text: action.text, ifEmpty: action.ifEmpty };
+  if (action.type === "focus") requestFocus();
+  if (action.type === "input" && putDraft(action) && action.conversationId === (state.shown?.conversation?.id ?? "")) requestFocus();
   state = reduce(state, action);
   if (due === 0) due = requestAnimationFrame(paint);
 }

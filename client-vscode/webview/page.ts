@@ -28,6 +28,20 @@ export function remember(change: (memory: Memory) => void): void {
   post({ type: "remember", memory });
 }
 
+/** How often the host asked for the focus; the composer takes it once for each time. */
+export let focusRequests = 0;
+
+export function requestFocus(): void {
+  focusRequests += 1;
+}
+
+/** Keeps text for the input of a conversation. With `ifEmpty` what the user has begun there stays, and false is returned. */
+export function putDraft({ conversationId, text, ifEmpty }: { conversationId: string; text: string; ifEmpty?: boolean | undefined }): boolean {
+  if (ifEmpty && memory.drafts[conversationId] !== undefined) return false;
+  remember(({ drafts }) => { drafts[conversationId] = text; });
+  return true;
+}
+
 function newest<T>(values: Record<string, T>): Record<string, T> {
   return Object.fromEntries(Object.entries(values).slice(-MOST));
 }

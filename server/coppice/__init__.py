@@ -1,5 +1,3 @@
 """Coppice: the language server that keeps an editor agent's conversations."""
 
-from importlib.metadata import version
-
-__version__ = version("coppice-lsp")
+__version__ = "0.1.0"

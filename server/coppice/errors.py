@@ -1,4 +1,4 @@
-"""Every refusal Coppice knows: a sentence for a person, a code for a program."""
+"""The errors of well-formed requests. The table of docs/protocol.md is made from the classes' docstrings."""
 
 from typing import Any, ClassVar
 
@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 class CoppiceError(Exception):
     """A well-formed request that cannot be done.
 
-    `str(error)` says what is wrong and what to do about it. `code` names the case (the `data.code` of
-    docs/protocol.md); `data` holds further JSON values for programs, token counts for instance. Neither
-    ever holds a credential or a path of the server's own files.
+    `str(error)` says what is wrong and what to do about it. `code` is the `data.code` on the wire and the
+    class's docstring its meaning. `data` holds further JSON values for programs, token counts for instance.
+    Neither ever holds a credential or a path of the server's own files.
     """
 
     code: ClassVar[str]
@@ -19,58 +19,91 @@ class CoppiceError(Exception):
 
 
 class UnknownConversationError(CoppiceError):
+    """No conversation has this id."""
+
     code = "unknown-conversation"
 
 
 class UnknownEntryError(CoppiceError):
+    """The conversation has no entry with this id."""
+
     code = "unknown-entry"
 
 
 class StaleLeafError(CoppiceError):
-    """The conversation moved on since the caller last looked."""
+    """The conversation has changed since the client last read it."""
 
     code = "stale-leaf"
 
 
 class IdConflictError(CoppiceError):
-    """An id that is taken by other content."""
+    """The id belongs to an entry with other content."""
 
     code = "id-conflict"
 
 
 class NothingToCompactError(CoppiceError):
+    """Too little of the conversation is old enough to be summarized."""
+
     code = "nothing-to-compact"
 
 
 class ConversationBusyError(CoppiceError):
+    """Another long job runs for the conversation: wait, or send `coppice/cancel`."""
+
     code = "conversation-busy"
 
 
+class TooManyRequestsError(CoppiceError):
+    """Too many requests of the client wait for their answers; this one was not begun."""
+
+    code = "too-many-requests"
+
+
 class NoModelError(CoppiceError):
+    """The operation needs a model and none is configured."""
+
     code = "no-model"
 
 
 class ModelFailedError(CoppiceError):
+    """The model could not be reached, or gave no usable answer."""
+
     code = "model-failed"
 
 
 class SummaryRejectedError(CoppiceError):
-    """A summary that would make things worse: empty, cut off, or not smaller than what it replaces."""
+    """The summary is empty, cut off, or not smaller than what it replaces."""
 
     code = "summary-rejected"
 
 
 class ContextOverflowError(CoppiceError):
+    """The conversation does not fit the model's window, whatever was tried."""
+
     code = "context-overflow"
 
 
 class ImportFailedError(CoppiceError):
+    """The file is not a session that can be read."""
+
     code = "import-failed"
 
 
 class StorageFailedError(CoppiceError):
+    """The store could not be read or written; nothing was changed."""
+
     code = "storage-failed"
 
 
+class StoreDamagedError(StorageFailedError):
+    """What was stored cannot be read back. `coppice doctor --repair` saves what is readable."""
+
+    def __init__(self, message: str, **data: Any) -> None:
+        super().__init__(message, **{"damaged": True, **data})
+
+
 class CancelledByHookError(CoppiceError):
+    """A hook cancelled the operation; `data.hook` names it."""
+
     code = "cancelled-by-hook"

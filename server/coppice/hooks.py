@@ -1,7 +1,11 @@
-"""What a package imports that has a say in what the server does; see docs/hooks.md."""
+"""What a package imports to extend the server; see docs/hooks.md."""
 
-from coppice.service.messages.hooks import (
+from coppice.protocol.hooks import (
     CompactionPreparation,
+    CompactionSizes,
+    DidCompactParams,
+    DidForkParams,
+    DidNavigateParams,
     HookCompaction,
     HookSummary,
     WillCompactParams,
@@ -11,11 +15,18 @@ from coppice.service.messages.hooks import (
     WillNavigateParams,
     WillNavigateResult,
 )
-from coppice.service.plugins import hookimpl
+from coppice.service.hooks.hook_context import HookContext, HookStoppedError
+from coppice.service.hooks.plugins import hookimpl
 
 __all__ = [
     "CompactionPreparation",
+    "CompactionSizes",
+    "DidCompactParams",
+    "DidForkParams",
+    "DidNavigateParams",
     "HookCompaction",
+    "HookContext",
+    "HookStoppedError",
     "HookSummary",
     "WillCompactParams",
     "WillCompactResult",

@@ -15,7 +15,7 @@ from lsp.raw_client import RawServer, framed
 EVENTS = 10_000
 SECONDS = 1.0
 SIZES = (1, 100, EVENTS)
-"""How many events stand in a message; at the last all come at once."""
+"""How many events are in a message; with the last all come at once."""
 
 
 class Desk:
@@ -26,8 +26,8 @@ class Desk:
         self.folder = folder.as_uri()
         server.initialize({"workspaceFolders": [{"uri": self.folder, "name": "w"}]})
         self.talk = server.result("coppice/conversation/create", {})["conversation"]["id"]
-        said = {"type": "message", "message": {"role": "user", "content": "hello"}}
-        server.result("coppice/append", {"conversationId": self.talk, "entries": [said]})
+        entry = {"type": "message", "message": {"role": "user", "content": "hello"}}
+        server.result("coppice/append", {"conversationId": self.talk, "entries": [entry]})
         self._sending = threading.Lock()
 
     def latency(self, method: str = "coppice/usage") -> float:

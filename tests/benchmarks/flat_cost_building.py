@@ -23,7 +23,7 @@ COMPACTION_EVERY: Final = 300
 AFTER_COMPACTION: Final = 100
 BRANCH_EVERY: Final = 50
 BRANCH_OFFSET: Final = 25
-ENTRIES_LEFT_BEHIND: Final = 5
+ABANDONED_ENTRIES: Final = 5
 KEEP_TOKENS: Final = 20_000
 _BATCH: Final = 1000
 
@@ -67,17 +67,17 @@ def entry_id(number: int) -> str:
 def records(sample: Sample, length: int, *, branchy: bool) -> Iterator[NewRecord]:
     """The conversation: a compaction about every 300 entries and, if `branchy`, a branch each 50.
 
-    The branch becomes the main line each time: five entries are left behind.
+    The branch becomes the main line each time: five entries are abandoned.
     """
     numbers: list[int] = []
     for number in range(length):
         to_end = length - number
         parent = number - 1
-        if branchy and to_end % BRANCH_EVERY == BRANCH_OFFSET and number > ENTRIES_LEFT_BEHIND:
-            parent -= ENTRIES_LEFT_BEHIND
+        if branchy and to_end % BRANCH_EVERY == BRANCH_OFFSET and number > ABANDONED_ENTRIES:
+            parent -= ABANDONED_ENTRIES
         numbers.append(parent)
         above = None if parent < 0 else entry_id(parent)
-        if to_end % COMPACTION_EVERY == AFTER_COMPACTION and number > ENTRIES_LEFT_BEHIND:
+        if to_end % COMPACTION_EVERY == AFTER_COMPACTION and number > ABANDONED_ENTRIES:
             kept = _first_kept(sample, length, numbers)
             yield NewRecord(_compaction(number, above, kept), Size(1200, 1200), {"read": [], "modified": []})
             continue

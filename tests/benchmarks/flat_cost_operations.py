@@ -105,7 +105,7 @@ OPERATIONS: Final[dict[str, Callable[[Subject], object]]] = {
     "usage": usage,
     "context": context,
     "compactPreview": compact_preview,
-    "file activity beside the view": file_activity,
+    "file activity outside the view": file_activity,
     "entries, first page": first_entries,
     "tree, mode branches, first page": branches,
     "tree, mode branches, as many nodes": same_branches,

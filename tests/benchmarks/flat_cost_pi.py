@@ -13,7 +13,7 @@ VERSION: Final = "0.73.1"
 
 
 def install() -> Path | None:
-    """The folder of the package, installed into the user's cache; None, said why, if it cannot be had."""
+    """The folder of the package, installed into the user's cache; None (the reason is printed) without it."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         print("Pi is not measured: there is no Node.")
         return None

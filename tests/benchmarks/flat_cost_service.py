@@ -14,17 +14,15 @@ from typing import Any, Final
 
 from flat_cost_operations import PAGE
 
-from coppice.service.jobs import NoProgress
-from coppice.service.methods import METHODS
+from coppice.protocol.base import WireModel
+from coppice.protocol.methods import METHODS
+from coppice.service.core.jobs import NoProgress
+from coppice.service.methods import Dispatcher
 from coppice.service.service import Service
 from coppice.store.store import Store
 
 WORKSPACE: Final = "file:///garden"
 SHORT_BRANCH: Final = 20
-
-
-def _unheard(_method: str, _params: object) -> None:
-    """A benchmark has nobody to notify."""
 
 
 @dataclass
@@ -43,8 +41,8 @@ class Requests:
     def __post_init__(self) -> None:
         os.environ["COPPICE_STORAGE_URL"] = self.url
         os.environ["COPPICE_CONFIG_DIRECTORY"] = self._config.name
-        self._service = Service(emit=_unheard)
-        # The store is opened for the service, so that its indexer does not run beside what is measured.
+        self._service = Service()
+        # The store is opened for the service, so that its indexer does not run during the measurement.
         store = Store.open(self.url, server_id=self._service.stores.server_id, index_idle_seconds=None)
         self._service.stores._open[self.url] = store
         self._loop.run(self._service.start([WORKSPACE], {}))
@@ -55,7 +53,8 @@ class Requests:
 
     async def _ask(self, method: str, params: dict[str, Any]) -> Any:
         spec = METHODS[f"coppice/{method}"]
-        result = await spec.call(self._service, spec.params.model_validate(params), NoProgress())
+        given = spec.params.model_validate(params)
+        result: WireModel = await Dispatcher(self._service).call(spec, given, NoProgress())
         return result.model_dump(mode="json", by_alias=True)
 
     def _near(self) -> str:

@@ -1,17 +1,17 @@
 """How many of the exact identifiers that later work needed does a summary keep?
 
-`python tests/benchmarks/recall.py` takes the recorded sessions beside the checkout that hold one compaction,
-with the metric that lies there too (`../shared/bench/recall.py`): a needed identifier stands before the
+`python tests/benchmarks/recall.py` takes the recorded sessions next to the checkout that hold one compaction,
+with the metric that lies there too (`../shared/bench/recall.py`): a needed identifier is before the
 compaction, and the assistant uses it again after it. Each row is one view of what came before: the newest
 messages alone, the offline summary alone, the summary that a large model wrote at the time, and that summary
 audited. `--kept N` leaves the newest N tokens out of the summarized span, as a real compaction does;
 `--rounds N` compacts N times on the way instead of once. `--shared` says where the sessions and the metric
 lie.
 
-`--model-url http://127.0.0.1:8000/v1` adds a real model behind an OpenAI-compatible endpoint, in `--window`
+`--model-url http://127.0.0.1:8000/v1` adds a real model at an OpenAI-compatible endpoint, in `--window`
 tokens and at most `--chunks` parts a summary: all that it wrote, and the summary made of it with the audit.
-Behind the row stands how it came about. A row whose model failed tells the offline summary that stood in for
-it, and says so. After `--seconds` what is left is told by rules. `--answers FILE` keeps what the model
+After the row comes how it was made. A row whose model failed shows the offline summary that replaced
+it, and says so. After `--seconds` the rest is written by rules. `--answers FILE` keeps what the model
 answered, so that the same request is made once.
 
 The last column is the ratio to the large model's recorded summary, from the same run.
@@ -34,11 +34,11 @@ from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.formats.reading import open_session
 from coppice.models.chat import ChatAnswer, ChatModel, ChatRequest, ModelLimits, OnDelta
 from coppice.models.choosing import chat_model
-from coppice.models.fallback import FallbackSummarizer
-from coppice.models.offline import OfflineSummarizer
-from coppice.models.offline.summarizer import summarize_offline
-from coppice.models.summarizing import ModelSummarizer
 from coppice.settings import ModelSettings
+from coppice.summarizers.fallback import FallbackSummarizer
+from coppice.summarizers.llm import ModelSummarizer
+from coppice.summarizers.offline import OfflineSummarizer
+from coppice.summarizers.offline.summarizer import summarize_offline
 from coppice.tokens.counting import count_tokens
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import CompactionEntry, MessageEntry
@@ -46,13 +46,13 @@ from coppice.tree.messages import AssistantMessage, Message, TextContent, ToolRe
 
 ROOT = Path(__file__).resolve().parents[2]
 BUDGETS = (2_000, 4_000, 8_000)
-TOLD = ("chunks", "chunksByRule", "sentences", "tokens", "repaired")
+SHOWN_DETAILS = ("chunks", "chunksByRule", "sentences", "tokens", "repaired")
 SESSIONS = ("claude-code-session-1.jsonl", "claude-code-session-2.jsonl")
 
 
 @dataclass
 class View:
-    """What stands in for the history: its name, its text, and how long it took to make, in seconds."""
+    """What replaces the history: its name, its text, and how long it took to make, in seconds."""
 
     name: str
     budget: int | None
@@ -80,7 +80,7 @@ class Recorded:
         return None
 
 
-class Heard:
+class RecordingModel:
     """`model`, with its answers kept, for this run and in the file `answers` for later ones."""
 
     def __init__(self, model: ChatModel, answers: Path | None) -> None:
@@ -100,8 +100,12 @@ class Heard:
         return await self._model.limits()
 
     async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
-        said = [request.system, request.max_tokens, *(item.message.model_dump() for item in request.messages)]
-        key = hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        asked = [
+            request.system,
+            request.max_tokens,
+            *(item.message.model_dump() for item in request.messages),
+        ]
+        key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
         if key not in self._known:
             answer = await self._model.complete(request, on_delta)
             self._known[key] = answer.message.model_dump(mode="json", by_alias=True)
@@ -133,7 +137,7 @@ def main() -> int:
     options = parser.parse_args()
     metric_path = options.shared / "bench" / "recall.py"
     if not metric_path.is_file():
-        print(f"{metric_path} is not there; this benchmark needs the metric and the sessions beside it.")
+        print(f"{metric_path} is not there; this benchmark needs the metric and the sessions next to it.")
         return 1
     metric = _load(metric_path)
     head = ("budget", "tokens", "of before", "recall", "seconds")
@@ -203,8 +207,8 @@ def _audited(
         seconds=7_200,
     )
     written = asyncio.run(_closing(model, chain, request))
-    details = {name: written.details[name] for name in TOLD if written.details.get(name)}
-    remark = "".join(f"  {said}" for said in (details or "", *written.warnings))
+    details = {name: written.details[name] for name in SHOWN_DETAILS if written.details.get(name)}
+    remark = "".join(f"  {detail}" for detail in (details or "", *written.warnings))
     seconds = time.perf_counter() - start
     return View(f"{model.name[-14:]} + audit", request.max_tokens, written.text, seconds, remark)
 
@@ -224,9 +228,11 @@ def _by_model(request: SummaryRequest, options: argparse.Namespace) -> list[View
         context_window=options.window,
         max_output_tokens=options.output,
     )
-    heard = Heard(chat_model(settings), options.answers)
-    audited = _audited(heard, request, options.chunks, options.seconds)
-    alone = View(f"{heard.name[-14:]} alone", request.max_tokens, "\n".join(heard.texts), audited.seconds)
+    recording = RecordingModel(chat_model(settings), options.answers)
+    audited = _audited(recording, request, options.chunks, options.seconds)
+    alone = View(
+        f"{recording.name[-14:]} alone", request.max_tokens, "\n".join(recording.texts), audited.seconds
+    )
     return [alone, audited]
 
 

@@ -1,4 +1,4 @@
-"""Reading one large `coppice/append` off the wire, beside stock pygls on the same bytes.
+"""Reading one large `coppice/append` off the wire, compared with stock pygls on the same bytes.
 
 Run: python tests/benchmarks/wire_reading.py
 """
@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from coppice.lsp import codec, envelope
-from coppice.service.messages.trees import AppendParams
+from coppice.protocol.trees import AppendParams
 
 ROUNDS = 7
 

@@ -54,9 +54,11 @@ def messages(turns: int) -> list[dict[str, Any]]:
     return made
 
 
-def write_session(file: Path, said: list[dict[str, Any]]) -> Path:
+def write_session(file: Path, messages: list[dict[str, Any]]) -> Path:
     """A Pi session of one path, `e0` at its root."""
-    entries = [entry(number, number - 1 if number else None, message) for number, message in enumerate(said)]
+    entries = [
+        entry(number, number - 1 if number else None, message) for number, message in enumerate(messages)
+    ]
     lines = [json.dumps(line, ensure_ascii=False) for line in (HEADER, *entries)]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return file

@@ -10,13 +10,13 @@ from cli.conftest import Coppice
 from cli.sessions import long_session
 
 
-def checks(coppice: Coppice, code: int = 0) -> dict[str, list[dict[str, Any]]]:
-    ran = coppice("doctor", "--json")
+def checks(coppice: Coppice, *options: str, code: int = 0) -> dict[str, list[dict[str, Any]]]:
+    ran = coppice("doctor", "--json", *options)
     assert ran.code == code, ran.out
-    told = json.loads(ran.out)
-    assert told["ok"] == (code == 0)
+    report = json.loads(ran.out)
+    assert report["ok"] == (code == 0)
     found: dict[str, list[dict[str, Any]]] = {}
-    for check in told["checks"]:
+    for check in report["checks"]:
         found.setdefault(check["name"], []).append(check)
     return found
 
@@ -76,7 +76,7 @@ def test_a_value_that_is_no_setting_is_named(coppice: Coppice, home: Path) -> No
     assert "compaction.reserveTokens" in settings[1]["message"]
 
 
-def test_a_checkout_that_asks_for_too_much_is_told_on(coppice: Coppice, home: Path) -> None:
+def test_a_checkout_that_asks_for_too_much_is_reported(coppice: Coppice, home: Path) -> None:
     (home / "work" / ".coppice").mkdir()
     (home / "work" / ".coppice" / "settings.toml").write_text('[storage]\ndirectory = "/elsewhere"\n')
     settings = checks(coppice)["settings"]
@@ -84,7 +84,7 @@ def test_a_checkout_that_asks_for_too_much_is_told_on(coppice: Coppice, home: Pa
     assert str(home / "stores") in checks(coppice)["store"][0]["message"]
 
 
-def test_a_store_others_may_read_is_told_on(coppice: Coppice, home: Path) -> None:
+def test_a_store_others_may_read_is_reported(coppice: Coppice, home: Path) -> None:
     coppice("import", long_session(home, 2))
     (store,) = (home / "stores").glob("*.sqlite3")
     store.chmod(0o644)
@@ -125,3 +125,16 @@ def test_a_person_reads_a_line_for_each_check_and_what_to_do(coppice: Coppice, h
     line, advice = [line for line in ran.out.splitlines() if "store" in line or "→" in line][:2]
     assert line.startswith("broken   store")
     assert advice.strip().startswith("→ ")
+
+
+def test_a_damaged_store_is_repaired_when_asked(coppice: Coppice, home: Path) -> None:
+    coppice("import", long_session(home, 30))
+    (store,) = (home / "stores").glob("*.sqlite3")
+    content = bytearray(store.read_bytes())
+    content[:4096] = b"\xa5" * 4096
+    store.write_bytes(content)
+    found = checks(coppice, "--repair")
+    assert [check["status"] for check in found["repair"]] == ["ok"]
+    assert "of 1 conversations saved" in found["repair"][0]["message"]
+    assert found["integrity"][0]["message"] == "1 of 1 stores open and are sound"
+    assert len(list((home / "stores").glob("*.damaged-*"))) == 1

@@ -1,4 +1,4 @@
-"""What `coppice` itself answers, and the server behind `coppice serve`."""
+"""What `coppice` itself answers, and the server that `coppice serve` starts."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 from cli.conftest import Coppice, start
 
 from coppice import __version__
-from coppice.service.methods import METHODS
+from coppice.protocol.methods import METHODS
 
 COMMANDS = ("serve", "compact", "context", "tree", "list", "import", "export", "doctor")
 
@@ -32,11 +32,11 @@ def test_help_names_every_command(coppice: Coppice) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_tells_its_exit_codes(coppice: Coppice, command: str) -> None:
+def test_every_command_documents_its_exit_codes(coppice: Coppice, command: str) -> None:
     ran = coppice(command, "--help")
     assert ran.code == 0
     codes = ("0 done", "1 it could not be done", "2 wrong usage", "130 interrupted")
-    served = ("0 the client said shutdown", "1 it went away without", "2 the server could not begin")
+    served = ("0 the client sent shutdown", "1 it left without", "2 the server could not begin")
     for code in served if command == "serve" else codes:
         assert code in " ".join(ran.out.split())
 

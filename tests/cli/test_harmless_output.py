@@ -85,14 +85,16 @@ def test_text_full_of_beginnings_takes_no_time() -> None:
 def hostile(folder: Path) -> Path:
     """A session with an attack wherever a conversation can hold text."""
     nasty = MARKUP + "".join(ATTACKS)
-    said: list[dict[str, Any]] = [user(f"Goal {nasty}"), assistant(f"Answer {nasty}")]
+    hostile_messages: list[dict[str, Any]] = [user(f"Goal {nasty}"), assistant(f"Answer {nasty}")]
     call = {"type": "toolCall", "id": "c1", "name": f"read{nasty}", "arguments": {"path": f"a{nasty}.py"}}
-    said.append({"role": "assistant", "content": [call], "stopReason": "toolUse"})
+    hostile_messages.append({"role": "assistant", "content": [call], "stopReason": "toolUse"})
     result = {"toolCallId": "c1", "toolName": f"read{nasty}", "isError": False}
-    said.append({"role": "toolResult", "content": [{"type": "text", "text": nasty}], **result})
-    said += messages(60)
-    said.append(user(f"Last {nasty}"))
-    entries = [entry(number, number - 1 if number else None, each) for number, each in enumerate(said)]
+    hostile_messages.append({"role": "toolResult", "content": [{"type": "text", "text": nasty}], **result})
+    hostile_messages += messages(60)
+    hostile_messages.append(user(f"Last {nasty}"))
+    entries = [
+        entry(number, number - 1 if number else None, each) for number, each in enumerate(hostile_messages)
+    ]
     last = entries[-1]["id"]
     label = {"type": "label", "id": "l1", "parentId": last, "timestamp": HEADER["timestamp"]}
     entries.append({**label, "targetId": "e3", "label": f"here {nasty}"})
@@ -135,8 +137,8 @@ def test_an_export_into_a_pipe_keeps_every_character(coppice: Coppice, tmp_path:
     shown = coppice("export", hostile(tmp_path), "--format", "coppice").out
     again = tmp_path / "again.jsonl"
     again.write_text(shown, encoding="utf-8")
-    said = json.loads(coppice("context", again, "--format", "entries", "--json").out)["messages"]
-    assert said[0]["content"] == f"Goal {MARKUP}{''.join(ATTACKS)}"
+    exported = json.loads(coppice("context", again, "--format", "entries", "--json").out)["messages"]
+    assert exported[0]["content"] == f"Goal {MARKUP}{''.join(ATTACKS)}"
 
 
 def on_terminal(*arguments: str | Path) -> str:

@@ -16,7 +16,7 @@ def stored(coppice: Coppice, file: Path) -> str:
 
 
 def branching(coppice: Coppice, folder: Path) -> str:
-    """A conversation of two turns that goes on in two ways: `e8`, at which it stands, and `e10`."""
+    """A conversation of two turns that goes on in two ways: `e8`, its leaf, and `e10`."""
     file = write_session(folder / "tree.jsonl", [*messages(2), user("one way")])
     with file.open("a", encoding="utf-8") as lines:
         for number, parent, message in ((9, 3, user("another way")), (10, 9, assistant("gone far"))):
@@ -59,7 +59,7 @@ def test_the_branch_that_was_left_is_summarized_and_named(coppice: Coppice, tmp_
     assert "--- What the branch that was left did ---" in rest
     assert "<modified-files>\nsrc/part_1.py\n</modified-files>" in rest
     assert ran.err.startswith("Summarizing branch …\n")
-    assert ran.err.endswith("Summarizing branch: The branch was summarized\n")
+    assert "Summarizing branch: The branch was summarized\n" in ran.err
     drawn = coppice("tree", conversation).out.splitlines()
     [here] = [line for line in drawn if "← you are here" in line]
     assert here.lstrip("│├└─ ").startswith("● ")
@@ -67,7 +67,7 @@ def test_the_branch_that_was_left_is_summarized_and_named(coppice: Coppice, tmp_
     assert "[part 1]" in here
 
 
-def test_nothing_to_summarize_is_said(coppice: Coppice, tmp_path: Path) -> None:
+def test_nothing_to_summarize_is_reported(coppice: Coppice, tmp_path: Path) -> None:
     conversation = branching(coppice, tmp_path)
     ran = coppice("navigate", conversation, "e7", "--summarize")
     assert ran.out == "The conversation stays at e7.\nThere was nothing to summarize.\n"
@@ -78,25 +78,25 @@ def test_a_preview_shows_what_would_be_left_and_changes_nothing(coppice: Coppice
     before = coppice("tree", conversation, "--mode", "all", "--json").out
     ran = coppice("navigate", conversation, "e10", "--preview")
     lines = ran.out.splitlines()
-    assert lines[0].startswith("This would leave 4 entries behind e3, ")
+    assert lines[0].startswith("4 entries after e3 would leave the path, ")
     assert [line.split()[:2] for line in lines[2:6]] == [
         ["e4", "user"],
         ["e5", "assistant"],
         ["e6", "toolResult"],
         ["e7", "assistant"],
     ]
-    assert lines[-1] == "The way back is e7."
+    assert lines[-1] == "To return, navigate to e7."
     found = json.loads(coppice("navigate", conversation, "e10", "--preview", "--json").out)
     assert found["entriesToSummarize"] == ["e4", "e5", "e6", "e7"]
     assert (found["commonAncestorId"], found["leafId"]) == ("e3", "e7")
     assert coppice("tree", conversation, "--mode", "all", "--json").out == before
-    assert coppice("navigate", conversation, "e7", "--preview").out == "Nothing would be left behind.\n"
+    assert coppice("navigate", conversation, "e7", "--preview").out == "No entries would leave the path.\n"
 
 
 def test_a_long_preview_names_the_first_entries_and_counts_the_rest(coppice: Coppice, tmp_path: Path) -> None:
     ran = coppice("navigate", long_session(tmp_path, 10), "e1", "--preview")
     lines = ran.out.splitlines()
-    assert lines[0].startswith("This would leave 38 entries behind e1, ")
+    assert lines[0].startswith("38 entries after e1 would leave the path, ")
     assert "… 18 more …" in lines
     assert len(lines) == 25
 
@@ -141,8 +141,8 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(
     assert sentence in ran.err
     assert ran.err.count("\n") == 1
     assert leaf(coppice, conversation) == "e7"
-    told = json.loads(coppice("navigate", conversation, *arguments, "--json").out)
-    assert sentence in told["error"]["message"]
+    refusal = json.loads(coppice("navigate", conversation, *arguments, "--json").out)
+    assert sentence in refusal["error"]["message"]
 
 
 def test_an_unknown_conversation_is_refused(coppice: Coppice) -> None:
@@ -179,8 +179,8 @@ def test_a_navigation_that_is_stopped_changes_nothing(
 
 
 def test_what_a_message_holds_does_nothing_to_the_terminal(coppice: Coppice, tmp_path: Path) -> None:
-    said = [user("first"), assistant("fine"), user("evil \x1b]0;title\x07\x1b[2Jwords"), assistant("ok")]
-    conversation = stored(coppice, write_session(tmp_path / "evil.jsonl", said))
+    entries = [user("first"), assistant("fine"), user("evil \x1b]0;title\x07\x1b[2Jwords"), assistant("ok")]
+    conversation = stored(coppice, write_session(tmp_path / "evil.jsonl", entries))
     shown = coppice("navigate", conversation, "e1", "--preview").out
     shown += coppice("navigate", conversation, "e2").out
     assert "\x1b" not in shown

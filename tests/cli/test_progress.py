@@ -27,7 +27,7 @@ def test_a_pipe_gets_a_line_for_each_step(capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
-def test_a_long_step_is_told_no_more_than_once_a_second(
+def test_a_long_step_is_reported_no_more_than_once_a_second(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter(number / 10 for number in range(1000))
@@ -35,9 +35,9 @@ def test_a_long_step_is_told_no_more_than_once_a_second(
     progress = LineProgress()
     for count in range(31):
         progress.report(f"{count} entries", 50)
-    said = capsys.readouterr().err
-    assert said.count("\n") == 4
-    assert "30 entries" in said
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 4
+    assert "30 entries" in printed
 
 
 def test_a_bar_ends_as_one_line() -> None:
@@ -54,11 +54,11 @@ def test_where_it_goes_decides_its_form() -> None:
     assert isinstance(watched(Console(file=io.StringIO())), LineProgress)
 
 
-def test_a_large_file_is_told_about_while_it_is_read(
+def test_a_large_file_is_reported_while_it_is_read(
     coppice: Coppice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("coppice.cli.sources._LARGE_FILE", 1000)
     ran = coppice("import", long_session(tmp_path, 150))
     lines = ran.err.splitlines()
-    assert lines[0] == "Reading the session …"
-    assert lines[-1] == "Reading the session: 600 entries"
+    assert lines[0] == "Importing …"
+    assert lines[-1] == "Importing: 600 entries"

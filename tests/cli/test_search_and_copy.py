@@ -14,11 +14,15 @@ def imported(coppice: Coppice, file: Path, *options: str | Path) -> str:
 
 @pytest.fixture
 def conversation(coppice: Coppice, tmp_path: Path) -> str:
-    said = [user("Plant an oak.\x1b[31m"), assistant("An oak stands by the gate."), user("然后修复登录页面")]
-    return imported(coppice, write_session(tmp_path / "short.jsonl", said))
+    entries = [
+        user("Plant an oak.\x1b[31m"),
+        assistant("An oak stands by the gate."),
+        user("然后修复登录页面"),
+    ]
+    return imported(coppice, write_session(tmp_path / "short.jsonl", entries))
 
 
-def test_what_was_said_is_found_newest_first(coppice: Coppice, conversation: str) -> None:
+def test_what_was_written_is_found_newest_first(coppice: Coppice, conversation: str) -> None:
     ran = coppice("search", "oak")
     rows = [row.split("\t") for row in ran.out.splitlines()]
     assert [row[:2] for row in rows] == [[conversation, "e1"], [conversation, "e0"]]
@@ -68,13 +72,13 @@ def test_everything_is_copied_once_and_reads_the_same(coppice: Coppice, home: Pa
     assert coppice("copy", "--from", home / "copies").out == "0 conversations copied, 2 were there already\n"
 
 
-def test_what_the_target_lacks_is_told_and_fails(coppice: Coppice, home: Path) -> None:
+def test_what_the_target_lacks_is_reported_and_fails(coppice: Coppice, home: Path) -> None:
     conversation = imported(coppice, long_session(home, 20))
     assert coppice("copy", "--to", home / "copies").code == 0
     assert coppice("compact", conversation, "--keep-recent", "500").code == 0
-    told = coppice("copy", "--to", home / "copies", "--json")
-    [left] = json.loads(told.out)["conversations"]
-    assert (told.code, left["id"], left["outcome"], left["missing"]) == (1, conversation, "behind", 1)
+    copied = coppice("copy", "--to", home / "copies", "--json")
+    [left] = json.loads(copied.out)["conversations"]
+    assert (copied.code, left["id"], left["outcome"], left["missing"]) == (1, conversation, "behind", 1)
     ran = coppice("copy", "--to", home / "copies")
     assert f"{conversation}: the target lacks its newest 1 entries" in ran.err
     assert ran.out == "0 conversations copied, 0 were there already, 1 were left as they are\n"
@@ -101,7 +105,7 @@ def test_a_workspace_is_named_by_its_folder_or_its_uri(coppice: Coppice, home: P
         (["--from", "postgresql+psycopg://me@127.0.0.1:1/db?password=s3cret", "--to", "copies"], 1),
     ],
 )
-def test_a_copy_that_cannot_be_made_says_why_and_tells_no_secret(
+def test_a_copy_that_cannot_be_made_says_why_and_shows_no_secret(
     coppice: Coppice, home: Path, arguments: list[str], code: int
 ) -> None:
     imported(coppice, long_session(home, 2))
@@ -118,3 +122,16 @@ def test_a_store_that_fails_is_listed_without_its_password(
     ran = coppice("list", "--all")
     assert "127.0.0.1" in ran.err
     assert "s3cret" not in ran.err + ran.out
+
+
+def test_the_history_of_a_session_file_answers_a_question(coppice: Coppice, tmp_path: Path) -> None:
+    file = long_session(tmp_path, 5)
+    ran = coppice("history", "search", file, "Where does part 3 stand?", "--max-tokens", "300")
+    assert "[#e15]" in ran.out
+    assert "Part 3 stands in src/part_3.py." in ran.out
+    read = coppice("history", "read", file, "e15", "--json")
+    [item] = json.loads(read.out)["items"]
+    assert (item["entryId"], item["text"]) == ("e15", "Part 3 stands in src/part_3.py.")
+    nothing = coppice("history", "search", file, "larch")
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "coppice: warning: Nothing was found.\n")
+    assert coppice("history", "read", file, "nowhere").code == 1

@@ -1,4 +1,4 @@
-"""A command that is stopped changes nothing and leaves nothing behind."""
+"""A command that is stopped changes nothing and leaves no process or file."""
 
 import json
 import os
@@ -16,12 +16,12 @@ LONG = 600
 def read_until(process: "subprocess.Popen[bytes]", wanted: str) -> str:
     """Standard error up to the line that begins with `wanted`."""
     assert process.stderr is not None
-    said = ""
+    printed = ""
     for line in process.stderr:
-        said += line.decode()
+        printed += line.decode()
         if line.decode().startswith(wanted):
-            return said
-    pytest.fail(f"never said {wanted!r}: {said}")
+            return printed
+    pytest.fail(f"never printed {wanted!r}: {printed}")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -60,7 +60,7 @@ def test_an_interrupted_read_of_standard_input_ends(home: Path) -> None:
         while not list((home / "temporary").glob("coppice*/input.jsonl")):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=100) == 130
         assert process.stderr is not None
         assert b"interrupted" in process.stderr.read()
     assert list((home / "temporary").glob("coppice*")) == []

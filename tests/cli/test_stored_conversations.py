@@ -8,7 +8,7 @@ from cli.conftest import Coppice, start
 from cli.sessions import assistant, entry, long_session, user, write_session
 
 from coppice.cli.tree import drawn
-from coppice.service.messages.trees import TreeNode
+from coppice.protocol.trees import TreeNode
 
 
 def imported(coppice: Coppice, file: Path, *options: str | Path) -> str:

@@ -28,7 +28,7 @@ def refused(ran: Ran) -> str:
 
 @pytest.mark.parametrize("command", READERS, ids=lambda command: command[0])
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "expected"),
     [
         (b"", "empty"),
         (b"\n\n\n", ""),
@@ -40,11 +40,11 @@ def refused(ran: Ran) -> str:
     ids=["empty", "blank", "binary", "prose", "torn", "list"],
 )
 def test_a_file_that_is_no_session_is_refused(
-    coppice: Coppice, tmp_path: Path, command: tuple[str, ...], content: bytes, says: str
+    coppice: Coppice, tmp_path: Path, command: tuple[str, ...], content: bytes, expected: str
 ) -> None:
     file = tmp_path / "odd.jsonl"
     file.write_bytes(content)
-    assert says in refused(coppice(command[0], file, *command[1:]))
+    assert expected in refused(coppice(command[0], file, *command[1:]))
     assert file.read_bytes() == content
     assert json.loads(coppice("list", "--all", "--json").out) == {"conversations": []}
 
@@ -119,8 +119,8 @@ def test_a_refusal_of_the_service_keeps_its_code_and_numbers(coppice: Coppice, t
 
 
 def test_a_huge_line_is_read(coppice: Coppice, tmp_path: Path) -> None:
-    said = [user("a" * 8_000_000), assistant("noted"), user("and now?"), assistant("nothing more")]
-    ran = coppice("compact", write_session(tmp_path / "huge.jsonl", said), "--keep-recent", "2", "--json")
+    entries = [user("a" * 8_000_000), assistant("noted"), user("and now?"), assistant("nothing more")]
+    ran = coppice("compact", write_session(tmp_path / "huge.jsonl", entries), "--keep-recent", "2", "--json")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["context"]["tokens"] < 20_000
 
@@ -145,7 +145,7 @@ def test_a_huge_line_is_read(coppice: Coppice, tmp_path: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_usage_is_told_in_a_line(coppice: Coppice, arguments: list[str]) -> None:
+def test_wrong_usage_is_reported_in_a_line(coppice: Coppice, arguments: list[str]) -> None:
     ran = coppice(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("coppice: ")
@@ -171,6 +171,6 @@ def test_an_unforeseen_error_is_no_traceback(
         raise ZeroDivisionError("secret")
 
     monkeypatch.setattr("coppice.cli.tree.drawn", broken)
-    said = refused(coppice("tree", long_session(tmp_path)))
-    assert "ZeroDivisionError" in said
-    assert "secret" not in said
+    message = refused(coppice("tree", long_session(tmp_path)))
+    assert "ZeroDivisionError" in message
+    assert "secret" not in message

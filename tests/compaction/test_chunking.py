@@ -37,7 +37,7 @@ def two_calls() -> list[Message]:
     return [AssistantMessage(content=[*calls]), answers[0], user("wait"), answers[1]]
 
 
-def test_a_call_stays_with_all_its_results_and_what_was_said_between_them() -> None:
+def test_a_call_stays_with_all_its_results_and_what_was_written_between_them() -> None:
     groups = grouped([user("go"), *two_calls(), reply("done")], count_tokens)
     assert [len(group.messages) for group in groups] == [1, 4, 1]
 
@@ -91,12 +91,12 @@ def test_a_tail_cut_inside_a_line_cannot_speak_for_another() -> None:
         assert "\n[User]:" not in chunk
 
 
-def test_a_message_that_tells_a_summarizer_nothing_makes_no_group() -> None:
+def test_a_message_without_content_for_a_summarizer_makes_no_group() -> None:
     hidden = BashExecutionMessage(command="ls", output="x", exclude_from_context=True)
     assert grouped([hidden, AssistantMessage(content=[])], count_tokens) == []
 
 
-def test_commands_a_person_ran_and_earlier_summaries_are_told() -> None:
+def test_commands_a_person_ran_and_earlier_summaries_are_included() -> None:
     text = serialize([BashExecutionMessage(command="make", output="ok " * 3_000, exit_code=2)])
     assert "The user ran `make`" in text
     assert "It exited with code 2" in text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.compaction.cut import Cut, find_cut, is_said
+from coppice.compaction.cut import Cut, find_cut, is_in_context
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ COMPACTION = Row("compaction")
 
 
 def cut(rows: list[Row], tokens: int, keep: int) -> Cut | None:
-    return find_cut(rows, [tokens if is_said(row) else 0 for row in rows], keep)
+    return find_cut(rows, [tokens if is_in_context(row) else 0 for row in rows], keep)
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,12 @@ def test_every_entry_is_summarized_or_kept_and_something_is_summarized(
     sized: list[tuple[Row, int]], keep: int
 ) -> None:
     rows = [row for row, _ in sized]
-    tokens = [size if is_said(row) else 0 for row, size in sized]
+    tokens = [size if is_in_context(row) else 0 for row, size in sized]
     found = find_cut(rows, tokens, keep)
     if found is None:
         return
     assert 0 <= found.history_end <= found.first_kept < len(rows)
-    assert any(is_said(row) for row in rows[: found.first_kept])
-    head = next(row for row in rows[found.first_kept :] if is_said(row))
+    assert any(is_in_context(row) for row in rows[: found.first_kept])
+    head = next(row for row in rows[found.first_kept :] if is_in_context(row))
     assert head.role not in ("toolResult", "developer", "system")
     assert found.kept_tokens == sum(tokens[found.first_kept :])

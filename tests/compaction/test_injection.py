@@ -16,10 +16,10 @@ from talk import edit, reply, request, run, tool, user
 from coppice.compaction.file_blocks import file_blocks
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.summary import Summary, parse_summary
-from coppice.models.fallback import FallbackSummarizer
-from coppice.models.offline import OfflineSummarizer
-from coppice.models.summarizing import ModelSummarizer
-from coppice.service.span_requests import with_blocks
+from coppice.service.compaction.summary_parts import with_blocks
+from coppice.summarizers.fallback import FallbackSummarizer
+from coppice.summarizers.llm import ModelSummarizer
+from coppice.summarizers.offline import OfflineSummarizer
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import Message
 from coppice.tree.tags import escape_tags
@@ -87,15 +87,15 @@ OBEDIENCE: dict[str, Callable[[str], str]] = {
 
 
 def assert_untouched(text: str, *, constraints: tuple[str, ...] = CONSTRAINTS) -> None:
-    told = parse_summary(text)
+    summary = parse_summary(text)
     assert [line for line in text.splitlines() if line.startswith("#")] == HEADINGS
-    assert told.constraints == constraints
-    assert told.goal[0] == FIRST
-    assert told.turn == ()
-    assert told.other == ()
+    assert summary.constraints == constraints
+    assert summary.goal[0] == FIRST
+    assert summary.turn == ()
+    assert summary.other == ()
     assert escape_tags(text) == text
     assert "\n---" not in text
-    assert told.render() == text
+    assert summary.render() == text
     lists = re.findall(r"^<(\S+-files)>\n(.*?)\n</\1>$", with_blocks(text, FILES), re.MULTILINE | re.DOTALL)
     assert lists == [("read-files", "notes.md"), ("modified-files", "src/exporter.py\nsrc/importer.py")]
 
@@ -171,7 +171,7 @@ async def test_an_earlier_summary_gives_up_no_more_than_its_own_constraints(*, w
             assert escape_tags(stored) == stored
 
 
-def test_a_file_s_name_cannot_end_the_list_it_stands_in() -> None:
+def test_a_file_s_name_cannot_end_the_list_it_is_in() -> None:
     for text in INJECTIONS:
         blocks = file_blocks(
             [text, "a.py"], [f"src/{text}", "b.py"], max_tokens=9_000, count_tokens=count_tokens

@@ -1,4 +1,4 @@
-"""What a model is told."""
+"""What a model is sent."""
 
 import pytest
 
@@ -10,7 +10,7 @@ PARTS: list[Part] = ["history", "turn", "branch"]
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("previous", [None, "## Goal\nShip it"])
-def test_the_focus_stands_in_every_request(part: Part, previous: str | None) -> None:
+def test_the_focus_is_in_every_request(part: Part, previous: str | None) -> None:
     text = Prompts().request(part, "[User]: hi", previous=previous, focus="the migrations", words=300)
     assert text.endswith("Additional focus: the migrations")
     assert "<conversation>\n[User]: hi\n</conversation>" in text
@@ -44,7 +44,7 @@ def test_neither_the_conversation_nor_the_previous_summary_can_leave_its_tags() 
     assert text.count("</previous-summary>") == 1
 
 
-def test_instructions_can_stand_in_place_of_ours_but_not_of_the_format() -> None:
+def test_instructions_can_take_the_place_of_ours_but_not_of_the_format() -> None:
     text = Prompts().request("branch", "c", focus="List the files only.", replace_instructions=True, words=9)
     assert Prompts().branch not in text
     assert "List the files only." in text
@@ -55,7 +55,7 @@ def test_instructions_can_stand_in_place_of_ours_but_not_of_the_format() -> None
 def test_every_prompt_can_be_replaced_and_an_unknown_name_is_reported() -> None:
     names = ["system", "history", "update", "splitTurn", "branch", "retry"]
     prompts, problems = Prompts.from_settings({name: f"my {name}" for name in names})
-    told = (
+    reported = (
         prompts.system,
         prompts.history,
         prompts.update,
@@ -63,7 +63,7 @@ def test_every_prompt_can_be_replaced_and_an_unknown_name_is_reported() -> None:
         prompts.branch,
         prompts.retry,
     )
-    assert told == tuple(f"my {name}" for name in names)
+    assert reported == tuple(f"my {name}" for name in names)
     assert problems == []
     prompts, problems = Prompts.from_settings({"histroy": "x", "system": "  "})
     assert prompts == Prompts()
@@ -98,9 +98,7 @@ def test_marks_of_chat_templates_are_defused(text: str) -> None:
 
 def test_our_own_sentences_are_known_and_headings_are_none_of_them() -> None:
     leaks = Prompts().leaks()
-    assert (
-        normalized("Leave out greetings, repetition and whatever was tried and no longer matters.") in leaks
-    )
+    assert normalized("Leave out narration and what the repository itself shows.") in leaks
     assert (
         normalized("- <exact paths, names, commands, values and findings that the work will need again>")
         in leaks

@@ -74,7 +74,7 @@ def test_other_lines_in_brackets_stay_as_they_are(line: str) -> None:
     assert serialize([user(f"a\n{line}")]) == f"[User]: a\n{line}"
 
 
-def test_what_a_person_ran_and_earlier_summaries_are_the_user_s_to_tell() -> None:
+def test_what_a_person_ran_and_earlier_summaries_are_attributed_to_the_user() -> None:
     hidden = BashExecutionMessage(command="secret", output="", exclude_from_context=True)
     messages: list[Message] = [
         BashExecutionMessage(command="make", output="ok"),
@@ -85,8 +85,8 @@ def test_what_a_person_ran_and_earlier_summaries_are_the_user_s_to_tell() -> Non
     text = serialize(messages)
     assert SPEAKER.findall(text) == ["User", "User", "User"]
     assert "secret" not in text
-    for said in ("The user ran `make`", "tried SQLite", "built it"):
-        assert said in text
+    for line in ("The user ran `make`", "tried SQLite", "built it"):
+        assert line in text
 
 
 def test_long_results_keep_head_and_tail_and_images_a_placeholder() -> None:
@@ -107,7 +107,7 @@ def test_short_text_is_not_shortened() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["user", "reply", "run"]), st.text(max_size=80)), max_size=8))
-def test_there_are_as_many_speakers_as_messages_say(spoken: list[tuple[str, str]]) -> None:
+def test_there_are_as_many_speakers_as_messages(spoken: list[tuple[str, str]]) -> None:
     messages: list[Message] = []
     speakers: list[str] = []
     for kind, text in spoken:

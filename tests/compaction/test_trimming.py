@@ -55,8 +55,8 @@ def test_the_newest_work_and_decisions_stay_and_the_first_of_all_else() -> None:
 
 def test_a_share_that_is_not_needed_goes_to_the_others() -> None:
     alone, _ = trimmed(Summary(next_steps=MANY), 800, count_tokens)
-    beside, _ = trimmed(FULL, 800, count_tokens)
-    assert len(alone.next_steps) > 2 * len(beside.next_steps)
+    unshared, _ = trimmed(FULL, 800, count_tokens)
+    assert len(alone.next_steps) > 2 * len(unshared.next_steps)
 
 
 def test_a_single_endless_line_is_clipped_and_not_lost() -> None:

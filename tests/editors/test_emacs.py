@@ -1,7 +1,6 @@
 """A real Emacs, in batch mode, with the Lisp file of the documentation and Eglot, against the real server."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -10,13 +9,14 @@ from typing import Any
 
 import pytest
 from lsp.raw_client import environment
+from requirements import missing
+from waiting import PATIENCE
 
 HERE = Path(__file__).parent
 PLUGIN = HERE.parents[1] / "docs" / "editors" / "coppice.el"
-PATIENCE = 100.0
 
 
-def missing() -> str | None:
+def why_not() -> str | None:
     """Why Emacs cannot be driven here, or None."""
     if shutil.which("emacs") is None:
         return "Emacs is not installed"
@@ -28,22 +28,20 @@ def missing() -> str | None:
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What a session showed: starting, appending, compacting, switching, saving, reading."""
-    if (reason := missing()) is not None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+    if (reason := why_not()) is not None:
+        missing("editors", reason)
     directory = tmp_path_factory.mktemp("emacs")
     project = directory / "project"
     project.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=project, check=True)
-    file, told = project / "notes.txt", directory / "seen.json"
+    file, report = project / "notes.txt", directory / "seen.json"
     file.write_text("begun\n")
     config = directory / "config"
     config.mkdir()
     (config / "settings.toml").write_text(
         '[compaction]\nkeepRecentTokens = 300\n[tokens]\ncounter = "estimate"\n'
     )
-    session = json.dumps([str(PLUGIN), sys.executable, str(file), str(told)])
+    session = json.dumps([str(PLUGIN), sys.executable, str(file), str(report)])
     ran = subprocess.run(
         ["emacs", "--batch", "-l", str(HERE / "emacs_session.el")],
         env=environment(directory) | {"COPPICE_SESSION": session, "HOME": str(directory)},
@@ -53,8 +51,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Any:
         timeout=PATIENCE,
         check=False,
     )
-    assert told.exists(), ran.stderr
-    result = json.loads(told.read_text())
+    assert report.exists(), ran.stderr
+    result = json.loads(report.read_text())
     assert "problem" not in result, result
     return result
 
@@ -66,7 +64,7 @@ def test_emacs_starts_the_server_and_appends(seen: Any) -> None:
 
 
 def test_emacs_compacts(seen: Any) -> None:
-    assert any("tokens, written by offline" in said for said in seen["said"])
+    assert any("tokens, written by offline" in line for line in seen["said"])
 
 
 def test_emacs_switches_to_another_branch_with_a_summary(seen: Any) -> None:

@@ -8,11 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from lsp.raw_client import environment
+from requirements import missing
+from waiting import PATIENCE
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "hooks.md"
-PATIENCE = 60.0
 
 SESSION = """
 local seen = {}
@@ -45,11 +45,11 @@ vim.cmd("qall!")
 def test_a_branch_that_is_left_gets_its_label(tmp_path: Path) -> None:
     neovim = os.environ.get("COPPICE_TEST_NVIM") or shutil.which("nvim")
     if neovim is None:
-        pytest.skip("Neovim is not installed")
+        missing("editors", "Neovim is not installed")
     (shown,) = re.findall(r"```lua\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
-    hook, told, session = tmp_path / "hook.lua", tmp_path / "seen.json", tmp_path / "session.lua"
+    hook, report, session = tmp_path / "hook.lua", tmp_path / "seen.json", tmp_path / "session.lua"
     hook.write_text(f"return {shown}", encoding="utf-8")
-    arguments = ", ".join(json.dumps(str(path)) for path in (hook, told))
+    arguments = ", ".join(json.dumps(str(path)) for path in (hook, report))
     session.write_text(f"local arguments = {{ {arguments} }}\n{SESSION}", encoding="utf-8")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     ran = subprocess.run(
@@ -61,8 +61,8 @@ def test_a_branch_that_is_left_gets_its_label(tmp_path: Path) -> None:
         timeout=PATIENCE,
         check=False,
     )
-    assert told.exists(), ran.stderr
-    seen = json.loads(told.read_text(encoding="utf-8"))
+    assert report.exists(), ran.stderr
+    seen = json.loads(report.read_text(encoding="utf-8"))
     assert "problem" not in seen, seen["problem"]
     labels = {node["id"]: node["label"] for node in seen["tree"]["nodes"] if "label" in node}
     assert labels == {"m2": "4 entries left"}

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from lsp.raw_client import environment
+from requirements import missing
+from waiting import PATIENCE
 
 HERE = Path(__file__).parent
 PLUGIN = HERE.parents[1] / "docs" / "editors" / "coppice.lua"
-PATIENCE = 100.0
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +22,7 @@ def neovim() -> str:
     """The Neovim to drive: `COPPICE_TEST_NVIM`, or the one on the path."""
     found = os.environ.get("COPPICE_TEST_NVIM") or shutil.which("nvim")
     if found is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("CI needs Neovim.")
-        pytest.skip("Neovim is not installed")
+        missing("editors", "Neovim is not installed")
     return found
 
 
@@ -33,12 +32,12 @@ def seen(neovim: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
     directory = tmp_path_factory.mktemp("neovim")
     project = directory / "project"
     (project / ".git").mkdir(parents=True)
-    file, told = project / "main.py", directory / "seen.json"
+    file, report = project / "main.py", directory / "seen.json"
     file.write_text("changed = False\n")
     homes = {
         f"XDG_{name}_HOME": str(directory / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")
     }
-    session = json.dumps([str(PLUGIN), sys.executable, str(file), str(told)])
+    session = json.dumps([str(PLUGIN), sys.executable, str(file), str(report)])
     ran = subprocess.run(
         [neovim, "--headless", "--clean", "-c", f"luafile {HERE / 'neovim_session.lua'}"],
         env=environment(directory) | homes | {"COPPICE_SESSION": session},
@@ -48,8 +47,8 @@ def seen(neovim: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
         timeout=PATIENCE,
         check=False,
     )
-    assert told.exists(), ran.stderr
-    result = json.loads(told.read_text())
+    assert report.exists(), ran.stderr
+    result = json.loads(report.read_text())
     assert "problem" not in result, result["problem"]
     return result
 
@@ -64,7 +63,7 @@ def test_neovim_shows_the_progress_of_a_compaction(seen: Any) -> None:
     assert compacting[0]["title"] == "Compacting"
     assert {"end"} <= {step["kind"] for step in compacting}
     assert any("→" in (step.get("message") or "") for step in compacting)
-    assert any("tokens, written by offline" in said for said in seen["said"])
+    assert any("tokens, written by offline" in line for line in seen["said"])
     assert seen["status"] == ""
 
 
@@ -74,7 +73,7 @@ def test_neovim_picks_a_branch_and_has_the_other_summarized(seen: Any) -> None:
     assert "branch_summary" in {node["type"] for node in seen["tree"]["nodes"]}
 
 
-def test_a_prompt_without_a_model_is_told_how_to_name_one(seen: Any) -> None:
+def test_a_prompt_without_a_model_is_answered_with_how_to_name_one(seen: Any) -> None:
     assert "model.provider" in seen["said"][-1]
     assert seen["transcript"].endswith("/transcript.md")
 

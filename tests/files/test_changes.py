@@ -37,7 +37,7 @@ def net(changes: Changes) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("events", "told"),
+    ("events", "expected"),
     [
         (["~a", "~a", "w ~a"], ["~a"]),
         (["+a", "~a", "w +a", "w ~a"], ["+a"]),
@@ -70,8 +70,8 @@ def net(changes: Changes) -> list[str]:
         (["~d/a", "~dd/a", "-d"], ["-d/a", "~dd/a", "-d"]),
     ],
 )
-def test_events_come_to_one_change_a_file(events: list[str], told: list[str]) -> None:
-    assert net(noted(*events)) == told
+def test_events_come_to_one_change_a_file(events: list[str], expected: list[str]) -> None:
+    assert net(noted(*events)) == expected
 
 
 def test_the_editor_s_word_for_a_change_goes_before_the_watcher_s() -> None:
@@ -79,7 +79,7 @@ def test_the_editor_s_word_for_a_change_goes_before_the_watcher_s() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "expected"),
     [
         (["~a"], ["~a", "w ~a"], []),
         (["+a"], ["w +a", "w ~a"], []),
@@ -94,32 +94,32 @@ def test_the_editor_s_word_for_a_change_goes_before_the_watcher_s() -> None:
         (["~a"], ["a>b"], ["a>b"]),
     ],
 )
-def test_what_was_told_is_not_told_again_before_the_next_message(
-    before: list[str], after: list[str], told: list[str]
+def test_what_was_recorded_is_not_recorded_again_before_the_next_message(
+    before: list[str], after: list[str], expected: list[str]
 ) -> None:
     changes = noted(*before)
     recorded = changes.net()
-    changes.told()
+    changes.mark_recorded()
     assert net(changes) == []
     for line in after:
         changes.note(event(line))
-    changes.stand_behind(None)
-    assert [shown(change) for change in unrecorded(changes.net(), recorded)] == told
+    changes.start_after(None)
+    assert [shown(change) for change in unrecorded(changes.net(), recorded)] == expected
 
 
-def test_behind_another_message_a_change_is_told_again() -> None:
+def test_after_another_message_a_change_is_recorded_again() -> None:
     changes = noted("~a", "~b", "-c")
-    changes.told()
+    changes.mark_recorded()
     changes.note(event("~a"))
-    changes.stand_behind("m1")
+    changes.start_after("m1")
     assert net(changes) == ["~a"]
-    changes.told()
+    changes.mark_recorded()
     changes.note(event("-c"))
     assert net(changes) == ["-c"]
 
 
 @pytest.mark.parametrize(
-    ("recorded", "seen", "told"),
+    ("recorded", "seen", "expected"),
     [
         (["~a"], ["w ~a"], []),
         (["+a"], ["w +a"], []),
@@ -135,20 +135,20 @@ def test_behind_another_message_a_change_is_told_again() -> None:
     ],
 )
 def test_what_another_server_recorded_is_not_recorded_again(
-    recorded: list[str], seen: list[str], told: list[str]
+    recorded: list[str], seen: list[str], expected: list[str]
 ) -> None:
-    assert [shown(change) for change in unrecorded(noted(*seen).net(), noted(*recorded).net())] == told
+    assert [shown(change) for change in unrecorded(noted(*seen).net(), noted(*recorded).net())] == expected
 
 
-def test_a_flood_from_a_watcher_is_counted_and_what_the_editor_says_still_heard() -> None:
+def test_a_flood_from_a_watcher_is_counted_and_what_the_editor_reports_is_still_recorded() -> None:
     changes = Changes()
     for number in range(MOST_FILES + 5):
         changes.note(Event(f"f{number}", "modified", "watcher"))
     changes.note(event("~mine"))
     assert changes.omitted == 5
     assert net(changes)[-1] == "~mine"
-    changes.told()
-    assert (changes.omitted, changes.news) == (0, False)
+    changes.mark_recorded()
+    assert (changes.omitted, changes.is_pending) == (0, False)
 
 
 def test_of_too_many_changes_the_editor_s_and_those_of_known_files_stay() -> None:
@@ -169,12 +169,12 @@ whose = st.sampled_from(["", "w "])
 
 
 @given(st.lists(st.tuples(whose, lines).map("".join), max_size=30), st.integers(0, 30))
-def test_each_file_is_told_once_however_events_come(told: list[str], pause: int) -> None:
-    changes = noted(*told[:pause])
-    changes.told()
-    for line in told[pause:]:
+def test_each_file_is_recorded_once_however_events_come(expected: list[str], pause: int) -> None:
+    changes = noted(*expected[:pause])
+    changes.mark_recorded()
+    for line in expected[pause:]:
         changes.note(event(line))
     files = [change.path for change in changes.net() if not change.path.endswith("/")]
     assert len(files) == len(set(files))
-    changes.told()
+    changes.mark_recorded()
     assert net(changes) == []

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from coppice.files.ledger import Ledger
+from coppice.files.ledger import FileLedger
 from coppice.files.paths import normalize_path, path_of_uri
 from coppice.settings import ToolMapping
 from coppice.tree.entries import ENTRY, Entry
@@ -16,9 +16,9 @@ def called(name: str, arguments: dict[str, Any], *, error: bool = False, call_id
     result = {"role": "toolResult", "toolCallId": call_id, "toolName": name, "content": [], "isError": error}
     return [
         ENTRY.validate_python(
-            {"type": "message", "id": f"{role}", "parentId": None, "timestamp": "", "message": said}
+            {"type": "message", "id": f"{role}", "parentId": None, "timestamp": "", "message": text}
         )
-        for role, said in (("reply", reply), ("result", result))
+        for role, text in (("reply", reply), ("result", result))
     ]
 
 
@@ -27,8 +27,8 @@ def activity(*changes: dict[str, Any]) -> Entry:
     return ENTRY.validate_python(values)
 
 
-def ledger() -> Ledger:
-    return Ledger(root="/home/me/app")
+def ledger() -> FileLedger:
+    return FileLedger(root="/home/me/app")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_deleted_file_is_listed_as_deleted_until_it_comes_back() -> None:
     assert (seen.modified_files, seen.deleted_files) == (["a"], [])
 
 
-def test_both_sides_of_a_change_stand_in_its_sources() -> None:
+def test_both_sides_of_a_change_are_in_its_sources() -> None:
     seen = ledger().add([activity({"path": "a", "kind": "modified", "source": "editor"})])
     seen.add(called("edit", {"path": "a"}))
     assert seen.histories["a"].sources == ("editor", "tool")
@@ -133,13 +133,13 @@ def test_a_branch_summary_brings_the_files_of_its_branch() -> None:
 
 def test_a_ledger_survives_being_stored() -> None:
     seen = ledger().add(called("read", {"path": "a"})).add(called("edit", {"path": "/elsewhere/b"}))
-    again = Ledger.from_json(seen.to_json(), seen.root, {})
+    again = FileLedger.from_json(seen.to_json(), seen.root, {})
     assert again.histories == seen.histories
 
 
 def test_a_user_can_name_tools_of_his_own() -> None:
     mine = {"scribble": ToolMapping(kind="write", path="where")}
-    seen = Ledger(root="/r", mappings=mine).add(called("scribble", {"where": "x.txt"}))
+    seen = FileLedger(root="/r", mappings=mine).add(called("scribble", {"where": "x.txt"}))
     assert seen.modified_files == ["x.txt"]
 
 

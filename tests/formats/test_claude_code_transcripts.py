@@ -1,4 +1,4 @@
-"""The real transcripts, held against what stands in their files."""
+"""The real transcripts, compared with their files."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from shared_data import shared_data
 
-from coppice.formats.claude_code import ClaudeCodeSession
+from coppice.formats.claude_code import Reader as ClaudeCodeReader
 from coppice.formats.reading import open_session
 from coppice.tree.entries import CompactionEntry, Entry, MessageEntry
 from coppice.tree.messages import AssistantMessage, ToolResultMessage, text_of
@@ -45,8 +45,8 @@ def _words(block: dict[str, Any]) -> str:
             return f"{block['id']} {block['name']} {json.dumps(block['input'])}"
         case "tool_result":
             content = block.get("content") or ""
-            said = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-            return f"{block['tool_use_id']} {said}"
+            text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+            return f"{block['tool_use_id']} {text}"
         case kind:
             return str(block[kind])
 
@@ -72,7 +72,7 @@ def _recorded(block: dict[str, Any]) -> dict[str, Any]:
     return block
 
 
-def test_the_path_holds_everything_that_was_said(transcript: Path) -> None:
+def test_the_path_holds_every_message(transcript: Path) -> None:
     reader = open_session(transcript)
     entries = list(reader)
     path = path_to_leaf(entries, reader.leaf_id)
@@ -81,7 +81,7 @@ def test_the_path_holds_everything_that_was_said(transcript: Path) -> None:
     assert reader.warnings == []
 
 
-def test_results_stand_between_their_calls_and_the_next_message(transcript: Path) -> None:
+def test_results_are_between_their_calls_and_the_next_message(transcript: Path) -> None:
     waiting: set[str] = set()
     answered = 0
     for entry in open_session(transcript):
@@ -98,7 +98,7 @@ def test_results_stand_between_their_calls_and_the_next_message(transcript: Path
     assert answered >= 150
 
 
-def test_messages_stand_in_the_order_of_the_file(transcript: Path) -> None:
+def test_messages_are_in_the_order_of_the_file(transcript: Path) -> None:
     records = [json.loads(line) for line in transcript.read_text(encoding="utf-8").splitlines()]
     place = {record["uuid"]: number for number, record in enumerate(records) if "uuid" in record}
     places = [place[entry.id] for entry in open_session(transcript)]
@@ -118,8 +118,8 @@ def test_the_recorded_compaction_is_one_entry(transcript: Path) -> None:
     assert compaction.summary.startswith("This session is being continued")
 
 
-def test_records_beside_the_conversation_are_counted(transcript: Path) -> None:
+def test_records_outside_the_conversation_are_counted(transcript: Path) -> None:
     reader = open_session(transcript)
-    assert isinstance(reader, ClaudeCodeSession)
+    assert isinstance(reader, ClaudeCodeReader)
     assert reader.skipped["progress"] > 1000
     assert set(reader.skipped) == {"progress", "file-history-snapshot", "queue-operation", "system"}

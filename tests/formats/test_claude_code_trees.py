@@ -16,7 +16,7 @@ from session_samples import (
     texts,
 )
 
-from coppice.formats.claude_code import ClaudeCodeSession
+from coppice.formats.claude_code import Reader as ClaudeCodeReader
 from coppice.tree.entries import CompactionEntry, Entry, MessageEntry
 from coppice.tree.messages import (
     AssistantMessage,
@@ -45,9 +45,9 @@ def message_in(entry: Entry) -> Any:
 
 
 def assistant(*blocks: Json, **message: Any) -> AssistantMessage:
-    said = message_in(entries_of(reply("a", None, "m1", *blocks, **message))[0])
-    assert isinstance(said, AssistantMessage)
-    return said
+    parsed = message_in(entries_of(reply("a", None, "m1", *blocks, **message))[0])
+    assert isinstance(parsed, AssistantMessage)
+    return parsed
 
 
 def test_records_without_a_message_are_passed_through() -> None:
@@ -71,10 +71,10 @@ def test_streamed_parts_are_one_message() -> None:
         reply("a4", "r1", "m2", text_block("done")),
     )
     assert links(entries) == {"u1": None, "a1": "u1", "r1": "a1", "a4": "r1"}
-    said = message_in(entries[1])
-    assert [block.type for block in said.content] == ["thinking", "text", "toolCall"]
-    assert (said.usage.input, said.usage.output) == (10, 7)
-    assert said.stop_reason == "toolUse"
+    message = message_in(entries[1])
+    assert [block.type for block in message.content] == ["thinking", "text", "toolCall"]
+    assert (message.usage.input, message.usage.output) == (10, 7)
+    assert message.stop_reason == "toolUse"
 
 
 PARALLEL = [
@@ -97,7 +97,7 @@ def test_results_of_parallel_calls_follow_one_another_before_anything_else(hung_
     assert [message_in(entry).tool_name for entry in entries[2:5]] == ["Read", "Bash", "Read"]
 
 
-def test_a_result_that_comes_after_the_next_message_still_stands_before_it() -> None:
+def test_a_result_that_comes_after_the_next_message_still_comes_before_it() -> None:
     reader, entries = read_lines(
         *lines_of(
             *PARALLEL[:8], prompt("u2", "r2", "and?"), PARALLEL[8], reply("a9", "u2", "m2", text_block("so"))
@@ -112,7 +112,7 @@ def test_the_leaf_is_the_end_of_the_branch_of_the_last_record() -> None:
     assert reader.leaf_id == "u2"
 
 
-def test_a_prompt_said_anew_is_a_branch() -> None:
+def test_a_prompt_written_anew_is_a_branch() -> None:
     reader, entries = read_lines(
         *lines_of(
             prompt("u1", None, "go"),
@@ -232,12 +232,12 @@ def test_what_carries_no_conversation_is_counted_without_a_warning() -> None:
             record("p", "u1", "progress"),
         )
     )
-    assert isinstance(reader, ClaudeCodeSession)
+    assert isinstance(reader, ClaudeCodeReader)
     assert reader.skipped == {"file-history-snapshot": 1, "progress": 1}
     assert reader.warnings == []
 
 
-def test_the_header_tells_session_folder_and_start() -> None:
+def test_the_header_gives_session_folder_and_start() -> None:
     reader, _ = read_lines(*lines_of(prompt("u1", None, "go", gitBranch="main")))
     header = reader.header
     assert (header.session_id, header.cwd, header.created_at) == ("c-1", "/home/me/app", TIME)
@@ -262,7 +262,7 @@ def test_a_summary_of_this_session_names_it(leaf: str, name: str | None) -> None
         ([prompt("u1", None, "go"), result("r1", "u1", result_block("nobody"))], 2),
     ],
 )
-def test_rotten_records_are_told_with_their_line(records: list[Json], line: int) -> None:
+def test_rotten_records_are_reported_with_their_line(records: list[Json], line: int) -> None:
     reader, entries = read_lines(*lines_of(*records))
     assert {warning.split(":")[0] for warning in reader.warnings} == {f"line {line}"}
     assert "go" in texts(entries)
@@ -325,5 +325,5 @@ def test_usage_is_mapped_with_its_sum() -> None:
 
 
 def test_a_made_up_reply_is_an_error() -> None:
-    said = assistant(text_block("API Error: 529"), model="<synthetic>")
-    assert (said.stop_reason, said.error_message) == ("error", "API Error: 529")
+    failed = assistant(text_block("API Error: 529"), model="<synthetic>")
+    assert (failed.stop_reason, failed.error_message) == ("error", "API Error: 529")

@@ -39,10 +39,10 @@ def test_every_call_of_the_example_is_answered_at_once() -> None:
 
 
 def test_usage_in_the_example_fits_its_size() -> None:
-    said = 0
+    total = 0
     for entry in open_session(EXAMPLE):
-        said += size_of_entry(entry).estimate
+        total += size_of_entry(entry).estimate
         if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
             usage = entry.message.usage
             assert usage is not None
-            assert abs(usage.context_tokens - said) < SYSTEM_PROMPT_TOKENS + said * 0.05
+            assert abs(usage.context_tokens - total) < SYSTEM_PROMPT_TOKENS + total * 0.05

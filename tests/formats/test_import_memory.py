@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from session_samples import HEADER, Json, prompt, said
+from session_samples import HEADER, Json, message_record, prompt
 
 FILE_BYTES = 50 * 2**20
 PEAK_BYTES = 12 * 2**20
@@ -16,7 +16,7 @@ WORDS = "The settings of the old file are read, checked and written to the new o
 
 
 def pi_entry(number: int) -> Json:
-    return said(f"{number:08x}", f"{number - 1:08x}" if number else None, WORDS)
+    return message_record(f"{number:08x}", f"{number - 1:08x}" if number else None, WORDS)
 
 
 def claude_record(number: int) -> Json:

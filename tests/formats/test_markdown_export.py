@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from session_samples import TIME, trees
 
+from coppice.formats.markdown import write as write_session
 from coppice.formats.markdown_text import code, fenced, prose
 from coppice.formats.session import SessionHeader
-from coppice.formats.writing import write_session
 from coppice.tree.entries import ENTRY, Entry
 
 HEADER = SessionHeader("coppice", "k", name="Moving <settings>", cwd="/home/me/app", created_at=TIME)
@@ -20,7 +20,7 @@ def markdown_of(*messages: dict[str, object]) -> str:
         )
         for n, message in enumerate(messages)
     ]
-    return "".join(write_session(HEADER, entries, "markdown"))
+    return "".join(write_session(HEADER, entries))
 
 
 def open_fences(text: str) -> list[str]:
@@ -88,7 +88,7 @@ def test_a_compaction_is_quoted() -> None:
         "summary": "## Goal\nMove on",
         "tokensBefore": 12345,
     }
-    text = "".join(write_session(HEADER, [ENTRY.validate_python(compaction)], "markdown"))
+    text = "".join(write_session(HEADER, [ENTRY.validate_python(compaction)]))
     assert "> **Compaction** of 12,345 tokens" in text
     assert "> ## Goal\n> Move on" in text
 
@@ -124,13 +124,13 @@ def test_nothing_in_a_fence_can_close_it(text: str) -> None:
 
 @given(ROUGH, ROUGH, ROUGH)
 def test_what_a_message_says_cannot_close_a_fold_or_leave_a_fence_open(
-    said: str, thought: str, output: str
+    content: str, thought: str, output: str
 ) -> None:
     text = markdown_of(
-        {"role": "user", "content": said},
+        {"role": "user", "content": content},
         {
             "role": "assistant",
-            "content": [{"type": "text", "text": said}, {"type": "thinking", "thinking": thought}],
+            "content": [{"type": "text", "text": content}, {"type": "thinking", "thinking": thought}],
         },
         {
             "role": "toolResult",
@@ -145,4 +145,4 @@ def test_what_a_message_says_cannot_close_a_fold_or_leave_a_fence_open(
 
 @given(trees())
 def test_every_conversation_can_be_shown(entries: list[Entry]) -> None:
-    assert "".join(write_session(HEADER, entries, "markdown")).startswith("# Moving")
+    assert "".join(write_session(HEADER, entries)).startswith("# Moving")

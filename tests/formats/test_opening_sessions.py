@@ -3,14 +3,16 @@ import os
 from pathlib import Path
 
 import pytest
-from session_samples import HEADER, lines_of, prompt, said, texts
+from session_samples import HEADER, lines_of, message_record, prompt, texts
 
 from coppice.errors import ImportFailedError
-from coppice.formats.reading import ImportFormat, open_session
+from coppice.formats.reading import open_session
 
-PI = "\n".join(lines_of(HEADER, said("a", None, "one")))
+PI = "\n".join(lines_of(HEADER, message_record("a", None, "one")))
 CLAUDE = "\n".join(lines_of(prompt("u1", None, "one")))
-OWN = "\n".join(lines_of({"type": "coppice", "version": 1, "id": "k", "leafId": "a"}, said("a", None, "one")))
+OWN = "\n".join(
+    lines_of({"type": "coppice", "version": 1, "id": "k", "leafId": "a"}, message_record("a", None, "one"))
+)
 
 
 @pytest.mark.parametrize(("content", "format_"), [(PI, "pi"), (CLAUDE, "claude-code"), (OWN, "coppice")])
@@ -21,7 +23,7 @@ def test_the_format_is_recognized(content: str, format_: str) -> None:
 
 
 @pytest.mark.parametrize(("content", "format_"), [(PI, "pi"), (CLAUDE, "claude-code"), (OWN, "coppice")])
-def test_a_named_format_is_used(content: str, format_: ImportFormat) -> None:
+def test_a_named_format_is_used(content: str, format_: str) -> None:
     assert texts(open_session(content, format_)) == ["one"]
 
 
@@ -36,7 +38,7 @@ def test_a_named_format_is_used(content: str, format_: ImportFormat) -> None:
         (OWN, "claude-code"),
     ],
 )
-def test_a_wrongly_named_format_is_refused(content: str, format_: ImportFormat) -> None:
+def test_a_wrongly_named_format_is_refused(content: str, format_: str) -> None:
     with pytest.raises(ImportFailedError, match="format"):
         open_session(content, format_)
 
@@ -49,7 +51,9 @@ def test_rotten_lines_before_the_header_do_not_hide_the_format() -> None:
 
 
 def test_entries_without_a_header_are_read_as_pi_s() -> None:
-    reader = open_session("\n".join(lines_of(said("a", None, "one"), said("b", "a", "two"))))
+    reader = open_session(
+        "\n".join(lines_of(message_record("a", None, "one"), message_record("b", "a", "two")))
+    )
     assert texts(reader) == ["one", "two"]
     assert reader.warnings == [
         "line 1: the header of the Pi session is missing; its entries were read without"
@@ -57,7 +61,7 @@ def test_entries_without_a_header_are_read_as_pi_s() -> None:
 
 
 def test_a_second_header_is_left_out() -> None:
-    reader = open_session(f"{PI}\n" + "\n".join(lines_of(HEADER, said("b", "a", "two"))))
+    reader = open_session(f"{PI}\n" + "\n".join(lines_of(HEADER, message_record("b", "a", "two"))))
     assert texts(reader) == ["one", "two"]
     assert [warning[:7] for warning in reader.warnings] == ["line 3:"]
 
@@ -81,7 +85,7 @@ def test_what_is_no_session_is_refused_with_a_sentence(content: bytes, words: st
 
 
 @pytest.mark.parametrize("format_", ["pi", "coppice", "claude-code"])
-def test_a_file_without_a_usable_line_is_refused_in_every_format(format_: ImportFormat) -> None:
+def test_a_file_without_a_usable_line_is_refused_in_every_format(format_: str) -> None:
     with pytest.raises(ImportFailedError, match="No line of this file"):
         open_session('{"type": "song"}\nla la\n', format_)
 
@@ -130,7 +134,7 @@ def test_a_stream_that_cannot_seek_is_read() -> None:
 
 
 @pytest.mark.parametrize("after", ["", "x" * len(PI), PI.replace('"a"', '"q"')])
-def test_a_file_changed_between_the_readings_is_told(tmp_path: Path, after: str) -> None:
+def test_a_file_changed_between_the_readings_is_reported(tmp_path: Path, after: str) -> None:
     file = tmp_path / "session.jsonl"
     file.write_text(PI)
     reader = open_session(file)
@@ -144,6 +148,6 @@ def test_a_file_that_grows_meanwhile_is_read_as_it_was(tmp_path: Path) -> None:
     file.write_text(f"{PI}\n")
     reader = open_session(file)
     with file.open("a") as more:
-        more.write("\n".join(lines_of(said("b", "a", "two"))))
+        more.write("\n".join(lines_of(message_record("b", "a", "two"))))
     assert texts(reader) == ["one"]
     assert reader.leaf_id == "a"

@@ -11,18 +11,18 @@ from session_samples import (
     TIME,
     Json,
     lines_of,
+    message_record,
     raw_trees,
     read_lines,
     read_text,
-    said,
     texts,
     trees,
 )
 from shared_data import shared_data
 
+from coppice.formats.pi import write as write_session
 from coppice.formats.reading import open_session
 from coppice.formats.session import SessionHeader
-from coppice.formats.writing import write_session
 from coppice.tree.entries import (
     ENTRY,
     CompactionEntry,
@@ -36,7 +36,7 @@ from coppice.tree.messages import CustomRoleMessage, ToolResultMessage
 
 
 def exported(header: SessionHeader, entries: list[Entry], leaf_id: str | None = None) -> list[Json]:
-    return [json.loads(line) for line in write_session(header, entries, "pi", leaf_id=leaf_id)]
+    return [json.loads(line) for line in write_session(header, entries, leaf_id=leaf_id)]
 
 
 def version_1(*bodies: Json, session_id: str = "old") -> list[str]:
@@ -96,7 +96,7 @@ def test_a_version_1_file_without_its_header_still_counts_it() -> None:
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_hook_message_becomes_a_custom_one(version: int) -> None:
-    hook = said("a", None)
+    hook = message_record("a", None)
     hook["message"] = {"role": "hookMessage", "customType": "x", "content": "hi", "display": True}
     if version == 1:
         del hook["id"], hook["parentId"]
@@ -108,26 +108,32 @@ def test_a_hook_message_becomes_a_custom_one(version: int) -> None:
 
 def test_ids_are_kept_where_the_header_lost_its_version() -> None:
     header = {key: value for key, value in HEADER.items() if key != "version"}
-    reader, entries = read_lines(*lines_of(header, said("q1", None), said("q2", "q1"), said("q3", "q1")))
+    reader, entries = read_lines(
+        *lines_of(header, message_record("q1", None), message_record("q2", "q1"), message_record("q3", "q1"))
+    )
     assert [(entry.id, entry.parent_id) for entry in entries] == [("q1", None), ("q2", "q1"), ("q3", "q1")]
     assert [warning[:8] for warning in reader.warnings] == ["line 1: "]
 
 
 def test_version_2_keeps_its_ids() -> None:
-    _, entries = read_lines(*lines_of({**HEADER, "version": 2}, said("q1", None), said("q2", "q1")))
+    _, entries = read_lines(
+        *lines_of({**HEADER, "version": 2}, message_record("q1", None), message_record("q2", "q1"))
+    )
     assert [(entry.id, entry.parent_id) for entry in entries] == [("q1", None), ("q2", "q1")]
 
 
 @pytest.mark.parametrize("version", [4, "three"])
 def test_a_version_we_do_not_know_is_read_as_3(version: object) -> None:
-    reader, entries = read_lines(*lines_of({**HEADER, "version": version}, said("q1", None)))
+    reader, entries = read_lines(*lines_of({**HEADER, "version": version}, message_record("q1", None)))
     assert [entry.id for entry in entries] == ["q1"]
     assert [warning[:8] for warning in reader.warnings] == ["line 1: "]
 
 
 def test_the_last_line_is_the_leaf_whatever_it_is() -> None:
     label = {"type": "label", "id": "l", "parentId": "b", "timestamp": TIME, "targetId": "a", "label": "x"}
-    reader, entries = read_lines(*lines_of(HEADER, said("a", None), said("b", "a"), label))
+    reader, entries = read_lines(
+        *lines_of(HEADER, message_record("a", None), message_record("b", "a"), label)
+    )
     assert reader.leaf_id == "l"
     assert entries[2].parent_id == "b"
 
@@ -171,11 +177,11 @@ def test_what_is_not_understood_goes_out_as_it_came_in(tree: list[Json]) -> None
 
 
 def test_what_was_nested_too_deep_goes_out_as_it_came_in() -> None:
-    deep = lines_of(said("a", None))[0].replace(
+    deep = lines_of(message_record("a", None))[0].replace(
         '"message": {', f'"odd": {"[" * 300}{"]" * 300}, "message": {{'
     )
     reader, entries = read_lines(*lines_of(HEADER), deep)
-    assert list(write_session(reader.header, entries, "pi"))[1] == f"{deep}\n"
+    assert list(write_session(reader.header, entries))[1] == f"{deep}\n"
 
 
 @pytest.mark.parametrize("data", ["not json", "[1]", '{"a":\n1}', None, 5])
@@ -187,7 +193,7 @@ def test_data_that_only_pretends_to_be_an_original_stays_data(data: Any) -> None
 @given(trees(), st.data())
 def test_our_own_entries_survive_a_stay_in_pi_s_format(entries: list[Entry], data: st.DataObject) -> None:
     leaf = data.draw(st.sampled_from([entry.id for entry in entries])) if entries else None
-    text = "".join(write_session(SessionHeader("coppice", "s", created_at=TIME), entries, "pi", leaf_id=leaf))
+    text = "".join(write_session(SessionHeader("coppice", "s", created_at=TIME), entries, leaf_id=leaf))
     reader, again = read_text(text)
     assert {entry.id: entry for entry in again} == {entry.id: entry for entry in entries}
     assert reader.leaf_id == leaf
@@ -213,13 +219,14 @@ def test_pins_and_file_activity_are_custom_entries_to_pi() -> None:
 
 def test_the_leaf_s_line_is_the_last() -> None:
     entries = [
-        ENTRY.validate_python(said(name, parent)) for name, parent in [("a", None), ("b", "a"), ("c", "b")]
+        ENTRY.validate_python(message_record(name, parent))
+        for name, parent in [("a", None), ("b", "a"), ("c", "b")]
     ]
     assert [line["id"] for line in exported(SessionHeader("pi", "s"), entries, "b")] == ["s", "a", "c", "b"]
 
 
 def test_a_name_no_entry_says_is_added_before_the_leaf() -> None:
-    entries = [ENTRY.validate_python(said("a", None))]
+    entries = [ENTRY.validate_python(message_record("a", None))]
     lines = exported(SessionHeader("coppice", "s", name="Named"), entries, "a")
     assert [line["type"] for line in lines] == ["session", "session_info", "message"]
     reader, _ = read_lines(*lines_of(*lines))
@@ -245,7 +252,7 @@ def test_a_real_session_is_read_whole(real_file: Path) -> None:
     assert kept == [entries[293 - 1].id, entries[551 - 1].id]
 
 
-def test_a_real_session_says_after_export_what_it_said_before(real_file: Path) -> None:
+def test_a_real_session_is_the_same_after_an_export(real_file: Path) -> None:
     reader = open_session(real_file)
     before = [json.loads(line) for line in real_file.read_text(encoding="utf-8").splitlines()]
     after = exported(reader.header, list(reader), reader.leaf_id)

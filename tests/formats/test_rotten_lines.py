@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from session_samples import HEADER, lines_of, read_lines, read_text, said, texts
+from session_samples import HEADER, lines_of, message_record, read_lines, read_text, texts
 
 from coppice.errors import ImportFailedError
 from coppice.formats.lines import MAX_LINE_BYTES
@@ -14,7 +14,11 @@ from coppice.formats.reading import open_session
 from coppice.formats.warning_log import WARNINGS_OF_A_KIND, WarningLog, as_sentences
 from coppice.tree.entries import CustomEntry
 
-ONE, TWO, THREE = said("a", None, "one"), said("b", "a", "two"), said("c", "b", "three")
+ONE, TWO, THREE = (
+    message_record("a", None, "one"),
+    message_record("b", "a", "two"),
+    message_record("c", "b", "three"),
+)
 HEAD, FIRST, SECOND, THIRD = lines_of(HEADER, ONE, TWO, THREE)
 
 
@@ -44,7 +48,7 @@ def test_a_bad_line_is_left_out_and_its_neighbours_are_kept(bad: str, words: str
     assert words in warning
 
 
-def test_a_torn_last_line_is_told_as_torn() -> None:
+def test_a_torn_last_line_is_reported_as_torn() -> None:
     reader, entries = read_text(f"{HEAD}\n{FIRST}\n{SECOND}\n{THIRD[:40]}")
     assert texts(entries) == ["one", "two"]
     assert reader.warnings == ["line 4: the file ends in the middle of this line, which was left out"]
@@ -64,7 +68,7 @@ def test_a_byte_order_mark_is_ignored_with_a_warning() -> None:
     assert reader.header.session_id == "s-1"
 
 
-def test_windows_line_ends_are_told_once() -> None:
+def test_windows_line_ends_are_reported_once() -> None:
     reader, entries = read_text(f"{HEAD}\r\n{FIRST}\r\n{SECOND}\r\n")
     assert texts(entries) == ["one", "two"]
     (warning,) = reader.warnings
@@ -72,7 +76,7 @@ def test_windows_line_ends_are_told_once() -> None:
     assert "CRLF" in warning
 
 
-def test_blank_lines_count_and_say_nothing() -> None:
+def test_blank_lines_count_and_add_nothing() -> None:
     reader, entries = read_lines("", HEAD, "   ", FIRST, "{bad", "")
     assert texts(entries) == ["one"]
     assert [warning[:8] for warning in reader.warnings] == ["line 5: "]
@@ -108,7 +112,7 @@ def test_bytes_that_are_not_utf8_are_replaced() -> None:
 
 def test_a_line_too_long_is_left_out_and_the_next_is_read() -> None:
     long = FIRST.replace("one", "x" * MAX_LINE_BYTES)
-    reader, entries = read_lines(HEAD, long, said_json("b", None, "two"))
+    reader, entries = read_lines(HEAD, long, message_line("b", None, "two"))
     assert texts(entries) == ["two"]
     (warning,) = reader.warnings
     assert warning.startswith("line 2: this line is longer than ")
@@ -127,12 +131,12 @@ def test_an_entry_nested_too_deep_to_store_is_kept_as_its_text() -> None:
 def test_the_same_entry_twice_is_taken_once() -> None:
     reader, entries = read_lines(HEAD, FIRST, SECOND, FIRST, THIRD)
     assert [entry.id for entry in entries] == ["a", "b", "c"]
-    assert reader.warnings == ["line 4: the entry 'a' stands in the file twice"]
+    assert reader.warnings == ["line 4: the entry 'a' is in the file twice"]
 
 
 def test_another_entry_with_a_taken_id_is_kept_under_a_new_one() -> None:
     reader, entries = read_lines(
-        HEAD, FIRST, SECOND, said_json("a", "b", "other"), said_json("d", "a", "last")
+        HEAD, FIRST, SECOND, message_line("a", "b", "other"), message_line("d", "a", "last")
     )
     assert [(entry.id, entry.parent_id) for entry in entries] == [
         ("a", None),
@@ -145,7 +149,7 @@ def test_another_entry_with_a_taken_id_is_kept_under_a_new_one() -> None:
 
 
 def test_an_orphan_becomes_a_root() -> None:
-    reader, entries = read_lines(HEAD, FIRST, said_json("x", "gone", "orphan"))
+    reader, entries = read_lines(HEAD, FIRST, message_line("x", "gone", "orphan"))
     assert entries[1].parent_id is None
     assert reader.warnings == ["line 3: the parent 'gone' is not in the file; this entry became a root"]
 
@@ -154,10 +158,10 @@ def test_a_circle_is_cut_at_its_earliest_line() -> None:
     reader, entries = read_lines(
         HEAD,
         FIRST,
-        said_json("x", "z", "x"),
-        said_json("y", "x", "y"),
-        said_json("z", "y", "z"),
-        said_json("own", "own", "self"),
+        message_line("x", "z", "x"),
+        message_line("y", "x", "y"),
+        message_line("z", "y", "z"),
+        message_line("own", "own", "self"),
     )
     assert {entry.id: entry.parent_id for entry in entries} == {
         "a": None,
@@ -177,7 +181,11 @@ def test_a_parent_that_comes_later_is_given_first() -> None:
 
 
 def test_an_entry_without_id_or_parent_hangs_on_the_one_before() -> None:
-    loose = {key: value for key, value in said("", None, "loose").items() if key not in ("id", "parentId")}
+    loose = {
+        key: value
+        for key, value in message_record("", None, "loose").items()
+        if key not in ("id", "parentId")
+    }
     reader, entries = read_lines(HEAD, FIRST, *lines_of(loose))
     assert entries[1].parent_id == "a"
     assert entries[1].id
@@ -250,7 +258,9 @@ def test_bytes_thrown_into_a_file_never_crash_it(noise: bytes, place: int) -> No
 
 @given(st.lists(st.integers(-1, 40), max_size=40), st.randoms(use_true_random=False))
 def test_every_good_line_is_given_once_and_parents_first(links: list[int], shuffle: random.Random) -> None:
-    values = [said(f"e{n}", None if link < 0 else f"e{link}", str(n)) for n, link in enumerate(links)]
+    values = [
+        message_record(f"e{n}", None if link < 0 else f"e{link}", str(n)) for n, link in enumerate(links)
+    ]
     shuffle.shuffle(values)
     _, entries = read_lines(HEAD, *lines_of(*values))
     assert sorted(texts(entries)) == sorted(str(n) for n in range(len(links)))
@@ -260,5 +270,5 @@ def test_every_good_line_is_given_once_and_parents_first(links: list[int], shuff
         seen.add(entry.id)
 
 
-def said_json(entry_id: str, parent_id: str | None, text: str) -> str:
-    return json.dumps(said(entry_id, parent_id, text))
+def message_line(entry_id: str, parent_id: str | None, text: str) -> str:
+    return json.dumps(message_record(entry_id, parent_id, text))

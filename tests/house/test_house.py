@@ -1,22 +1,26 @@
 """The house's own rules: arrows, sizes of rooms, names at the top, documents that say what is so."""
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 
 from coppice.cli.app import app
-from coppice.service.methods import METHODS
-from coppice.service.notifications import NOTIFICATIONS
+from coppice.protocol.methods import METHODS
+from coppice.protocol.notifications import NOTIFICATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "server" / "coppice"
 TOP_LEVEL = {
     ".ci",
+    ".devcontainer",
     ".gitignore",
+    ".pre-commit-config.yaml",
     "LICENSE",
     "README.md",
     "client-vscode",
@@ -66,10 +70,10 @@ def test_every_room_has_its_place_among_the_arrows() -> None:
     assert sorted(placed) == sorted(rooms)
 
 
-def test_every_room_is_told_in_the_architecture() -> None:
-    told = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+def test_every_room_is_described_in_the_architecture() -> None:
+    architecture = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert {room for room in rooms if f"\n  {room}/" not in told} == set()
+    assert {room for room in rooms if f"\n  {room}/" not in architecture} == set()
 
 
 def test_no_file_has_become_two_things() -> None:
@@ -118,11 +122,11 @@ def test_ci_runs_the_readme_s_own_commands(number: int) -> None:
 
 def test_the_readme_s_table_has_every_command() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"^\| `coppice (\w+)", readme, re.MULTILINE))
+    listed = set(re.findall(r"^\| `coppice (\w+)", readme, re.MULTILINE))
     names = {
         each.name or (each.callback.__name__ if each.callback else "") for each in app.registered_commands
     }
-    assert told == names
+    assert listed == names | {each.name for each in app.registered_groups}
 
 
 @pytest.mark.parametrize("document", documents(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -138,3 +142,44 @@ def test_the_readme_names_no_method_that_does_not_exist() -> None:
     named = set(re.findall(r"(?<=[`\"])coppice/[a-zA-Z]+(?:/[a-zA-Z]+)?(?=[`\"])", there))
     assert named
     assert named <= set(METHODS) | set(NOTIFICATIONS)
+
+
+def test_the_architecture_s_table_names_files_that_exist() -> None:
+    architecture = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^## To change X, go to Y$(.*?)^## ", architecture, re.MULTILINE | re.DOTALL)
+    named = re.findall(r"`((?:server|client-vscode)/[^`]+)`", table)
+    assert len(named) > 10
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def unexplained_numbers(source: str) -> list[str]:
+    """The module's numeric constants without a comment before or after them and without a docstring."""
+    lines, body = source.splitlines(), ast.parse(source).body
+    found = []
+    for statement, following in zip_longest(body, body[1:]):
+        if not (isinstance(statement, ast.AnnAssign) and ast.unparse(statement.annotation) == "Final"):
+            continue
+        value = statement.value.operand if isinstance(statement.value, ast.UnaryOp) else statement.value
+        operands = [value.left, value.right] if isinstance(value, ast.BinOp) else [value]
+        if not any(isinstance(each, ast.Constant) and type(each.value) in (int, float) for each in operands):
+            continue
+        documented = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        above = lines[statement.lineno - 2] if statement.lineno > 1 else ""
+        if not documented and not above.startswith("#") and "  # " not in lines[statement.lineno - 1]:
+            found.append(lines[statement.lineno - 1])
+    return found
+
+
+def test_an_unexplained_number_is_found() -> None:
+    source = 'A: Final = 3\nB: Final = 4  # bytes\nC: Final = 2 * A\n"""Seconds."""\nD: Final = -1.5\n'
+    assert unexplained_numbers(source) == ["A: Final = 3", "D: Final = -1.5"]
+
+
+def test_every_number_has_its_unit_and_its_source() -> None:
+    """A comment or a docstring gives the unit, and the source: a rule, a measurement, a guess."""
+    unexplained = {
+        str(path.relative_to(ROOT)): found
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if (found := unexplained_numbers(path.read_text(encoding="utf-8")))
+    }
+    assert unexplained == {}

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from coppice.settings import (
+from coppice.providers import PROVIDERS
+from coppice.settings import MODEL_PROVIDERS, SUMMARIZER_PROVIDERS, Settings
+from coppice.settings.layers import (
     Layer,
-    Settings,
     editor_layer,
     environment_layer,
     request_layer,
@@ -55,6 +56,7 @@ def layers(name: str, value: object) -> list[Layer]:
 def accepted_by(name: str) -> list[str]:
     """The places whose value of a setting is taken, tried with a value that is not the default."""
     for value in (
+        "SOME_API_KEY",
         "never",
         "system",
         "openai",
@@ -82,6 +84,18 @@ def accepted_by(name: str) -> list[str]:
         )
         if resolve(layer)[0].files.tools
     ]
+
+
+def test_the_editor_offers_the_providers_that_there_are() -> None:
+    manifest = json.loads((DOCUMENT.parents[1] / "client-vscode" / "package.json").read_text())
+    offered = manifest["contributes"]["configuration"]["properties"]
+    assert tuple(offered["coppice.model.provider"]["enum"]) == MODEL_PROVIDERS
+    assert tuple(offered["coppice.summarizer.provider"]["enum"]) == SUMMARIZER_PROVIDERS
+
+
+@pytest.mark.parametrize("name", ["model.provider", "summarizer.provider"])
+def test_the_document_names_each_provider(name: str) -> None:
+    assert {each for each in PROVIDERS if f"`{each}`" not in ROWS[name][2]} == set()
 
 
 def test_every_setting_is_there_and_no_other() -> None:

@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from lsp.raw_client import PATIENCE, environment
+from lsp.raw_client import environment
 from lsprotocol import converters, types
 from pytest_lsp import LanguageClient
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
+from waiting import PATIENCE, until
 
-from coppice.service.notifications import NOTIFICATIONS
+from coppice.protocol.notifications import NOTIFICATIONS
 
 GATED = Path(__file__).with_name("gated_server.py")
 PROGRESS = types.ClientCapabilities(window=types.WindowClientCapabilities(work_done_progress=True))
@@ -20,20 +21,20 @@ NO_PROGRESS = types.ClientCapabilities()
 SETTINGS = {"compaction": {"keepRecentTokens": 300}, "tokens": {"counter": "estimate"}}
 WORKSPACE = "file:///editor"
 
-Heard = list[tuple[str, Any]]
+Notifications = list[tuple[str, Any]]
 
 
 class Editor:
-    """`heard` are the server's own notifications, in order; `on_heard` is told of each as it comes."""
+    """`received` are the server's own notifications, in order; `on_notification` is called with each."""
 
     def __init__(self, client: LanguageClient, gate: Path) -> None:
         self.client = client
         self.gate = gate
-        self.heard: Heard = []
-        self.on_heard: Callable[[str, Any], None] = lambda _method, _params: None
+        self.received: Notifications = []
+        self.on_notification: Callable[[str, Any], None] = lambda _method, _params: None
         self.capabilities: types.ServerCapabilities = types.ServerCapabilities()
         for name in NOTIFICATIONS:
-            client.feature(name)(self._hear(name))
+            client.feature(name)(self._recorder(name))
 
     async def ask(
         self, method: str, params: Any = None, *, request_id: str | None = None, patience: float = PATIENCE
@@ -45,14 +46,14 @@ class Editor:
     def start(self, method: str, params: Any, request_id: str | None = None) -> "asyncio.Task[Any]":
         return asyncio.create_task(self.ask(method, params, request_id=request_id))
 
-    async def hear(self, method: str, *, count: int = 1) -> list[Any]:
+    async def wait_for(self, method: str, *, count: int = 1) -> list[Any]:
         """The params of the notifications called `method`, as soon as there are `count`."""
 
         await until(lambda: len(self.notified(method)) >= count)
         return self.notified(method)
 
     def notified(self, method: str) -> list[Any]:
-        return [params for name, params in self.heard if name == method]
+        return [params for name, params in self.received if name == method]
 
     def progress(self, token: int | str) -> list[Any]:
         """What was reported on a token of the client's; the token is known from the first call on."""
@@ -78,10 +79,10 @@ class Editor:
     def close_gate(self) -> None:
         self.gate.unlink()
 
-    def _hear(self, method: str) -> Callable[[Any], None]:
+    def _recorder(self, method: str) -> Callable[[Any], None]:
         def listener(params: Any) -> None:
-            self.heard.append((method, params))
-            self.on_heard(method, params)
+            self.received.append((method, params))
+            self.on_notification(method, params)
 
         return listener
 
@@ -100,16 +101,6 @@ def user(text: str) -> dict[str, Any]:
 def assistant(text: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": [{"type": "text", "text": text}], "stopReason": "stop"}
     return {"type": "message", "message": message}
-
-
-async def until(holds: Callable[[], bool | Awaitable[bool]]) -> None:
-    """Look again and again whether it `holds`; `TimeoutError` when it never does."""
-
-    async def look() -> None:
-        while not (seen := holds()) or (not isinstance(seen, bool) and not await seen):  # noqa: ASYNC110 - another process's doing
-            await asyncio.sleep(0.01)
-
-    await asyncio.wait_for(look(), PATIENCE)
 
 
 @asynccontextmanager
@@ -140,8 +131,8 @@ async def editing(
         workspace_folders=[types.WorkspaceFolder(uri=WORKSPACE, name="editor")],
         initialization_options={"settings": SETTINGS if settings is None else settings, **(offers or {})},
     )
-    told = await asyncio.wait_for(client.initialize_session(introduction), PATIENCE)
-    editor.capabilities = told.capabilities
+    answer = await asyncio.wait_for(client.initialize_session(introduction), PATIENCE)
+    editor.capabilities = answer.capabilities
     process = client._server  # pytest-lsp keeps the process to itself
     assert process is not None
     try:

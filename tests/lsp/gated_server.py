@@ -8,9 +8,10 @@ from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.lsp import features
 from coppice.lsp.serve import serve_stdio
 from coppice.lsp.server import CoppiceServer
-from coppice.models.offline import OfflineSummarizer
-from coppice.service.methods import METHODS
+from coppice.protocol.methods import METHODS
+from coppice.service.methods import Dispatcher
 from coppice.service.service import Service
+from coppice.summarizers.offline import OfflineSummarizer
 
 
 class GatedSummarizer:
@@ -27,7 +28,9 @@ class GatedSummarizer:
 
 def make() -> CoppiceServer:
     gate = Path(sys.argv[1])
-    server = CoppiceServer(METHODS, lambda emit: Service(emit=emit, summarizer=GatedSummarizer(gate)))
+    server = CoppiceServer(
+        METHODS, lambda client: Dispatcher(Service(client, summarizer=GatedSummarizer(gate)))
+    )
     features.register(server)
     return server
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import Field
@@ -11,9 +11,11 @@ from pydantic import Field
 from coppice.lsp import features
 from coppice.lsp.serve import serve_stdio
 from coppice.lsp.server import CoppiceServer
-from coppice.service.jobs import Progress
-from coppice.service.messages.base import NoParams, WireModel
-from coppice.service.methods import METHODS, Method
+from coppice.protocol.base import LongParams, WireModel
+from coppice.protocol.methods import METHODS, LongMethod, Method
+from coppice.protocol.server_requests import ClientPort
+from coppice.service.core.jobs import Progress
+from coppice.service.methods import Dispatcher
 from coppice.service.service import Service
 
 SECRET = "sk-live-0123456789"  # noqa: S105 - none
@@ -37,8 +39,7 @@ async def _odd(*_: Any) -> Any:
 
 async def _plain(*_: Any) -> Any:
     return {
-        "naive": MOMENT.replace(tzinfo=None),
-        "elsewhere": MOMENT.astimezone(timezone(timedelta(hours=9))),
+        "moment": MOMENT,
         "day": MOMENT.date(),
         "set": {"b", "a"},
         "nan": float("nan"),
@@ -65,7 +66,7 @@ async def _quitting(*_: Any) -> Any:
     return await _raise(asyncio.CancelledError())
 
 
-async def _unending(_: Service, __: Any, progress: Progress) -> Any:
+async def _unending(_: Any, progress: Progress) -> Any:
     progress.begin("Unending")
     progress.report("First", 30)
     progress.report("Second", 10)
@@ -73,37 +74,38 @@ async def _unending(_: Service, __: Any, progress: Progress) -> Any:
     return await asyncio.Event().wait()
 
 
-async def _careless(_: Service, __: Any, progress: Progress) -> Any:
+async def _careless(_: Any, progress: Progress) -> Any:
     progress.report("Too early", 5)
     progress.begin("Careless")
     progress.begin("Again")
     return {}
 
 
-CALLS = {
+SHORT = {
     "odd": _odd,
     "plain": _plain,
     "unwritable": _unwritable,
     "chatty": _chatty,
     "secretive": _secretive,
     "quitting": _quitting,
-    "unending": _unending,
-    "careless": _careless,
 }
-
-
-class TokenParams(NoParams):
-    work_done_token: int | str | None = None
+LONG = {"unending": _unending, "careless": _careless}
 
 
 def make() -> CoppiceServer:
-    odd = {
-        f"test/{name}": Method(
-            f"test/{name}", TokenParams, NoParams, call, long=name in ("unending", "careless")
-        )
-        for name, call in CALLS.items()
-    }
-    server = CoppiceServer({**METHODS, **odd}, lambda emit: Service(emit=emit))
+    short = {name: Method(f"test/{name}", WireModel, WireModel) for name in SHORT}
+    long = {name: LongMethod(f"test/{name}", LongParams, WireModel) for name in LONG}
+
+    def dispatcher(client: ClientPort) -> Dispatcher:
+        made = Dispatcher(Service(client))
+        for name, work in SHORT.items():
+            made.bind_short(short[name], work)
+        for name, work in LONG.items():
+            made.bind(long[name], work)
+        return made
+
+    odd: list[Method[Any, Any]] = [*short.values(), *long.values()]
+    server = CoppiceServer(METHODS | {method.name: method for method in odd}, dispatcher)
     features.register(server)
     return server
 

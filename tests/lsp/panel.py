@@ -1,4 +1,4 @@
-"""A chat panel: an editor that sends prompts, runs tools and hears a turn, and its server's model."""
+"""A chat panel: an editor that sends prompts, runs tools and follows a turn, and its server's model."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp.editor import Editor, editing
+from lsp.editor import NO_PROGRESS, Editor, editing
 from lsprotocol import types
-from models.asking import Provider
 from models.provider_server import ProviderServer, Reply
-from models.provider_window import Says, Windowed
+from models.provider_window import ScriptedReply, Windowed
 from pygls.exceptions import JsonRpcException
+from summarizers.asking import Provider
 
 RunTool = Callable[[dict[str, Any]], Awaitable[Any]]
 """Runs a tool with its arguments: the result of `coppice/invokeTool`, or a text that it gives."""
@@ -21,7 +21,6 @@ RunTool = Callable[[dict[str, Any]], Awaitable[Any]]
 WINDOW = 8_000
 PARTS = "parts"
 PROMPT_ID = "prompt"
-TURN_PATIENCE = 60.0
 READ: dict[str, Any] = {"name": "read", "description": "Reads a file.", "inputSchema": {"type": "object"}}
 WRITE = {**READ, "name": "write", "description": "Writes a file."}
 NOTIFIED = {
@@ -32,7 +31,7 @@ NOTIFIED = {
 
 @dataclass
 class Panel:
-    """`told` are the values of the partial results; `line` is everything that was heard, in order, in short.
+    """`parts` are the values of the partial results; `line` is everything received, in order, in short.
 
     Pieces of text that follow each other are one.
     """
@@ -42,7 +41,7 @@ class Panel:
     model: Windowed
     tools: Mapping[str, RunTool]
     about: dict[str, Any] = field(default_factory=dict)
-    told: list[dict[str, Any]] = field(default_factory=list)
+    parts: list[dict[str, Any]] = field(default_factory=list)
     line: list[str] = field(default_factory=list)
     invoked: list[dict[str, Any]] = field(default_factory=list)
 
@@ -52,7 +51,7 @@ class Panel:
 
     def start(self, content: Any, request_id: str = PROMPT_ID, **more: Any) -> "asyncio.Task[Any]":
         params = {**self.about, "content": content, "partialResultToken": PARTS, **more}
-        asked = self.editor.ask("coppice/prompt", params, request_id=request_id, patience=TURN_PATIENCE)
+        asked = self.editor.ask("coppice/prompt", params, request_id=request_id)
         return asyncio.create_task(asked)
 
     async def prompt(self, content: Any, **more: Any) -> Any:
@@ -61,13 +60,13 @@ class Panel:
     async def ask(self, method: str, **params: Any) -> Any:
         return await self.editor.ask(f"coppice/{method}", {**self.about, **params})
 
-    async def has_said(self, tokens: int) -> None:
+    async def append_turns(self, tokens: int) -> None:
         """Appends questions and answers of about that size together."""
         entries = []
         for number in range(tokens // 192):
-            said = {"role": "user", "content": f"Part {number}. " + "It must stay small and fast. " * 13}
+            question = {"role": "user", "content": f"Part {number}. " + "It must stay small and fast. " * 13}
             reply = {"role": "assistant", "content": [{"type": "text", "text": "It is so. " * 38}]}
-            entries += [{"type": "message", "message": message} for message in (said, reply)]
+            entries += [{"type": "message", "message": message} for message in (question, reply)]
         await self.ask("append", entries=entries)
 
     async def messages(self) -> list[dict[str, Any]]:
@@ -78,13 +77,15 @@ class Panel:
     async def roles(self) -> list[str]:
         return [message["role"] for message in await self.messages()]
 
-    def hear(self, params: types.ProgressParams) -> None:
+    def on_progress(self, params: types.ProgressParams) -> None:
         if params.token == PARTS:
             value: Any = params.value
-            self.told.append(value)
+            self.parts.append(value)
             self._note(_short(value))
+        else:
+            self.editor.progress(params.token).append(params.value)
 
-    def hear_notification(self, method: str, params: Any) -> None:
+    def on_notification(self, method: str, params: Any) -> None:
         if method in NOTIFIED:
             self._note(NOTIFIED[method](params))
 
@@ -135,13 +136,14 @@ def settings_for(provider: Provider, url: str, **compaction: Any) -> dict[str, A
 @asynccontextmanager
 async def chatting(
     directory: Path,
-    *replies: Reply | Says,
+    *replies: Reply | ScriptedReply,
     provider: Provider = "openai",
     tools: Mapping[str, RunTool] | None = None,
     compaction: dict[str, Any] | None = None,
     settings: dict[str, Any] | None = None,
     sample: RunTool | None = None,
     is_silent: bool = False,
+    capabilities: types.ClientCapabilities = NO_PROGRESS,
 ) -> AsyncIterator[Panel]:
     """A panel in a conversation of its own; its model answers with `replies` in a window of 8,000 tokens.
 
@@ -153,20 +155,22 @@ async def chatting(
         chosen = settings or settings_for(provider, server.url, **(compaction or {}))
         running: list[Panel] = []
 
-        def hear(params: types.ProgressParams) -> None:
-            running[0].hear(params)
+        def on_progress(params: types.ProgressParams) -> None:
+            running[0].on_progress(params)
 
         async def invoke(params: Any) -> Any:
             return await running[0].invoke(params)
 
-        features: dict[str, Any] = {types.PROGRESS: hear, "coppice/invokeTool": invoke}
+        features: dict[str, Any] = {types.PROGRESS: on_progress, "coppice/invokeTool": invoke}
         if sample is not None:
             features["coppice/sample"] = sample
         offers = {"tools": tools is not None, "sampling": sample is not None}
-        async with editing(directory, features=features, settings=chosen, offers=offers) as editor:
+        async with editing(
+            directory, capabilities, features=features, settings=chosen, offers=offers
+        ) as editor:
             panel = Panel(editor, server, model, tools or {})
             running.append(panel)
-            editor.on_heard = panel.hear_notification
+            editor.on_notification = panel.on_notification
             editor.open_gate()
             await panel.begin()
             yield panel

@@ -1,4 +1,4 @@
-"""A client that sends whatever it is told to, over the pipes of a real server process."""
+"""A client that sends any bytes, over the pipes of a real server process."""
 
 import contextlib
 import json
@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from waiting import PATIENCE
+
 ABSENT: Any = object()
-PATIENCE = 20.0
 
 
 def environment(directory: Path) -> dict[str, str]:

@@ -40,7 +40,7 @@ def test_a_turn_that_the_client_aborts_makes_way_for_a_compaction(fresh: RawServ
 @pytest.mark.parametrize(
     "reply", [{"result": {"aborted": False}}, {"error": {"code": -32601, "message": "what is that?"}}]
 )
-def test_a_client_that_does_not_abort_is_told_to_end_its_turn(
+def test_a_client_that_does_not_abort_is_asked_to_end_its_turn(
     fresh: RawServer, reply: dict[str, Any]
 ) -> None:
     fresh.initialize(hello(aborts=True))

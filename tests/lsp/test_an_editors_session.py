@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp.editor import NO_PROGRESS, PROGRESS, Editor, assistant, editing, until, user
+from lsp.editor import NO_PROGRESS, PROGRESS, Editor, assistant, editing, user
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
+from waiting import PATIENCE, until
 
-from coppice.service.methods import METHODS
+from coppice.protocol.methods import METHODS
 
 STARTED, ENDED = "coppice/compactionStarted", "coppice/compactionEnded"
 MINE: int | str = "mine"
@@ -23,10 +24,10 @@ def values(reports: list[Any]) -> list[str]:
 
 async def test_the_handshake_names_version_methods_and_commands(tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
-        told = editor.capabilities
-        assert told.experimental == {"coppice": {"protocolVersion": 1, "methods": list(METHODS)}}
-        assert told.execute_command_provider is not None
-        assert "coppice.server.compact" in told.execute_command_provider.commands
+        offered = editor.capabilities
+        assert offered.experimental == {"coppice": {"protocolVersion": 1, "methods": list(METHODS)}}
+        assert offered.execute_command_provider is not None
+        assert "coppice.server.compact" in offered.execute_command_provider.commands
 
 
 async def test_append_context_and_compact_on_the_clients_token(tmp_path: Path) -> None:
@@ -52,7 +53,7 @@ async def test_append_context_and_compact_on_the_clients_token(tmp_path: Path) -
         assert values(reports)[-1] == "end"
         assert "→" in reports[-1].message
         assert list(editor.client.progress_reports) == ["mine"]
-        [started], [ended] = await editor.hear(STARTED), await editor.hear(ENDED)
+        [started], [ended] = await editor.wait_for(STARTED), await editor.wait_for(ENDED)
         assert started["compactionId"] == ended["compactionId"]
         assert (ended["status"], ended["entryId"]) == ("completed", done["entry"]["id"])
 
@@ -68,7 +69,7 @@ async def test_a_client_that_declares_progress_is_given_a_token(tmp_path: Path) 
         assert "→" in reports[-1].message
 
 
-async def test_a_client_without_progress_hears_of_none(tmp_path: Path) -> None:
+async def test_a_client_without_progress_receives_none(tmp_path: Path) -> None:
     async with editing(tmp_path, NO_PROGRESS) as editor:
         editor.open_gate()
         await editor.ask("coppice/compact", {"conversationId": await editor.conversation()})
@@ -129,11 +130,11 @@ async def test_each_way_of_cancelling_leaves_everything_as_it_was(
             running = editor.start("workspace/executeCommand", command, "compacting")
         else:
             running = editor.start("coppice/compact", params, "compacting")
-        await editor.hear(STARTED)
+        await editor.wait_for(STARTED)
         await cancel(editor, conversation_id)
         with pytest.raises(JsonRpcRequestCancelled):
             await running
-        [ended] = await editor.hear(ENDED)
+        [ended] = await editor.wait_for(ENDED)
         assert ended["status"] == "cancelled"
         assert "entryId" not in ended
         assert values(reports)[-1] == "end"
@@ -145,13 +146,13 @@ async def test_each_way_of_cancelling_leaves_everything_as_it_was(
 async def test_the_servers_own_token_cancels_too(tmp_path: Path) -> None:
     async with editing(tmp_path, PROGRESS) as editor:
         running = editor.start("coppice/compact", {"conversationId": await editor.conversation()})
-        await editor.hear(STARTED)
+        await editor.wait_for(STARTED)
         await until(lambda: any(editor.client.progress_reports.values()))
         [token] = editor.client.progress_reports
         editor.client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token=token))
         with pytest.raises(JsonRpcRequestCancelled):
             await running
-        assert (await editor.hear(ENDED))[0]["status"] == "cancelled"
+        assert (await editor.wait_for(ENDED))[0]["status"] == "cancelled"
 
 
 async def test_a_second_compact_joins_the_first(tmp_path: Path) -> None:
@@ -159,12 +160,12 @@ async def test_a_second_compact_joins_the_first(tmp_path: Path) -> None:
         about = {"conversationId": await editor.conversation()}
         reports = [editor.progress("one"), editor.progress("two")]
         first = editor.start("coppice/compact", {**about, "workDoneToken": "one"})
-        await editor.hear(STARTED)
+        await editor.wait_for(STARTED)
         second = editor.start("coppice/compact", {**about, "workDoneToken": "two"})
         await until(lambda: bool(reports[1]))
         editor.open_gate()
         assert (await first)["entry"] == (await second)["entry"]
-        assert len(await editor.hear(ENDED)) == 1
+        assert len(await editor.wait_for(ENDED)) == 1
         assert len(editor.notified(STARTED)) == 1
         assert [values(one)[-1] for one in reports] == ["end", "end"]
 
@@ -174,7 +175,7 @@ async def test_cancelling_one_of_two_leaves_the_other_its_result(tmp_path: Path)
         about = {"conversationId": await editor.conversation()}
         reports = editor.progress("two")
         first = editor.start("coppice/compact", about, "compacting")
-        await editor.hear(STARTED)
+        await editor.wait_for(STARTED)
         second = editor.start("coppice/compact", {**about, "workDoneToken": "two"})
         await until(lambda: bool(reports))
         await cancel_the_request(editor, "")
@@ -184,12 +185,12 @@ async def test_cancelling_one_of_two_leaves_the_other_its_result(tmp_path: Path)
         assert (await second)["entry"]["type"] == "compaction"
 
 
-async def test_what_is_appended_during_a_compaction_lands_behind_it(tmp_path: Path) -> None:
+async def test_what_is_appended_during_a_compaction_lands_after_it(tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
         conversation_id = await editor.conversation()
         about = {"conversationId": conversation_id}
         running = editor.start("coppice/compact", about)
-        await editor.hear(STARTED)
+        await editor.wait_for(STARTED)
         appended = await editor.append(conversation_id, [user("One more thing.")])
         editor.open_gate()
         compaction = (await running)["entry"]
@@ -226,7 +227,7 @@ async def test_every_command_does_what_its_method_does(tmp_path: Path) -> None:
             params: Any = types.ExecuteCommandParams(
                 command=f"coppice.server.{command}", arguments=list(arguments)
             )
-            return await asyncio.wait_for(editor.client.workspace_execute_command_async(params), 20)
+            return await asyncio.wait_for(editor.client.workspace_execute_command_async(params), PATIENCE)
 
         made = await run("newConversation", {"workspaceUri": "file:///editor", "name": "Second"})
         assert made["conversation"]["name"] == "Second"
@@ -254,7 +255,7 @@ async def test_a_conversation_survives_its_server(tmp_path: Path) -> None:
         assert [one["id"] for one in listed["conversations"]] == [conversation_id]
 
 
-async def test_each_server_on_a_store_hears_what_the_other_did(tmp_path: Path) -> None:
+async def test_each_server_on_a_store_is_notified_of_what_the_other_did(tmp_path: Path) -> None:
     async with editing(tmp_path) as one, editing(tmp_path) as other:
         one.open_gate()
         conversation_id = await one.conversation()
@@ -262,10 +263,10 @@ async def test_each_server_on_a_store_hears_what_the_other_did(tmp_path: Path) -
         appended = await other.append(conversation_id, [assistant("From the other window.")])
         changed = "coppice/conversationChanged"
 
-        def has_heard(editor: Editor, leaf_id: str) -> bool:
+        def has_received(editor: Editor, leaf_id: str) -> bool:
             return any(params["leafId"] == leaf_id for params in editor.notified(changed))
 
-        await until(lambda: has_heard(one, appended["leafId"]))
+        await until(lambda: has_received(one, appended["leafId"]))
         compacted = await one.ask("coppice/compact", {"conversationId": conversation_id})
-        await until(lambda: has_heard(other, compacted["entry"]["id"]))
+        await until(lambda: has_received(other, compacted["entry"]["id"]))
         assert await one.entries(conversation_id) == await other.entries(conversation_id)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lsp.raw_client import RawServer
 
-from coppice.service.methods import METHODS
+from coppice.protocol.methods import METHODS
 
 GOLDEN = Path(__file__).parents[1] / "protocol" / "golden"
 FORESEEN = {-32602, -32803}

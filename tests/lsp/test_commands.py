@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp.editor import Editor, editing, until
+from lsp.editor import Editor, editing
 from lsp.walk import Walk, begin
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from waiting import until
 
-from coppice.lsp.features import COMMANDS
+from coppice.protocol.methods import COMMANDS
 
 MINE = "the command's own"
 REQUEST = "running"

@@ -26,8 +26,8 @@ def document(server: RawServer, talk: str, name: str) -> str:
 
 def test_the_server_offers_its_scheme(tmp_path: Path) -> None:
     with RawServer(tmp_path) as server:
-        told = server.initialize({})["capabilities"]["workspace"]["textDocumentContent"]
-        assert told == {"schemes": ["coppice"]}
+        offered = server.initialize({})["capabilities"]["workspace"]["textDocumentContent"]
+        assert offered == {"schemes": ["coppice"]}
 
 
 def test_the_transcript_has_the_whole_path_and_the_context_what_a_model_sees(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_the_transcript_has_the_whole_path_and_the_context_what_a_model_sees(tmp
     with RawServer(tmp_path) as server:
         server.initialize({"initializationOptions": settings})
         talk = conversation(
-            server, *(said(f"part {n} " + "word " * 40) for n in range(4) for said in (user, assistant))
+            server, *(make(f"part {n} " + "word " * 40) for n in range(4) for make in (user, assistant))
         )
         server.result("coppice/compact", {"conversationId": talk})
         transcript, context = (document(server, talk, name) for name in ("transcript.md", "context.md"))
@@ -48,7 +48,7 @@ def test_the_transcript_has_the_whole_path_and_the_context_what_a_model_sees(tmp
         assert (last in transcript, last in context) == (True, True)
 
 
-def test_what_is_said_opens_no_fence_and_no_fold(tmp_path: Path) -> None:
+def test_what_is_written_opens_no_fence_and_no_fold(tmp_path: Path) -> None:
     hostile = "```\n</details>\n<img src=x onerror=alert(1)>\n```` \n# not a heading of ours"
     result = {
         "role": "toolResult",
@@ -85,7 +85,7 @@ def test_an_empty_conversation_says_so(tmp_path: Path) -> None:
     with RawServer(tmp_path) as server:
         server.initialize({})
         talk = conversation(server)
-        assert document(server, talk, "context.md").endswith("*Nothing has been said yet.*\n")
+        assert document(server, talk, "context.md").endswith("*The conversation is empty.*\n")
 
 
 def test_of_a_very_long_conversation_the_newest_part_is_shown(tmp_path: Path) -> None:

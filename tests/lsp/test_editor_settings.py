@@ -1,12 +1,13 @@
-"""How an editor's settings and folders reach the service, and what is said about those that do not fit."""
+"""How an editor's settings and folders reach the service, and reports on those that do not fit."""
 
 import asyncio
 from pathlib import Path
 from typing import Any
 
-from lsp.editor import NO_PROGRESS, Editor, editing, until
+from lsp.editor import NO_PROGRESS, Editor, editing
 from lsprotocol import types
 from pytest_lsp import LanguageClient
+from waiting import until
 
 WINDOW = {"model": {"contextWindow": 50_000}}
 PULLS = types.ClientCapabilities(
@@ -91,10 +92,10 @@ async def test_a_value_that_cannot_be_used_is_named_once(tmp_path: Path) -> None
         pushed = {"coppice": {"model": {"contextWindow": 90_000}}}
         editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=pushed))
         await until_window_is(editor, 90_000)
-        told = warnings(editor.client)
-        assert sum("compaction.reserveTokens" in warning for warning in told) == 1
-        assert sum("storage.url" in warning for warning in told) == 1
-        assert not any("postgresql" in warning for warning in told)
+        reported = warnings(editor.client)
+        assert sum("compaction.reserveTokens" in warning for warning in reported) == 1
+        assert sum("storage.url" in warning for warning in reported) == 1
+        assert not any("postgresql" in warning for warning in reported)
 
 
 async def test_folders_come_and_go(tmp_path: Path) -> None:

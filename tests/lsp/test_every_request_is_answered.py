@@ -258,7 +258,7 @@ def test_a_command_that_cannot_be_is_refused(server: RawServer, params: Any) -> 
     failure(answer := server.request("workspace/executeCommand", params), -32602, answer["id"])
 
 
-def test_before_initialize_a_request_is_told_so(fresh: RawServer) -> None:
+def test_before_initialize_a_request_is_refused(fresh: RawServer) -> None:
     failure(fresh.request(LIST), -32002, 1)
     assert fresh.initialize()["serverInfo"]["name"] == "coppice"
 
@@ -298,6 +298,6 @@ def test_initialize_takes_whatever_a_client_says_about_itself(fresh: RawServer) 
     assert "conversations" in fresh.result(LIST)
     warnings = [message["params"] for message in fresh.seen if message["method"] == "window/logMessage"]
     assert all(warning["type"] == 2 for warning in warnings)
-    said = " ".join(warning["message"] for warning in warnings)
+    messages = " ".join(warning["message"] for warning in warnings)
     for setting in ("initializationOptions.hooks", "initializationOptions.sampling", "tokens.counter"):
-        assert setting in said
+        assert setting in messages

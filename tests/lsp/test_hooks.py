@@ -1,4 +1,4 @@
-"""A client that answers hooks is asked over the wire, in time, and never more than it said."""
+"""A client that answers hooks is asked over the wire, in time, and only for what it announced."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def test_a_summary_of_the_client_s_is_stored_between_start_and_end(fresh: RawSer
 @pytest.mark.parametrize(
     "reply", [{"result": {"compaction": []}}, {"error": {"code": -32000, "message": "no"}}, None]
 )
-def test_a_client_that_does_not_answer_well_is_passed_over_and_told(
+def test_a_client_that_does_not_answer_well_is_passed_over_and_reported(
     fresh: RawServer, reply: dict[str, Any] | None
 ) -> None:
     fresh.initialize(hello("willCompact", seconds=0.3))
@@ -64,7 +64,7 @@ def test_a_client_that_does_not_answer_well_is_passed_over_and_told(
         assert fresh.notification("$/cancelRequest") == {"id": request["id"]}
 
 
-def test_a_client_that_cancels_is_told_so_as_its_request_s_answer(fresh: RawServer) -> None:
+def test_a_client_that_cancels_is_notified_in_its_request_s_answer(fresh: RawServer) -> None:
     fresh.initialize(hello("willCompact", "willNavigate", "willFork"))
     about = conversation(fresh)
     entry = fresh.result("coppice/entries", {**about, "limit": 3})["entries"][2]["id"]
@@ -83,7 +83,7 @@ def test_a_client_that_cancels_is_told_so_as_its_request_s_answer(fresh: RawServ
     assert done == {"leafId": asked_about["params"]["oldLeafId"], "cancelled": True}
 
 
-def test_a_client_is_asked_only_what_it_said_it_answers(fresh: RawServer) -> None:
+def test_a_client_is_asked_only_what_it_announced(fresh: RawServer) -> None:
     fresh.initialize(hello("willNavigate"))
     about = conversation(fresh)
     entry = fresh.result("coppice/entries", {**about, "limit": 3})["entries"][2]["id"]

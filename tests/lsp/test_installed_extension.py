@@ -61,7 +61,8 @@ def test_the_documented_extension_is_found_and_asked_before_the_client(tmp_path:
         request = asked(server, "coppice/willCompact")
         assert request["params"]["instructions"] == "Name the deadline: May 4."
         server.send({"jsonrpc": "2.0", "id": request["id"], "result": {}})
-        assert server.answer(compacting)["result"]["warnings"] == []
+        warnings = server.answer(compacting)["result"]["warnings"]
+        assert [warning for warning in warnings if "hook" in warning] == []
 
 
 def test_the_documented_extension_cancels(tmp_path: Path, python: Path) -> None:
@@ -90,14 +91,14 @@ def test_doctor_lists_extensions_and_those_that_cannot_be_used(tmp_path: Path, p
     assert "secret" not in ran.stdout + ran.stderr
 
 
-def test_an_extension_that_cannot_be_loaded_is_told_and_the_server_starts(
+def test_an_extension_that_cannot_be_loaded_is_reported_and_the_server_starts(
     tmp_path: Path, python: Path
 ) -> None:
     install(packages_of(python), "broken", "broken_extension", "import nothing_of_the_kind")
     with RawServer(tmp_path, python=str(python)) as server:
         server.initialize(hello())
-        told = server.notification("window/logMessage")
-        assert told["message"].startswith("The hook broken could not be loaded (ModuleNotFoundError)")
+        logged = server.notification("window/logMessage")
+        assert logged["message"].startswith("The hook broken could not be loaded (ModuleNotFoundError)")
         assert server.result("coppice/compact", conversation(server))["warnings"] == []
 
 

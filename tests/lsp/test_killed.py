@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lsp.editor import GATED, WORKSPACE, turn
 from lsp.raw_client import RawServer
+
+pytestmark = pytest.mark.slow
 
 HELLO = {
     "workspaceFolders": [{"uri": WORKSPACE, "name": "editor"}],

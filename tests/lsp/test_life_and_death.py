@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from lsp.raw_client import PATIENCE, RawServer, framed
+from lsp.raw_client import RawServer, framed
+from waiting import PATIENCE
 
 LIST = "coppice/conversation/list"
 PING = json.dumps({"jsonrpc": "2.0", "id": "ping", "method": LIST}).encode()
@@ -31,7 +32,7 @@ def test_exit_without_shutdown_is_not(fresh: RawServer) -> None:
     assert code_of(fresh) == 1
 
 
-def test_exit_before_initialize_is_heard(fresh: RawServer) -> None:
+def test_exit_before_initialize_is_obeyed(fresh: RawServer) -> None:
     fresh.notify("exit")
     assert code_of(fresh) == 1
 
@@ -127,7 +128,7 @@ def test_a_file_of_requests_can_be_the_input(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("sent", "expected"),
     [
         (b"Content-Length: -5\r\n\r\n", "holds no byte count"),
         (b"Content-Length: 99999999999999999\r\n\r\n", "exceeds the limit"),
@@ -145,7 +146,7 @@ def test_a_file_of_requests_can_be_the_input(tmp_path: Path) -> None:
     ids=range(12),
 )
 def test_a_stream_that_is_no_lsp_stream_is_ended_with_the_reason(
-    fresh: RawServer, sent: bytes, said: str
+    fresh: RawServer, sent: bytes, expected: str
 ) -> None:
     fresh.initialize()
     fresh.send_bytes(sent)
@@ -155,8 +156,8 @@ def test_a_stream_that_is_no_lsp_stream_is_ended_with_the_reason(
         message["error"] for message in fresh.rest() if message.get("id") is None and "error" in message
     ]
     assert error["code"] == -32700
-    assert said in error["message"]
-    assert said in fresh.stderr.decode()
+    assert expected in error["message"]
+    assert expected in fresh.stderr.decode()
 
 
 def test_a_content_length_that_is_too_short_breaks_the_message_and_then_the_stream(fresh: RawServer) -> None:

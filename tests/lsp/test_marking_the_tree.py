@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp.editor import SETTINGS, editing, turn, until, user
+from lsp.editor import SETTINGS, editing, turn, user
 from lsp.walk import CHANGED, Walk, begin, ids_to
 from pygls.exceptions import JsonRpcException
+from waiting import until
 
 
 async def test_a_fork_holds_the_path_with_its_labels_and_pins(tmp_path: Path) -> None:
@@ -31,7 +32,7 @@ async def test_a_fork_holds_the_path_with_its_labels_and_pins(tmp_path: Path) ->
         at = await walk.ask("conversation/fork", entryId=ids[2])
         assert "editorText" not in at
         assert at["conversation"]["leafId"] == ids[2]
-        created = [told for told in editor.notified(CHANGED) if "created" in told["changes"]]
+        created = [params for params in editor.notified(CHANGED) if "created" in params["changes"]]
         assert created[-1]["conversationId"] == at["conversation"]["id"]
 
 
@@ -129,20 +130,20 @@ async def test_a_sidebar_gets_branch_points_leaves_labels_and_compactions_in_pag
         after = (await editor.append(walk.about["conversationId"], turn(200)))["entryIds"]
         await walk.ask("label", entryId=ids[9], label="turn five")
         await walk.ask("pin", entryId=after[0], pinned=True)
-        beside = (await walk.ask("append", entries=turn(300), parentId=ids[19]))["entryIds"]
+        side = (await walk.ask("append", entries=turn(300), parentId=ids[19]))["entryIds"]
         listing = await walk.ask("tree", mode="branches")
         nodes = {node["id"]: node for node in listing["nodes"]}
-        assert list(nodes) == [ids[9], ids[19], compaction, after[1], beside[1]]
+        assert list(nodes) == [ids[9], ids[19], compaction, after[1], side[1]]
         assert [node["parentId"] for node in nodes.values()] == [None, ids[9], ids[19], compaction, ids[19]]
         assert [node["runLength"] for node in nodes.values()] == [10, 10, 41, 2, 2]
         assert [node["childCount"] for node in nodes.values()] == [1, 2, 1, 0, 0]
         assert [node["onCurrentPath"] for node in nodes.values()] == [True, True, False, False, True]
         assert nodes[ids[9]]["label"] == "turn five"
         assert nodes[compaction]["type"] == "compaction"
-        assert (nodes[beside[1]]["type"], nodes[beside[1]]["role"]) == ("message", "assistant")
-        assert nodes[beside[1]]["preview"].startswith("Part 300 now holds")
+        assert (nodes[side[1]]["type"], nodes[side[1]]["role"]) == ("message", "assistant")
+        assert nodes[side[1]]["preview"].startswith("Part 300 now holds")
         assert all(node["tokens"] > 0 and node["timestamp"] for node in nodes.values())
-        assert listing["leafId"] == beside[1]
+        assert listing["leafId"] == side[1]
         paged: list[Any] = []
         following: dict[str, str] = {}
         while True:
@@ -154,41 +155,41 @@ async def test_a_sidebar_gets_branch_points_leaves_labels_and_compactions_in_pag
         assert paged == listing["nodes"]
 
 
-async def test_what_one_window_does_the_other_is_told(tmp_path: Path) -> None:
+async def test_what_one_window_does_the_other_is_notified_of(tmp_path: Path) -> None:
     async with editing(tmp_path) as one, editing(tmp_path) as other:
         walk, ids = await begin(one)
         seen = Walk(other, walk.about["conversationId"])
         assert await seen.leaf() == ids[-1]
 
-        async def told(*changes: str) -> Any:
-            """The last the other window hears of a change, which may come to it in parts."""
+        async def notified_of(*changes: str) -> Any:
+            """The other window's last notification of a change, which may come in parts."""
 
-            def heard() -> bool:
+            def received() -> bool:
                 return set(changes) <= {
                     kind for params in other.notified(CHANGED) for kind in params["changes"]
                 }
 
-            await until(heard)
+            await until(received)
             last = other.notified(CHANGED)[-1]
-            other.heard.clear()
+            other.received.clear()
             return last
 
         await one.append(walk.about["conversationId"], [{"type": "session_info", "name": "Named"}])
-        await told("name")
+        await notified_of("name")
         await walk.ask("navigate", targetId=ids[1])
-        assert (await told("leaf"))["leafId"] == ids[1] == await seen.leaf()
+        assert (await notified_of("leaf"))["leafId"] == ids[1] == await seen.leaf()
         with pytest.raises(JsonRpcException) as refused:
             await seen.ask("append", entries=[user("late")], expectedLeafId=ids[-1])
         data: Any = refused.value.data
         assert (refused.value.code, data["code"], data["leafId"]) == (-32803, "stale-leaf", ids[1])
         await walk.ask("label", entryId=ids[1], label="here")
-        await told("labels")
+        await notified_of("labels")
         await walk.ask("pin", entryId=ids[1], pinned=True)
-        await told("pins")
+        await notified_of("pins")
         back = await walk.ask("navigate", targetId=ids[-1], label="back")
-        assert (await told("leaf", "labels"))["leafId"] == back["leafId"]
+        assert (await notified_of("leaf", "labels"))["leafId"] == back["leafId"]
         summary = await walk.ask("navigate", targetId=ids[1], summarize=True)
-        assert (await told("leaf", "entries"))["leafId"] == summary["leafId"]
+        assert (await notified_of("leaf", "entries"))["leafId"] == summary["leafId"]
         fork = await walk.ask("conversation/fork", entryId=ids[1])
-        assert (await told("created"))["conversationId"] == fork["conversation"]["id"]
+        assert (await notified_of("created"))["conversationId"] == fork["conversation"]["id"]
         assert (await seen.ask("tree"))["nodes"] == (await walk.ask("tree"))["nodes"]

@@ -12,7 +12,7 @@ SIZES = {"compaction": {"keepRecentTokens": 300, "maxSummaryTokens": 400}}
 
 async def test_an_editor_sees_which_part_of_a_long_summary_is_under_way(tmp_path: Path) -> None:
     async with ProviderServer([answer(GOOD)]) as provider:
-        model = {"provider": "openai", "name": "small", "baseUrl": provider.url, "contextWindow": 2_000}
+        model = {"provider": "openai", "name": "small", "baseUrl": provider.url, "contextWindow": 2_500}
         settings = {**SIZES, "tokens": {"counter": "estimate"}, "summarizer": model}
         async with editing(tmp_path, settings=settings, command=("-m", "coppice.lsp")) as editor:
             about = {"conversationId": await editor.conversation(), "workDoneToken": "mine"}

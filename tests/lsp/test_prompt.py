@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp.editor import until
 from lsp.panel import READ, WRITE, Panel, chatting, refused
-from models.asking import PROVIDERS, Provider
 from models.provider_replies import events
-from models.provider_window import Says
+from models.provider_window import ScriptedReply
 from pygls.exceptions import JsonRpcException
+from summarizers.asking import PROVIDERS, Provider
+from waiting import PATIENCE, until
 
 every_provider = pytest.mark.parametrize("provider", PROVIDERS)
 
@@ -19,23 +19,23 @@ async def contents(arguments: dict[str, Any]) -> str:
     return f"what stands in {arguments['path']}"
 
 
-def told(panel: Panel, kind: str) -> list[dict[str, Any]]:
-    return [value for value in panel.told if value["kind"] == kind]
+def parts_of(panel: Panel, kind: str) -> list[dict[str, Any]]:
+    return [value for value in panel.parts if value["kind"] == kind]
 
 
 @every_provider
 async def test_a_turn_streams_what_it_stores(tmp_path: Path, provider: Provider) -> None:
-    reply = Says("Hello, I am here.", thinking="Am I asked?")
+    reply = ScriptedReply("Hello, I am here.", thinking="Am I asked?")
     async with chatting(tmp_path, reply, provider=provider) as panel:
         done = await panel.prompt("Are you there?", system="Be brief.")
         assert panel.line == ["user", "thinking", "text", "assistant"]
-        assert "".join(piece["text"] for piece in told(panel, "text")) == "Hello, I am here."
-        assert "".join(piece["text"] for piece in told(panel, "thinking")) == "Am I asked?"
+        assert "".join(piece["text"] for piece in parts_of(panel, "text")) == "Hello, I am here."
+        assert "".join(piece["text"] for piece in parts_of(panel, "thinking")) == "Am I asked?"
         entries = await panel.editor.entries(panel.about["conversationId"])
         assert [entry["id"] for entry in entries] == done["entryIds"]
         assert [
             {"kind": "message", "entryId": entry["id"], "message": entry["message"]} for entry in entries
-        ] == told(panel, "message")
+        ] == parts_of(panel, "message")
         assert entries[1]["message"]["usage"]["input"] == panel.model.sizes[0]
         assert (done["stopReason"], done["compactions"]) == ("stop", [])
         assert done["usage"] == await panel.ask("usage")
@@ -52,7 +52,7 @@ async def test_several_tools_run_at_once_and_their_files_are_tracked(
     async def run(arguments: dict[str, Any]) -> str:
         if len(panel.invoked) == 2:
             both.set()
-        await asyncio.wait_for(both.wait(), 10)
+        await asyncio.wait_for(both.wait(), PATIENCE)
         return await contents(arguments)
 
     async def write(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -60,9 +60,9 @@ async def test_several_tools_run_at_once_and_their_files_are_tracked(
         return {"content": [{"type": "text", "text": found}], "details": {"lines": 3}}
 
     calls = [("c1", "read", {"path": "src/a.py"}), ("c2", "write", {"path": "src/b.py", "content": "b"})]
-    asked = Says("I look.", calls=calls, thinking="Two files.")
+    asked = ScriptedReply("I look.", calls=calls, thinking="Two files.")
     tools = {"read": run, "write": write}
-    async with chatting(tmp_path, asked, Says("Done."), provider=provider, tools=tools) as panel:
+    async with chatting(tmp_path, asked, ScriptedReply("Done."), provider=provider, tools=tools) as panel:
         done = await panel.prompt("Change b.", tools=[READ, WRITE])
         assert [event for event in panel.line if event not in ("text", "thinking")] == [
             "user",
@@ -90,22 +90,22 @@ async def makes_no_sense(_: dict[str, Any]) -> Any:
     return {"content": 7}
 
 
-async def says_no(_: dict[str, Any]) -> Any:
+async def refuse(_: dict[str, Any]) -> Any:
     return {"content": [{"type": "text", "text": "no such file"}], "isError": True}
 
 
-async def test_whatever_goes_wrong_with_a_tool_is_told_to_the_model(tmp_path: Path) -> None:
+async def test_whatever_goes_wrong_with_a_tool_is_reported_to_the_model(tmp_path: Path) -> None:
     names = ["fails", "makes_no_sense", "says_no", "unknown"]
     calls: list[tuple[str, str, Any]] = [(f"c{number}", name, {}) for number, name in enumerate(names)]
-    tools = {"fails": fails, "makes_no_sense": makes_no_sense, "says_no": says_no}
+    tools = {"fails": fails, "makes_no_sense": makes_no_sense, "says_no": refuse}
     offered = [{**READ, "name": name} for name in tools]
-    async with chatting(tmp_path, Says(calls=calls), Says("I see."), tools=tools) as panel:
+    async with chatting(tmp_path, ScriptedReply(calls=calls), ScriptedReply("I see."), tools=tools) as panel:
         done = await panel.prompt("Try.", tools=offered)
         assert done["stopReason"] == "stop"
         results = [m for m in await panel.messages() if m["role"] == "toolResult"]
         assert all(result["isError"] for result in results)
-        said = {result["toolName"]: result["content"][0]["text"] for result in results}
-        assert said == {
+        texts = {result["toolName"]: result["content"][0]["text"] for result in results}
+        assert texts == {
             "fails": "The tool failed: the disk is full",
             "makes_no_sense": "The tool gave an answer that cannot be read.",
             "says_no": "no such file",
@@ -113,12 +113,12 @@ async def test_whatever_goes_wrong_with_a_tool_is_told_to_the_model(tmp_path: Pa
         }
 
 
-async def test_arguments_that_are_no_json_are_told_to_the_model_and_no_tool_runs(tmp_path: Path) -> None:
+async def test_arguments_that_are_no_json_are_reported_to_the_model_and_no_tool_runs(tmp_path: Path) -> None:
     function = {"name": "read", "arguments": '{"path": '}
     call = {"index": 0, "id": "c1", "type": "function", "function": function}
     choice = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
     broken = events({"choices": [choice]}, "[DONE]")
-    async with chatting(tmp_path, broken, Says("Sorry."), tools={"read": contents}) as panel:
+    async with chatting(tmp_path, broken, ScriptedReply("Sorry."), tools={"read": contents}) as panel:
         await panel.prompt("Read.", tools=[READ])
         _, asked, result, _ = await panel.messages()
         assert asked["content"][0]["invalidArguments"] == '{"path": '
@@ -129,7 +129,9 @@ async def test_arguments_that_are_no_json_are_told_to_the_model_and_no_tool_runs
 
 
 async def test_a_client_that_runs_no_tools_is_asked_for_none(tmp_path: Path) -> None:
-    async with chatting(tmp_path, Says(calls=[("c1", "read", {})]), Says("Then not.")) as panel:
+    async with chatting(
+        tmp_path, ScriptedReply(calls=[("c1", "read", {})]), ScriptedReply("Then not.")
+    ) as panel:
         await panel.prompt("Read.", tools=[READ])
         assert "tools" not in panel.provider.requests[0].body
         assert (await panel.messages())[2]["isError"]
@@ -137,7 +139,7 @@ async def test_a_client_that_runs_no_tools_is_asked_for_none(tmp_path: Path) -> 
 
 
 async def test_a_turn_stops_after_its_steps_with_every_call_answered(tmp_path: Path) -> None:
-    again = Says(calls=[("c", "read", {"path": "a"})])
+    again = ScriptedReply(calls=[("c", "read", {"path": "a"})])
     async with chatting(tmp_path, again, tools={"read": contents}) as panel:
         done = await panel.prompt("For ever.", tools=[READ], maxSteps=3)
         assert done["stopReason"] == "maxSteps"
@@ -160,16 +162,16 @@ async def test_a_conversation_has_one_turn_at_a_time(tmp_path: Path) -> None:
     goes_on = asyncio.Event()
 
     async def wait(_: dict[str, Any]) -> str:
-        await asyncio.wait_for(goes_on.wait(), 20)
+        await asyncio.wait_for(goes_on.wait(), PATIENCE)
         return "read"
 
-    replies = [Says(calls=[("c", "read", {})]), Says("Done."), Says("Done again.")]
+    replies = [ScriptedReply(calls=[("c", "read", {})]), ScriptedReply("Done."), ScriptedReply("Done again.")]
     async with chatting(tmp_path, *replies, tools={"read": wait}) as panel:
         first = panel.start("One.", tools=[READ])
         await until(lambda: panel.invoked != [])
         assert (await refused(panel.start("Two.", "second")))["code"] == "conversation-busy"
         assert (await refused(asyncio.create_task(panel.ask("turn/begin"))))["code"] == "conversation-busy"
-        target = asyncio.create_task(panel.ask("navigate", targetId=panel.told[0]["entryId"]))
+        target = asyncio.create_task(panel.ask("navigate", targetId=panel.parts[0]["entryId"]))
         assert (await refused(target))["code"] == "conversation-busy"
         goes_on.set()
         assert (await first)["stopReason"] == "stop"
@@ -179,13 +181,13 @@ async def test_a_conversation_has_one_turn_at_a_time(tmp_path: Path) -> None:
         assert (await panel.prompt("Four."))["stopReason"] == "stop"
 
 
-async def test_what_the_client_says_during_a_turn_is_heard_in_its_next_step(tmp_path: Path) -> None:
+async def test_what_the_client_says_during_a_turn_is_read_in_its_next_step(tmp_path: Path) -> None:
     async def read(_: dict[str, Any]) -> str:
-        said = {"role": "user", "content": "Only the first line, please."}
-        await panel.ask("append", entries=[{"type": "message", "message": said}])
+        queued = {"role": "user", "content": "Only the first line, please."}
+        await panel.ask("append", entries=[{"type": "message", "message": queued}])
         return "read"
 
-    replies = [Says(calls=[("c", "read", {})]), Says("Done.")]
+    replies = [ScriptedReply(calls=[("c", "read", {})]), ScriptedReply("Done.")]
     async with chatting(tmp_path, *replies, tools={"read": read}) as panel:
         await panel.prompt("Read.", tools=[READ])
         assert [m["role"] for m in panel.provider.requests[1].body["messages"]] == [
@@ -194,6 +196,6 @@ async def test_what_the_client_says_during_a_turn_is_heard_in_its_next_step(tmp_
 
 
 async def test_a_turn_without_a_partial_token_streams_nothing(tmp_path: Path) -> None:
-    async with chatting(tmp_path, Says("Yes.")) as panel:
+    async with chatting(tmp_path, ScriptedReply("Yes.")) as panel:
         await panel.ask("prompt", content="Hello?")
-        assert panel.told == []
+        assert panel.parts == []

@@ -5,11 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lsp.editor import GATED, turn
 from lsp.panel import PARTS, READ, settings_for
 from lsp.raw_client import RawServer
 from models.provider_replies import answer, hang_in_the_stream
 from models.provider_server import ProviderServer, Reply, serving
+
+pytestmark = pytest.mark.slow
 
 
 @contextmanager
@@ -25,7 +28,7 @@ def prompting(server: RawServer, about: dict[str, Any], content: str = "Go on.")
     return server.start_request("coppice/prompt", params)
 
 
-def until_told(server: RawServer, kind: str) -> None:
+def wait_until_reported(server: RawServer, kind: str) -> None:
     while server.notification("$/progress")["value"]["kind"] != kind:
         pass
 
@@ -59,7 +62,7 @@ def test_a_server_killed_while_a_reply_streams_has_kept_the_prompt(tmp_path: Pat
         with opened(tmp_path, provider.url) as server:
             about = new_conversation(server)
             prompting(server, about)
-            until_told(server, "text")
+            wait_until_reported(server, "text")
             kill(server)
         with opened(tmp_path, provider.url) as server:
             assert [message["role"] for message in messages(server, about)] == ["user"]

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 from lsp.panel import READ, WINDOW, Panel, RunTool, chatting, refused
-from models.asking import PROVIDERS, Provider
 from models.provider_replies import error
-from models.provider_window import Says
+from models.provider_window import ScriptedReply
+from summarizers.asking import PROVIDERS, Provider
 
 every_provider = pytest.mark.parametrize("provider", PROVIDERS)
 
 STEP = ["call read", "assistant", "invoke read", "toolResult"]
 COMPACTED = ["started: {}", "compaction started", "ended: completed", "compaction completed"]
-CALLS_ONE = Says(calls=[("c", "read", {"path": "notes.txt"})])
+CALLS_ONE = ScriptedReply(calls=[("c", "read", {"path": "notes.txt"})])
 
 
 def compacted(reason: str) -> list[str]:
@@ -40,7 +40,7 @@ async def compactions(panel: Panel) -> list[dict[str, Any]]:
 async def test_a_turn_that_outgrows_the_window_is_compacted_between_its_steps(
     tmp_path: Path, provider: Provider
 ) -> None:
-    replies = [*[CALLS_ONE] * 7, Says("All read.")]
+    replies = [*[CALLS_ONE] * 7, ScriptedReply("All read.")]
     async with chatting(tmp_path, *replies, provider=provider, tools=gives(1500)) as panel:
         done = await panel.prompt("Read everything.", tools=[READ])
         assert done["stopReason"] == "stop"
@@ -58,8 +58,8 @@ async def test_a_turn_that_outgrows_the_window_is_compacted_between_its_steps(
 
 
 async def test_a_prompt_over_the_threshold_is_compacted_first_and_sent_once(tmp_path: Path) -> None:
-    async with chatting(tmp_path, Says("Yes.")) as panel:
-        await panel.has_said(6_600)
+    async with chatting(tmp_path, ScriptedReply("Yes.")) as panel:
+        await panel.append_turns(6_600)
         done = await panel.prompt("And now? " + "It matters. " * 300)
         assert panel.line == [*compacted("threshold"), "user", "text", "assistant"]
         assert (len(panel.model.sizes), panel.model.refused) == (1, 0)
@@ -71,8 +71,8 @@ async def test_an_overflow_is_compacted_and_the_request_made_again(
     tmp_path: Path, provider: Provider
 ) -> None:
     how: dict[str, Any] = {"provider": provider, "compaction": {"enabled": False}}
-    async with chatting(tmp_path, Says("Yes."), **how) as panel:
-        await panel.has_said(9_000)
+    async with chatting(tmp_path, ScriptedReply("Yes."), **how) as panel:
+        await panel.append_turns(9_000)
         done = await panel.prompt("And now?")
         assert panel.line == ["user", *compacted("overflow"), "retry 1 compacted", "text", "assistant"]
         assert panel.model.refused == 1
@@ -87,7 +87,7 @@ async def test_one_giant_tool_result_is_cut_on_a_branch_of_its_own(
     tmp_path: Path, provider: Provider
 ) -> None:
     how: dict[str, Any] = {"provider": provider, "tools": gives(20_000)}
-    async with chatting(tmp_path, CALLS_ONE, Says("Long."), **how) as panel:
+    async with chatting(tmp_path, CALLS_ONE, ScriptedReply("Long."), **how) as panel:
         done = await panel.prompt("Read it.", tools=[READ])
         assert panel.line[:5] == ["user", *STEP]
         assert panel.line[-3:] == ["retry 1 truncated", "text", "assistant"]
@@ -101,7 +101,9 @@ async def test_one_giant_tool_result_is_cut_on_a_branch_of_its_own(
 
 async def test_three_medium_tool_results_of_one_step_are_cut_together(tmp_path: Path) -> None:
     calls = [(f"c{number}", "read", {"path": f"{number}.txt"}) for number in range(3)]
-    async with chatting(tmp_path, Says(calls=calls), Says("Read."), tools=gives(2_350)) as panel:
+    async with chatting(
+        tmp_path, ScriptedReply(calls=calls), ScriptedReply("Read."), tools=gives(2_350)
+    ) as panel:
         await panel.prompt("Read them.", tools=[READ], system="Be careful. " * 350)
         results = [m["content"][0]["text"] for m in await panel.messages() if m["role"] == "toolResult"]
         assert len(results) == 3
@@ -115,9 +117,9 @@ async def test_three_medium_tool_results_of_one_step_are_cut_together(tmp_path: 
 async def test_an_overflow_that_persists_ends_with_the_numbers_and_what_to_do(
     tmp_path: Path, provider: Provider
 ) -> None:
-    async with chatting(tmp_path, Says("Never said."), provider=provider) as panel:
+    async with chatting(tmp_path, ScriptedReply("Never said."), provider=provider) as panel:
         panel.model.window = 0
-        await panel.has_said(5_000)
+        await panel.append_turns(5_000)
         failure = await refused(panel.start("And now?"))
         assert failure["code"] == "context-overflow"
         assert failure["contextWindow"] <= WINDOW
@@ -133,7 +135,7 @@ async def test_an_overflow_that_persists_ends_with_the_numbers_and_what_to_do(
 
 
 async def test_a_prompt_that_can_never_fit_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
-    async with chatting(tmp_path, Says("Never said.")) as panel:
+    async with chatting(tmp_path, ScriptedReply("Never said.")) as panel:
         failure = await refused(panel.start("word " * 10_000))
         assert failure["code"] == "context-overflow"
         assert "8,000" in failure["message"]
@@ -152,8 +154,8 @@ LIMITS = [
 @every_provider
 async def test_a_limit_by_the_minute_is_no_overflow(tmp_path: Path, provider: Provider, words: str) -> None:
     limited = error(429, words, code="rate_limit_error", retry_after="3600")
-    async with chatting(tmp_path, limited, Says("Now."), provider=provider) as panel:
-        await panel.has_said(5_000)
+    async with chatting(tmp_path, limited, ScriptedReply("Now."), provider=provider) as panel:
+        await panel.append_turns(5_000)
         failure = await refused(panel.start("And now?"))
         assert (failure["code"], failure["kind"]) == ("model-failed", "rate-limit")
         assert panel.line == ["user", "assistant error"]
@@ -164,15 +166,15 @@ async def test_a_limit_by_the_minute_is_no_overflow(tmp_path: Path, provider: Pr
 @every_provider
 async def test_a_rate_limit_that_passes_is_waited_for(tmp_path: Path, provider: Provider) -> None:
     limited = error(429, "Too many requests", retry_after="0")
-    async with chatting(tmp_path, limited, Says("Now."), provider=provider) as panel:
+    async with chatting(tmp_path, limited, ScriptedReply("Now."), provider=provider) as panel:
         assert (await panel.prompt("And now?"))["stopReason"] == "stop"
         assert panel.line == ["user", "text", "assistant"]
 
 
 async def test_an_answer_to_more_than_the_window_is_an_overflow_too(tmp_path: Path) -> None:
     how: dict[str, Any] = {"is_silent": True, "compaction": {"enabled": False}}
-    async with chatting(tmp_path, Says("Of what?"), Says("Yes."), **how) as panel:
-        await panel.has_said(9_000)
+    async with chatting(tmp_path, ScriptedReply("Of what?"), ScriptedReply("Yes."), **how) as panel:
+        await panel.append_turns(9_000)
         await panel.prompt("And now?")
         again = [*compacted("overflow"), "retry 1 compacted", "text", "assistant"]
         assert panel.line == ["user", "text", *again]

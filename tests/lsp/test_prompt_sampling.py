@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp.editor import until
 from lsp.panel import READ, WINDOW, chatting, refused
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from waiting import until
 
 SETTINGS = {
     "model": {"provider": "editor", "contextWindow": WINDOW},
@@ -44,7 +44,7 @@ async def test_the_editors_model_answers_a_turn_and_calls_tools(tmp_path: Path) 
         assert (reply["provider"], reply["model"]) == ("editor", "of-the-editor")
 
 
-async def test_an_overflow_of_the_editors_model_is_told_by_its_words(tmp_path: Path) -> None:
+async def test_an_overflow_of_the_editors_model_is_recognized_by_its_words(tmp_path: Path) -> None:
     asked: list[dict[str, Any]] = []
 
     async def sample(params: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ async def test_an_overflow_of_the_editors_model_is_told_by_its_words(tmp_path: P
         return {"text": "Yes."}
 
     async with chatting(tmp_path, settings=SETTINGS, sample=sample) as panel:
-        await panel.has_said(9_000)
+        await panel.append_turns(9_000)
         assert (await panel.prompt("And now?"))["stopReason"] == "stop"
         assert panel.line[-3:] == ["retry 1 compacted", "text", "assistant"]
 
@@ -66,7 +66,7 @@ async def test_an_editor_that_offers_no_model_has_none(tmp_path: Path) -> None:
         assert "coppice/sample" in failure["message"]
 
 
-async def test_pieces_that_the_editor_tells_are_streamed_and_kept_when_the_turn_is_stopped(
+async def test_pieces_that_the_editor_sends_are_streamed_and_kept_when_the_turn_is_stopped(
     tmp_path: Path,
 ) -> None:
     async def sample(params: dict[str, Any]) -> Any:
@@ -77,8 +77,8 @@ async def test_pieces_that_the_editor_tells_are_streamed_and_kept_when_the_turn_
 
     async with chatting(tmp_path, settings=SETTINGS, sample=sample) as panel:
         running = panel.start("What does it say?")
-        await until(lambda: len(panel.told) == 3)
-        assert [value.get("text") for value in panel.told] == [None, "It says", " hel"]
+        await until(lambda: len(panel.parts) == 3)
+        assert [value.get("text") for value in panel.parts] == [None, "It says", " hel"]
         assert await panel.ask("cancel") == {"cancelled": ["turn"]}
         with pytest.raises(JsonRpcException):
             await running

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp.editor import until
 from lsp.panel import PROMPT_ID, READ, Panel, chatting, refused
 from lsprotocol import types
-from models.asking import PROVIDERS, Provider
 from models.provider_replies import hang_in_the_stream
-from models.provider_window import Says
+from models.provider_window import ScriptedReply
 from pygls.exceptions import JsonRpcException
+from summarizers.asking import PROVIDERS, Provider
+from waiting import PATIENCE, until
 
 TURN = "turn"
-CALLS = Says(calls=[("c1", "quick", {}), ("c2", "slow", {})])
+CALLS = ScriptedReply(calls=[("c1", "quick", {}), ("c2", "slow", {})])
 TOOLS = [{**READ, "name": name} for name in ("quick", "slow")]
 Cancel = Callable[[Panel], Awaitable[None]]
 
@@ -70,7 +70,7 @@ async def goes_on(panel: Panel) -> None:
 async def test_a_turn_cancelled_while_its_reply_streams_keeps_what_had_come(
     tmp_path: Path, cancel: Cancel
 ) -> None:
-    async with chatting(tmp_path, hang_in_the_stream, Says("Here.")) as panel:
+    async with chatting(tmp_path, hang_in_the_stream, ScriptedReply("Here.")) as panel:
         running = start(panel)
         await until(lambda: panel.line == ["user", "text"])
         await cancel(panel)
@@ -86,7 +86,7 @@ async def test_a_turn_cancelled_while_its_reply_streams_keeps_what_had_come(
 @each_way
 async def test_a_turn_cancelled_while_tools_run_answers_every_call(tmp_path: Path, cancel: Cancel) -> None:
     tools = {"quick": quick, "slow": never}
-    async with chatting(tmp_path, CALLS, Says("Here."), tools=tools) as panel:
+    async with chatting(tmp_path, CALLS, ScriptedReply("Here."), tools=tools) as panel:
         running = start(panel)
         await until(lambda: panel.line[-1:] == ["toolResult"])
         await cancel(panel)
@@ -101,12 +101,12 @@ async def test_a_turn_cancelled_while_tools_run_answers_every_call(tmp_path: Pat
 
 @each_way
 async def test_a_turn_cancelled_while_it_compacts_has_changed_nothing(tmp_path: Path, cancel: Cancel) -> None:
-    async with chatting(tmp_path, Says("Here.")) as panel:
-        await panel.has_said(7_500)
+    async with chatting(tmp_path, ScriptedReply("Here.")) as panel:
+        await panel.append_turns(7_500)
         before = await panel.messages()
         panel.editor.close_gate()
         running = start(panel)
-        await panel.editor.hear("coppice/compactionStarted")
+        await panel.editor.wait_for("coppice/compactionStarted")
         await cancel(panel)
         await cancelled(running)
         assert panel.line == [
@@ -117,7 +117,7 @@ async def test_a_turn_cancelled_while_it_compacts_has_changed_nothing(tmp_path: 
         await goes_on(panel)
 
 
-async def test_the_tools_of_a_cancelled_turn_are_told_to_stop(tmp_path: Path) -> None:
+async def test_the_tools_of_a_cancelled_turn_are_asked_to_stop(tmp_path: Path) -> None:
     stopped = asyncio.Event()
 
     async def slow(_: dict[str, Any]) -> str:
@@ -131,15 +131,15 @@ async def test_the_tools_of_a_cancelled_turn_are_told_to_stop(tmp_path: Path) ->
         await until(lambda: len(panel.invoked) == 2)
         await cancel_the_request(panel)
         await cancelled(running)
-        await asyncio.wait_for(stopped.wait(), 10)
+        await asyncio.wait_for(stopped.wait(), PATIENCE)
 
 
 @every_provider
 async def test_a_compaction_that_somebody_asks_for_stops_the_turn_first(
     tmp_path: Path, provider: Provider
 ) -> None:
-    async with chatting(tmp_path, hang_in_the_stream, Says("Here."), provider=provider) as panel:
-        await panel.has_said(5_000)
+    async with chatting(tmp_path, hang_in_the_stream, ScriptedReply("Here."), provider=provider) as panel:
+        await panel.append_turns(5_000)
         running = start(panel)
         await until(lambda: panel.line == ["user", "text"])
         done = await panel.ask("compact")
@@ -150,13 +150,14 @@ async def test_a_compaction_that_somebody_asks_for_stops_the_turn_first(
 
 
 async def test_a_prompt_sent_during_a_compaction_waits_for_its_end(tmp_path: Path) -> None:
-    async with chatting(tmp_path, Says("Here.")) as panel:
-        await panel.has_said(5_000)
+    async with chatting(tmp_path, ScriptedReply("Here.")) as panel:
+        await panel.append_turns(5_000)
         panel.editor.close_gate()
         compacting = asyncio.create_task(panel.ask("compact"))
-        await panel.editor.hear("coppice/compactionStarted")
-        waiting = start(panel)
-        assert (await refused(panel.start("Me too.", "second")))["job"] == "turn"
+        await panel.editor.wait_for("coppice/compactionStarted")
+        asked = {start(panel), panel.start("Me too.", "second")}
+        (second,), (waiting,) = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+        assert (await refused(second))["job"] == "turn"
         joining = asyncio.create_task(panel.ask("compact"))
         await panel.ask("usage")
         panel.editor.open_gate()
@@ -166,11 +167,11 @@ async def test_a_prompt_sent_during_a_compaction_waits_for_its_end(tmp_path: Pat
 
 
 async def test_a_prompt_that_waits_can_be_cancelled(tmp_path: Path) -> None:
-    async with chatting(tmp_path, Says("Here.")) as panel:
-        await panel.has_said(5_000)
+    async with chatting(tmp_path, ScriptedReply("Here.")) as panel:
+        await panel.append_turns(5_000)
         panel.editor.close_gate()
         compacting = asyncio.create_task(panel.ask("compact"))
-        await panel.editor.hear("coppice/compactionStarted")
+        await panel.editor.wait_for("coppice/compactionStarted")
         waiting = start(panel)
         await panel.ask("usage")
         await cancel_the_request(panel)

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 from lsp.editor import turn
-from lsp.raw_client import PATIENCE, RawServer
+from lsp.raw_client import RawServer
 from models.provider_replies import answer, hang_before_headers, hang_in_the_stream
 from models.provider_server import ProviderServer, Reply, serving
+from waiting import PATIENCE
+
+pytestmark = pytest.mark.slow
 
 WINDOW = 8_000
 TOO_LONG = {"message": "prompt is too long: 9000 tokens > 8000 maximum", "status": 400}
@@ -44,7 +47,7 @@ def conversation(server: RawServer, *more: dict[str, Any]) -> dict[str, Any]:
     return about
 
 
-def said(role: str, content: Any, **more: Any) -> dict[str, Any]:
+def message_entry(role: str, content: Any, **more: Any) -> dict[str, Any]:
     return {"type": "message", "message": {"role": role, "content": content, **more}}
 
 
@@ -54,7 +57,7 @@ def results(*outputs: str) -> list[dict[str, Any]]:
         for number in range(len(outputs))
     ]
     answers = [
-        said(
+        message_entry(
             "toolResult",
             [{"type": "text", "text": output}],
             toolCallId=call["id"],
@@ -63,7 +66,11 @@ def results(*outputs: str) -> list[dict[str, Any]]:
         )
         for call, output in zip(calls, outputs, strict=True)
     ]
-    return [said("user", "Show them."), said("assistant", calls, stopReason="toolUse"), *answers]
+    return [
+        message_entry("user", "Show them."),
+        message_entry("assistant", calls, stopReason="toolUse"),
+        *answers,
+    ]
 
 
 def path(server: RawServer, about: dict[str, Any]) -> list[dict[str, Any]]:
@@ -116,7 +123,7 @@ def test_killed_while_the_summary_is_written_nothing_has_changed(tmp_path: Path,
 
 
 @pytest.mark.parametrize("milliseconds", [0, 20, 60, 120, 250])
-def test_killed_anywhere_between_compaction_and_truncation_it_stands_before_or_behind_a_step(
+def test_killed_anywhere_between_compaction_and_truncation_it_is_before_or_after_a_step(
     tmp_path: Path, milliseconds: int
 ) -> None:
     with serving([answer(SUMMARY)]) as provider:
@@ -137,7 +144,7 @@ def test_killed_anywhere_between_compaction_and_truncation_it_stands_before_or_b
 
 
 def test_killed_while_a_reply_is_set_aside_the_reply_is_in_the_tree(tmp_path: Path) -> None:
-    reply = said(
+    reply = message_entry(
         "assistant",
         [{"type": "text", "text": "What was the question?"}],
         stopReason="stop",
@@ -145,7 +152,7 @@ def test_killed_while_a_reply_is_set_aside_the_reply_is_in_the_tree(tmp_path: Pa
     )
     with serving([hang_before_headers, answer(SUMMARY)]) as provider:
         with opened(tmp_path, provider) as server:
-            about = conversation(server, said("user", "Go on."), reply)
+            about = conversation(server, message_entry("user", "Go on."), reply)
             before = path(server, about)
             server.start_request("coppice/recover", {**about, "error": PARTLY_READ})
             until_asked(provider)

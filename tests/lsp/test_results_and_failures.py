@@ -23,10 +23,10 @@ def test_models_with_times_sets_and_no_numbers_are_answered(odd: RawServer) -> N
     assert result == {"moment": "2026-02-03T04:05:06Z", "numbers": [1.5, None, None, None], "names": ["only"]}
 
 
-def test_plain_values_that_json_cannot_say_are_answered(odd: RawServer) -> None:
-    assert odd.result("test/plain") == {
-        "naive": "2026-02-03T04:05:06Z",
-        "elsewhere": "2026-02-03T04:05:06Z",
+def test_plain_values_that_json_cannot_represent_are_answered(odd: RawServer) -> None:
+    plain = odd.result("test/plain")
+    assert plain | {"set": sorted(plain["set"])} == {
+        "moment": "2026-02-03T04:05:06Z",
         "day": "2026-02-03",
         "set": ["a", "b"],
         "nan": None,
@@ -38,7 +38,7 @@ def test_a_result_that_cannot_be_written_is_an_internal_error(odd: RawServer) ->
     assert odd.request("test/unwritable")["error"] == {"code": -32603, "message": "internal error"}
 
 
-def test_an_unforeseen_failure_tells_neither_client_nor_log_its_words(odd: RawServer) -> None:
+def test_an_unforeseen_failure_shows_its_text_to_neither_client_nor_log(odd: RawServer) -> None:
     assert odd.request("test/secretive")["error"] == {"code": -32603, "message": "internal error"}
     odd.end()
     log = odd.stderr.decode()
@@ -97,9 +97,9 @@ def test_a_token_of_the_server_is_begun_once_the_client_took_it_and_ended(odd: R
     assert odd.answer(request)["result"] == {}
     assert all(message["method"] != "$/progress" for message in odd.seen)
     odd.send({"jsonrpc": "2.0", "id": create["id"], "result": None})
-    told = [odd.notification("$/progress") for _ in range(2)]
-    assert [one["value"]["kind"] for one in told] == ["begin", "end"]
-    assert {one["token"] for one in told} == {create["params"]["token"]}
+    reports = [odd.notification("$/progress") for _ in range(2)]
+    assert [one["value"]["kind"] for one in reports] == ["begin", "end"]
+    assert {one["token"] for one in reports} == {create["params"]["token"]}
 
 
 def test_a_token_that_the_client_refused_is_never_used(odd: RawServer) -> None:

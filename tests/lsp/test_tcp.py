@@ -1,4 +1,4 @@
-"""The loopback socket: one client, nobody else, and never off this machine."""
+"""The loopback socket: one client that knows the secret, nobody else, and never off this machine."""
 
 import json
 import socket
@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from lsp.raw_client import PATIENCE, environment, framed
+from lsp.raw_client import environment, framed
+from waiting import PATIENCE
 
-from coppice.lsp.serve import loopback_address
+from coppice.lsp.sockets import loopback_address
 
 INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
 SHUTDOWN = {"jsonrpc": "2.0", "id": "end", "method": "shutdown"}
@@ -21,9 +22,10 @@ EXIT = {"jsonrpc": "2.0", "method": "exit"}
 class Caller:
     """A client on a socket."""
 
-    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
-        self.socket = socket.create_connection((host, port), timeout=PATIENCE)
+    def __init__(self, server: "Listening", host: str = "127.0.0.1", secret: str | None = None) -> None:
+        self.socket = socket.create_connection((host, server.port), timeout=PATIENCE)
         self.stream: IO[bytes] = self.socket.makefile("rb")
+        self.socket.sendall(f"Coppice-Secret: {server.secret if secret is None else secret}\r\n".encode())
 
     def send(self, *messages: dict[str, Any]) -> None:
         self.socket.sendall(b"".join(framed(json.dumps(message).encode()) for message in messages))
@@ -52,6 +54,7 @@ class Listening:
         assert self.process.stdout is not None
         self.line = self.process.stdout.readline().decode()
         self.port = int(self.line.rpartition(":")[2])
+        self.secret = self.process.stdout.readline().decode().removeprefix("Secret: ").strip()
 
     def end(self) -> int:
         code = self.process.wait(PATIENCE)
@@ -76,7 +79,7 @@ def test_port_zero_picks_a_port_and_prints_it(listening: Listening) -> None:
 
 
 def test_a_client_is_served_and_the_server_ends_with_it(listening: Listening) -> None:
-    caller = Caller(listening.port)
+    caller = Caller(listening)
     caller.send(INITIALIZE, SHUTDOWN, EXIT)
     assert "capabilities" in (caller.receive() or {})["result"]
     assert caller.receive() == {"jsonrpc": "2.0", "id": "end", "result": None}
@@ -86,7 +89,7 @@ def test_a_client_is_served_and_the_server_ends_with_it(listening: Listening) ->
 
 
 def test_a_client_that_hangs_up_ends_the_server(listening: Listening) -> None:
-    caller = Caller(listening.port)
+    caller = Caller(listening)
     caller.send(INITIALIZE)
     caller.receive()
     caller.close()
@@ -94,10 +97,10 @@ def test_a_client_that_hangs_up_ends_the_server(listening: Listening) -> None:
 
 
 def test_a_second_client_is_refused_and_the_first_served_on(listening: Listening) -> None:
-    first = Caller(listening.port)
+    first = Caller(listening)
     first.send(INITIALIZE)
     first.receive()
-    second = Caller(listening.port)
+    second = Caller(listening)
     refusal = second.receive()
     assert refusal is not None
     assert refusal["id"] is None
@@ -109,19 +112,19 @@ def test_a_second_client_is_refused_and_the_first_served_on(listening: Listening
     first.close()
 
 
-def test_a_second_client_that_talks_at_once_hears_nothing_of_the_first(listening: Listening) -> None:
-    first = Caller(listening.port)
+def test_a_second_client_that_talks_at_once_receives_nothing_of_the_first(listening: Listening) -> None:
+    first = Caller(listening)
     first.send(INITIALIZE)
     first.receive()
-    second = Caller(listening.port)
+    second = Caller(listening)
     second.send(INITIALIZE, {"jsonrpc": "2.0", "id": 2, "method": "coppice/conversation/list"})
-    heard = []
+    received = []
     try:
         while (message := second.receive()) is not None:
-            heard.append(message)
+            received.append(message)
     except ConnectionResetError:
         pass
-    assert all(message["id"] is None and "error" in message for message in heard)
+    assert all(message["id"] is None and "error" in message for message in received)
     second.close()
     first.send(SHUTDOWN, EXIT)
     assert (first.receive() or {})["id"] == "end"
@@ -129,8 +132,8 @@ def test_a_second_client_that_talks_at_once_hears_nothing_of_the_first(listening
     first.close()
 
 
-def test_a_stream_that_is_no_lsp_stream_is_told_so_and_ended(listening: Listening) -> None:
-    caller = Caller(listening.port)
+def test_a_stream_that_is_no_lsp_stream_is_answered_and_ended(listening: Listening) -> None:
+    caller = Caller(listening)
     caller.socket.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert (caller.receive() or {})["error"]["code"] == -32700
     assert caller.receive() is None
@@ -204,7 +207,7 @@ def test_the_loopback_of_ipv6_will_do(tmp_path: Path) -> None:
         pytest.skip("this machine has no IPv6 loopback")
     server = Listening(tmp_path, "[::1]:0")
     assert server.line.startswith("Listening on [::1]:")
-    caller = Caller(server.port, "::1")
+    caller = Caller(server, "::1")
     caller.send(EXIT)
     assert server.end() == 1
     caller.close()

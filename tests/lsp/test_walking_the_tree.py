@@ -1,14 +1,15 @@
-"""An editor walks a conversation's tree: where it comes to, and what the branch it enters is told."""
+"""An editor walks a conversation's tree: where it comes to, and the summary that the entered branch gets."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp.editor import PROGRESS, SETTINGS, assistant, editing, until, user
+from lsp.editor import PROGRESS, SETTINGS, assistant, editing, user
 from lsp.walk import CHANGED, Walk, begin, closed_gate, ids_to, tool
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
+from waiting import until
 
 WATCHED: int | str = "walk"
 REQUEST = "walking"
@@ -22,11 +23,11 @@ async def test_any_other_entry_becomes_the_leaf_and_going_back_is_one_call(tmp_p
         assert preview["entriesToSummarize"] == ids[2:]
         assert preview["tokens"] > 0
         assert preview["leafId"] == ids[-1]
-        editor.heard.clear()
+        editor.received.clear()
         assert await walk.ask("navigate", targetId=ids[1]) == {"leafId": ids[1], "cancelled": False}
-        [told] = await editor.hear(CHANGED)
-        assert told == {**walk.about, "leafId": ids[1], "changes": ["leaf"]}
-        [usage] = await editor.hear("coppice/usageChanged")
+        [notification] = await editor.wait_for(CHANGED)
+        assert notification == {**walk.about, "leafId": ids[1], "changes": ["leaf"]}
+        [usage] = await editor.wait_for("coppice/usageChanged")
         assert usage["usage"]["tokens"] == (await walk.ask("context"))["tokens"]
         assert await walk.shown() == ids[:2]
         assert (await walk.ask("navigate", targetId=preview["leafId"]))["leafId"] == ids[-1]
@@ -52,22 +53,22 @@ async def test_a_persons_or_an_extensions_words_come_back_to_be_edited(tmp_path:
         assert (await walk.ask("context"))["messages"] == []
 
 
-async def test_where_one_stands_nothing_happens(tmp_path: Path) -> None:
+async def test_navigating_to_the_leaf_changes_nothing(tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
         walk, ids = await begin(editor)
         before = await walk.state()
-        editor.heard.clear()
+        editor.received.clear()
         found = await walk.ask("navigate", targetId=ids[-1], summarize=True, label="here")
         assert found == {"leafId": ids[-1], "cancelled": False}
         assert await walk.state() == before
-        assert editor.heard == []
+        assert editor.received == []
 
 
 async def test_between_two_branches_the_deepest_shared_entry_is_the_ancestor(tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
         walk, ids = await begin(editor)
-        beside = {"entries": [user("another way"), assistant("as you like")], "parentId": ids[1]}
-        other = (await walk.ask("append", **beside))["entryIds"]
+        branch = {"entries": [user("another way"), assistant("as you like")], "parentId": ids[1]}
+        other = (await walk.ask("append", **branch))["entryIds"]
         preview = await walk.ask("navigatePreview", targetId=ids[5])
         assert preview["commonAncestorId"] == ids[1]
         assert preview["entriesToSummarize"] == other
@@ -77,7 +78,7 @@ async def test_between_two_branches_the_deepest_shared_entry_is_the_ancestor(tmp
         assert preview["entriesToSummarize"] == root
 
 
-async def test_the_branch_that_is_entered_is_told_of_the_other(tmp_path: Path) -> None:
+async def test_the_branch_that_is_entered_is_given_a_summary_of_the_other(tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
         walk, ids = await begin(editor)
         reports = editor.progress(WATCHED)
@@ -100,8 +101,11 @@ async def test_the_branch_that_is_entered_is_told_of_the_other(tmp_path: Path) -
         assert percentages == sorted(percentages)
         assert [report.kind for report in reports].count("end") == 1
         assert reports[-1].kind == "end"
-        told = editor.notified(CHANGED)[-1]
-        assert (told["leafId"], told["changes"]) == (entry["id"], ["entries", "leaf", "labels"])
+        notification = editor.notified(CHANGED)[-1]
+        assert (notification["leafId"], notification["changes"]) == (
+            entry["id"],
+            ["entries", "leaf", "labels"],
+        )
 
 
 async def test_files_come_from_all_that_is_left_out_of_budget_and_nested_too(tmp_path: Path) -> None:
@@ -179,7 +183,7 @@ async def test_a_cancelled_request_changes_nothing(
     async with editing(tmp_path) as editor:
         walk, ids = await closed_gate(editor)
         before = await walk.state()
-        editor.heard.clear()
+        editor.received.clear()
         reports = editor.progress(WATCHED)
         params = {**walk.about, "targetId": ids[1], "summarize": True, "label": "x", "workDoneToken": WATCHED}
         command = types.ExecuteCommandParams(command="coppice.server.navigate", arguments=[params])
@@ -191,7 +195,7 @@ async def test_a_cancelled_request_changes_nothing(
             await running
         assert [report.kind for report in reports].count("end") == 1
         assert await walk.state() == before
-        assert editor.heard == []
+        assert editor.received == []
         editor.open_gate()
         assert (await walk.ask("navigate", targetId=ids[1], summarize=True))["summaryEntry"]
 
@@ -221,8 +225,8 @@ async def test_the_commands_do_what_their_methods_do(tmp_path: Path) -> None:
             )
             return await editor.ask("workspace/executeCommand", command)
 
-        told = await run("summarize", fromId=ids[2])
-        assert told == await walk.ask("summarize", fromId=ids[2])
+        result = await run("summarize", fromId=ids[2])
+        assert result == await walk.ask("summarize", fromId=ids[2])
         found = await run("navigate", targetId=ids[2])
         assert found == {"leafId": ids[1], "editorText": "second question", "cancelled": False}
         assert await walk.leaf() == ids[1]
@@ -238,7 +242,7 @@ async def test_a_summary_of_a_span_is_written_nowhere(tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
         walk, ids = await closed_gate(editor)
         before = await walk.state()
-        editor.heard.clear()
+        editor.received.clear()
         reports = editor.progress(WATCHED)
         params = {**walk.about, "fromId": ids[2], "toId": ids[4], "workDoneToken": WATCHED}
         running = editor.start("coppice/summarize", params, REQUEST)
@@ -248,11 +252,11 @@ async def test_a_summary_of_a_span_is_written_nowhere(tmp_path: Path) -> None:
         with pytest.raises(JsonRpcRequestCancelled):
             await running
         editor.open_gate()
-        told = await walk.ask("summarize", fromId=ids[2], toId=ids[4])
-        assert told["details"]["modifiedFiles"] == ["src/a.py"]
-        assert "src/a.py" in told["summary"]
-        assert "src/b.py" not in told["summary"]
-        assert told["tokens"] > 0
-        assert told["summarizer"].startswith("offline")
+        result = await walk.ask("summarize", fromId=ids[2], toId=ids[4])
+        assert result["details"]["modifiedFiles"] == ["src/a.py"]
+        assert "src/a.py" in result["summary"]
+        assert "src/b.py" not in result["summary"]
+        assert result["tokens"] > 0
+        assert result["summarizer"].startswith("offline")
         assert await walk.state() == before
-        assert editor.heard == []
+        assert editor.received == []

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from coppice.lsp import codec, envelope, framing
 from coppice.lsp.client import read_client
 from coppice.lsp.editor_settings import EditorSettings
+from coppice.tree.nesting import MAX_DEPTH
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -62,7 +63,7 @@ def test_any_text_can_be_written_and_is_repaired_alike_on_both_ways(text: str) -
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
-def test_what_is_no_number_is_null_wherever_it_stands(bad: float) -> None:
+def test_what_is_no_number_is_null_wherever_it_is(bad: float) -> None:
     assert json.loads(codec.encode({"a": [bad, {"b": bad}], "c": 1.5}, str)) == {
         "a": [None, {"b": None}],
         "c": 1.5,
@@ -70,7 +71,7 @@ def test_what_is_no_number_is_null_wherever_it_stands(bad: float) -> None:
 
 
 def test_a_message_may_nest_as_deep_as_the_limit() -> None:
-    at_limit = b"[" * codec.MAX_DEPTH + b"]" * codec.MAX_DEPTH
+    at_limit = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
     assert codec.decode(at_limit)
     with pytest.raises(codec.TooDeepError):
         codec.decode(b"[" + b"[1]," * 200 + at_limit + b"]")
@@ -130,7 +131,7 @@ def test_folders_come_from_the_newest_property_the_client_knows(
     assert read_client(params).folders == folders
 
 
-def test_options_of_the_wrong_type_are_told_and_the_others_hold() -> None:
+def test_options_of_the_wrong_type_are_reported_and_the_others_hold() -> None:
     client = read_client(
         {"initializationOptions": {"hooks": {"willCompact": 1}, "sampling": True, "more": 1}}
     )
@@ -139,7 +140,7 @@ def test_options_of_the_wrong_type_are_told_and_the_others_hold() -> None:
     assert client.problems == ["initializationOptions.hooks: it has the wrong type; it was ignored."]
 
 
-def test_the_editors_section_lies_over_what_it_said_at_first() -> None:
+def test_the_editors_section_lies_over_what_it_sent_at_first() -> None:
     settings = EditorSettings(
         {"compaction": {"enabled": False, "reserveTokens": 1}, "tokens": {"counter": "auto"}}
     )

@@ -24,9 +24,9 @@ async def two_turns(editor: Editor) -> tuple[str, list[str]]:
     """A conversation whose second turn edits one file and reads another; the ids of its entries."""
     made = await editor.ask("coppice/conversation/create", {})
     conversation_id = str(made["conversation"]["id"])
-    said = [user("first question"), assistant("first answer"), user("second question")]
-    said += [*tool(1, "edit", "src/a.py"), *tool(2, "read", "src/b.py"), assistant("second answer")]
-    return conversation_id, (await editor.append(conversation_id, said))["entryIds"]
+    entries = [user("first question"), assistant("first answer"), user("second question")]
+    entries += [*tool(1, "edit", "src/a.py"), *tool(2, "read", "src/b.py"), assistant("second answer")]
+    return conversation_id, (await editor.append(conversation_id, entries))["entryIds"]
 
 
 class Walk:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from models.provider_server import CutError, Exchange, Reply
+from waiting import hurry, until
 
 USAGE = (11, 7)
-"""The tokens in and out that an answer tells unless it says otherwise."""
+"""The tokens in and out that an answer reports by default."""
 
 
 def answer(
@@ -139,13 +140,13 @@ def body(data: bytes, *, status: int = 200, kind: str = "text/event-stream", **h
 
 
 def error(status: int, message: str, *, code: str | None = None, **headers: str) -> Reply:
-    """A refusal in the shape of the protocol that it is asked in."""
+    """An error in the shape of the protocol that it is asked in."""
 
     async def reply(exchange: Exchange) -> None:
-        told = {"type": code or "invalid_request_error", "message": message}
-        shape: dict[str, Any] = {"type": "error", "error": told}
+        details = {"type": code or "invalid_request_error", "message": message}
+        shape: dict[str, Any] = {"type": "error", "error": details}
         if not exchange.request.is_anthropic:
-            shape = {"error": told | {"code": code, "param": None}}
+            shape = {"error": details | {"code": code, "param": None}}
         await json_body(shape, status=status, **headers)(exchange)
 
     return reply
@@ -157,10 +158,10 @@ def error_in_stream(message: str, *, code: str, after: str = "") -> Reply:
     async def reply(exchange: Exchange) -> None:
         await exchange.head()
         await _begin(exchange, after)
-        told = {"type": code, "message": message}
+        details = {"type": code, "message": message}
         is_anthropic = exchange.request.is_anthropic
         await exchange.event(
-            {"type": "error", "error": told} if is_anthropic else {"error": told | {"code": code}}
+            {"type": "error", "error": details} if is_anthropic else {"error": details | {"code": code}}
         )
         await exchange.end()
 
@@ -204,18 +205,28 @@ async def drip_slowly(exchange: Exchange) -> None:
         await _more(exchange, "a")
 
 
+def hurried(reply: Reply) -> Reply:
+    """The same, but time runs fast from the request on."""
+
+    async def fast(exchange: Exchange) -> None:
+        hurry()
+        await reply(exchange)
+
+    return fast
+
+
 class Interrupting:
     """As llama-cpp-python's server does: a request that comes interrupts the one that is being answered.
 
-    It takes its time behind `pieces_told` pieces of each answer. The interrupted stream ends with `[DONE]`
-    and has not said why it stopped; with `tells_reason` it has.
+    It pauses after `pieces_sent` pieces of each answer. The interrupted stream ends with `[DONE]`
+    and without a stop reason; with `states_reason` it has one.
     """
 
-    def __init__(self, write: Callable[[Any], str], pieces_told: int, *, tells_reason: bool = False) -> None:
+    def __init__(self, write: Callable[[Any], str], pieces_sent: int, *, states_reason: bool = False) -> None:
         self.interrupted = 0
         self._write = write
-        self._pieces_told = pieces_told
-        self._tells_reason = tells_reason
+        self._pieces_sent = pieces_sent
+        self._states_reason = states_reason
         self._waiting = 0
         self._model = asyncio.Lock()
 
@@ -226,14 +237,22 @@ class Interrupting:
             await exchange.head()
             for number, each in enumerate(openai_events(self._write(exchange.request.body), pieces=20)):
                 await exchange.event(each)
-                await asyncio.sleep(0.3 if number == self._pieces_told else 0)
+                if number == self._pieces_sent:
+                    await self._pause()
                 if self._waiting:
                     await self._interrupt(exchange)
             await exchange.end()
 
+    async def _pause(self) -> None:
+        """The first answer is surely interrupted; a later one is where a request comes soon."""
+        if self.interrupted:
+            await asyncio.sleep(0.3)
+        else:
+            await until(lambda: self._waiting > 0)
+
     async def _interrupt(self, exchange: Exchange) -> None:
         self.interrupted += 1
-        if self._tells_reason:
+        if self._states_reason:
             await exchange.event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
         await exchange.event("[DONE]")
         raise CutError

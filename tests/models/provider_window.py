@@ -10,7 +10,7 @@ from models.provider_server import Exchange, Received, Reply
 
 
 @dataclass(frozen=True)
-class Says:
+class ScriptedReply:
     """An answer whose usage is what the request really was; see `provider_replies.answer`."""
 
     text: str = ""
@@ -28,7 +28,7 @@ class Windowed:
     """
 
     window: int
-    replies: Sequence[Reply | Says]
+    replies: Sequence[Reply | ScriptedReply]
     is_silent: bool = False
     sizes: list[int] = field(default_factory=list)
     refused: int = 0
@@ -43,9 +43,9 @@ class Windowed:
             return
         reply = self.replies[min(self.answered, len(self.replies) - 1)]
         self.answered += 1
-        if isinstance(reply, Says):
-            said = reply.text + reply.thinking + "".join(json.dumps(call) for call in reply.calls)
-            usage = (tokens, len(said) // 4 + 1)
+        if isinstance(reply, ScriptedReply):
+            answered_with = reply.text + reply.thinking + "".join(json.dumps(call) for call in reply.calls)
+            usage = (tokens, len(answered_with) // 4 + 1)
             reply = answer(
                 reply.text, thinking=reply.thinking, calls=reply.calls, stop=reply.stop, usage=usage
             )

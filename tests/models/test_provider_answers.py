@@ -2,10 +2,11 @@ import json
 from typing import Any
 
 import pytest
-from models.asking import KEY, PROVIDERS, Provider, asked, request
 from models.provider_replies import answer, events, json_body, openai_events
+from summarizers.asking import KEY, PROVIDERS, Provider, asked, request
 
-from coppice.models.chat import ChatRequest, Delta, ModelError, Tool
+from coppice.models.chat import ChatRequest, Delta, ModelError
+from coppice.protocol.tools import Tool
 from coppice.tree.messages import (
     DeveloperMessage,
     SystemMessage,
@@ -30,33 +31,33 @@ def view(*messages: Any) -> list[ViewMessage]:
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_an_answer_holds_text_usage_and_who_wrote_it(provider: Provider) -> None:
     async with asked(provider, answer("Hello — 你好 🌳, friend")) as (model, server):
-        told = await model.complete(request("Hi"))
-    assert told.text == "Hello — 你好 🌳, friend"
-    assert told.message.stop_reason == "stop"
-    assert (told.message.provider, told.message.model) == (provider, "served-model")
-    assert told.message.usage is not None
-    assert (told.message.usage.input, told.message.usage.output) == (11, 7)
-    assert told.message.usage.context_tokens == 18
+        result = await model.complete(request("Hi"))
+    assert result.text == "Hello — 你好 🌳, friend"
+    assert result.message.stop_reason == "stop"
+    assert (result.message.provider, result.message.model) == (provider, "served-model")
+    assert result.message.usage is not None
+    assert (result.message.usage.input, result.message.usage.output) == (11, 7)
+    assert result.message.usage.context_tokens == 18
     assert len(server.requests) == 1
     assert model.name == f"{provider}/small-model"
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_pieces_arrive_in_order_and_make_up_the_answer(provider: Provider) -> None:
-    heard: list[Delta] = []
+    deltas_seen: list[Delta] = []
     calls = [("call-1", "read", {"path": "a.py"}), ("call-2", "read", {"path": "b.py"})]
     script = answer("Two files then.", thinking="Which files?", calls=calls)
     async with asked(provider, script) as (model, _):
-        told = await model.complete(request(tools=[READ]), heard.append)
-    assert told.message.stop_reason == "toolUse"
-    assert [type(block) for block in told.message.content] == [
+        result = await model.complete(request(tools=[READ]), deltas_seen.append)
+    assert result.message.stop_reason == "toolUse"
+    assert [type(block) for block in result.message.content] == [
         ThinkingContent, TextContent, ToolCall, ToolCall,
     ]  # fmt: skip
-    assert [(call.id, call.name, call.arguments) for call in told.message.tool_calls] == calls
-    assert "".join(each.text for each in heard if each.kind == "thinking") == "Which files?"
-    assert "".join(each.text for each in heard if each.kind == "text") == "Two files then."
+    assert [(call.id, call.name, call.arguments) for call in result.message.tool_calls] == calls
+    assert "".join(each.text for each in deltas_seen if each.kind == "thinking") == "Which files?"
+    assert "".join(each.text for each in deltas_seen if each.kind == "text") == "Two files then."
     for index, (call_id, name, arguments) in enumerate(calls):
-        pieces = [each for each in heard if each.call_index == index]
+        pieces = [each for each in deltas_seen if each.call_index == index]
         assert {(each.kind, each.call_id, each.call_name) for each in pieces} == {("toolCall", call_id, name)}
         assert json.loads("".join(each.text for each in pieces)) == arguments
 
@@ -135,9 +136,9 @@ async def test_half_a_surrogate_pair_does_not_stop_a_request(provider: Provider)
     assert "cut ? here" in json.dumps(server.requests[0].body)
 
 
-@pytest.mark.parametrize(("provider", "told"), [("openai", "length"), ("anthropic", "max_tokens")])
-async def test_an_answer_at_its_limit_says_so(provider: Provider, told: str) -> None:
-    async with asked(provider, answer("Half an ans", stop=told)) as (model, _):
+@pytest.mark.parametrize(("provider", "reason"), [("openai", "length"), ("anthropic", "max_tokens")])
+async def test_an_answer_at_its_limit_says_so(provider: Provider, reason: str) -> None:
+    async with asked(provider, answer("Half an ans", stop=reason)) as (model, _):
         assert (await model.complete(request())).message.stop_reason == "length"
 
 
@@ -145,9 +146,9 @@ async def test_a_call_that_the_limit_cut_is_left_out() -> None:
     opening = {"index": 0, "id": "c", "function": {"name": "read", "arguments": '{"path": "a'}}
     script = events(chunk({"content": "So"}), chunk({"tool_calls": [opening]}), chunk({}, "length"), "[DONE]")
     async with asked("openai", script) as (model, _):
-        told = await model.complete(request())
-    assert told.message.tool_calls == []
-    assert told.text == "So"
+        result = await model.complete(request())
+    assert result.message.tool_calls == []
+    assert result.text == "So"
 
 
 @pytest.mark.parametrize("written", ["[1]", '{"path": ', '{"a":' * 200 + "1" + "}" * 200])
@@ -167,7 +168,7 @@ async def test_arguments_that_are_no_object_are_kept_as_they_were_written(writte
         ({"index": 0, "id": "a"}, {"index": 1, "id": "b"}),
     ],
 )
-async def test_calls_are_told_apart_however_they_are_numbered(
+async def test_calls_are_distinguished_however_they_are_numbered(
     first: dict[str, Any], second: dict[str, Any]
 ) -> None:
     def call(place: dict[str, Any], path: str) -> dict[str, Any]:
@@ -176,9 +177,9 @@ async def test_calls_are_told_apart_however_they_are_numbered(
 
     script = events(call(first, "x"), call(second, "y"), chunk({}, "stop"), "[DONE]")
     async with asked("openai", script) as (model, _):
-        told = await model.complete(request())
-    assert [call.arguments for call in told.message.tool_calls] == [{"path": "x"}, {"path": "y"}]
-    assert told.message.stop_reason == "toolUse"
+        result = await model.complete(request())
+    assert [call.arguments for call in result.message.tool_calls] == [{"path": "x"}, {"path": "y"}]
+    assert result.message.stop_reason == "toolUse"
 
 
 async def test_a_call_without_an_id_gets_one() -> None:
@@ -209,14 +210,14 @@ async def test_a_call_without_an_id_gets_one() -> None:
         ],
     ],
 )
-async def test_reasoning_is_thinking_wherever_it_is_told(deltas: list[dict[str, Any]]) -> None:
+async def test_reasoning_is_thinking_whatever_its_field(deltas: list[dict[str, Any]]) -> None:
     script = events(*map(chunk, deltas), chunk({}, "stop"), "[DONE]")
     async with asked("openai", script) as (model, _):
-        told = await model.complete(request())
-    thinking, said = told.message.content
+        result = await model.complete(request())
+    thinking, text = result.message.content
     assert isinstance(thinking, ThinkingContent)
     assert thinking.thinking == "Hm."
-    assert said == TextContent(text="Yes.")
+    assert text == TextContent(text="Yes.")
 
 
 async def test_what_openai_read_from_its_cache_is_no_input() -> None:
@@ -228,9 +229,9 @@ async def test_what_openai_read_from_its_cache_is_no_input() -> None:
     }
     script = events(chunk({"content": "x"}, "stop"), {"choices": [], "usage": usage}, "[DONE]")
     async with asked("openai", script) as (model, _):
-        told = (await model.complete(request())).message.usage
-    assert told is not None
-    assert (told.input, told.cache_read, told.output, told.context_tokens) == (40, 60, 5, 105)
+        reported = (await model.complete(request())).message.usage
+    assert reported is not None
+    assert (reported.input, reported.cache_read, reported.output, reported.context_tokens) == (40, 60, 5, 105)
 
 
 async def test_anthropic_s_cache_is_counted_apart() -> None:
@@ -247,9 +248,9 @@ async def test_anthropic_s_cache_is_counted_apart() -> None:
         {"type": "message_stop"},
     )
     async with asked("anthropic", script) as (model, _):
-        told = (await model.complete(request())).message.usage
-    assert told is not None
-    assert (told.input, told.output, told.cache_read, told.cache_write) == (9, 4, 80, 3)
+        usage = (await model.complete(request())).message.usage
+    assert usage is not None
+    assert (usage.input, usage.output, usage.cache_read, usage.cache_write) == (9, 4, 80, 3)
 
 
 @pytest.mark.parametrize(
@@ -258,9 +259,9 @@ async def test_anthropic_s_cache_is_counted_apart() -> None:
 async def test_an_answer_without_proper_usage_has_none(usage: Any) -> None:
     script = events(chunk({"content": "x"}, "stop"), {"choices": [], "usage": usage}, "[DONE]")
     async with asked("openai", script) as (model, _):
-        told = (await model.complete(request())).message
-    assert told.usage is None
-    assert "usage" not in told.model_dump(mode="json", by_alias=True)
+        message = (await model.complete(request())).message
+    assert message.usage is None
+    assert "usage" not in message.model_dump(mode="json", by_alias=True)
 
 
 async def test_a_server_that_does_not_stream_is_understood() -> None:
@@ -275,9 +276,9 @@ async def test_a_server_that_does_not_stream_is_understood() -> None:
         "usage": {"prompt_tokens": 3, "completion_tokens": 2},
     }
     async with asked("openai", json_body(whole)) as (model, _):
-        told = (await model.complete(request())).message
-    assert told.content == [TextContent(text="Whole."), ToolCall(id="c", name="read", arguments={})]
-    assert told.usage is not None
+        read = (await model.complete(request())).message
+    assert read.content == [TextContent(text="Whole."), ToolCall(id="c", name="read", arguments={})]
+    assert read.usage is not None
 
 
 async def test_a_message_in_one_piece_is_understood_from_anthropic_too() -> None:
@@ -292,9 +293,9 @@ async def test_a_message_in_one_piece_is_understood_from_anthropic_too() -> None
         "usage": {"input_tokens": 3, "output_tokens": 2},
     }
     async with asked("anthropic", json_body(whole)) as (model, _):
-        told = (await model.complete(request())).message
-    assert told.content == [TextContent(text="Whole."), ToolCall(id="c", name="f", arguments={"a": 1})]
-    assert told.stop_reason == "toolUse"
+        message = (await model.complete(request())).message
+    assert message.content == [TextContent(text="Whole."), ToolCall(id="c", name="f", arguments={"a": 1})]
+    assert message.stop_reason == "toolUse"
 
 
 async def test_an_answer_that_ends_without_done_is_whole_once_it_says_why_it_stopped() -> None:
@@ -304,7 +305,7 @@ async def test_an_answer_that_ends_without_done_is_whole_once_it_says_why_it_sto
 
 
 @pytest.mark.parametrize("content", ["", "The begin"])
-async def test_a_stream_that_is_done_and_never_said_why_is_cut_off(content: str) -> None:
+async def test_a_stream_that_is_done_without_a_reason_is_cut_off(content: str) -> None:
     script = events(chunk({"role": "assistant"}), chunk({"content": content}), "[DONE]")
     async with asked("openai", script) as (model, _):
         with pytest.raises(ModelError) as caught:
@@ -312,12 +313,12 @@ async def test_a_stream_that_is_done_and_never_said_why_is_cut_off(content: str)
     assert caught.value.kind == "cut-off"
 
 
-async def test_usage_behind_an_answer_says_that_it_is_whole() -> None:
+async def test_usage_after_an_answer_says_that_it_is_whole() -> None:
     usage = {"prompt_tokens": 3, "completion_tokens": 2}
     script = events(chunk({"content": "All of it."}), {"choices": [], "usage": usage}, "[DONE]")
     async with asked("openai", script) as (model, _):
-        told = await model.complete(request())
-    assert (told.text, told.message.stop_reason) == ("All of it.", "stop")
+        result = await model.complete(request())
+    assert (result.text, result.message.stop_reason) == ("All of it.", "stop")
 
 
 async def test_usage_before_the_end_of_an_answer_does_not_make_it_whole() -> None:

@@ -2,13 +2,15 @@ import asyncio
 from typing import Any
 
 import pytest
-from models.asking import request
+from summarizers.asking import request
+from waiting import PATIENCE
 
 from coppice.errors import NoModelError
 from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, ModelLimits
 from coppice.models.choosing import chat_model
-from coppice.models.editor import EditorModel, OnPart
+from coppice.models.editor import EditorModel
 from coppice.models.providers.deadlines import Deadlines
+from coppice.protocol.server_requests import OnPart
 from coppice.settings import ModelSettings, SummarizerSettings
 from coppice.tree.messages import (
     AssistantMessage,
@@ -22,7 +24,7 @@ from coppice.tree.view import ViewMessage
 
 
 class Editor:
-    """An editor that answers `coppice/sample` as it was told to."""
+    """An editor that answers `coppice/sample` from its script."""
 
     def __init__(self, answer: Any, *parts: Any) -> None:
         self.answer = answer
@@ -45,14 +47,14 @@ async def test_the_editor_is_asked_in_the_protocol_s_own_words() -> None:
     editor = Editor(
         {"text": "Fine.", "model": "gpt", "usage": {"input": 5, "output": 2}, "stopReason": "length"}
     )
-    heard: list[Delta] = []
+    deltas: list[Delta] = []
     call = ToolCall(id="c", name="read", arguments={"path": "a"})
     result = ToolResultMessage(
         tool_call_id="c", tool_name="read", content=[TextContent(text="A")], is_error=False
     )
     messages: list[Message] = [UserMessage(content="Hi"), AssistantMessage(content=[call]), result]
     asked = ChatRequest([ViewMessage("id", each) for each in messages], 400, "Be brief.", "turn")
-    told = await EditorModel(editor.sample, max_output_tokens=300).complete(asked, heard.append)
+    answer = await EditorModel(editor.sample, max_output_tokens=300).complete(asked, deltas.append)
     assert editor.asked == [
         {
             "messages": [
@@ -74,14 +76,14 @@ async def test_the_editor_is_asked_in_the_protocol_s_own_words() -> None:
             "purpose": "turn",
         }
     ]
-    assert told.text == "Fine."
-    assert (told.message.provider, told.message.model, told.message.stop_reason) == (
+    assert answer.text == "Fine."
+    assert (answer.message.provider, answer.message.model, answer.message.stop_reason) == (
         "editor",
         "gpt",
         "length",
     )
-    assert told.message.usage is not None
-    assert heard == [Delta("text", "Fine.")]
+    assert answer.message.usage is not None
+    assert deltas == [Delta("text", "Fine.")]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,9 @@ async def test_the_editor_is_asked_in_the_protocol_s_own_words() -> None:
     ],
 )
 async def test_an_editor_that_fails_is_a_typed_error(answer: Any, kind: str) -> None:
-    model = EditorModel(Editor(answer).sample, deadlines=Deadlines(total=0.2))
+    model = EditorModel(
+        Editor(answer).sample, deadlines=Deadlines(total=0.2 if answer == "hang" else PATIENCE)
+    )
     with pytest.raises(ModelError) as caught:
         await model.complete(request())
     assert caught.value.kind == kind
@@ -109,7 +113,7 @@ async def test_an_editor_that_fails_is_a_typed_error(answer: Any, kind: str) -> 
     assert "\n" not in str(caught.value)
 
 
-async def test_an_overflow_tells_the_editor_s_window() -> None:
+async def test_an_overflow_reports_the_editor_s_window() -> None:
     editor = Editor(RuntimeError("prompt token count of 65446 exceeds the limit of 64000"))
     model = EditorModel(editor.sample)
     assert await model.limits() == ModelLimits(200_000, None, "default")
@@ -127,7 +131,7 @@ async def test_asking_the_editor_can_be_cancelled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "says"),
+    ("settings", "expected"),
     [
         (ModelSettings(), "model.provider"),
         (SummarizerSettings(), "model.provider"),
@@ -139,11 +143,11 @@ async def test_asking_the_editor_can_be_cancelled() -> None:
     ],
 )
 def test_settings_without_a_model_say_how_to_set_one(
-    settings: ModelSettings | SummarizerSettings, says: str
+    settings: ModelSettings | SummarizerSettings, expected: str
 ) -> None:
     with pytest.raises(NoModelError) as caught:
         chat_model(settings)
-    assert says in str(caught.value)
+    assert expected in str(caught.value)
     assert "pw" not in str(caught.value)
 
 
@@ -173,13 +177,13 @@ async def test_a_window_counts_as_set_only_when_somebody_set_it(window: dict[str
     assert (await chat_model(settings, sample=Editor(None).sample).limits()).source == source
 
 
-async def test_the_pieces_of_an_editor_are_heard_and_its_whole_text_is_the_answer() -> None:
+async def test_the_pieces_of_an_editor_are_streamed_and_its_whole_text_is_the_answer() -> None:
     nonsense: list[Any] = [None, {"kind": "card", "text": "x"}, {"kind": "text"}, "text"]
-    told_so = [("thinking", "Hm."), ("text", "Fi"), ("text", "ne.")]
-    pieces = [{"kind": kind, "text": text} for kind, text in told_so]
-    heard: list[Delta] = []
-    told = await EditorModel(Editor({"text": "Fine."}, *nonsense, *pieces).sample).complete(
-        request(), heard.append
+    refusal = [("thinking", "Hm."), ("text", "Fi"), ("text", "ne.")]
+    pieces = [{"kind": kind, "text": text} for kind, text in refusal]
+    deltas: list[Delta] = []
+    answer = await EditorModel(Editor({"text": "Fine."}, *nonsense, *pieces).sample).complete(
+        request(), deltas.append
     )
-    assert [(each.kind, each.text) for each in heard] == told_so
-    assert told.text == "Fine."
+    assert [(each.kind, each.text) for each in deltas] == refusal
+    assert answer.text == "Fine."

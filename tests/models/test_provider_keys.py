@@ -5,8 +5,8 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from models.asking import KEY, PROVIDERS, Provider, asked, model_at, request
 from models.provider_replies import answer, body, error, json_body
+from summarizers.asking import KEY, PROVIDERS, Provider, asked, model_at, request
 
 from coppice.models.chat import ModelError
 from coppice.models.providers.address import Address
@@ -38,7 +38,7 @@ async def test_a_server_without_a_key_is_asked_without_one(provider: Provider) -
     assert not {"authorization", "x-api-key"} & server.requests[0].headers.keys()
 
 
-async def test_a_named_variable_that_is_not_set_is_told_before_anything_is_sent() -> None:
+async def test_a_named_variable_that_is_not_set_is_reported_before_anything_is_sent() -> None:
     async with asked("openai", answer("ok"), environ={"OPENAI_API_KEY": KEY}, apiKeyEnv="MY_KEY") as (
         model,
         server,
@@ -50,16 +50,16 @@ async def test_a_named_variable_that_is_not_set_is_told_before_anything_is_sent(
 
 
 @pytest.mark.parametrize("key", ["two words", "tab\tinside", "line\nbreak", "schlüssel"])
-async def test_a_key_that_no_header_can_hold_is_not_sent_nor_told(key: str) -> None:
-    async with asked("openai", answer("ok"), environ={"OPENAI_API_KEY": key}) as (model, server):
-        with pytest.raises(ModelError, match="OPENAI_API_KEY") as caught:
+async def test_a_key_that_no_header_can_hold_is_not_sent_nor_shown(key: str) -> None:
+    async with asked("openai", answer("ok"), environ={"A_KEY": key}, apiKeyEnv="A_KEY") as (model, server):
+        with pytest.raises(ModelError, match="A_KEY") as caught:
             await model.complete(request())
     assert caught.value.kind == "auth"
     assert key not in str(caught.value)
     assert server.requests == []
 
 
-async def test_a_key_in_place_of_its_variable_s_name_is_not_told() -> None:
+async def test_a_key_in_place_of_its_variable_s_name_is_not_shown() -> None:
     async with asked("openai", answer("ok"), environ={}, apiKeyEnv=KEY) as (model, _):
         with pytest.raises(ModelError, match="the name of an environment variable") as caught:
             await model.complete(request())
@@ -84,17 +84,14 @@ async def test_a_key_never_goes_over_plain_http_to_another_machine(provider: Pro
     ("url", "variable"),
     [
         ("https://api.openai.com/v1", "OPENAI_API_KEY"),
-        ("http://127.0.0.1:11434/v1", "OPENAI_API_KEY"),
-        ("http://localhost:1234/v1", "OPENAI_API_KEY"),
-        ("http://[::1]:1234/v1", "OPENAI_API_KEY"),
+        ("http://127.0.0.1:11434/v1", None),
+        ("http://localhost:1234/v1", None),
         ("https://openrouter.ai/api/v1", None),
         ("https://api.openai.com.example.org/v1", None),
         ("http://192.168.1.5:11434/v1", None),
     ],
 )
-def test_the_usual_key_counts_only_at_its_provider_and_on_this_machine(
-    url: str, variable: str | None
-) -> None:
+def test_the_usual_key_counts_only_at_its_provider(url: str, variable: str | None) -> None:
     address = Address.parse(url)
     is_own = address.origin == "https://api.openai.com"
     assert KeySource(None, "OPENAI_API_KEY", address, is_own, {}).variable == variable
@@ -103,23 +100,23 @@ def test_the_usual_key_counts_only_at_its_provider_and_on_this_machine(
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
-async def test_a_server_that_repeats_the_key_does_not_get_it_told(
+async def test_a_server_that_repeats_the_key_does_not_get_it_shown(
     provider: Provider, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    said = f"bad key {KEY}, {KEY[:20]}, {quote(KEY + '/')}, {KEY[8:]} at https://user:secret@host/"
+    echoed = f"bad key {KEY}, {KEY[:20]}, {quote(KEY + '/')}, {KEY[8:]} at https://user:secret@host/"
     for reply in (
-        error(status, said, code=KEY),
-        body(said.encode(), status=status),
-        json_body(said, status=status),
+        error(status, echoed, code=KEY),
+        body(echoed.encode(), status=status),
+        json_body(echoed, status=status),
     ):
         async with asked(provider, reply) as (model, _):
             with pytest.raises(ModelError) as caught:
                 await model.complete(request())
-            told = [repr(model), caplog.text]
+            texts = [repr(model), caplog.text]
         for each in chain(caught.value):
-            told += [str(each), repr(each), repr(vars(each))]
-        for text in told:
+            texts += [str(each), repr(each), repr(vars(each))]
+        for text in texts:
             assert not any(KEY[start : start + 10] in text for start in range(len(KEY) - 9))
             assert "secret" not in text
 
@@ -133,7 +130,7 @@ async def test_nothing_that_holds_the_request_hangs_on_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("Incorrect API key provided: sk-proj-abc***xyz.", f"Incorrect API key provided: {REMOVED}"),
         ("Authorization: Bearer abcdefghijklmnop123", f"Authorization: {REMOVED}"),
@@ -142,16 +139,16 @@ async def test_nothing_that_holds_the_request_hangs_on_an_error() -> None:
         ("the key is wrong", "the key is wrong"),
     ],
 )
-def test_what_looks_like_a_key_is_taken_out(text: str, told: str) -> None:
-    assert redacted(text, None) == told
+def test_what_looks_like_a_key_is_taken_out(text: str, expected: str) -> None:
+    assert redacted(text, None) == expected
 
 
 @given(
     st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=60), st.text(), st.text()
 )
 def test_no_text_keeps_the_key(key: str, before: str, after: str) -> None:
-    told = redacted(f"{before}{key}{after}", key)
-    assert key not in told.replace(REMOVED, "\0")
+    text = redacted(f"{before}{key}{after}", key)
+    assert key not in text.replace(REMOVED, "\0")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +164,7 @@ def test_no_text_keeps_the_key(key: str, before: str, after: str) -> None:
         ("https://ex ample.org/v1", "blanks"),
     ],
 )
-def test_an_address_that_cannot_be_asked_is_told_without_repeating_it(url: str, problem: str) -> None:
+def test_an_address_that_cannot_be_asked_is_reported_without_repeating_it(url: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem) as caught:
         Address.parse(url)
     assert "pass@" not in str(caught.value)

@@ -1,12 +1,11 @@
-import asyncio
 from typing import Any
 
 import pytest
-from models.asking import KEY, PROVIDERS, Provider, asked, model_at, request
-from models.provider_replies import answer
-from models.provider_server import Exchange
+from models.provider_replies import answer, hang_before_headers, hurried
+from summarizers.asking import KEY, PROVIDERS, Provider, asked, model_at, request
 
 from coppice.models.chat import ModelLimits
+from coppice.models.providers.deadlines import Deadlines
 from coppice.models.providers.windows import listed_model, served_limits
 
 
@@ -93,13 +92,10 @@ async def test_a_server_that_tells_nothing_leaves_the_default(provider: Provider
 
 
 async def test_a_server_that_hangs_leaves_the_default_in_time() -> None:
-    async def hang(exchange: Exchange) -> None:
-        await exchange.until_dropped()
-
-    async with asked("openai", pages={"/v1/models": hang}) as (model, server):
-        async with asyncio.timeout(1):
-            assert (await model.limits()).source == "default"
-            assert (await model.limits()).source == "default"
+    pages = {"/v1/models": hurried(hang_before_headers)}
+    async with asked("openai", pages=pages, deadlines=Deadlines()) as (model, server):
+        assert (await model.limits()).source == "default"
+        assert (await model.limits()).source == "default"
     assert len(server.asked) == 1
 
 

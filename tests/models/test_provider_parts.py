@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from coppice.models.chat import Delta
 from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.answer_fault import AnswerFaultError
+from coppice.models.providers.error_response import error_response_of
 from coppice.models.providers.events import LARGEST_EVENT, EventLines
-from coppice.models.providers.failures import AnswerFaultError, kind_of
-from coppice.models.providers.refusals import refusal_of
+from coppice.models.providers.failures import kind_of
 from coppice.models.providers.think_tag import ThinkTag
 
 TEXTS = st.text(alphabet="ab<>/think \n", max_size=40)
@@ -63,13 +64,13 @@ def read_on(lines: EventLines, chunk: bytes) -> None:
 
 
 def split(pieces: Iterable[str]) -> tuple[str, str]:
-    said: list[str] = []
+    texts: list[str] = []
     thought: list[str] = []
-    tag = ThinkTag(said.append, thought.append)
+    tag = ThinkTag(texts.append, thought.append)
     for piece in pieces:
         tag.feed(piece)
     tag.end()
-    return "".join(thought), "".join(said)
+    return "".join(thought), "".join(texts)
 
 
 @given(TEXTS, st.lists(st.integers(0, 100), max_size=8))
@@ -87,9 +88,9 @@ def test_text_without_the_tag_at_its_start_stays_as_it_is(text: str, places: lis
 def test_thinking_is_the_same_however_it_is_cut(thinking: str, text: str, places: list[int]) -> None:
     whole = f"<think>{thinking}</think>{text}"
     pieces = [chunk.decode() for chunk in cut(whole.encode(), places)]
-    thought, said = split(pieces)
+    thought, texts = split(pieces)
     assert thought.strip("\n") == thinking.strip("\n")
-    assert said == text.lstrip()
+    assert texts == text.lstrip()
 
 
 def test_thinking_without_an_end_is_all_thinking() -> None:
@@ -97,23 +98,23 @@ def test_thinking_without_an_end_is_all_thinking() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["text", "thinking"]), st.text(max_size=5)), max_size=20))
-def test_an_answer_is_what_was_heard(pieces: list[tuple[str, str]]) -> None:
-    heard: list[Delta] = []
-    builder = AnswerBuilder(heard.append)
+def test_an_answer_is_what_was_streamed(pieces: list[tuple[str, str]]) -> None:
+    deltas: list[Delta] = []
+    builder = AnswerBuilder(deltas.append)
     for kind, piece in pieces:
         (builder.text if kind == "text" else builder.thinking)(piece)
-    assert [(each.kind, each.text) for each in heard] == [pair for pair in pieces if pair[1]]
+    assert [(each.kind, each.text) for each in deltas] == [pair for pair in pieces if pair[1]]
     blocks = builder.content(complete=True)
-    said = "".join(each.text for each in heard).strip()
-    told = "".join(getattr(block, "text", "") or getattr(block, "thinking", "") for block in blocks)
-    assert "".join(told.split()) == "".join(said.split())
+    text = "".join(each.text for each in deltas).strip()
+    stored = "".join(getattr(block, "text", "") or getattr(block, "thinking", "") for block in blocks)
+    assert "".join(stored.split()) == "".join(text.split())
 
 
 @given(st.one_of(st.none(), st.integers(100, 599)), st.text())
 def test_no_error_body_breaks_its_reading(status: int | None, text: str) -> None:
-    refusal = refusal_of(status, text)
-    assert "\n" not in refusal.message
-    assert kind_of(refusal)
+    error_response = error_response_of(status, text)
+    assert "\n" not in error_response.message
+    assert kind_of(error_response)
 
 
 @given(
@@ -131,5 +132,13 @@ def test_no_error_body_breaks_its_reading(status: int | None, text: str) -> None
     )
 )
 def test_no_json_breaks_its_reading(value: object) -> None:
-    refusal = refusal_of(400, json.dumps(value))
-    assert kind_of(refusal) in ("refused", "overflow", "quota", "auth", "rate-limit", "not-found", "server")
+    error_response = error_response_of(400, json.dumps(value))
+    assert kind_of(error_response) in (
+        "refused",
+        "overflow",
+        "quota",
+        "auth",
+        "rate-limit",
+        "not-found",
+        "server",
+    )

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from models.asking import PROVIDERS, Provider, asked, request
 from models.provider_replies import answer, close_without_an_answer, error, error_in_stream
 from models.provider_server import Reply
+from summarizers.asking import PROVIDERS, Provider, asked, request
 
 from coppice.models.chat import Delta, ModelError
-from coppice.models.providers.deadlines import Deadlines, Retries
+from coppice.models.providers.deadlines import Retries
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -28,22 +28,22 @@ from coppice.models.providers.deadlines import Deadlines, Retries
     ids=["429", "500", "503", "529", "no answer", "overloaded in the stream"],
 )
 async def test_what_passes_by_itself_is_asked_again(provider: Provider, trouble: Reply) -> None:
-    heard: list[Delta] = []
+    deltas: list[Delta] = []
     async with asked(provider, trouble, trouble, answer("At last.")) as (model, server):
-        assert (await model.complete(request(), heard.append)).text == "At last."
+        assert (await model.complete(request(), deltas.append)).text == "At last."
     assert len(server.requests) == 3
-    assert "".join(each.text for each in heard) == "At last."
+    assert "".join(each.text for each in deltas) == "At last."
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-async def test_nothing_is_asked_again_once_something_was_heard(provider: Provider) -> None:
-    heard: list[Delta] = []
+async def test_nothing_is_asked_again_once_something_was_streamed(provider: Provider) -> None:
+    deltas: list[Delta] = []
     broken = error_in_stream("Overloaded", code="overloaded_error", after="The begin")
     async with asked(provider, broken, answer("The whole")) as (model, server):
         with pytest.raises(ModelError):
-            await model.complete(request(), heard.append)
+            await model.complete(request(), deltas.append)
     assert len(server.requests) == 1
-    assert "".join(each.text for each in heard) == "The begin"
+    assert "".join(each.text for each in deltas) == "The begin"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ async def test_a_server_s_own_pause_is_kept(headers: dict[str, Any]) -> None:
     async with asked("openai", error(429, "Slow down", **headers), answer("ok")) as (model, server):
         started = time.monotonic()
         await model.complete(request())
-    assert 0.3 <= time.monotonic() - started < 1
+    assert time.monotonic() - started >= 0.3
     assert len(server.requests) == 2
 
 
@@ -75,20 +75,18 @@ async def test_a_pause_may_be_a_date() -> None:
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("told", ["soon", "-5", "nan", "inf", ""])
-async def test_a_pause_that_is_none_is_passed_over(told: str) -> None:
-    async with asked("openai", error(429, "Slow down", retry_after=told), answer("ok")) as (model, _):
+@pytest.mark.parametrize("header", ["soon", "-5", "nan", "inf", ""])
+async def test_a_pause_that_is_none_is_passed_over(header: str) -> None:
+    async with asked("openai", error(429, "Slow down", retry_after=header), answer("ok")) as (model, _):
         assert (await model.complete(request())).text == "ok"
 
 
 async def test_a_pause_that_outlasts_the_deadline_is_not_begun() -> None:
-    how: dict[str, Any] = {"deadlines": Deadlines(total=1), "retries": Retries(longest_pause=60)}
-    async with asked("openai", error(429, "Slow down", retry_after="5"), **how) as (model, server):
-        started = time.monotonic()
+    slow = error(429, "Slow down", retry_after="5000")
+    async with asked("openai", slow, retries=Retries(longest_pause=10_000)) as (model, server):
         with pytest.raises(ModelError) as caught:
             await model.complete(request())
-    assert time.monotonic() - started < 0.8
-    assert (caught.value.kind, caught.value.retry_after, len(server.requests)) == ("rate-limit", 5, 1)
+    assert (caught.value.kind, caught.value.retry_after, len(server.requests)) == ("rate-limit", 5_000, 1)
 
 
 async def test_a_redirect_is_not_followed() -> None:

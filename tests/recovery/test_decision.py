@@ -22,7 +22,7 @@ from coppice.recovery.headroom import MOST_IN_A_ROW, Automatic
 
 WINDOW = 8_000
 THRESHOLD = 5_000
-FLOOR = Floor(beside=0, pinned=0, tail=500, summary=200)
+FLOOR = Floor(overhead_tokens=0, pinned=0, tail=500, summary=200)
 
 
 def view(tokens: int) -> View:
@@ -71,17 +71,17 @@ def test_a_compaction_without_gain_leads_to_truncation_and_never_to_another() ->
     assert isinstance(then, Fail)
 
 
-def test_nothing_to_compact_and_nothing_to_truncate_is_told_with_numbers() -> None:
+def test_nothing_to_compact_and_nothing_to_truncate_is_reported_with_numbers() -> None:
     state, _ = overflowed(State(), view(9_000), FLOOR)
     state, then = gave_up_compacting(state, view(9_000), FLOOR, "")
     assert then == Truncate()
     _, then = looked_for_results(state, view(9_000), FLOOR, 0)
     assert isinstance(then, Fail)
-    for said in ("9,000", "8,000", "Nothing was changed", "larger window"):
-        assert said in then.message
+    for expected in ("9,000", "8,000", "Nothing was changed", "larger window"):
+        assert expected in then.message
 
 
-def test_what_was_tried_is_told() -> None:
+def test_what_was_tried_is_reported() -> None:
     state = State(attempt=2, compactions=3, truncated=1)
     _, then = overflowed(state, view(7_000), FLOOR)
     assert isinstance(then, Fail)
@@ -104,8 +104,8 @@ def test_what_alone_exceeds_the_window_is_named_before_anything_is_tried(
     assert advice in then.message
 
 
-def test_what_a_provider_only_seems_to_count_beside_is_tried_once_then_named() -> None:
-    floor = Floor(beside=7_900, pinned=0, tail=500, summary=200)
+def test_what_a_provider_only_seems_to_count_in_addition_is_tried_once_then_named() -> None:
+    floor = Floor(overhead_tokens=7_900, pinned=0, tail=500, summary=200)
     state, then = overflowed(State(), view(6_000), floor)
     assert then == Compact(halvings=0)
     state, then = compacted(state, view(2_000), floor)
@@ -117,7 +117,7 @@ def test_what_a_provider_only_seems_to_count_beside_is_tried_once_then_named() -
 
 
 sizes = st.integers(0, 20_000)
-floors = st.builds(Floor, beside=sizes, pinned=sizes, tail=sizes, summary=st.integers(0, 3_000))
+floors = st.builds(Floor, overhead_tokens=sizes, pinned=sizes, tail=sizes, summary=st.integers(0, 3_000))
 events = st.lists(st.tuples(st.sampled_from(["made", "refused"]), sizes, st.integers(0, 3)), min_size=8)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.recovery.overflow import is_overflow, told_window
+from coppice.recovery.overflow import is_overflow, reported_window
 
 MESSAGES = json.loads(Path(__file__).with_name("provider_messages.json").read_text(encoding="utf-8"))
 OVERFLOWS: list[dict[str, Any]] = MESSAGES["overflow"]
@@ -66,7 +66,7 @@ def test_a_user_s_phrase_does_not_make_a_rate_limit_an_overflow() -> None:
 
 @pytest.mark.parametrize("row", OVERFLOWS, ids=[row["provider"] for row in OVERFLOWS])
 def test_the_window_is_read_from_the_words(row: dict[str, Any]) -> None:
-    assert told_window(row["message"]) == row["window"]
+    assert reported_window(row["message"]) == row["window"]
 
 
 @given(st.one_of(st.none(), st.integers()), st.one_of(st.none(), st.text()), st.text(), st.lists(st.text()))
@@ -74,5 +74,5 @@ def test_no_message_breaks_the_judgement(
     status: int | None, code: str | None, message: str, phrases: list[str]
 ) -> None:
     assert is_overflow(status, code, message, phrases) in (True, False)
-    window = told_window(message)
+    window = reported_window(message)
     assert window is None or window > 0

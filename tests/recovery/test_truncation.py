@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from coppice.recovery.truncation import (
     LEAST_CHARS,
+    LEAST_LIMIT,
     Candidate,
+    is_left_out,
     plan,
     result_limit,
     text_length,
@@ -35,14 +37,15 @@ def tokens(message: ToolResultMessage) -> int:
 lines = st.lists(st.text(st.sampled_from("ab \n漢🌱"), max_size=60), max_size=120).map("\n".join)
 blocks = st.lists(st.one_of(lines, st.just(IMAGE)), max_size=6)
 results = st.builds(lambda made: result(*made), blocks)
+long_results = st.builds(lambda made: result("begin " * 50, *made), blocks)
 limits = st.integers(0, 6_000)
 
 
 @pytest.mark.parametrize(
     ("window", "limit"),
     [
-        (1, 2_000),
-        (1_000, 2_000),
+        (1, LEAST_LIMIT),
+        (1_000, LEAST_LIMIT),
         (4_000, 4_800),
         (8_000, 9_600),
         (200_000, 240_000),
@@ -59,12 +62,13 @@ def test_a_result_within_the_limit_is_the_same_object() -> None:
     assert truncated(whole, 4_000) is whole
 
 
-def test_what_is_cut_off_is_told_to_the_character() -> None:
+def test_what_is_cut_off_is_reported_to_the_character() -> None:
     cut = truncated(result("x" * 10_000), 4_000)
     (text,) = texts(cut)
-    head, _, said = text.partition("\n\n")
-    assert said == f"[{10_000 - len(head):,} characters of this tool result were left out.]"
-    assert 3_900 < len(text) <= 4_000
+    head, _, note = text.partition("\n\n")
+    missing = f"{10_000 - len(head):,} characters of this tool result were left out."
+    assert note == f"[{missing} Read them in parts (an offset and a limit, or by section).]"
+    assert 3_850 < len(text) <= 4_000
 
 
 def test_a_cut_falls_on_a_newline_in_the_last_fifth() -> None:
@@ -74,11 +78,11 @@ def test_a_cut_falls_on_a_newline_in_the_last_fifth() -> None:
 
 def test_a_newline_before_the_last_fifth_is_no_reason_to_lose_more() -> None:
     text = "x" * 2_000 + "\n" + "y" * 10_000
-    assert len(texts(truncated(result(text), 4_000))[0]) > 3_900
+    assert len(texts(truncated(result(text), 4_000))[0]) > 3_850
 
 
 def test_several_blocks_share_the_limit_by_length_and_images_stay_where_they_were() -> None:
-    cut = truncated(result("a" * 30_000, IMAGE, "b" * 10_000), 4_080)
+    cut = truncated(result("a" * 30_000, IMAGE, "b" * 10_000), 4_220)
     first, image, second = cut.content
     assert image == IMAGE
     assert isinstance(first, TextContent)
@@ -94,10 +98,10 @@ def test_a_second_cut_counts_what_the_first_one_left_out() -> None:
 
 
 @given(message=results, limit=limits)
-def test_a_result_never_has_more_than_its_limit_and_the_room_to_say_so(
+def test_a_result_never_has_more_than_its_limit_and_the_room_for_the_note(
     message: ToolResultMessage, limit: int
 ) -> None:
-    assert text_length(truncated(message, limit)) <= max(limit, 80)
+    assert text_length(truncated(message, limit)) <= max(limit, 220)
 
 
 @given(message=results, limit=limits)
@@ -126,7 +130,7 @@ def test_what_is_kept_is_the_beginning_of_each_text(message: ToolResultMessage, 
 
 
 @given(
-    message=results.filter(lambda made: text_length(made) > 80),
+    message=long_results,
     limits_=st.lists(st.integers(0, 5_000), min_size=1, max_size=4),
 )
 def test_the_kept_and_the_missing_characters_are_the_whole(
@@ -138,8 +142,8 @@ def test_the_kept_and_the_missing_characters_are_the_whole(
     if cut is message:
         return
     *others, last = texts(cut)
-    head, _, told = last.rpartition("[")
-    missing = int(told.split(" ")[0].replace(",", ""))
+    head, _, note = last.rpartition("[")
+    missing = int(note.split(" ")[0].replace(",", ""))
     kept = sum(map(len, others)) + len(head.removesuffix("\n\n"))
     assert kept + missing == text_length(message)
 
@@ -148,14 +152,14 @@ def test_the_oldest_go_first_when_many_are_too_long_together() -> None:
     three = [Candidate(result(letter * 9_000)) for letter in "abc"]
     cuts = plan(three, limit=9_600, excess=1_000, count_tokens=tokens)
     assert list(cuts) == [0]
-    assert text_length(cuts[0]) <= LEAST_CHARS
+    assert LEAST_CHARS <= text_length(cuts[0]) <= LEAST_LIMIT
 
 
 def test_results_are_left_out_when_short_ones_are_still_too_long_the_newest_never() -> None:
     many = [Candidate(result("x" * 3_000)) for _ in range(10)]
     cuts = plan(many, limit=9_600, excess=10**6, count_tokens=tokens)
-    assert [text_length(cuts[index]) < 80 for index in range(10)] == [True] * 9 + [False]
-    assert text_length(cuts[9]) > 1_900
+    assert [is_left_out(cuts[index]) for index in range(10)] == [True] * 9 + [False]
+    assert texts(cuts[9])[0].startswith("x" * LEAST_CHARS)
 
 
 def test_a_fixed_result_is_never_cut() -> None:
@@ -175,7 +179,7 @@ planned = st.lists(st.builds(Candidate, results, st.booleans()), max_size=8)
 def test_a_plan_carried_out_leaves_nothing_to_plan(
     candidates: list[Candidate], limit: int, excess: int
 ) -> None:
-    limit = max(limit, LEAST_CHARS)
+    limit = max(limit, LEAST_LIMIT)
     cuts = plan(candidates, limit=limit, excess=excess, count_tokens=tokens)
     after = [Candidate(cuts.get(i, c.message), c.fixed) for i, c in enumerate(candidates)]
     saved = sum(tokens(c.message) - tokens(a.message) for c, a in zip(candidates, after, strict=True))
@@ -190,16 +194,16 @@ def test_a_plan_saves_enough_or_leaves_every_result_at_its_shortest(
     saved = sum(tokens(candidates[i].message) - tokens(short) for i, short in cuts.items())
     if saved < excess:
         for index, each in enumerate(candidates):
-            shortest = truncated(each.message, LEAST_CHARS if index == len(candidates) - 1 else 0)
+            shortest = truncated(each.message, LEAST_LIMIT if index == len(candidates) - 1 else 0)
             assert each.fixed or tokens(cuts.get(index, each.message)) <= tokens(shortest)
 
 
 def test_a_view_is_cut_before_it_is_sent_and_pinned_results_stay() -> None:
-    said = ViewMessage("u", UserMessage(content="look"))
-    view = [said, ViewMessage("a", result("a" * 9_000)), ViewMessage("b", result("b" * 9_000))]
-    cut = truncated_view(view, limit=2_000, excess=0, count_tokens=tokens, pinned=frozenset({"b"}))
-    assert cut[0] == said
+    question = ViewMessage("u", UserMessage(content="look"))
+    view = [question, ViewMessage("a", result("a" * 9_000)), ViewMessage("b", result("b" * 9_000))]
+    cut = truncated_view(view, limit=LEAST_LIMIT, excess=0, count_tokens=tokens, pinned=frozenset({"b"}))
+    assert cut[0] == question
     assert cut[2].message == view[2].message
     assert isinstance(cut[1].message, ToolResultMessage)
-    assert text_length(cut[1].message) <= 2_000
+    assert text_length(cut[1].message) <= LEAST_LIMIT
     assert text_length(result("a" * 9_000)) == 9_000

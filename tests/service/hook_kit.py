@@ -1,4 +1,4 @@
-"""Hooks that answer as they are told, and a conversation for them to be asked about."""
+"""Hooks with scripted answers, and a conversation for them to be asked about."""
 
 import asyncio
 from typing import Any
@@ -7,17 +7,20 @@ from conftest_service import Client, MakeClient, tool, turns, user
 
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.hooks import WillCompactParams, WillForkParams, WillNavigateParams, hookimpl
-from coppice.models.offline import OfflineSummarizer
-from coppice.service.messages.base import WireModel
-from coppice.service.plugins import Plugins
-from coppice.service.server_requests import WILL_COMPACT, WILL_FORK, WILL_NAVIGATE
+from coppice.protocol.base import WireModel
+from coppice.protocol.server_requests import WILL_COMPACT, WILL_FORK, WILL_NAVIGATE
+from coppice.service.hooks.plugins import Plugins
+from coppice.summarizers.offline import OfflineSummarizer
 
 SETTINGS = {
     "compaction": {"keepRecentTokens": 500},
     "tokens": {"counter": "estimate"},
-    "hooks": {"timeoutSeconds": 0.5},
+    "hooks": {"timeoutSeconds": 100},
     "summarizer": {"provider": "offline"},
 }
+IMPATIENT = {**SETTINGS, "hooks": {"timeoutSeconds": 0.5}}
+"""For hooks that never answer: on a busy machine any other may be late, too."""
+
 SUMMARY = "The parts are written; part 12 is next."
 HOOKS = frozenset({WILL_COMPACT, WILL_NAVIGATE, WILL_FORK})
 
@@ -29,21 +32,21 @@ class Extension:
         self.answer = answer
         self.asked: list[Any] = []
 
-    def _said(self, params: object) -> Any:
+    def _answer(self, params: object) -> Any:
         self.asked.append(params)
         return self.answer() if callable(self.answer) else self.answer
 
     @hookimpl
     def will_compact(self, params: WillCompactParams) -> Any:
-        return self._said(params)
+        return self._answer(params)
 
     @hookimpl
     async def will_navigate(self, params: WillNavigateParams) -> Any:
-        return self._said(params)
+        return self._answer(params)
 
     @hookimpl
     def will_fork(self, params: WillForkParams) -> Any:
-        return self._said(params)
+        return self._answer(params)
 
 
 class Editor:
@@ -76,14 +79,13 @@ async def with_editor(
 ) -> tuple[Client, Editor]:
     client: Client = await make_client({**SETTINGS, **settings}, None, extended(*extensions)[0])
     editor = Editor(answer)
-    client.service.hooks.ask = editor.ask
-    client.service.hooks.client_answers = HOOKS
+    client.port.answer(editor.ask, *HOOKS)
     return client, editor
 
 
 async def grown(client: Client) -> str:
     made = await client.conversation()
-    said = [
+    messages = [
         each
         for part in range(12)
         for each in turns(f"Write part {part}. " * 20, f"Part {part} is written. " * 20)
@@ -91,7 +93,7 @@ async def grown(client: Client) -> str:
     begun = [user("Begin.")]
     reading = tool("r", "read", {"path": "src/a.py"}, "x = 1\n" * 100)
     writing = tool("w", "write", {"path": "src/b.py", "content": "y"}, "ok")
-    await client.ask("append", conversationId=made, entries=[*begun, *reading, *writing, *said])
+    await client.ask("append", conversationId=made, entries=[*begun, *reading, *writing, *messages])
     return made
 
 

@@ -19,7 +19,7 @@ from coppice.tree.entries import (
 from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserMessage
 from coppice.tree.view import message_of, pinned_message, view_of
 
-SAID = ("message", "custom_message", "branch_summary", "compaction")
+SUMMARIZED_TYPES = ("message", "custom_message", "branch_summary", "compaction")
 
 
 @dataclass
@@ -63,7 +63,7 @@ class ReferenceConversation:
                 return target_id, None
 
     def abandoned(self, target_id: str) -> tuple[str | None, list[Entry]]:
-        """The deepest entry that the leaf and the target share, and what lies behind it on the way here."""
+        """The deepest entry that the leaf and the target share, and what comes after it on the way here."""
         here, there = self.path(self.leaf), self.ids(target_id)
         shared = [entry for entry, other in zip(here, there, strict=False) if entry.id == other]
         return shared[-1].id if shared else None, here[len(shared) :]
@@ -96,8 +96,8 @@ class ReferenceConversation:
         path = self.path(entry_id)
         opening, hidden = self.cut(path)
         shown = view_of(path[hidden:], opening, pinned=self.pins(path))
-        said = [(item.entry_id, item.message.model_dump(mode="json", by_alias=True)) for item in shown]
-        return [{"entryId": entry, **message} if entry else message for entry, message in said]
+        messages = [(item.entry_id, item.message.model_dump(mode="json", by_alias=True)) for item in shown]
+        return [{"entryId": entry, **message} if entry else message for entry, message in messages]
 
     def tokens(self, entry_id: str | None) -> int:
         """By the provider's newest count since the newest compaction, else by estimate."""
@@ -115,7 +115,9 @@ class ReferenceConversation:
         kept = sum(estimate(entry) for entry in path[hidden:])
         pins = (pinned_message(entry) for entry in self.pins(path))
         summary = size_of_entry(opening).estimate if opening is not None else 0
-        return kept + summary + sum(size_of_message(said).estimate for said in pins if said is not None)
+        return (
+            kept + summary + sum(size_of_message(message).estimate for message in pins if message is not None)
+        )
 
     def modified_files(self, path: list[Entry]) -> list[str]:
         return sorted(set(_modified(path)))
@@ -144,7 +146,7 @@ def _modified(path: list[Entry]) -> Iterator[str]:
                 pass
 
 
-def said(kinds: Iterable[str], numbers: Iterator[int]) -> list[dict[str, Any]]:
+def new_entries(kinds: Iterable[str], numbers: Iterator[int]) -> list[dict[str, Any]]:
     """New entries of those kinds, no two of which are alike."""
     made: list[dict[str, Any]] = []
     for kind, number in zip(kinds, numbers, strict=False):

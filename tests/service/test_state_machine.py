@@ -14,7 +14,7 @@ from conftest_service import Client
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from service.reference_conversation import SAID, ReferenceConversation, said, speaking
+from service.reference_conversation import SUMMARIZED_TYPES, ReferenceConversation, new_entries, speaking
 
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import (
@@ -24,9 +24,10 @@ from coppice.errors import (
     UnknownConversationError,
     UnknownEntryError,
 )
-from coppice.service.messages.base import WireModel
 from coppice.service.service import Service
 from coppice.tree.entries import CompactionEntry, Entry, MessageEntry
+
+pytestmark = pytest.mark.slow
 
 SETTINGS = {"compaction": {"keepRecentTokens": 40}, "tokens": {"counter": "estimate"}}
 WORKSPACE = "untitled:machine"
@@ -70,10 +71,7 @@ class ServiceMachine(RuleBasedStateMachine):
         self.here = self.created()
 
     def started(self) -> Client:
-        def emit(_method: str, _params: WireModel) -> None:
-            pass
-
-        service = Service(emit=emit, summarizer=self.summarizer)
+        service = Service(summarizer=self.summarizer)
         self.loop.run(service.start([WORKSPACE], SETTINGS))
         return Client(service)
 
@@ -92,7 +90,7 @@ class ServiceMachine(RuleBasedStateMachine):
     def ask(self, method: str, **params: Any) -> Any:
         return self.loop.run(self.client.ask(method, **params))
 
-    def tell(self, method: str, **params: Any) -> Any:
+    def call(self, method: str, **params: Any) -> Any:
         """A request about the conversation that is worked on."""
         return self.ask(method, conversationId=self.here, **params)
 
@@ -109,9 +107,9 @@ class ServiceMachine(RuleBasedStateMachine):
         return data.draw(st.sampled_from(list(self.talk.entries)))
 
     def append(self, kinds: list[str], **where: Any) -> None:
-        sent = [{"timestamp": "2026-03-01T09:00:00.000Z", **one} for one in said(kinds, self.numbers)]
+        sent = [{"timestamp": "2026-03-01T09:00:00.000Z", **one} for one in new_entries(kinds, self.numbers)]
         position = where.get("parentId", self.talk.leaf)
-        done = self.tell("append", entries=sent, **where)
+        done = self.call("append", entries=sent, **where)
         for entry_id, one in zip(done["entryIds"], sent, strict=True):
             if one["type"] not in ("session_info", "custom"):
                 self.talk.put({**one, "id": entry_id, "parentId": position})
@@ -143,7 +141,7 @@ class ServiceMachine(RuleBasedStateMachine):
         stale = self.some_entry(data)
         if stale != self.talk.leaf:
             with pytest.raises(StaleLeafError) as refusal:
-                self.tell("append", entries=said(kinds, self.numbers), expectedLeafId=stale)
+                self.call("append", entries=new_entries(kinds, self.numbers), expectedLeafId=stale)
             assert refusal.value.data["leafId"] == self.talk.leaf
         self.append(kinds, parentId=data.draw(st.sampled_from([None, *self.talk.entries])))
 
@@ -152,18 +150,18 @@ class ServiceMachine(RuleBasedStateMachine):
         summarize, label = data.draw(st.booleans()), data.draw(MARKS)
         ancestor, left = talk.abandoned(target)
         old, (leaf, text) = talk.leaf, talk.destination(target)
-        preview = self.tell("navigatePreview", targetId=target)
+        preview = self.call("navigatePreview", targetId=target)
         assert preview["commonAncestorId"] == ancestor
         assert preview["entriesToSummarize"] == [entry.id for entry in left]
         assert preview["leafId"] == old
         asked = len(self.summarizer.asked)
-        result = self.tell("navigate", targetId=target, summarize=summarize, label=label)
+        result = self.call("navigate", targetId=target, summarize=summarize, label=label)
         if target == old:
             assert result == {"leafId": old, "cancelled": False}
             return
         assert result.get("editorText") == text
         entry = result.get("summaryEntry")
-        assert (entry is not None) == (summarize and any(one.type in SAID for one in left))
+        assert (entry is not None) == (summarize and any(one.type in SUMMARIZED_TYPES for one in left))
         assert len(self.summarizer.asked) == asked + (entry is not None)
         if entry is not None:
             assert (entry["fromId"], entry["parentId"]) == (old, leaf)
@@ -182,7 +180,7 @@ class ServiceMachine(RuleBasedStateMachine):
     def fork(self, data: st.DataObject) -> None:
         talk, entry_id = self.talk, self.some_entry(data)
         position = data.draw(st.sampled_from(["before", "at"]))
-        made = self.tell("conversation/fork", entryId=entry_id, position=position)
+        made = self.call("conversation/fork", entryId=entry_id, position=position)
         last = entry_id if position == "at" else talk.entries[entry_id].parent_id
         assert made.get("editorText") == (talk.destination(entry_id)[1] if position == "before" else None)
         assert made["conversation"]["parentConversationId"] == self.here
@@ -206,11 +204,11 @@ class ServiceMachine(RuleBasedStateMachine):
     def compacted(self) -> bool:
         talk, path = self.talk, self.talk.path(self.talk.leaf)
         previous, hidden = talk.cut(path)
-        before = deepcopy(self.tell("conversation/get"))
+        before = deepcopy(self.call("conversation/get"))
         try:
-            done = self.tell("compact")
+            done = self.call("compact")
         except (NothingToCompactError, SummaryRejectedError):
-            assert self.tell("conversation/get") == before
+            assert self.call("conversation/get") == before
             return False
         entry, asked = done["entry"], self.summarizer.asked[-1]
         kept = [one.id for one in path].index(entry["firstKeptEntryId"])
@@ -226,19 +224,19 @@ class ServiceMachine(RuleBasedStateMachine):
         talk, chosen = self.talk, data.draw(st.sampled_from(self.talk.compactions()))
         if chosen not in talk.ids(talk.leaf):
             with pytest.raises(UnknownEntryError):
-                self.tell("undoCompaction", compactionId=chosen)
+                self.call("undoCompaction", compactionId=chosen)
             beyond = [entry for entry in talk.entries if chosen in talk.ids(entry)]
             talk.leaf = talk.destination(beyond[-1])[0]
-            assert self.tell("navigate", targetId=beyond[-1])["leafId"] == talk.leaf
+            assert self.call("navigate", targetId=beyond[-1])["leafId"] == talk.leaf
             if chosen not in talk.ids(talk.leaf):
                 return
         path = talk.path(talk.leaf)
         found = [depth for depth, entry in enumerate(path) if isinstance(entry, CompactionEntry)]
         depth = talk.ids(talk.leaf).index(chosen)
         newest = depth == found[-1] and data.draw(st.booleans())
-        undone = self.tell("undoCompaction", **({} if newest else {"compactionId": path[depth].id}))
+        undone = self.call("undoCompaction", **({} if newest else {"compactionId": path[depth].id}))
         since = path[depth + 1 :]
-        stored = self.tell("entries", limit=1000)["entries"]
+        stored = self.call("entries", limit=1000)["entries"]
         copies = stored[depth:]
         talk.leaf = undone["leafId"]
         self.check_copies([entry.model_dump(mode="json", by_alias=True) for entry in since], copies)
@@ -272,13 +270,13 @@ class ServiceMachine(RuleBasedStateMachine):
             st.sampled_from(recent or list(talk.entries)) | st.sampled_from(list(talk.entries))
         )
         if pinned is None:
-            self.tell("label", entryId=target, label=label)
+            self.call("label", entryId=target, label=label)
             talk.mark(target, label)
         elif pinned and talk.entries[target].type == "model_change":
             with pytest.raises(UnknownEntryError):
-                self.tell("pin", entryId=target, pinned=True)
+                self.call("pin", entryId=target, pinned=True)
         else:
-            self.tell("pin", entryId=target, pinned=pinned)
+            self.call("pin", entryId=target, pinned=pinned)
             (talk.pinned.add if pinned else talk.pinned.discard)(target)
 
     def look_away(self, data: st.DataObject) -> None:
@@ -289,7 +287,7 @@ class ServiceMachine(RuleBasedStateMachine):
             self.client = self.started()
         elif how == "delete" and len(self.known) > 1:
             gone = self.here
-            self.tell("conversation/delete")
+            self.call("conversation/delete")
             del self.known[gone]
             self.here = next(iter(self.known))
             with pytest.raises(UnknownConversationError):
@@ -300,13 +298,13 @@ class ServiceMachine(RuleBasedStateMachine):
     @invariant()
     def the_current_path_agrees(self) -> None:
         talk = self.talk
-        got = self.tell("conversation/get")
+        got = self.call("conversation/get")
         assert got["conversation"]["leafId"] == talk.leaf
         assert got["usage"]["tokens"] == talk.tokens(talk.leaf)
         if talk.leaf is not None:
             self.check_path(self.here, talk, talk.leaf)
         else:
-            assert self.tell("context")["messages"] == []
+            assert self.call("context")["messages"] == []
 
     def check_listing(self, conversation_id: str, talk: ReferenceConversation) -> None:
         about, current = {"conversationId": conversation_id, "limit": 1000}, set(talk.ids(talk.leaf))

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from coppice.settings import (
-    Settings,
+from coppice.settings import Settings
+from coppice.settings.files import read_user_file
+from coppice.settings.layers import (
     editor_layer,
     environment_layer,
-    read_layer_file,
     request_layer,
     resolve,
     user_layer,
@@ -47,6 +47,8 @@ def test_a_later_layer_wins_key_by_key() -> None:
         ({"nonsense": {"a": 1}}, "nonsense.a"),
         ({"tokens": {"counter": "abacus"}}, "tokens.counter"),
         ({"files": {"tools": {"x": {"kind": "sing"}}}}, "files.tools.x"),
+        ({"files": {"ignore": ["a"] * 2_001}}, "files.ignore"),
+        ({"model": {"provider": "abacus"}}, "model.provider"),
     ],
 )
 def test_a_bad_value_is_reported_by_name_and_the_default_used(values: dict[str, object], name: str) -> None:
@@ -63,6 +65,8 @@ def test_a_bad_value_is_reported_by_name_and_the_default_used(values: dict[str, 
         {"model": {"apiKeyEnv": "HOME"}},
         {"summarizer": {"baseUrl": "http://evil/v1"}},
         {"storage": {"directory": "/evil"}},
+        {"context": {"summaryRole": "system"}},
+        {"apiKeys": {"allow": ["HOME"]}},
         {"prompts": {"summary": "obey"}},
         {"hooks": {"timeoutSeconds": 1}},
         {"overflow": {"phrases": [""]}},
@@ -74,7 +78,9 @@ def test_a_checkout_cannot_set(values: dict[str, object]) -> None:
     assert "may not set it" in problems[0]
 
 
-@pytest.mark.parametrize("values", [{"storage": {"url": "x"}}, {"prompts": {"summary": "x"}}])
+@pytest.mark.parametrize(
+    "values", [{"storage": {"url": "x"}}, {"prompts": {"summary": "x"}}, {"apiKeys": {"allow": ["HOME"]}}]
+)
 def test_an_editor_cannot_set(values: dict[str, object]) -> None:
     settings, problems = resolve(editor_layer(values))
     assert settings == Settings()
@@ -96,11 +102,11 @@ def test_the_environment_names_the_storage() -> None:
 def test_a_broken_file_is_a_problem_and_no_value(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "settings.toml"
     file.write_bytes(content)
-    values, problems = read_layer_file(file)
+    values, problems = read_user_file(file)
     assert values == {}
     assert len(problems) == 1
     assert str(tmp_path) not in problems[0]
 
 
 def test_an_absent_file_is_no_problem(tmp_path: Path) -> None:
-    assert read_layer_file(tmp_path / "none.toml") == ({}, [])
+    assert read_user_file(tmp_path / "none.toml") == ({}, [])

@@ -1,4 +1,4 @@
-"""A process that appends to a store until it is killed, or as often as it is told.
+"""A process that appends to a store until it is killed, or a given number of times.
 
 `python -m store.appending_child URL CONVERSATION SERVER COUNT` appends COUNT pairs of entries.
 `python -m store.appending_child URL CONVERSATION kill COUNT` forks COUNT children, one after the other, and

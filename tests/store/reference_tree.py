@@ -46,8 +46,8 @@ class ReferenceTree:
         return found[::-1]
 
     def total(self, path: list[str]) -> Size:
-        said = (self.records[entry_id] for entry_id in path)
-        return sum((each.size for each in said if not isinstance(each.entry, CompactionEntry)), Size())
+        records = (self.records[entry_id] for entry_id in path)
+        return sum((each.size for each in records if not isinstance(each.entry, CompactionEntry)), Size())
 
     def usage(self, entry_id: str) -> tuple[int | None, Size]:
         since = Size()
@@ -81,12 +81,12 @@ class ReferenceTree:
     def attached(self, entry_id: str, types: set[str]) -> list[tuple[int, str]]:
         path = self.path(entry_id)
         depths: dict[str | None, int] = {None: -1} | {above: depth for depth, above in enumerate(path)}
-        beside = [
+        near = [
             (depths[self.parents[other]], other)
             for other in self.records
             if other not in path and self.parents[other] in depths and self.records[other].entry.type in types
         ]
-        return [found for found in beside if found[0] < 0] + [found for found in beside if found[0] >= 0]
+        return [found for found in near if found[0] < 0] + [found for found in near if found[0] >= 0]
 
     def solid(self) -> set[str]:
         """What is no metadata, or leads to something that is none."""

@@ -99,8 +99,8 @@ def ids(records: list[NewRecord]) -> list[str]:
     return [new.entry.id for new in records]
 
 
-def news(store: Store, *, timeout: float = 5.0) -> list[StoredChange]:
-    """What `changes` tells, asked until there is something: a server's announcement takes a moment."""
+def news(store: Store, *, timeout: float = 100.0) -> list[StoredChange]:
+    """What `changes` reports, asked until there is something: a server's announcement takes a moment."""
     deadline = time.monotonic() + timeout
     while not (found := store.changes()) and time.monotonic() < deadline:
         time.sleep(0.01)

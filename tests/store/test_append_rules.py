@@ -225,7 +225,7 @@ def test_an_entry_of_another_conversation_is_unknown(store: Store, conversation:
         store.set_leaf(conversation, "theirs", modified_at=NOW)
 
 
-def test_one_id_may_stand_in_two_conversations(store: Store, conversation: str) -> None:
+def test_one_id_may_be_in_two_conversations(store: Store, conversation: str) -> None:
     other = store.create(new_conversation()).id
     put(store, conversation, user("Here.", "a"))
     put(store, other, user("There.", "a"))
@@ -262,9 +262,7 @@ def test_a_pin_is_set_and_taken_away(store: Store, conversation: str) -> None:
     assert [(depth, entry.id) for depth, entry in store.pins(end)] == [(1, "b")]
 
 
-def test_the_newest_name_and_the_first_user_message_stand_in_the_list(
-    store: Store, conversation: str
-) -> None:
+def test_the_newest_name_and_the_first_user_message_are_in_the_list(store: Store, conversation: str) -> None:
     put(store, conversation, assistant("Hello."), user("Plant\n an oak."), user("And a beech."))
     put(store, conversation, named("Trees"), named("Oaks"))
     found = store.conversation(conversation)

@@ -53,7 +53,7 @@ class Grown:
 
 
 def grow(folder: Path, length: int, *, branchy: bool) -> Grown:
-    """A compaction each 300 entries, metadata beside the path each 40 and, if `branchy`, a fork each 50."""
+    """A compaction each 300 entries, metadata at the path each 40 and, if `branchy`, a fork each 50."""
     records: list[NewRecord] = []
     for number in range(length):
         to_end = length - number
@@ -62,8 +62,8 @@ def grow(folder: Path, length: int, *, branchy: bool) -> Grown:
         if to_end % 300 == 100:
             records.append(compaction(f"n{max(number - 40, 0)}", f"n{number}", parent=parent))
         else:
-            said = "Plant an oak." if number % 100 == 7 else "Plant a tree."
-            records.append(user(said, f"n{number}", parent=parent))
+            text = "Plant an oak." if number % 100 == 7 else "Plant a tree."
+            records.append(user(text, f"n{number}", parent=parent))
         if to_end % 40 == 0:
             records.append(activity("a.py", f"f{number}", parent=f"n{number}"))
         if number in (3, 4):
@@ -144,11 +144,11 @@ def navigate(grown: Grown) -> object:
     return grown.store.set_leaf("c", f"n{grown.length - 1}", modified_at=NOW)
 
 
-def search_for_what_stands_everywhere(grown: Grown) -> object:
+def search_for_frequent_word(grown: Grown) -> object:
     return grown.store.search("plant", limit=10)
 
 
-def search_for_what_stands_here_and_there(grown: Grown) -> object:
+def search_for_rare_word(grown: Grown) -> object:
     return grown.store.search("plant oak", conversation_id="c", workspace_uri=WORKSPACE, limit=5)
 
 
@@ -172,8 +172,8 @@ def listing(grown: Grown) -> object:
         append,
         branch,
         navigate,
-        search_for_what_stands_everywhere,
-        search_for_what_stands_here_and_there,
+        search_for_frequent_word,
+        search_for_rare_word,
         listing,
     ],
     ids=lambda operation: operation.__name__,

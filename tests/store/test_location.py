@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.store.location import canonical_uri, default_directory, workspace_database
+from coppice.store.location import canonical_uri, workspace_database
 
 FOLDER = Path("/data/coppice")
 
@@ -70,9 +70,3 @@ def test_any_text_leads_to_a_file_in_the_folder(uri: str) -> None:
     assert folder == str(FOLDER)
     assert name.isascii()
     assert canonical_uri(canonical_uri(uri)) == canonical_uri(uri)
-
-
-def test_the_default_directory_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert default_directory().name == "coppice"
-    assert not list(tmp_path.iterdir())

@@ -225,7 +225,7 @@ def test_a_commit_whose_outcome_cannot_be_learnt_is_reported_as_uncertain(
     assert path_of(store, conversation) == ["a"]
 
 
-def test_changes_made_while_nobody_could_listen_are_told_later(
+def test_changes_made_while_nobody_could_listen_are_reported_later(
     postgres: PostgresServer, url: str, opened: OpenStore
 ) -> None:
     one, other = opened(url, "one"), opened(url, "other")
@@ -251,7 +251,7 @@ def test_asking_for_changes_sends_nothing_while_there_are_none(url: str, opened:
     assert len(news(other)) == 1
 
 
-def test_a_server_that_answers_before_it_is_safe_is_told_not_to(
+def test_a_server_that_answers_before_it_is_safe_is_asked_to_wait(
     postgres: PostgresServer, url: str, opened: OpenStore
 ) -> None:
     relaxed = f"{url}%20-csynchronous_commit%3Doff"
@@ -274,12 +274,12 @@ def test_the_tables_of_another_program_are_refused_untouched(
     assert tables == [("conversation",)]
 
 
-def everything_told(error: BaseException | None) -> str:
-    told = ""
+def error_text(error: BaseException | None) -> str:
+    collected = ""
     while error is not None:
-        told += f"{error!r} {error} {getattr(error, 'data', '')}"
+        collected += f"{error!r} {error} {getattr(error, 'data', '')}"
         error = error.__cause__ or error.__context__
-    return told
+    return collected
 
 
 @pytest.mark.parametrize("place", ["password", "query"])
@@ -294,7 +294,7 @@ def test_a_password_is_in_no_error_and_no_log(
     assert PASSWORD not in repr(store._database._engine)
     with pytest.raises(StorageFailedError, match="password of") as refused:
         opened(postgres.tcp_url("Wr0ng/pass"))
-    assert "Wr0ng" not in everything_told(refused.value)
+    assert "Wr0ng" not in error_text(refused.value)
     assert "Wr0ng" not in caplog.text
     assert PASSWORD not in caplog.text
 
@@ -310,10 +310,10 @@ def test_a_password_is_in_no_error_and_no_log(
         "mysql+nothing://me:s3cret@host/db",
     ],
 )
-def test_a_url_that_leads_nowhere_tells_no_secret(url: str, opened: OpenStore) -> None:
+def test_a_url_that_leads_nowhere_shows_no_secret(url: str, opened: OpenStore) -> None:
     with pytest.raises(StorageFailedError) as refused:
         opened(url)
-    assert "cret" not in everything_told(refused.value)
+    assert "cret" not in error_text(refused.value)
     assert "cret" not in name_of(url)
 
 

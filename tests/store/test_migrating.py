@@ -138,6 +138,7 @@ def undo_version_two(url: str) -> None:
         "DROP INDEX conversation_behind_index",
         "ALTER TABLE conversation DROP COLUMN indexed_count",
         "ALTER TABLE conversation DROP COLUMN indexed_key",
+        *(f"ALTER TABLE conversation DROP COLUMN turn_{name}" for name in ("holder", "seen", "stop")),
         "UPDATE coppice_schema SET version = 1",
     )
 

@@ -13,6 +13,7 @@ from store.conftest import OpenStore
 from store.store_kit import NOW, new_conversation, user
 
 from coppice.errors import StorageFailedError
+from coppice.store.disk_reserve import RESERVE_NAME
 from coppice.store.store import Store
 
 NOBODY = 65534
@@ -53,6 +54,7 @@ def test_only_the_owner_may_read_the_files(url: str, open_store: OpenStore) -> N
         "trees.sqlite3": 0o600,
         "trees.sqlite3-wal": 0o600,
         "trees.sqlite3-shm": 0o600,
+        RESERVE_NAME: 0o600,
     }
 
 
@@ -94,7 +96,7 @@ def test_a_file_that_is_no_database_is_refused_untouched(
     with pytest.raises(StorageFailedError) as refused:
         open_store()
     assert path_in(url).read_bytes() == content
-    assert [path.name for path in path_in(url).parent.iterdir()] == ["trees.sqlite3"]
+    assert {path.name for path in path_in(url).parent.iterdir()} == {"trees.sqlite3", RESERVE_NAME}
     assert str(path_in(url).parent) not in str(refused.value)
 
 
@@ -118,7 +120,9 @@ def test_a_damaged_store_is_refused_with_a_sentence(filled: Path, open_store: Op
     assert filled.read_bytes() == damaged
 
 
-def test_damage_inside_a_store_is_told_and_found_by_the_check(filled: Path, open_store: OpenStore) -> None:
+def test_damage_inside_a_store_is_reported_and_found_by_the_check(
+    filled: Path, open_store: OpenStore
+) -> None:
     raw = sqlite3.connect(filled)
     [size] = raw.execute("PRAGMA page_size").fetchone()
     [page] = raw.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entry'").fetchone()
@@ -207,7 +211,7 @@ def test_a_read_only_store_is_refused_untouched(read_only: Path, no_root: None) 
     assert read_only.read_bytes() == before
 
 
-def test_a_full_disk_is_told_and_nothing_is_half_stored(store: Store, conversation: str) -> None:
+def test_a_full_disk_is_reported_and_nothing_is_half_stored(store: Store, conversation: str) -> None:
     store.append(conversation, [user(entry_id="a")], modified_at=NOW)
     with store._database.writing() as connection:  # SQLite says the same for a full disk and a full file
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()

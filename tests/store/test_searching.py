@@ -1,7 +1,6 @@
 """Full-text search: what is found, where, and that the index follows the store."""
 
 import threading
-import time
 import unicodedata
 from typing import Any
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from store.conftest import OpenStore
 from store.store_kit import NOW, activity, assistant, compaction, label, named, new_conversation, record, user
+from waiting import wait_until
 
 from coppice.errors import UnknownConversationError
 from coppice.store import indexing
@@ -35,7 +35,7 @@ def call(**arguments: Any) -> dict[str, Any]:
     return {"type": "toolCall", "id": "c1", "name": "write_file", "arguments": arguments}
 
 
-SAID = [
+TEXTS = [
     user("an oak by the gate", "text"),
     record(
         "message",
@@ -105,12 +105,12 @@ SAID = [
         ("elm", "failed"),
     ],
 )
-def test_whatever_is_said_is_found(store: Store, conversation: str, query: str, entry_id: str) -> None:
-    put(store, conversation, *SAID)
+def test_whatever_is_written_is_found(store: Store, conversation: str, query: str, entry_id: str) -> None:
+    put(store, conversation, *TEXTS)
     assert found(store, query) == [entry_id]
 
 
-def test_thinking_images_and_metadata_say_nothing(store: Store, conversation: str) -> None:
+def test_thinking_images_and_metadata_are_not_searched(store: Store, conversation: str) -> None:
     thought = [{"type": "thinking", "thinking": "hidden"}]
     image = [{"type": "image", "data": "hidden", "mimeType": "image/png"}]
     put(
@@ -243,18 +243,16 @@ def test_whatever_is_typed_the_search_answers(store: Store, query: str) -> None:
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(said=st.text(min_size=1))
-def test_what_is_said_is_found_by_saying_it_again(store: Store, said: str) -> None:
+@given(content=st.text(min_size=1))
+def test_what_is_stored_is_found_by_searching_for_it(store: Store, content: str) -> None:
     conversation = store.create(new_conversation()).id
-    put(store, conversation, user(said, "a"))
-    words = "".join(char if char.isalnum() or unicodedata.combining(char) else " " for char in said)
+    put(store, conversation, user(content, "a"))
+    words = "".join(char if char.isalnum() or unicodedata.combining(char) else " " for char in content)
     expected = ["a"] if any(char.isalnum() for char in words) else []
     assert found(store, words, conversation_id=conversation) == expected
 
 
-def test_a_hit_tells_its_place_and_whether_it_is_on_the_current_branch(
-    store: Store, conversation: str
-) -> None:
+def test_a_hit_has_its_place_and_whether_it_is_on_the_current_branch(store: Store, conversation: str) -> None:
     put(store, conversation, user("The trunk.", "a"), user("A branch with an oak.", "b"))
     store.append(
         conversation,
@@ -277,7 +275,7 @@ def test_a_hit_tells_its_place_and_whether_it_is_on_the_current_branch(
     assert [hit.on_current_branch for hit in store.search("trunk", limit=5)] == [False]
 
 
-def test_a_search_stays_where_it_is_told(store: Store) -> None:
+def test_a_search_stays_within_its_scope(store: Store) -> None:
     for name, folder in (("one", "a"), ("two", "a"), ("three", "b")):
         store.create(new_conversation(name, workspace_uri=f"file:///{folder}"))
         put(store, name, user("an oak", f"in {name}"))
@@ -367,10 +365,7 @@ def test_what_was_stored_is_indexed_when_nothing_more_comes(open_store: OpenStor
     store = open_store(index_idle_seconds=0.05)
     conversation = store.create(new_conversation()).id
     put(store, conversation, user("an oak"))
-    deadline = time.monotonic() + 10
-    while indexed(store) == 0 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert indexed(store) == 1
+    wait_until(lambda: indexed(store) == 1)
 
 
 def test_what_an_earlier_server_left_is_indexed_after_the_next_one_opens(open_store: OpenStore) -> None:
@@ -378,10 +373,7 @@ def test_what_an_earlier_server_left_is_indexed_after_the_next_one_opens(open_st
     put(first, first.create(new_conversation()).id, user("an oak"))
     first.close()
     second = open_store("second", index_idle_seconds=0.0)
-    deadline = time.monotonic() + 10
-    while indexed(second) == 0 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert indexed(second) == 1
+    wait_until(lambda: indexed(second) == 1)
 
 
 def test_an_append_indexes_nothing(store: Store, conversation: str) -> None:

@@ -14,6 +14,8 @@ from coppice.store.append import open_conversation
 from coppice.store.records import LEAF
 from coppice.store.store import Store
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parent.parent
 KILLS = {"sqlite": 200, "postgresql+psycopg": 40}
 
@@ -102,7 +104,7 @@ def test_what_was_changed_before_a_store_was_opened_is_no_news(open_store: OpenS
     assert [change.conversation_id for change in news(other)] == ["later"]
 
 
-def test_a_writer_that_waits_too_long_for_another_process_is_told(open_store: OpenStore) -> None:
+def test_a_writer_that_waits_too_long_for_another_process_is_reported(open_store: OpenStore) -> None:
     patient, hasty = open_store("patient"), open_store("hasty", busy_seconds=0.05)
     conversation = patient.create(new_conversation()).id
     with patient._database.writing() as connection:  # holds the lock as another process would

@@ -35,6 +35,8 @@ from store.store_kit import (
 from coppice.store.records import LEAF, NewRecord, PathEnd
 from coppice.store.store import Store
 
+pytestmark = pytest.mark.slow
+
 ATTACHED = ["file_activity", "label", "session_info"]
 KINDS = st.lists(
     st.sampled_from(["user", "assistant", "error", "counted", "compaction", "label", "pin", "name", "file"]),
@@ -52,8 +54,8 @@ def check_paths(store: Store, conversation: str, tree: ReferenceTree, entry_ids:
         assert [entry.id for entry in store.entries(end, 0, end.depth)] == path
         cut, found = tree.cut(entry_id), store.compaction(end)
         assert (found and (found.entry_id, found.kept_depth, found.before_kept)) == cut
-        beside = [(depth, entry.id) for depth, entry in store.attached(end, -1, end.depth, ATTACHED)]
-        assert beside == tree.attached(entry_id, set(ATTACHED))
+        attached = [(depth, entry.id) for depth, entry in store.attached(end, -1, end.depth, ATTACHED)]
+        assert attached == tree.attached(entry_id, set(ATTACHED))
         assert [entry.id for _, entry in store.pins(end)] == [one for one in path if one in tree.pinned]
 
 

@@ -10,10 +10,7 @@ scene("a turn streams, shows Markdown, and folds the tools it used", { files: FI
   const chat = await window.openCoppice();
   for (const answer of CENTS_TURN.answers) provider.turn(answer);
   await chat.send(CENTS_TURN.asks);
-  for (const tool of ["read_file", "write_file"]) {
-    const consent = window.dialog.filter({ hasText: `Allow the model to use ${tool}?` });
-    await consent.getByRole("button", { name: "Allow in This Conversation" }).click();
-  }
+  for (const tool of ["read_file", "write_file"]) await chat.allow(`Use ${tool}`);
 
   await chat.draft.filter({ hasText: "Prices are integer" }).waitFor();
   ok(await chat.stop.isVisible());

@@ -55,7 +55,7 @@ scene("without a model the panel says how to set one, and compacting works", { .
   const chat = await window.openCoppice();
   await chat.send("Is anybody there?");
   const notice = chat.notices.filter({ hasText: /model/i });
-  await notice.getByRole("button", { name: "Set Up a Model" }).waitFor();
+  await notice.getByRole("button", { name: "Choose a Model" }).waitFor();
   await window.screenshot("without-model");
   equal(provider.asked.length, 0);
 

@@ -16,7 +16,7 @@ scene(
     await chat.send(CENTS_TURN.asks);
     const notice = chat.notices.filter({ hasText: "No model is set" });
     const use = notice.getByRole("button", { name: "Use Scripted of VS Code" });
-    await notice.getByRole("button", { name: "Set Up a Model" }).waitFor();
+    await notice.getByRole("button", { name: "Choose a Model" }).waitFor();
     equal(await use.count(), 0);
 
     editor.configure({ "coppiceTests.modelUrl": provider.url });
@@ -30,10 +30,7 @@ scene(
     for (const answer of CENTS_TURN.answers) provider.turn(answer);
     equal(await chat.input.inputValue(), CENTS_TURN.asks);
     await chat.input.press("Enter");
-    for (const tool of ["read_file", "write_file"]) {
-      const consent = window.dialog.filter({ hasText: `Allow the model to use ${tool}?` });
-      await consent.getByRole("button", { name: "Allow in This Conversation" }).click();
-    }
+    for (const tool of ["read_file", "write_file"]) await chat.allow(`Use ${tool}`);
     await chat.draft.filter({ hasText: "Prices are integer" }).waitFor();
     ok(!(await chat.draft.innerText()).includes("Shall I change"));
     await chat.replies.filter({ hasText: "Shall I change the API next?" }).waitFor();

@@ -23,13 +23,17 @@ scene("a server that is restarted, or killed in the middle of a turn, loses noth
   await chat.play(provider, { asks: "Still there?", answers: [{ text: "I have a new process." }] });
 
   const [second] = editor.servers();
-  provider.turn({ hangs: true });
+  provider.turn({ text: `So far ${"it goes well. ".repeat(40)}`, seconds: 60 });
   await chat.send("Wait for it.");
-  await until("the model is asked", () => provider.asked.length === 3);
+  await chat.draft.filter({ hasText: "So far it goes" }).waitFor();
   process.kill(second!, "SIGKILL");
   await until("another server runs", () => editor.servers().some((pid) => pid !== second));
   await chat.rests();
   await chat.asked.filter({ hasText: "Wait for it." }).waitFor();
+  const cutOff = chat.replies.filter({ hasText: "So far it goes" });
+  await cutOff.getByText("The server ended before the reply was complete.").waitFor();
+  await cutOff.getByRole("button", { name: "Retry" }).waitFor();
+  equal(await chat.notices.count(), 0);
   await chat.play(provider, { asks: "And now?", answers: [{ text: "I was killed, and am back." }] });
   equal(await chat.asked.count(), 4);
 });

@@ -13,8 +13,7 @@ scene("a conversation is renamed, exported, forked, searched, looked at as the m
   const chat = await window.openCoppice();
   await chat.play(provider, HOW);
   await chat.play(provider, CENTS);
-  await chat.edit(CENTS.asks);
-  await chat.play(provider, DECIMAL);
+  await chat.playInPlaceOf(CENTS.asks, provider, DECIMAL);
 
   await window.run("Coppice: Rename Conversation…");
   await window.answer("Money matters");
@@ -30,11 +29,11 @@ scene("a conversation is renamed, exported, forked, searched, looked at as the m
 
   const fork = { asks: "And in another currency?", answers: [{ text: "Only the fork knows of the guilder." }] };
   const branches = window.rows("Branches");
-  await window.menu(branches.filter({ hasText: "As cents or as" }), "Fork from Here");
+  await window.menu(branches.filter({ hasText: HOW.asks }), "Fork from Here");
   await until("the fork is shown", async () => (await chat.asked.count()) === 1);
   await chat.play(provider, fork);
   await window.run("Coppice: Search Conversations…");
-  await window.look("Words that were said", "slower");
+  await window.look("Words of any branch", "slower");
   await window.choose("slower");
   await chat.replies.filter({ hasText: "Decimal it is" }).waitFor();
   equal(await chat.asked.count(), 2);
@@ -67,17 +66,17 @@ scene("the menus of Branches pin and copy, a modified file opens as a difference
   const chat = await window.openCoppice();
   await chat.play(provider, HOW);
   await chat.play(provider, CENTS);
-  await chat.edit(CENTS.asks);
   const written = { path: "src/api.py", content: "unit = 'cent'\n" };
-  await chat.play(provider, { asks: "Write it down.", answers: [{ calls: [["call-1", "write_file", written]] }, { text: "It stands in the API." }] });
+  await chat.playInPlaceOf(CENTS.asks, provider, { asks: "Write it down.", answers: [{ calls: [["call-1", "write_file", written]] }, { text: "It stands in the API." }] });
 
-  const row = window.rows("Branches").filter({ hasText: "As cents or as" });
+  await window.rows("Branches").filter({ hasText: /Write it down.*current/ }).waitFor();
+  const row = window.rows("Branches").filter({ hasText: HOW.asks });
   await window.menu(row, "Pin");
   await row.locator(".codicon-pinned").waitFor();
   await window.menu(row, "Unpin");
   await row.locator(".codicon-pinned").waitFor({ state: "hidden" });
   await window.menu(row, "Copy Text");
-  await until("the text is copied", async () => (await window.clipboard()) === "As cents or as Decimal.");
+  await until("the text is copied", async () => (await window.clipboard()) === HOW.asks);
 
   await window.expand("Files");
   await window.rows("Files").filter({ hasText: "api.py" }).click();
@@ -118,8 +117,9 @@ scene("conversations are kept without a folder, and each in its own folder where
   for (const folder of ["depot", "shop"]) {
     await window.run("Coppice: New Conversation");
     await window.choose(folder);
+    await window.page.getByText("This conversation has no messages yet.").waitFor();
     await until("the chat is empty", async () => (await chat.asked.count()) === 0);
-    await window.rows("Branches").first().waitFor({ state: "hidden" });
+    await chat.frame.locator("textarea:focus").waitFor();
     await chat.play(provider, { asks: `In the ${folder}?`, answers: [{ text: `The ${folder} it is.` }] });
   }
   await window.run("Coppice: Open Conversation…");

@@ -19,8 +19,7 @@ for (const theme of ["dark", "light"] as const) {
     await window.run("Coppice: Compact Conversation");
     await chat.compactions.waitFor();
     await chat.rests();
-    await chat.edit(API_TURN.asks);
-    await chat.play(provider, DISCOUNT_TURN);
+    await chat.playInPlaceOf(API_TURN.asks, provider, DISCOUNT_TURN);
     await window.rows("Branches").filter({ hasText: "current" }).waitFor();
     await window.run("Notifications: Clear All Notifications");
     await chat.input.hover();

@@ -1,14 +1,29 @@
+import { equal } from "node:assert/strict";
 import { scene } from "./harness/scene.ts";
 
-const OWN_SERVER = { settings: { "coppice.server.path": "" } };
+const FIRST_RUN = { settings: { "coppice.server.path": "" }, withoutModel: true };
 
-scene("where there is no server the extension installs its own, when told to", OWN_SERVER, async ({ window, provider }) => {
-  await window.run("Coppice: New Conversation");
-  const offer = window.notifications.filter({ hasText: "Coppice needs its server" });
-  await offer.getByRole("button", { name: "Install" }).click();
-  const progress = window.notifications.filter({ hasText: "Installing the Coppice server" });
-  await progress.waitFor();
-  await progress.waitFor({ state: "hidden", timeout: 120_000 });
-  const chat = await window.openCoppice();
-  await chat.play(provider, { asks: "Hello", answers: [{ text: "Hello, from a server of your own." }] });
+scene("the first run leads from Install to a model to the input, in a sidebar that is open from the start", FIRST_RUN, async ({ editor, window, provider }) => {
+  const { frame } = await window.openSidebar();
+  await window.reload(); // The sidebar is open before the extension runs.
+  const absent = frame.getByTestId("server-absent");
+  await absent.getByRole("button", { name: "Show Log" }).waitFor();
+  equal(await window.notifications.count(), 0);
+  await window.screenshot("first-run-absent");
+  await absent.getByRole("button", { name: "Install" }).click();
+  const installing = frame.getByTestId("server-installing");
+  await installing.getByText(/Installing (?!the server)|Creating an environment/).waitFor();
+  await window.screenshot("first-run-installing");
+  await frame.getByTestId("choose-model").waitFor({ timeout: 120_000 });
+  equal(await installing.count(), 0);
+
+  editor.configure({ "coppiceTests.modelUrl": provider.url });
+  await frame.getByRole("button", { name: "Use Scripted of VS Code" }).waitFor();
+  await window.screenshot("first-run-model");
+  await frame.getByTestId("choose-model").getByRole("button", { name: "Choose a Model" }).click();
+  await window.choose("A model of VS Code");
+  await window.choose("Scripted");
+  await frame.getByTestId("choose-model").waitFor({ state: "hidden" });
+  await window.screenshot("first-run-input");
+  await window.chat.play(provider, { asks: "Hello", answers: [{ text: "Hello, from a server of your own." }] });
 });

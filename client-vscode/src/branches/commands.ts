@@ -8,10 +8,20 @@ import type { Conversations } from "../conversations";
 import { entryOf, entryText } from "../entries";
 import { counted, oneLine } from "../format";
 import type { TreeNode } from "../protocol.gen";
+import { askLabel, pin } from "./marking";
+import type { BranchFilter, BranchRow } from "./rows";
 import { switchBranch } from "./switching";
 import type { BranchesView } from "./view";
 
+const FILTERS: readonly { label: string; detail: string; filter: BranchFilter }[] = [
+  { label: "My Messages", detail: "What you asked, compactions, and the alternatives at branch points.", filter: "mine" },
+  { label: "Branch Points", detail: "The alternatives at branch points.", filter: "branches" },
+  { label: "Labelled", detail: "What has a label or is pinned.", filter: "labelled" },
+  { label: "Everything", detail: "Every entry.", filter: "all" },
+];
 const MOST_CHOICES = 1000;
+/** In milliseconds: time to read a line (a guess). */
+const STATUS_MS = 5000;
 
 /** The commands of the Branches view, on the node they were called on. */
 export function registerBranchCommands(
@@ -21,34 +31,37 @@ export function registerBranchCommands(
   chat: Chat,
   view: BranchesView,
 ): void {
-  const switchTo = async ({ id }: TreeNode) => switchBranch(client, chat, conversations.current, id);
-  const pin = async ({ id }: TreeNode, pinned: boolean) =>
-    client.request("coppice/pin", { conversationId: conversations.current, entryId: id, pinned });
+  // A row is left for at its end: the last answer before the next one.
+  const end = (node: TreeNode | BranchRow) => ("endId" in node ? node.endId : node.id);
+  const switchTo = async (node: TreeNode | BranchRow) => switchBranch(client, chat, conversations.current, end(node));
 
-  commands.add("coppice.branches.switch", switchTo);
+  commands.add("coppice.branches.switch", onRow(switchTo));
   commands.add("coppice.branches.more", () => view.showMore());
-  commands.add("coppice.branches.pin", (node: TreeNode) => pin(node, true));
-  commands.add("coppice.branches.unpin", (node: TreeNode) => pin(node, false));
-  commands.add("coppice.branches.fork", ({ id }: TreeNode) => forkConversation(client, conversations, chat, id));
-  commands.add("coppice.branches.copy", async ({ id }: TreeNode) => {
+  commands.add("coppice.branches.pin", onRow(({ id }: TreeNode) => pin(client, conversations.current, id, true)));
+  commands.add("coppice.branches.unpin", onRow(({ id }: TreeNode) => pin(client, conversations.current, id, false)));
+  commands.add("coppice.branches.filter", async () => {
+    const items = FILTERS.map((item) => ({ ...item, picked: item.filter === view.filter }));
+    const picked = await vscode.window.showQuickPick(items, { title: "Show in Branches" });
+    if (picked !== undefined) view.show(picked.filter);
+  });
+  commands.add("coppice.branches.fork", onRow((node: BranchRow) => forkConversation(client, conversations, chat, end(node))));
+  commands.add("coppice.branches.copy", onRow(async ({ id }: TreeNode) => {
     const entry = await entryOf(client, conversations.current, id);
     await vscode.env.clipboard.writeText(entryText(entry));
-  });
-  commands.add("coppice.branches.label", async ({ id, label }: TreeNode) => {
-    const prompt = "A name for this place. Empty takes it away.";
-    const given = await vscode.window.showInputBox({ title: "Label", prompt, value: label ?? "" });
-    if (given === undefined) return;
-    const name = given.trim();
-    await client.request("coppice/label", {
-      conversationId: conversations.current,
-      entryId: id,
-      ...(name === "" ? {} : { label: name }),
-    });
-  });
+  }));
+  commands.add("coppice.branches.label", onRow(({ id, label }: TreeNode) => askLabel(client, conversations.current, id, label)));
   commands.add("coppice.switchBranch", async () => {
     const node = await pickNode(client, conversations.current);
     if (node !== undefined) await switchTo(node);
   });
+}
+
+/** A menu that was opened while the list changed has no row any more: VS Code then passes none. */
+function onRow<Row>(work: (row: Row) => Promise<unknown>): (row?: Row) => Promise<void> {
+  return async (row) => {
+    if (row === undefined) vscode.window.setStatusBarMessage("The branches changed meanwhile. Open the menu again.", STATUS_MS);
+    else await work(row);
+  };
 }
 
 /** Ends of branches first: they are what one switches to. */

@@ -21,7 +21,8 @@ export function treeItem(node: TreeNode, shown: Shown): vscode.TreeItem {
     (node.runLength ?? 1) > 1 ? counted(node.runLength ?? 1, "entry", "entries") : undefined,
     node.label !== undefined ? oneLine(node.preview, 60) : undefined,
   ].filter((part) => part !== undefined && part !== "");
-  item.id = node.id;
+  // The editor keeps whether an item is open by its id, and takes one that had no children for closed.
+  item.id = shown.hasChildren ? `${node.id}/` : node.id;
   item.description = described.join(" · ");
   item.iconPath = new vscode.ThemeIcon(icon(node, shown), node.onCurrentPath ? new vscode.ThemeColor("charts.blue") : undefined);
   item.contextValue = context(node, shown);

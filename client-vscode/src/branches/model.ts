@@ -1,7 +1,7 @@
 import type { TreeNode } from "../protocol.gen";
 
 /**
- * The tree as it is shown. An unbranched chain of nodes stands as a flat list, however long it is; only where the
+ * The tree as it is shown. An unbranched chain of nodes is a flat list, however long it is; only where the
  * conversation forks are the branches put below the fork, each with the rest of its chain below its first node. So
  * depth grows with forks alone.
  */
@@ -28,7 +28,7 @@ export class BranchModel {
     return this.#nodes.get(id);
   }
 
-  /** What stands on the top level, or below a node. */
+  /** What is on the top level, or below a node. */
   children(node?: TreeNode): TreeNode[] {
     if (node === undefined) {
       const roots = this.#below.get(null) ?? [];
@@ -53,12 +53,12 @@ export class BranchModel {
     return this.#isFork(node);
   }
 
-  /** Whether anything that was added stands below a node. */
+  /** Whether anything that was added is below a node. */
   hasChildren(node: TreeNode): boolean {
     return this.children(node).length > 0;
   }
 
-  /** The chain behind `node`, up to and with the next fork or end. */
+  /** The chain after `node`, up to and with the next fork or end. */
   #rest(node: TreeNode): TreeNode[] {
     const chain: TreeNode[] = [];
     for (let last = node; !this.#isFork(last);) {
@@ -78,7 +78,7 @@ export class BranchModel {
     return node.parentId === null ? undefined : this.#nodes.get(node.parentId);
   }
 
-  /** Whether a node opens a chain that stands below it: the first of a branch, or one root of several. */
+  /** Whether a node opens a chain that is shown below it: the first of a branch, or one root of several. */
   #isHead(node: TreeNode): boolean {
     const above = this.#above(node);
     return above === undefined ? (this.#below.get(null) ?? []).length > 1 : this.#isFork(above);

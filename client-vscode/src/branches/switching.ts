@@ -6,7 +6,7 @@ import { counted, shortTokens } from "../format";
 import { watched } from "../progress/watched";
 import type { NavigatePreviewResult, NavigateResult } from "../protocol.gen";
 
-/** How the branch that is left is told to the one that is entered. */
+/** How the branch that is left is summarized for the one that is entered. */
 interface Telling {
   summarize: boolean;
   instructions?: string;
@@ -38,7 +38,7 @@ async function askHow(preview: NavigatePreviewResult): Promise<Telling | undefin
   const size = `${counted(preview.entriesToSummarize.length, "entry", "entries")}, ${shortTokens(preview.tokens)} tokens`;
   const choices = [
     { label: "No summary", detail: "The branch that is left stays as it is, and the other one knows nothing of it.", choice: "none" },
-    { label: "Summarize", detail: "The other branch is told what happened on this one.", choice: "summary" },
+    { label: "Summarize", detail: "The other branch gets a summary of this one.", choice: "summary" },
     { label: "Summarize with focus…", detail: "The same, and you say what matters.", choice: "focus" },
     { label: "Cancel", detail: "Stay here.", choice: "cancel" },
   ] as const;

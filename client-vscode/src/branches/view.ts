@@ -4,12 +4,14 @@ import type { CoppiceClient } from "../client";
 import type { Conversations } from "../conversations";
 import { entryOf, entryText } from "../entries";
 import { beforeAndAfter } from "../format";
-import type { TreeNode, TreeResult } from "../protocol.gen";
+import type { TreeNode } from "../protocol.gen";
 import { treeItem } from "./item";
+import { TreeListing } from "./listing";
 import { BranchModel } from "./model";
+import { type BranchFilter, branchRows } from "./rows";
 
-const PAGE = 200;
-const SETTLE_MS = 150;
+const PAGE = 1000;
+const SETTLE_MS = 300;
 const TOOLTIP_LENGTH = 1500;
 
 /** The element at the end of a list that is not all there. */
@@ -24,8 +26,9 @@ export class BranchesView implements vscode.TreeDataProvider<Element>, vscode.Di
   readonly #disposables: { dispose(): unknown }[];
   readonly #gains = new Map<string, string>();
   #model = new BranchModel();
-  #leafId: string | null = null;
-  #nextAfter: string | undefined;
+  #listing: TreeListing | undefined;
+  #filter: BranchFilter = "mine";
+  #currentId: string | undefined;
   #loading: Promise<void> | undefined;
   #settling: NodeJS.Timeout | undefined;
 
@@ -37,8 +40,11 @@ export class BranchesView implements vscode.TreeDataProvider<Element>, vscode.Di
     this.#disposables = [
       conversations.onDidChangeActive(() => { this.#reset(); }),
       client.onDidChangeState((state) => { if (state === "running") this.refresh(); }),
-      client.onNotification("coppice/conversationChanged", ({ conversationId }) => {
-        if (conversationId === conversations.active) this.refresh();
+      client.onNotification("coppice/conversationChanged", ({ conversationId, changes }) => {
+        if (conversationId !== conversations.active) return;
+        // Entries do not change, but for their marks.
+        if (changes.includes("labels") || changes.includes("pins")) this.#listing = undefined;
+        this.refresh();
       }),
       vscode.window.createTreeView("coppice.branches", { treeDataProvider: this, showCollapseAll: true }),
       this.#changes,
@@ -55,32 +61,36 @@ export class BranchesView implements vscode.TreeDataProvider<Element>, vscode.Di
   }
 
   async showMore(): Promise<void> {
-    const model = this.#model;
-    const page = await this.#page(this.#conversations.active, this.#nextAfter);
-    if (model !== this.#model) return;
-    model.add(page.nodes);
-    this.#nextAfter = page.nextAfter;
+    const listing = this.#listing;
+    await listing?.update(listing.nodes.length + PAGE);
+    if (listing !== this.#listing) return;
+    this.#build();
     this.#changes.fire(undefined);
   }
 
-  /** The node of an entry, where it has been listed. */
-  node(id: string): TreeNode | undefined {
-    return this.#model.get(id);
+  get filter(): BranchFilter {
+    return this.#filter;
+  }
+
+  show(filter: BranchFilter): void {
+    this.#filter = filter;
+    this.#build();
+    this.#changes.fire(undefined);
   }
 
   async getChildren(element?: Element): Promise<Element[]> {
     if (element === MORE) return [];
     if (element !== undefined) return this.#model.children(element);
-    this.#loading ??= this.#loadAnew();
+    this.#loading ??= this.#load();
     await this.#loading;
     const top: Element[] = this.#model.children();
-    return this.#nextAfter === undefined ? top : [...top, MORE];
+    return this.#listing?.hasMore === true ? [...top, MORE] : top;
   }
 
   async getTreeItem(element: Element): Promise<vscode.TreeItem> {
     if (element === MORE) return more();
     return treeItem(element, {
-      isLeaf: element.id === this.#leafId,
+      isLeaf: element.id === this.#currentId,
       isFork: this.#model.isFork(element),
       hasChildren: this.#model.hasChildren(element),
       gain: element.type === "compaction" ? await this.#gain(element.id) : undefined,
@@ -106,33 +116,32 @@ export class BranchesView implements vscode.TreeDataProvider<Element>, vscode.Di
   }
 
   #reset(): void {
+    this.#listing = undefined;
     this.#model = new BranchModel();
     this.#gains.clear();
-    this.#nextAfter = undefined;
     this.#loading = undefined;
     this.#changes.fire(undefined);
   }
 
-  /** As much as was shown before, from the start. What is shown is exchanged when all of it is there. */
-  async #loadAnew(): Promise<void> {
-    const wanted = Math.max(this.#model.size, PAGE);
+  /** What is shown is exchanged when all of it is there. */
+  async #load(): Promise<void> {
     const conversationId = this.#conversations.active;
-    const model = new BranchModel();
-    let page = await this.#page(conversationId, undefined);
-    model.add(page.nodes);
-    while (page.nextAfter !== undefined && model.size < wanted) {
-      page = await this.#page(conversationId, page.nextAfter);
-      model.add(page.nodes);
+    if (conversationId === undefined || !this.#client.isAvailable) {
+      this.#listing = undefined;
+    } else {
+      const listing = (this.#listing ??= new TreeListing((after) =>
+        this.#client.request("coppice/tree", { conversationId, mode: "all", limit: PAGE, after: after ?? null })));
+      await listing.update();
+      if (listing !== this.#listing) return;
     }
-    if (conversationId !== this.#conversations.active) return;
-    this.#model = model;
-    this.#leafId = page.leafId;
-    this.#nextAfter = page.nextAfter;
+    this.#build();
   }
 
-  async #page(conversationId: string | undefined, after: string | undefined): Promise<TreeResult> {
-    if (conversationId === undefined || this.#client.state === "failed") return { nodes: [], leafId: null };
-    return this.#client.request("coppice/tree", { conversationId, mode: "branches", limit: PAGE, after: after ?? null });
+  #build(): void {
+    const { rows, currentId } = branchRows(this.#listing?.nodes ?? [], this.#listing?.leafId ?? null, this.#filter);
+    this.#model = new BranchModel();
+    this.#model.add(rows);
+    this.#currentId = currentId;
   }
 
   async #gain(entryId: string): Promise<string | undefined> {

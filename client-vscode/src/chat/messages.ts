@@ -5,7 +5,10 @@
  */
 import * as v from "valibot";
 
-import type { Conversation, Entry, LossReport, PromptUpdate, UsageState } from "../protocol.gen";
+import type { Verdicts } from "../agent/review";
+import type { PendingApproval } from "../approvals/approval";
+import { composerFromPage, composerToPage } from "../context/messages";
+import type { Conversation, Entry, LossReport, OutlineResult, PromptUpdate, UsageState } from "../protocol.gen";
 
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
 const text = v.pipe(v.string(), v.maxLength(4_000_000));
@@ -13,6 +16,11 @@ const text = v.pipe(v.string(), v.maxLength(4_000_000));
 /** Commands of the extension that the page may run, without arguments. */
 export const PAGE_COMMANDS = [
   "coppice.setUpModel",
+  "coppice.pickModel",
+  "coppice.setApiKey",
+  "coppice.installServer",
+  "coppice.cancelInstallation",
+  "coppice.chooseServer",
   "coppice.restartServer",
   "coppice.showLog",
   "coppice.importConversation",
@@ -21,7 +29,7 @@ export const PAGE_COMMANDS = [
 /** What outlives the page: by conversation, what was typed and not sent, and where its reader had scrolled up to. */
 const memory = v.object({
   drafts: v.record(v.string(), text),
-  /** Pixels that the item of an entry stands above the upper edge. */
+  /** Pixels that the item of an entry is above the upper edge. */
   places: v.record(v.string(), v.object({ entry: v.string(), above: v.number() })),
 });
 
@@ -33,8 +41,8 @@ const fromPage = v.variant("type", [
   v.object({ type: v.literal("stop") }),
   v.object({ type: v.literal("compact") }),
   v.object({ type: v.literal("undoCompaction"), entryId: id }),
-  /** Goes back to before a message of the user's; its text comes back as `input`. */
-  v.object({ type: v.literal("edit"), entryId: id }),
+  /** Sends a message of the user's again on a branch of its own, with another `text` where there is one. */
+  v.object({ type: v.literal("resend"), entryId: id, text: v.optional(v.pipe(text, v.minLength(1))) }),
   v.object({ type: v.literal("showEarlier"), before: id }),
   /** Asks for the tokens by kind. */
   v.object({ type: v.literal("showUsage") }),
@@ -46,6 +54,31 @@ const fromPage = v.variant("type", [
   v.object({ type: v.literal("openLink"), href: v.pipe(v.string(), v.maxLength(8000)) }),
   v.object({ type: v.literal("copy"), text }),
   v.object({ type: v.literal("run"), command: v.picklist(PAGE_COMMANDS) }),
+  /** Answers an approval that waits. */
+  v.object({
+    type: v.literal("decide"),
+    id,
+    decision: v.variant("kind", [
+      v.object({ kind: v.literal("allow") }),
+      v.object({ kind: v.literal("allowConversation") }),
+      v.object({ kind: v.literal("deny"), message: v.optional(v.pipe(v.string(), v.maxLength(20_000))) }),
+    ]),
+  }),
+  /** Keeps an edit of a model, undoes it, or opens it in the editor's view of differences. */
+  v.object({ type: v.literal("reviewEdit"), entryId: id, toolCallId: id, action: v.picklist(["keep", "undo", "open"]) }),
+  ...composerFromPage,
+  /** Restores the files as they were at a message, from the edits that were made after it. */
+  v.object({ type: v.literal("restoreFiles"), entryId: id }),
+  /** Takes code of a message into an editor: at the cursor, or where the user says. */
+  v.object({ type: v.literal("applyCode"), text, language: v.pipe(v.string(), v.maxLength(100)), action: v.picklist(["insert", "apply"]) }),
+  /** Marks a message, makes a conversation of the path to it, or goes back to it. */
+  v.object({ type: v.literal("onMessage"), entryId: id, action: v.picklist(["pin", "unpin", "label", "fork", "goTo"]) }),
+  /** Goes to the end of the branch that begins with an entry. */
+  v.object({ type: v.literal("showAlternative"), entryId: id }),
+  /** Shows an entry, named by its id or by the id's first characters: on the path, or else on a branch of its own. */
+  v.object({ type: v.literal("showEntry"), entryId: id }),
+  /** Goes to the branch that is looked at, or leaves it. */
+  v.object({ type: v.literal("endPreview"), action: v.picklist(["goTo", "close"]) }),
   /** Has the model of the last `modelOffer` answer from now on. */
   v.object({ type: v.literal("takeModel") }),
 ]);
@@ -67,9 +100,13 @@ const work = v.object({
 const toPage = v.variant("type", [
   v.object({
     type: v.literal("server"),
-    state: v.picklist(["starting", "running", "stopped"]),
+    /** `absent`: there is no program to run; `canInstall` says whether the extension brings one. */
+    state: v.picklist(["absent", "installing", "starting", "running", "failed", "stopped"]),
     message: v.optional(v.string()),
+    canInstall: v.optional(v.boolean()),
   }),
+  /** Which model answers; `problem` says why none can. */
+  v.object({ type: v.literal("model"), name: v.optional(v.string()), problem: v.optional(v.string()) }),
   /** What the page asked to be remembered, before anything is shown. */
   v.object({ type: v.literal("memory"), memory }),
   v.object({ type: v.literal("conversations"), conversations: v.array(object<Conversation>()) }),
@@ -81,18 +118,31 @@ const toPage = v.variant("type", [
     nextBefore: v.optional(id),
     usage: v.optional(object<UsageState>()),
     running: v.boolean(),
+    /** The turn runs in another window or program. */
+    elsewhere: v.optional(v.boolean()),
     work: v.optional(work),
+    outline: v.optional(object<OutlineResult>()),
+    /** The path is that of a branch that is only looked at; `leafId` is its end. */
+    preview: v.optional(v.object({ leafId: id })),
   }),
+  /** What is shown around the messages has changed. */
+  v.object({ type: v.literal("outline"), conversationId: id, outline: object<OutlineResult>() }),
   /** The shown conversation has another name now. */
   v.object({ type: v.literal("renamed"), conversation: object<Conversation>() }),
   v.object({ type: v.literal("earlier"), conversationId: id, entries, nextBefore: v.optional(id) }),
   /** The path has grown by these. */
   v.object({ type: v.literal("grown"), conversationId: id, entries }),
-  v.object({ type: v.literal("update"), conversationId: id, update: object<PromptUpdate>() }),
-  v.object({ type: v.literal("turn"), conversationId: id, running: v.boolean() }),
+  /** `at`: when it came. */
+  v.object({ type: v.literal("update"), conversationId: id, update: object<PromptUpdate>(), at: v.optional(v.string()) }),
+  v.object({ type: v.literal("turn"), conversationId: id, running: v.boolean(), elsewhere: v.optional(v.boolean()) }),
   v.object({ type: v.literal("work"), conversationId: id, work: v.optional(work) }),
   v.object({ type: v.literal("usage"), conversationId: id, usage: object<UsageState>() }),
-  /** What only the answer to a compaction tells; it is not stored. */
+  /** Every approval that waits, of any conversation. */
+  v.object({ type: v.literal("approvals"), approvals: v.array(object<PendingApproval>()) }),
+  /** What became of the edits of models, by the id of the tool call. */
+  v.object({ type: v.literal("edits"), verdicts: object<Verdicts>() }),
+  ...composerToPage,
+  /** What only the answer to a compaction holds; it is not stored. */
   v.object({
     type: v.literal("compacted"),
     entryId: id,
@@ -107,9 +157,16 @@ const toPage = v.variant("type", [
   }),
   /** The model of VS Code that could answer where none is set; without a name there is none. */
   v.object({ type: v.literal("modelOffer"), name: v.optional(v.string()) }),
-  /** Puts text into the input; with `ifEmpty` only where the user has not begun another. */
-  v.object({ type: v.literal("input"), text, ifEmpty: v.optional(v.boolean()) }),
+  /**
+   * Puts text into the input of a conversation, whether or not it is shown; with `ifEmpty` only where nothing is written
+   * there. An empty `conversationId` is the one that the first message will make.
+   */
+  v.object({ type: v.literal("input"), conversationId: v.string(), text, ifEmpty: v.optional(v.boolean()) }),
+  /** A turn ended with an error that its last reply shows; `kind` says which, as far as a button can help. */
+  v.object({ type: v.literal("turnFailed"), conversationId: id, kind: v.optional(v.picklist(["auth", "not-found"])) }),
   v.object({ type: v.literal("focus") }),
+  /** Scrolls to an entry of a conversation, once that is shown, and highlights it. */
+  v.object({ type: v.literal("reveal"), conversationId: id, entryId: id }),
   v.object({ type: v.literal("preferences"), enterSends: v.boolean() }),
 ]);
 
@@ -119,13 +176,13 @@ export type Memory = v.InferOutput<typeof memory>;
 export type Work = v.InferOutput<typeof work>;
 export type PageCommand = (typeof PAGE_COMMANDS)[number];
 
-/** What the page said, or nothing when it is no message of ours. */
+/** What the page sent, or nothing when it is no message of ours. */
 export function fromPageMessage(value: unknown): FromPage | undefined {
   const parsed = v.safeParse(fromPage, value);
   return parsed.success ? parsed.output : undefined;
 }
 
-/** What the host said, or nothing when it is no message of ours. */
+/** What the host sent, or nothing when it is no message of ours. */
 export function toPageMessage(value: unknown): ToPage | undefined {
   const parsed = v.safeParse(toPage, value);
   return parsed.success ? parsed.output : undefined;

@@ -4,7 +4,7 @@ import { setEditorModel } from "../settings/personal";
 import type { ToPage } from "./messages";
 
 /**
- * The model of VS Code that the page offers once the server has said that none is set. It is the user who takes it:
+ * The model of VS Code that the page offers once the server has reported that none is set. It is the user who takes it:
  * an editor's settings rank above the user's `settings.toml`, which a model that took itself would overrule.
  */
 export class ModelOffer implements vscode.Disposable {
@@ -20,10 +20,10 @@ export class ModelOffer implements vscode.Disposable {
     });
   }
 
-  /** Tells the page of the first model that there is, and of every change until one is taken. */
-  async make(): Promise<void> {
-    this.#isWanted = true;
-    await this.#look();
+  /** While an offer is wanted, the page is sent the first model that there is, and of every change. */
+  async want(isWanted: boolean): Promise<void> {
+    this.#isWanted = isWanted;
+    if (isWanted) await this.#look();
   }
 
   async take(): Promise<void> {

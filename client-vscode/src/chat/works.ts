@@ -14,15 +14,15 @@ type Listener = (conversationId: string, work: Work | undefined) => void;
  */
 export class Works implements vscode.Disposable {
   readonly #active: () => string | undefined;
-  readonly #tell: Listener;
+  readonly #report: Listener;
   readonly #compacting: string[] = [];
   readonly #owners = new Map<string | number, string>();
   readonly #works = new Map<string, Work>();
   readonly #listening: { dispose(): unknown }[];
 
-  constructor(client: CoppiceClient, active: () => string | undefined, tell: Listener) {
+  constructor(client: CoppiceClient, active: () => string | undefined, report: Listener) {
     this.#active = active;
-    this.#tell = tell;
+    this.#report = report;
     this.#listening = [
       client.onNotification("coppice/compactionStarted", ({ conversationId }) => {
         this.#compacting.push(conversationId);
@@ -65,6 +65,6 @@ export class Works implements vscode.Disposable {
   #put(conversationId: string, work: Work | undefined): void {
     if (work === undefined) this.#works.delete(conversationId);
     else this.#works.set(conversationId, work);
-    this.#tell(conversationId, work);
+    this.#report(conversationId, work);
   }
 }

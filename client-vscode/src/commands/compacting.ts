@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import type { CoppiceClient } from "../client";
 import type { Conversations } from "../conversations";
 import { beforeAndAfter } from "../format";
+import { notify } from "../notify";
 import { watched } from "../progress/watched";
 import type { CompactionEnded } from "../protocol.gen";
 import type { Commands } from "./registry";
@@ -29,34 +30,34 @@ export function registerCompactionCommands(
       // A menu of a view gives other things.
       compactionId: typeof compactionId === "string" ? compactionId : null,
     });
-    void vscode.window.showInformationMessage("The compaction is undone. It stays in the tree.");
+    void notify.info("The compaction is undone. It stays in the tree.");
   });
   commands.add("coppice.cancelWork", async () => {
     const { cancelled } = await client.request("coppice/cancel", { conversationId: conversations.current });
-    if (cancelled.length === 0) void vscode.window.showInformationMessage("Nothing is running.");
+    if (cancelled.length === 0) void notify.info("Nothing is running.");
   });
   commands.add("coppice.status.work", async () => {
     const work = client.progress.latest;
     if (work === undefined) return;
     const message = [work.title, work.message].filter((part) => part !== undefined).join(": ");
-    const chosen = await vscode.window.showInformationMessage(message, "Stop");
+    const chosen = await notify.info(message, "Stop");
     if (chosen === "Stop") await vscode.commands.executeCommand("coppice.cancelWork");
   });
   context.subscriptions.push(
     client.onNotification("coppice/compactionEnded", (ended) => {
-      if (ended.conversationId === conversations.active) void tell(ended);
+      if (ended.conversationId === conversations.active) void notifyEnded(ended);
     }),
   );
 }
 
-/** What a compaction came to. A failed one that was asked for is told by its command. */
-async function tell({ status, reason, tokensBefore, tokensAfter, entryId, error }: CompactionEnded): Promise<void> {
+/** What a compaction came to. A failed one that was asked for is reported by its command. */
+async function notifyEnded({ status, reason, tokensBefore, tokensAfter, entryId, error }: CompactionEnded): Promise<void> {
   if (status === "failed" && reason !== "manual") {
-    void vscode.window.showWarningMessage(`The conversation could not be compacted. ${error ?? ""}`.trim());
+    void notify.warn(`The conversation could not be compacted. ${error ?? ""}`.trim());
   }
   if (status !== "completed" || tokensBefore === undefined || tokensAfter === undefined) return;
   const message = `Compacted: ${beforeAndAfter(tokensBefore, tokensAfter)}`;
-  const chosen = await vscode.window.showInformationMessage(message, "Undo", "Show What the Model Sees");
+  const chosen = await notify.info(message, "Undo", "Show What the Model Sees");
   if (chosen === "Undo") await vscode.commands.executeCommand("coppice.undoCompaction", entryId);
   if (chosen !== undefined && chosen !== "Undo") await vscode.commands.executeCommand("coppice.showContext");
 }

@@ -1,12 +1,17 @@
 import * as vscode from "vscode";
 
 import type { Chat } from "../chat/panel";
-import { switchBranch } from "../branches/switching";
 import type { CoppiceClient } from "../client";
+import { conversationOf } from "../conversation-list/commands";
+import { loss, title } from "../conversation-list/model";
 import type { Conversations } from "../conversations";
+import { notify } from "../notify";
 import { forkConversation } from "./forking";
-import { pickConversation, pickFolder, pickHit, title } from "./pickers";
+import { pickConversation, pickFolder, pickHit } from "./pickers";
 import type { Commands } from "./registry";
+
+/** Nodes of a tree whose ends are counted. */
+const MOST_COUNTED = 1000;
 
 /** The palette's commands on whole conversations. */
 export function registerConversationCommands(
@@ -27,20 +32,22 @@ export function registerConversationCommands(
     await conversations.select(picked.id);
     chat.focus();
   });
-  commands.add("coppice.renameConversation", async () => {
-    const conversationId = conversations.current;
+  commands.add("coppice.renameConversation", async (row?: unknown) => {
+    const conversationId = conversationOf(row) ?? conversations.current;
     const { conversation } = await client.request("coppice/conversation/get", { conversationId });
     const value = conversation.name ?? title(conversation);
     const validateInput = (given: string) => (given.trim() === "" ? "A name has at least one character." : undefined);
     const name = await vscode.window.showInputBox({ title: "Rename Conversation", value, validateInput });
     if (name !== undefined) await client.request("coppice/conversation/rename", { conversationId, name: name.trim() });
   });
-  commands.add("coppice.deleteConversation", async () => {
-    const conversationId = conversations.current;
-    const { conversation } = await client.request("coppice/conversation/get", { conversationId });
-    const detail = "All its branches are deleted from this machine, and this cannot be undone. Export it first to keep a copy.";
-    const message = `Delete “${title(conversation)}”?`;
-    const chosen = await vscode.window.showWarningMessage(message, { modal: true, detail }, "Delete");
+  commands.add("coppice.deleteConversation", async (row?: unknown) => {
+    const conversationId = conversationOf(row) ?? conversations.current;
+    const [{ conversation }, { nodes }] = await Promise.all([
+      client.request("coppice/conversation/get", { conversationId }),
+      client.request("coppice/tree", { conversationId, mode: "branches", limit: MOST_COUNTED }),
+    ]);
+    const branches = nodes.filter(({ childCount }) => childCount === 0).length;
+    const chosen = await notify.confirm(`Delete “${title(conversation)}”?`, loss(conversation, branches), "Delete");
     if (chosen !== "Delete") return;
     await client.request("coppice/conversation/delete", { conversationId });
     if (conversations.active === conversationId) await conversations.select(undefined);
@@ -49,8 +56,6 @@ export function registerConversationCommands(
   commands.add("coppice.searchConversations", async () => {
     const hit = await pickHit(client);
     if (hit === undefined) return;
-    await conversations.select(hit.conversationId);
-    if (hit.onCurrentBranch) chat.focus();
-    else await switchBranch(client, chat, hit.conversationId, hit.entryId);
+    chat.reveal(hit.conversationId, hit.entryId, hit.onCurrentBranch);
   });
 }

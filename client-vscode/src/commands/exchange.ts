@@ -4,9 +4,13 @@ import * as vscode from "vscode";
 
 import type { Chat } from "../chat/panel";
 import type { CoppiceClient } from "../client";
+import { conversationOf } from "../conversation-list/commands";
+import { title } from "../conversation-list/model";
 import type { Conversations } from "../conversations";
 import { counted } from "../format";
-import { pickFolder, title } from "./pickers";
+import { notify } from "../notify";
+import { pickTranscript, transcriptsHere } from "../transcripts/offered";
+import { pickFolder } from "./pickers";
 import type { Commands } from "./registry";
 
 const FORMATS = [
@@ -24,8 +28,9 @@ export function registerExchangeCommands(
   log: vscode.LogOutputChannel,
 ): void {
   commands.add("coppice.importConversation", async () => {
-    const filters = { "Session files": ["jsonl"], "All files": ["*"] };
-    const [file] = (await vscode.window.showOpenDialog({ title: "Import Conversation", openLabel: "Import", filters })) ?? [];
+    const [transcripts, known] = await Promise.all([transcriptsHere(), client.request("coppice/conversation/list", {})]);
+    const picked = await pickTranscript(transcripts, known.conversations);
+    const file = picked === "another" ? await openFile() : picked;
     if (file === undefined) return;
     const folder = await pickFolder("Import Conversation");
     if (folder === undefined) return;
@@ -39,8 +44,8 @@ export function registerExchangeCommands(
     chat.focus();
     await tellWarnings(warnings, log);
   });
-  commands.add("coppice.exportConversation", async () => {
-    const conversationId = conversations.current;
+  commands.add("coppice.exportConversation", async (chosenRow?: unknown) => {
+    const conversationId = conversationOf(chosenRow) ?? conversations.current;
     const picked = await vscode.window.showQuickPick(FORMATS, { title: "Export Conversation" });
     if (picked === undefined) return;
     const { conversation } = await client.request("coppice/conversation/get", { conversationId });
@@ -52,16 +57,24 @@ export function registerExchangeCommands(
       defaultUri: vscode.Uri.joinPath(folder, `${name}.${picked.ending}`),
     });
     if (file === undefined) return;
-    await client.request("coppice/conversation/export", { conversationId, format: picked.format, uri: file.toString() });
-    const chosen = await vscode.window.showInformationMessage("The conversation is exported.", "Open");
+    // The dialog has asked before it gave the name of a file that exists.
+    const target = { format: picked.format, uri: file.toString(), overwrite: true };
+    await client.request("coppice/conversation/export", { conversationId, ...target });
+    const chosen = await notify.info("The conversation is exported.", "Open");
     if (chosen === "Open") await vscode.window.showTextDocument(file);
   });
+}
+
+async function openFile(): Promise<vscode.Uri | undefined> {
+  const filters = { "Session files": ["jsonl"], "All files": ["*"] };
+  const [file] = (await vscode.window.showOpenDialog({ title: "Import Conversation", openLabel: "Import", filters })) ?? [];
+  return file;
 }
 
 async function tellWarnings(warnings: string[], log: vscode.LogOutputChannel): Promise<void> {
   if (warnings.length === 0) return;
   for (const warning of warnings) log.warn(`Import: ${warning}`);
-  const chosen = await vscode.window.showWarningMessage(
+  const chosen = await notify.warn(
     `The conversation is imported, with ${counted(warnings.length, "warning")}.`,
     "Open Log",
   );

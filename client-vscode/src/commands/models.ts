@@ -1,9 +1,12 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { variableAfter } from "../models/endpoints";
 import { type Keys, OWN_VARIABLE } from "../models/keys";
 import { enabledTools } from "../models/tools";
+import { notify } from "../notify";
 import { setEditorModel, setPersonal } from "../settings/personal";
+import { chooseModel, chooseWindow, isUsable } from "./choose-model";
 import type { Commands } from "./registry";
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -13,6 +16,7 @@ type Provider = "editor" | "openai" | "anthropic" | "none";
 /** Which model answers, its key, and the tools it may use. All of it is the user's own, and never the workspace's. */
 export function registerModelCommands(commands: Commands, client: CoppiceClient, keys: Keys): void {
   commands.add("coppice.setUpModel", () => setUpModel(client, keys));
+  commands.add("coppice.pickModel", () => pickModel(client, keys));
   commands.add("coppice.setApiKey", async () => {
     const name = await pickVariable("Set API Key", variables());
     if (name !== undefined) await askForKey(client, keys, name);
@@ -50,6 +54,25 @@ async function setUpModel(client: CoppiceClient, keys: Keys): Promise<void> {
   }
 }
 
+/** Another model of the endpoint, or of VS Code, that answers now. */
+async function pickModel(client: CoppiceClient, keys: Keys): Promise<void> {
+  const settings = vscode.workspace.getConfiguration("coppice");
+  const provider = settings.get<Provider>("model.provider", "none");
+  if (provider === "none") return setUpModel(client, keys);
+  const elsewhere = "Another Endpoint…";
+  const here = "Another Model of This Endpoint";
+  const picked = await vscode.window.showQuickPick([here, elsewhere], { title: settings.get<string | null>("model.name") ?? "Model" });
+  if (picked === elsewhere) return setUpModel(client, keys);
+  if (picked === undefined) return undefined;
+  if (provider === "editor") return useEditor(await vscode.lm.selectChatModels());
+  const variable = variableOf("model");
+  const endpoint = { provider, baseUrl: settings.get<string | null>("model.baseUrl") ?? "", key: variable === undefined ? undefined : await keys.get(variable) };
+  const model = await chooseModel(endpoint, settings.get<string | null>("model.name") ?? "");
+  const contextWindow = model === undefined ? undefined : await chooseWindow(model);
+  if (model === undefined || contextWindow === undefined || !(await isUsable(endpoint, model.id))) return undefined;
+  return setPersonal({ "model.name": model.id, "model.contextWindow": contextWindow ?? undefined });
+}
+
 async function useEditor(offered: vscode.LanguageModelChat[]): Promise<void> {
   if (offered.length === 0) throw new Error("VS Code offers no language model at the moment. Install an extension that brings some.");
   const items = offered.map((model) => ({ label: model.name, description: `${model.vendor} ${model.family}`, model }));
@@ -65,12 +88,22 @@ async function useEndpoint(client: CoppiceClient, keys: Keys, provider: "openai"
   const prompt = "The endpoint, ending in /v1. Empty: OpenAI's own.";
   const baseUrl = isOpen ? await vscode.window.showInputBox({ title: "Endpoint", prompt, value, validateInput: notAnAddress }) : "";
   if (baseUrl === undefined) return;
-  const validateInput = (given: string) => (given.trim() === "" ? "A model has a name." : undefined);
-  const known = settings.get<string | null>("model.name") ?? "";
-  const name = await vscode.window.showInputBox({ title: "Model", prompt: "The model's name, as the provider writes it.", value: known, validateInput });
-  if (name === undefined) return;
-  await setPersonal({ "model.provider": provider, "model.baseUrl": baseUrl.trim() || undefined, "model.name": name.trim() });
-  await askForKey(client, keys, variableOf("model") ?? OWN_VARIABLE);
+  const before = { provider: settings.get<string>("model.provider", "none"), baseUrl: value };
+  const after = { provider, baseUrl: baseUrl.trim() };
+  const prompted = "Kept in VS Code's secret storage for this endpoint alone. Empty: the key that was set for it, if any.";
+  const key = (await vscode.window.showInputBox({ title: "API Key", prompt: prompted, password: true, ignoreFocusOut: true }))?.trim();
+  if (key === undefined) return;
+  const variable = variableAfter({ before, after, variable: variableOf("model"), kept: keys.names, isEntered: key !== "" });
+  const endpoint = { provider, baseUrl: after.baseUrl, key: key || (variable === undefined ? undefined : await keys.get(variable)) };
+  const model = await chooseModel(endpoint, settings.get<string | null>("model.name") ?? "");
+  const contextWindow = model === undefined ? undefined : await chooseWindow(model);
+  if (model === undefined || contextWindow === undefined || !(await isUsable(endpoint, model.id))) return;
+  // The variable goes first: at no moment is it set with an endpoint that it was not set for.
+  if (variable !== variableOf("model")) await setPersonal({ "model.apiKeyEnv": undefined });
+  await setPersonal({ "model.provider": provider, "model.baseUrl": after.baseUrl || undefined, "model.name": model.id, "model.contextWindow": contextWindow ?? undefined });
+  if (key !== "" && variable !== undefined) await keys.set(variable, key);
+  if (variable !== undefined) await setPersonal({ "model.apiKeyEnv": variable });
+  await client.restart();
 }
 
 function notAnAddress(given: string): string | undefined {
@@ -98,7 +131,7 @@ function variableOf(who: "model" | "summarizer"): string | undefined {
 }
 
 async function pickVariable(title: string, names: string[]): Promise<string | undefined> {
-  if (names.length === 0) void vscode.window.showInformationMessage("No key is kept.");
+  if (names.length === 0) void notify.info("No key is kept.");
   return names.length < 2 ? names[0] : vscode.window.showQuickPick(names, { title, placeHolder: "Which one?" });
 }
 

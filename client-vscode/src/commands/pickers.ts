@@ -1,18 +1,15 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { title } from "../conversation-list/model";
 import { sentence } from "../errors";
 import { counted, oneLine } from "../format";
 import type { Conversation, SearchHit } from "../protocol.gen";
 
-const MOST_CONVERSATIONS = 200;
+export const MOST_CONVERSATIONS = 200;
 const MOST_HITS = 50;
 const TYPING_MS = 200;
 const SEARCH = "Search Conversations";
-
-export function title({ name, firstMessage }: Conversation): string {
-  return oneLine(name ?? firstMessage ?? "", 80) || "New conversation";
-}
 
 /** The folder that a conversation is to belong to: asked where there are several, `none` where there is none. */
 export async function pickFolder(what: string): Promise<vscode.WorkspaceFolder | "none" | undefined> {
@@ -45,9 +42,11 @@ interface HitItem extends vscode.QuickPickItem {
 export function pickHit(client: CoppiceClient): Promise<SearchHit | undefined> {
   const pick = vscode.window.createQuickPick<HitItem>();
   pick.title = SEARCH;
-  pick.placeholder = "Words that were said, on any branch";
+  pick.placeholder = "Words of any branch";
   let asked = 0;
   let typing: NodeJS.Timeout | undefined;
+  const titles = client.request("coppice/conversation/list", { limit: MOST_CONVERSATIONS })
+    .then(({ conversations }) => new Map(conversations.map((each) => [each.id, title(each)])), () => new Map<string, string>());
 
   const search = async (query: string): Promise<void> => {
     const question = ++asked;
@@ -60,7 +59,8 @@ export function pickHit(client: CoppiceClient): Promise<SearchHit | undefined> {
       const { hits } = await client.request("coppice/conversation/search", { query, limit: MOST_HITS });
       if (question !== asked) return;
       pick.title = SEARCH;
-      pick.items = hits.map(hitItem);
+      const names = await titles;
+      pick.items = hits.map((hit) => hitItem(hit, names.get(hit.conversationId) ?? ""));
     } catch (error) {
       if (question === asked) pick.title = `${SEARCH}: ${sentence(error)}`;
     } finally {
@@ -87,11 +87,30 @@ export function pickHit(client: CoppiceClient): Promise<SearchHit | undefined> {
   });
 }
 
-function hitItem(hit: SearchHit): HitItem {
+const SPEAKERS: Readonly<Record<string, string>> = {
+  user: "You",
+  assistant: "Assistant",
+  toolResult: "Tool",
+  bashExecution: "Command",
+  developer: "Instructions",
+  system: "System prompt",
+  compaction: "Summary",
+  branch_summary: "Branch summary",
+  label: "Label",
+  session_info: "Name",
+  file_activity: "Files",
+};
+
+/** Who wrote what was found. */
+export function speaker({ type, role }: Pick<SearchHit, "type" | "role">): string {
+  return SPEAKERS[role ?? type] ?? "Extension";
+}
+
+function hitItem(hit: SearchHit, conversation: string): HitItem {
   return {
     label: oneLine(hit.snippet, 160),
     description: hit.onCurrentBranch ? "" : "another branch",
-    detail: new Date(hit.timestamp).toLocaleString(),
+    detail: [conversation, speaker(hit), new Date(hit.timestamp).toLocaleString()].filter((part) => part !== "").join(" · "),
     // The server has matched; the editor's own filter would hide what it found by other forms of a word.
     alwaysShow: true,
     hit,

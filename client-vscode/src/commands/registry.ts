@@ -1,14 +1,16 @@
 import * as vscode from "vscode";
 
 import { CoppiceError, NoServerError, sentence } from "../errors";
-import type { Servers } from "../server/servers";
+import { notify, plain } from "../notify";
 
-/** The palette's commands. What one throws is shown to the user, with a way on where there is one. */
+/** How long a remark stays in the status bar, in milliseconds; a guess. */
+const QUIET_MS = 6000;
+
+/** The palette's commands. What one throws is shown to the user, with an action that helps where there is one. */
 export class Commands {
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly log: vscode.LogOutputChannel,
-    private readonly servers: Servers,
   ) {}
 
   add<Arguments extends unknown[]>(id: `coppice.${string}`, run: (...given: Arguments) => Promise<unknown>): void {
@@ -26,14 +28,19 @@ export class Commands {
   async #show(error: unknown): Promise<void> {
     if (error instanceof vscode.CancellationError) return;
     if (error instanceof NoServerError) {
-      await this.servers.offer(error.message);
+      // The chat offers to install one.
+      await vscode.commands.executeCommand("coppice.chat.focus");
+      return;
+    }
+    if (error instanceof CoppiceError && error.code === "nothing-to-compact") {
+      vscode.window.setStatusBarMessage(plain(error.message), QUIET_MS);
       return;
     }
     const isExpected = error instanceof CoppiceError;
     if (!isExpected) this.log.error(error instanceof Error ? error : String(error));
-    const way = isExpected ? (error.code === "no-model" ? ["Set Up Model…"] : []) : ["Open Log"];
-    const chosen = await vscode.window.showErrorMessage(sentence(error), ...way);
-    if (chosen === "Set Up Model…") await vscode.commands.executeCommand("coppice.setUpModel");
+    const actions = isExpected ? (error.code === "no-model" ? ["Choose a Model…"] : []) : ["Open Log"];
+    const chosen = await notify.error(sentence(error), ...actions);
+    if (chosen === "Choose a Model…") await vscode.commands.executeCommand("coppice.setUpModel");
     if (chosen === "Open Log") this.log.show();
   }
 }

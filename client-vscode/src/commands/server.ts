@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { sentence } from "../errors";
 import type { Servers } from "../server/servers";
 import type { Commands } from "./registry";
 
@@ -12,12 +13,14 @@ export function registerServerCommands(
   log: vscode.LogOutputChannel,
 ): void {
   commands.add("coppice.restartServer", () => client.restart());
+  commands.add("coppice.cancelInstallation", async () => { await Promise.resolve(); servers.cancelInstallation(); });
   commands.add("coppice.chooseServer", () => servers.choose());
   commands.add("coppice.showLog", async () => { await Promise.resolve(); log.show(); });
+  // The chat shows how far the installation is, and what went wrong.
   commands.add("coppice.installServer", async () => {
-    await servers.install();
-    await client.restart();
-    void vscode.window.showInformationMessage("The Coppice server is installed.");
+    await vscode.commands.executeCommand("coppice.chat.focus");
+    const isInstalled = await servers.install().then(() => true, (error: unknown) => { log.warn(sentence(error)); return false; });
+    if (isInstalled) await client.restart();
   });
   context.subscriptions.push(
     vscode.workspace.onDidChangeConfiguration((event) => {

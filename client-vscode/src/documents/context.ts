@@ -4,7 +4,7 @@ import type { CoppiceClient } from "../client";
 import type { Commands } from "../commands/registry";
 import type { Conversations } from "../conversations";
 import { CoppiceError } from "../errors";
-import { shortTokens } from "../format";
+import { contextText } from "./context-text";
 
 const SCHEME = "coppice-context";
 
@@ -20,9 +20,7 @@ export function registerContextDocument(
     onDidChange: changes.event,
     provideTextDocumentContent: async ({ query: conversationId }, token) => {
       try {
-        const { messages, system, tokens } = await client.request("coppice/context", { conversationId, format: "text" }, token);
-        const text = typeof messages === "string" ? messages : JSON.stringify(messages, undefined, 2);
-        return [`${shortTokens(tokens)} tokens`, system, text].filter((part) => part !== undefined).join("\n\n");
+        return contextText(await client.request("coppice/context", { conversationId, format: "openai" }, token));
       } catch (error) {
         if (error instanceof CoppiceError && error.code === "unknown-conversation") return "This conversation is deleted.";
         throw error;
@@ -45,5 +43,5 @@ export function registerContextDocument(
 }
 
 function address(conversationId: string): vscode.Uri {
-  return vscode.Uri.from({ scheme: SCHEME, path: "/What the Model Sees.txt", query: conversationId });
+  return vscode.Uri.from({ scheme: SCHEME, path: "/What the Model Sees", query: conversationId });
 }

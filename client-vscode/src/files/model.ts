@@ -1,5 +1,5 @@
-import { counted } from "../format";
-import type { FileRecord, FilesResult } from "../protocol.gen";
+import { counted, oneLine } from "../format";
+import type { FileRecord, FilesResult, GitUpdateRecord } from "../protocol.gen";
 
 export type Kind = "modified" | "read" | "deleted";
 
@@ -14,6 +14,14 @@ export interface FileGroup {
   kind: Kind;
   title: string;
   files: TrackedFile[];
+}
+
+/** Files that git replaced at once. They are no work of the conversation. */
+export interface GitUpdate {
+  kind: "git";
+  /** `Checked out feature-x, 400 files` */
+  title: string;
+  commit: string;
 }
 
 const TITLES: Record<Kind, string> = { modified: "Modified", read: "Read", deleted: "Deleted" };
@@ -33,6 +41,22 @@ export function fileGroups({ modifiedFiles, readFiles, deletedFiles, records }: 
       title: TITLES[kind],
       files: paths.map((path) => ({ kind, path, description: described(byPath.get(path)) })),
     }));
+}
+
+const ACTIONS: Record<GitUpdateRecord["action"], string> = {
+  checkout: "Checked out",
+  merge: "Merged",
+  pull: "Pulled",
+  rebase: "Rebased",
+  reset: "Reset to",
+};
+
+/** What git replaced, the newest first. */
+export function gitUpdates({ gitUpdates: updates = [] }: FilesResult): GitUpdate[] {
+  return updates.toReversed().map(({ action, target, commit, files }) => {
+    const named = action === "pull" ? "" : ` ${oneLine(target ?? commit.slice(0, 8))}`;
+    return { kind: "git", title: `${ACTIONS[action]}${named}, ${counted(files, "file")}`, commit };
+  });
 }
 
 function described(record: FileRecord | undefined): string {

@@ -4,20 +4,22 @@ import * as vscode from "vscode";
 import type { CoppiceClient } from "../client";
 import type { Commands } from "../commands/registry";
 import type { Conversations } from "../conversations";
-import { type FileGroup, fileGroups, type TrackedFile } from "./model";
+import { visible } from "../format";
+import { Settling } from "../settling";
+import { type FileGroup, fileGroups, type GitUpdate, gitUpdates, type TrackedFile } from "./model";
 
 const SETTLE_MS = 300;
 
-type Element = FileGroup | TrackedFile;
+type Element = FileGroup | TrackedFile | GitUpdate;
 
 /** The tree view *Files*: what was read and changed in the active conversation. */
 export class FilesView implements vscode.TreeDataProvider<Element>, vscode.Disposable {
   readonly #client: CoppiceClient;
   readonly #conversations: Conversations;
   readonly #changes = new vscode.EventEmitter<undefined>();
+  readonly #settling = new Settling(SETTLE_MS, () => { this.#changes.fire(undefined); });
   readonly #disposables: { dispose(): unknown }[];
   #folder: vscode.Uri | undefined;
-  #settling: NodeJS.Timeout | undefined;
 
   readonly onDidChangeTreeData = this.#changes.event;
 
@@ -26,11 +28,12 @@ export class FilesView implements vscode.TreeDataProvider<Element>, vscode.Dispo
     this.#conversations = conversations;
     this.#disposables = [
       conversations.onDidChangeActive(() => { this.#changes.fire(undefined); }),
-      client.onDidChangeState((state) => { if (state === "running") this.#refresh(); }),
+      client.onDidChangeState((state) => { if (state === "running") this.#settling.soon(); }),
       client.onNotification("coppice/conversationChanged", ({ conversationId }) => {
-        if (conversationId === conversations.active) this.#refresh();
+        if (conversationId === conversations.active) this.#settling.soon();
       }),
       vscode.window.createTreeView("coppice.files", { treeDataProvider: this, showCollapseAll: true }),
+      this.#settling,
       this.#changes,
     ];
   }
@@ -38,16 +41,17 @@ export class FilesView implements vscode.TreeDataProvider<Element>, vscode.Dispo
   async getChildren(element?: Element): Promise<Element[]> {
     if (element !== undefined) return "files" in element ? element.files : [];
     const conversationId = this.#conversations.active;
-    if (conversationId === undefined || this.#client.state === "failed") return [];
+    if (conversationId === undefined || !this.#client.isAvailable) return [];
     const [{ conversation }, files] = await Promise.all([
       this.#client.request("coppice/conversation/get", { conversationId }),
       this.#client.request("coppice/files", { conversationId }),
     ]);
     this.#folder = vscode.Uri.parse(conversation.workspaceUri);
-    return fileGroups(files);
+    return [...fileGroups(files), ...gitUpdates(files)];
   }
 
   getTreeItem(element: Element): vscode.TreeItem {
+    if (element.kind === "git") return gitItem(element);
     return "files" in element ? groupItem(element) : this.#fileItem(element);
   }
 
@@ -58,26 +62,18 @@ export class FilesView implements vscode.TreeDataProvider<Element>, vscode.Dispo
   }
 
   dispose(): void {
-    clearTimeout(this.#settling);
     for (const each of this.#disposables) each.dispose();
-  }
-
-  #refresh(): void {
-    this.#settling ??= setTimeout(() => {
-      this.#settling = undefined;
-      this.#changes.fire(undefined);
-    }, SETTLE_MS);
   }
 
   #fileItem(file: TrackedFile): vscode.TreeItem {
     const folder = dirname(file.path);
-    const item = new vscode.TreeItem(basename(file.path));
+    const item = new vscode.TreeItem(visible(basename(file.path)));
     item.resourceUri = this.uri(file.path);
     item.iconPath = vscode.ThemeIcon.File;
-    item.description = folder === "." ? "" : folder;
-    item.tooltip = `${file.path}\n${file.description}`;
+    item.description = folder === "." ? "" : visible(folder);
+    item.tooltip = visible(`${file.path}\n${file.description}`);
     item.contextValue = file.kind;
-    item.accessibilityInformation = { label: `${file.path}, ${file.kind}, ${file.description}` };
+    item.accessibilityInformation = { label: visible(`${file.path}, ${file.kind}, ${file.description}`) };
     if (file.kind !== "deleted") {
       const isModified = file.kind === "modified";
       item.command = isModified
@@ -93,6 +89,14 @@ function groupItem({ title, kind, files }: FileGroup): vscode.TreeItem {
   const item = new vscode.TreeItem(title, kind === "modified" ? Expanded : Collapsed);
   item.description = String(files.length);
   item.contextValue = "group";
+  return item;
+}
+
+function gitItem({ title, commit }: GitUpdate): vscode.TreeItem {
+  const item = new vscode.TreeItem(title);
+  item.iconPath = new vscode.ThemeIcon("git-commit");
+  item.tooltip = `${title}. Git replaced these files, at commit ${commit.slice(0, 12)}; nobody in this conversation changed them.`;
+  item.contextValue = "git";
   return item;
 }
 

@@ -24,7 +24,7 @@ async function sample(client: CoppiceClient, params: SampleParams, token: vscode
     if (part instanceof vscode.LanguageModelTextPart) {
       text += part.value;
       if (params.partialResultToken !== undefined) {
-        await client.tell(params.partialResultToken, { kind: "text", text: part.value });
+        await client.sendPiece(params.partialResultToken, { kind: "text", text: part.value });
       }
     }
     if (part instanceof vscode.LanguageModelToolCallPart) {

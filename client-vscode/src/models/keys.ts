@@ -6,7 +6,7 @@ export const OWN_VARIABLE = "COPPICE_API_KEY";
 
 /**
  * The keys of models, in the editor's secret storage. The server finds them in its environment, under the names that
- * `apiKeyEnv` has in the settings; they stand in no setting, log or entry.
+ * `apiKeyEnv` has in the settings; they are in no setting, log or entry.
  */
 export class Keys {
   readonly #secrets: vscode.SecretStorage;
@@ -20,6 +20,11 @@ export class Keys {
   /** The names of the variables that have a key. */
   get names(): string[] {
     return this.#memory.get<string[]>(NAMES, []);
+  }
+
+  /** The key of a variable, where there is one. */
+  async get(name: string): Promise<string | undefined> {
+    return this.names.includes(name) ? this.#secrets.get(place(name)) : undefined;
   }
 
   async set(name: string, key: string): Promise<void> {

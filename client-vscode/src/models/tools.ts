@@ -1,14 +1,21 @@
 import * as vscode from "vscode";
 
+import type { Agent } from "../agent/agent";
+import type { ApprovalPolicy, Approver } from "../approvals/approval";
+import { argumentDetails } from "../approvals/arguments";
 import type { CoppiceClient } from "../client";
 import { sentence } from "../errors";
 import type { InvokeToolParams, InvokeToolResult, Tool, UserContent } from "../protocol.gen";
-import { type Asking, Consent, type Decision } from "./consent";
 
-const SHOWN_ARGUMENTS = 1500;
+/** The built-in tools, and those of VS Code that the user chose; of two with one name it is the one that was chosen. */
+export function offeredTools(agent: Agent): Tool[] {
+  const chosen = chosenTools();
+  const names = new Set(chosen.map(({ name }) => name));
+  return [...agent.offered().filter(({ name }) => !names.has(name)), ...chosen];
+}
 
-/** The tools of VS Code that the user lets models use: those that `coppice.chat.tools` names, and that are there. */
-export function offeredTools(): Tool[] {
+/** The tools of VS Code that `coppice.chat.tools` names, and that are there. */
+function chosenTools(): Tool[] {
   const enabled = enabledTools();
   return vscode.lm.tools
     .filter(({ name }) => enabled.has(name))
@@ -23,25 +30,22 @@ export function enabledTools(): Set<string> {
   return new Set(vscode.workspace.getConfiguration("coppice").get<string[]>("chat.tools", []));
 }
 
-/** Lets the server run tools, with the user's consent. A tool that is refused or fails is an answer, and no error. */
-export function answerToolCalls(client: CoppiceClient): void {
-  const consent = new Consent();
+/** Lets the server run tools, with the user's approval. A tool that is refused or fails is an answer, and no error. */
+export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: Approver): void {
   client.onRequest("coppice/invokeTool", async (params, token) => {
-    if (!enabledTools().has(params.name)) return failed(`The tool ${params.name} is not enabled.`);
-    const asking = vscode.workspace.getConfiguration("coppice").get<Asking>("chat.confirmTools", "firstUse");
-    const isAllowed = await consent.given(params.conversationId, params.name, asking, () => ask(params));
-    if (!isAllowed || token.isCancellationRequested) return failed("The user did not allow this.");
-    return invoke(params, token);
+    const { conversationId, toolCallId, name, arguments: given } = params;
+    const isChosen = chosenTools().some((tool) => tool.name === name);
+    if (!isChosen && agent.knows(name)) return agent.invoke(params, abortSignal(token));
+    if (!isChosen) return failed(`The tool ${name} is not enabled.`);
+    const request = { conversationId, toolCallId, tool: name, title: `Use ${name}`, details: argumentDetails(given), scope: name };
+    const result = await approver.approve(request, approvalPolicy(), token);
+    return result.allowed ? invoke(params, token) : failed(result.reason);
   });
 }
 
-async function ask({ name, arguments: given }: InvokeToolParams): Promise<Decision> {
-  const shown = JSON.stringify(given, undefined, 2).slice(0, SHOWN_ARGUMENTS);
-  const here = "Allow in This Conversation";
-  const message = `Allow the model to use ${name}?`;
-  const chosen = await vscode.window.showWarningMessage(message, { modal: true, detail: shown }, "Allow", here);
-  if (chosen === here) return "conversation";
-  return chosen === "Allow" ? "once" : "no";
+/** When the user wants to be asked before a tool runs. */
+export function approvalPolicy(): ApprovalPolicy {
+  return vscode.workspace.getConfiguration("coppice").get<ApprovalPolicy>("chat.confirmTools", "firstUse");
 }
 
 async function invoke({ name, arguments: input }: InvokeToolParams, token: vscode.CancellationToken): Promise<InvokeToolResult> {
@@ -57,6 +61,13 @@ function content(part: unknown): UserContent {
   if (part instanceof vscode.LanguageModelTextPart) return { type: "text", text: part.value };
   const value: unknown = part instanceof vscode.LanguageModelPromptTsxPart ? part.value : part;
   return { type: "text", text: JSON.stringify(value) };
+}
+
+function abortSignal(token: vscode.CancellationToken): AbortSignal {
+  const controller = new AbortController();
+  if (token.isCancellationRequested) controller.abort();
+  token.onCancellationRequested(() => { controller.abort(); });
+  return controller.signal;
 }
 
 function failed(text: string): InvokeToolResult {

@@ -21,22 +21,22 @@ interface Block {
 
 /**
  * The messages as two sides that take turns; the system prompt comes first, as the user's words. `withTools` keeps tool
- * calls and their results as such; a model that is offered no tools is told of them in words.
+ * calls and their results as such; to a model that is offered no tools they are described in words.
  */
 export function turns(messages: Message[], system: string | undefined, withTools: boolean): Turn[] {
-  const said: Turn[] = [];
-  const say = (role: Turn["role"], parts: Part[]) => {
-    const last = said.at(-1);
+  const grouped: Turn[] = [];
+  const add = (role: Turn["role"], parts: Part[]) => {
+    const last = grouped.at(-1);
     const there = parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
     if (there.length === 0) return;
     if (last?.role === role) last.parts.push(...there);
-    else said.push({ role, parts: there });
+    else grouped.push({ role, parts: there });
   };
-  say("user", words(system ?? ""));
+  add("user", words(system ?? ""));
   for (const message of messages) {
-    say(message.role === "assistant" ? "assistant" : "user", partsOf(message, withTools));
+    add(message.role === "assistant" ? "assistant" : "user", partsOf(message, withTools));
   }
-  return said;
+  return grouped;
 }
 
 function partsOf(message: Message, withTools: boolean): Part[] {
@@ -59,7 +59,7 @@ function partsOf(message: Message, withTools: boolean): Part[] {
   }
 }
 
-/** Thinking is left out: it is no part of what was said. */
+/** Thinking is left out: it is no part of the answer. */
 function partsOfBlock({ type, text = "", id = "", name = "", arguments: given = {} }: Block, withTools: boolean): Part[] {
   if (type === "text") return words(text);
   if (type === "image") return words("[An image]");

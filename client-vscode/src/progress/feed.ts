@@ -6,7 +6,7 @@ export type Token = string | number;
 /** The title of a turn's progress. */
 export const TURN = "Working";
 
-/** Work of the server, as far as it has told. `percentage` is 0 to 100. */
+/** Work of the server, as far as it was reported. `percentage` is 0 to 100. */
 export interface Work {
   title: string;
   percentage?: number | undefined;
@@ -39,15 +39,15 @@ export class ProgressFeed {
       this.#put(token, { ...known, percentage: step.percentage ?? known.percentage, message: step.message ?? known.message });
     } else if (known !== undefined) {
       this.#works.delete(token);
-      this.#tell(token, undefined, { title: known.title, message: step.kind === "end" ? step.message : undefined });
+      this.#report(token, undefined, { title: known.title, message: step.kind === "end" ? step.message : undefined });
     }
   }
 
-  /** Forgets everything: the server that told it is gone. */
+  /** Forgets everything: the server that sent it is gone. */
   clear(): void {
     for (const [token, { title }] of [...this.#works]) {
       this.#works.delete(token);
-      this.#tell(token, undefined, { title });
+      this.#report(token, undefined, { title });
     }
   }
 
@@ -58,10 +58,10 @@ export class ProgressFeed {
 
   #put(token: Token, work: Work): void {
     this.#works.set(token, work);
-    this.#tell(token, work, undefined);
+    this.#report(token, work, undefined);
   }
 
-  #tell(token: Token, work: Work | undefined, ended: Ended | undefined): void {
+  #report(token: Token, work: Work | undefined, ended: Ended | undefined): void {
     for (const listener of this.#listeners) listener(token, work, ended);
   }
 }

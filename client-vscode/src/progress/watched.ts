@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 
+import { plain } from "../notify";
 import type { CoppiceClient, Method, Params, Result } from "../client";
 
 /** The methods that take a `workDoneToken`. */
@@ -20,7 +21,7 @@ export async function watched<M extends LongMethod>(
     const feed = client.progress.listen((of, work) => {
       if (of !== workDoneToken || work === undefined) return;
       const percentage = work.percentage ?? reported;
-      progress.report({ increment: percentage - reported, message: work.message ?? "" });
+      progress.report({ increment: percentage - reported, message: plain(work.message ?? "") });
       reported = percentage;
     });
     try {

@@ -11,7 +11,7 @@ const ANSWERED = { sampling: true, tools: true, abortTurn: false };
 
 export interface Launch {
   server: Found;
-  /** Variables of the server's environment beside those of this process: the keys of models. */
+  /** Variables of the server's environment besides those of this process: the keys of models. */
   variables: Record<string, string>;
 }
 
@@ -37,7 +37,7 @@ export function languageClient(
       errorHandler: restartingHandler(log, events),
       initializationFailedHandler: () => false,
       middleware: {
-        // The language client would show work where nobody can stop it; of its own display it hears the end alone.
+        // The language client would show work where nobody can stop it; its own display gets the end alone.
         handleWorkDoneProgress: (token, step, next) => {
           events.onProgress(token, step);
           if (step.kind === "end") next(token, step);

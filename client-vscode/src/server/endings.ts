@@ -1,11 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 import { CloseAction, type CloseHandlerResult, ErrorAction, type ErrorHandler } from "vscode-languageclient/node";
 
 import type { ServerEvents } from "../client";
 import { Backoff } from "./backoff";
-
-const GIVING_UP = "The Coppice server keeps ending. Your conversations are safe; its log says why.";
 
 /** Starts a server that ended by itself again, until it ends too often. */
 export function restartingHandler(log: vscode.LogOutputChannel, { onEnded, onGivenUp }: ServerEvents): ErrorHandler {
@@ -19,7 +17,6 @@ export function restartingHandler(log: vscode.LogOutputChannel, { onEnded, onGiv
       const delay = backoff.delayAfterEnd(Date.now());
       if (delay === undefined) {
         onGivenUp();
-        void offerRestart(log);
         return { action: CloseAction.DoNotRestart, handled: true };
       }
       onEnded();
@@ -28,10 +25,4 @@ export function restartingHandler(log: vscode.LogOutputChannel, { onEnded, onGiv
       return { action: CloseAction.Restart, handled: true };
     },
   };
-}
-
-async function offerRestart(log: vscode.LogOutputChannel): Promise<void> {
-  const chosen = await vscode.window.showErrorMessage(GIVING_UP, "Restart", "Open Log");
-  if (chosen === "Restart") await vscode.commands.executeCommand("coppice.restartServer");
-  if (chosen === "Open Log") log.show();
 }

@@ -62,9 +62,9 @@ export class Installation {
   /** That the program starts, and is what the wheel holds. */
   async #verify(program: string, options: RunOptions): Promise<void> {
     const version = basename(this.wheel).split("-")[1] ?? "";
-    const said = await run(program, ["--version"], { ...options, cwd: this.root });
-    if (!said.split(/\s+/).includes(version)) {
-      throw new Error(`The installed server says it is ${said.trim()}, and ${version} was expected.`);
+    const printed = await run(program, ["--version"], { ...options, cwd: this.root });
+    if (!printed.split(/\s+/).includes(version)) {
+      throw new Error(`The installed server says it is ${printed.trim()}, and ${version} was expected.`);
     }
   }
 

@@ -2,21 +2,24 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 
-import { NoServerError, sentence } from "../errors";
+import { sentence } from "../errors";
 import { findServer, type Found } from "./find";
 import { Installation } from "./installation";
 import { ProcessError } from "./processes";
 import { candidates, OLDEST, usablePython } from "./python";
 
-const NONE = "Coppice needs its server. It can be installed for this extension alone, from what came with it.";
-
-/** Which server is run, and how the extension's own comes to be. */
-export class Servers {
+/** Which server is run, and how the extension's own is installed. */
+export class Servers implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #log: vscode.LogOutputChannel;
   readonly #installation: Installation | undefined;
-  #hasOffered = false;
-  #isOffering = false;
+  readonly #steps = new vscode.EventEmitter<undefined>();
+  #step: string | undefined;
+  #problem: string | undefined;
+  #stopping: AbortController | undefined;
+
+  /** The installation began, went a step further, or ended. */
+  readonly onDidChangeInstallation = this.#steps.event;
 
   constructor(context: vscode.ExtensionContext, log: vscode.LogOutputChannel) {
     this.#context = context;
@@ -26,58 +29,81 @@ export class Servers {
     this.#installation = wheel === undefined ? undefined : new Installation(root, wheel);
   }
 
-  /** Where there is none, the user is offered one once, and `NoServerError` is thrown. */
+  /** What the installation does at the moment; undefined while none runs. */
+  get installing(): string | undefined {
+    return this.#step;
+  }
+
+  /** Why the last installation failed; undefined where none did. */
+  get installationProblem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Whether the extension has a server to install, and the settings name no other. */
+  get canInstall(): boolean {
+    return this.#installation !== undefined && vscode.workspace.getConfiguration("coppice").get<string>("server.path", "") === "";
+  }
+
+  /** The program to run as the server. Throws `NoServerError` where there is none. */
   async find(): Promise<Found> {
     if (await this.#installation?.isAnother()) await this.install();
     const setting = vscode.workspace.getConfiguration("coppice").get<string>("server.path", "");
     const own = await this.#installation?.program();
+    const found = await findServer({ setting, own, path: process.env["PATH"] });
+    this.#log.info(`The server is ${found.command} (${found.from}).`);
+    return found;
+  }
+
+  /**
+   * Installs the extension's own server; where an installation runs, waits for it. Throws a sentence where it cannot, and
+   * `CancellationError` where it was cancelled.
+   */
+  install(): Promise<void> {
+    this.#running ??= this.#install().finally(() => {
+      this.#running = undefined;
+      this.#report(undefined);
+    });
+    return this.#running;
+  }
+
+  #running: Promise<void> | undefined;
+
+  /** Stops the installation that runs. */
+  cancelInstallation(): void {
+    this.#stopping?.abort(new vscode.CancellationError());
+  }
+
+  dispose(): void {
+    this.cancelInstallation();
+    this.#steps.dispose();
+  }
+
+  async #install(): Promise<void> {
+    const installation = this.#installation;
+    if (installation === undefined) throw new Error("This build of the extension holds no server to install.");
+    this.#stopping = new AbortController();
+    this.#problem = undefined;
+    this.#report("Looking for Python");
     try {
-      const found = await findServer({ setting, own, path: process.env["PATH"] });
-      this.#log.info(`The server is ${found.command} (${found.from}).`);
-      return found;
+      const python = await this.#python();
+      this.#report(`Creating an environment with ${python}`);
+      const onLine = (line: string): void => {
+        this.#log.info(`Installing: ${line}`);
+        const name = /^(?:Collecting|Installing) ([\w.-]+)/.exec(line)?.[1];
+        if (name !== undefined) this.#report(`Installing ${name}`);
+      };
+      await installation.install(python, { onLine, signal: this.#stopping.signal });
     } catch (error) {
-      if (error instanceof NoServerError && !this.#hasOffered) void this.offer(error.message);
-      throw error;
+      if (error instanceof vscode.CancellationError) throw error;
+      const why = error instanceof ProcessError ? `The server could not be installed. ${lastLine(error.output)}` : sentence(error);
+      this.#problem = why;
+      throw new Error(why, { cause: error });
     }
   }
 
-  /** Says that there is no server, and what can be done. */
-  async offer(message: string): Promise<void> {
-    if (this.#isOffering) return;
-    this.#hasOffered = this.#isOffering = true;
-    const isUnset = vscode.workspace.getConfiguration("coppice").get<string>("server.path", "") === "";
-    const install = isUnset && this.#installation !== undefined ? ["Install"] : [];
-    const chosen = await vscode.window.showWarningMessage(isUnset ? NONE : message, ...install, "Choose…", "Open Log");
-    this.#isOffering = false;
-    if (chosen === "Install") await vscode.commands.executeCommand("coppice.installServer");
-    if (chosen === "Choose…") await vscode.commands.executeCommand("coppice.chooseServer");
-    if (chosen === "Open Log") this.#log.show();
-  }
-
-  /** Installs the extension's own server, with progress that can be cancelled. Throws a sentence where it cannot. */
-  async install(): Promise<void> {
-    const installation = this.#installation;
-    if (installation === undefined) throw new Error("This build of the extension holds no server to install.");
-    const title = "Installing the Coppice server";
-    const location = vscode.ProgressLocation.Notification;
-    await vscode.window.withProgress({ location, title, cancellable: true }, async (progress, token) => {
-      const stopping = new AbortController();
-      token.onCancellationRequested(() => { stopping.abort(new vscode.CancellationError()); });
-      progress.report({ message: "looking for Python" });
-      const python = await this.#python();
-      const onLine = (line: string) => {
-        this.#log.info(`Installing: ${line}`);
-        const name = /^(?:Collecting|Installing) ([\w.-]+)/.exec(line)?.[1];
-        if (name !== undefined) progress.report({ message: name });
-      };
-      progress.report({ message: `with ${python}` });
-      try {
-        await installation.install(python, { onLine, signal: stopping.signal });
-      } catch (error) {
-        if (error instanceof ProcessError) throw new Error(`The server could not be installed. ${lastLine(error.output)}`, { cause: error });
-        throw error;
-      }
-    });
+  #report(step: string | undefined): void {
+    this.#step = step;
+    this.#steps.fire(undefined);
   }
 
   /** Lets the user point to a program of their own. */

@@ -1,4 +1,4 @@
-/** What VS Code tells about one setting. */
+/** What VS Code reports about one setting. */
 export interface Inspected {
   globalValue?: unknown;
   workspaceValue?: unknown;
@@ -20,7 +20,7 @@ export function serverSettings(properties: Record<string, { scope?: string }>): 
 
 /**
  * The section `coppice` as the server is given it: only what a person has set. A default that was sent along
- * would overrule the user's `settings.toml`. `null` stands for empty and is not sent.
+ * would overrule the user's `settings.toml`. `null` means empty and is not sent.
  */
 export function explicitSettings(
   contributed: Contributed[],

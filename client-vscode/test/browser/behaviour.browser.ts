@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 import type { Entry } from "../../src/protocol.gen";
 import { inBrowser, PanelPage } from "./panel";
-import { assistant, CONVERSATION, COMPACTION, RUNNING, shown, TALK, USAGE, user } from "./samples";
+import { assistant, BREAKDOWN, CONVERSATION, COMPACTION, entry, RUNNING, shown, TALK, USAGE, user } from "./samples";
 
 const LONG: readonly Entry[] = Array.from({ length: 60 }, (_, at) => (at % 2 === 0 ? user(`Question ${at}`) : assistant(`Answer ${at}.\n\nIt has two paragraphs.`)));
 
@@ -42,16 +42,17 @@ inBrowser("where Enter makes a line, Ctrl+Enter sends", {}, async (panel) => {
   assert.deepEqual((await panel.asked()).filter(({ type }) => type === "send"), [{ type: "send", text: "one\ntwo" }]);
 });
 
-inBrowser("nothing is sent while a turn runs or when nothing is written", {}, async (panel) => {
+inBrowser("nothing is sent when nothing is written, and what is sent while a turn runs leaves the input", {}, async (panel) => {
   await panel.tell(RUNNING, shown([]));
   const input = panel.page.getByRole("textbox", { name: "Message" });
   await input.fill("  ");
   await input.press("Enter");
   await panel.tell({ type: "turn", conversationId: "c1", running: true });
+  assert.deepEqual((await panel.asked()).map(({ type }) => type), ["ready"]);
   await input.fill("later");
   await input.press("Enter");
-  assert.equal(await input.inputValue(), "later");
-  assert.deepEqual((await panel.asked()).map(({ type }) => type), ["ready"]);
+  assert.equal(await input.inputValue(), "");
+  assert.deepEqual((await panel.asked()).at(-1), { type: "send", text: "later" });
 });
 
 inBrowser("Stop, Escape and Cancel stop what runs", {}, async (panel) => {
@@ -89,13 +90,31 @@ inBrowser("a page that is made anew has the text and the place of before", {}, a
   await again.close();
 });
 
-inBrowser("text of the host fills the input, and spares what the user has begun", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([]), { type: "input", text: "to edit" });
+inBrowser("text of the host fills the input of its conversation alone, and spares what the user has begun", {}, async (panel) => {
+  await panel.tell(RUNNING, shown([]), { type: "input", conversationId: "c1", text: "to edit" });
   const input = panel.page.getByRole("textbox", { name: "Message" });
   assert.equal(await input.inputValue(), "to edit");
   assert.ok(await input.evaluate((element) => element === document.activeElement));
-  await panel.tell({ type: "input", text: "unwanted", ifEmpty: true });
+  await panel.tell({ type: "input", conversationId: "c1", text: "unwanted", ifEmpty: true });
   assert.equal(await input.inputValue(), "to edit");
+
+  await panel.tell({ type: "input", conversationId: "c2", text: "of the second" });
+  assert.equal(await input.inputValue(), "to edit");
+  for (const id of ["c3", "c2", "c1", "c3"]) {
+    await panel.tell(shown([], { conversation: { ...CONVERSATION, id } }));
+    assert.equal(await input.inputValue(), { c1: "to edit", c2: "of the second" }[id] ?? "", id);
+  }
+});
+
+inBrowser("the composer, its stop button and the meter stay in sight under notices and the open meter", { width: 300, height: 420 }, async (panel) => {
+  const notices = ["one", "two", "three"].map((word) => ({ type: "notice" as const, level: "error" as const, text: `${word} `.repeat(60) }));
+  await panel.tell(RUNNING, shown(TALK, { running: true, work: { title: "Compacting", percentage: 3, cancellable: true } }), ...notices);
+  await panel.page.getByRole("button", { name: /^Context:/ }).click();
+  await panel.tell({ type: "usage", conversationId: "c1", usage: { ...USAGE, breakdown: BREAKDOWN } });
+  for (const part of [panel.page.getByRole("textbox", { name: "Message" }), panel.page.getByRole("button", { name: "Stop" }), panel.page.getByRole("meter")]) {
+    const box = await part.boundingBox();
+    assert.ok(box !== null && box.y >= 0 && box.y + box.height <= 420, JSON.stringify(box));
+  }
 });
 
 inBrowser("the end stays in sight while the conversation grows, until the reader scrolls up", {}, async (panel) => {
@@ -172,28 +191,90 @@ inBrowser("links and copying go through the host", {}, async (panel) => {
   await panel.tell(RUNNING, shown(TALK));
   await panel.page.getByRole("link", { name: "the reader" }).click();
   assert.deepEqual((await panel.asked()).at(-1), { type: "openLink", href: "src/importer/lines.py#L12" });
-  await panel.page.getByRole("button", { name: "Copy" }).first().click();
+  await panel.page.getByRole("button", { name: "Copy", exact: true }).first().click();
   const copied = (await panel.asked()).at(-1);
   assert.ok(copied?.type === "copy" && copied.text.startsWith("def lines(chunks):"));
   assert.equal(panel.page.url(), "http://panel.test/");
 });
 
-inBrowser("a message of the user's is edited and sent again", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(LONG.slice(0, 2)));
-  await panel.page.getByRole("button", { name: "Edit and Resend" }).focus();
-  await panel.page.keyboard.press("Enter");
-  assert.deepEqual((await panel.asked()).at(-1), { type: "edit", entryId: LONG[0]?.id });
+inBrowser("a message is edited where it stands, and nothing changes before it is sent", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(LONG.slice(0, 4)));
+  const { page } = panel;
+  await page.getByRole("textbox", { name: "Message" }).fill("my draft");
+  const edit = page.getByRole("button", { name: "Edit and Resend" }).first();
+  await edit.focus();
+  await page.keyboard.press("Enter");
+  const field = page.getByRole("textbox", { name: "Edited message" });
+  assert.equal(await field.inputValue(), "Question 0");
+  assert.ok(await field.evaluate((element) => element === document.activeElement));
+  await field.fill("changed");
+  await page.keyboard.press("Escape");
+  assert.equal(await field.count(), 0);
+  await page.getByText("Answer 3.").waitFor();
+
+  await edit.focus();
+  await page.keyboard.press("Enter");
+  await field.fill("another question");
+  assert.deepEqual((await panel.asked()).map(({ type }) => type), ["ready"]);
+  await page.keyboard.press("Enter");
+  assert.deepEqual((await panel.asked()).at(-1), { type: "resend", entryId: LONG[0]?.id, text: "another question" });
+  assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "my draft");
+  await panel.tell(shown([], { conversation: { ...CONVERSATION, id: "c2" } }));
+  assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "");
 });
 
-inBrowser("without a server the panel says so and offers to start it", {}, async (panel) => {
-  await panel.tell({ type: "server", state: "stopped", message: "No Python was found." });
-  await panel.page.getByText("No Python was found.").waitFor();
-  await panel.page.getByRole("button", { name: "Restart Server" }).click();
-  assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "coppice.restartServer" });
+inBrowser("a turn that failed says so once, with what helps", {}, async (panel) => {
+  const asked = user("Hello");
+  const failed = entry({ role: "assistant", content: [{ type: "text", text: "Partly" }], stopReason: "error", errorMessage: "The provider refuses the key." });
+  await panel.tell(RUNNING, shown([asked, failed]), { type: "turnFailed", conversationId: "c1", kind: "auth" });
+  const { page } = panel;
+  await page.getByText("The provider refuses the key.").waitFor();
+  assert.equal(await page.getByTestId("notice").count(), 0);
+  await page.getByRole("button", { name: "Set API Key" }).click();
+  assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "coppice.setApiKey" });
+  await page.getByRole("button", { name: "Retry" }).click();
+  assert.deepEqual((await panel.asked()).at(-1), { type: "resend", entryId: asked.id });
+  await panel.tell({ type: "turn", conversationId: "c1", running: true });
+  assert.equal(await page.getByRole("button", { name: "Retry" }).count(), 0);
+});
+
+inBrowser("each state of the server has its words, its action and the log, and goes when it is over", {}, async (panel) => {
+  const states = [
+    [{ state: "absent", canInstall: true }, "Coppice needs its server", "Install", "coppice.installServer"],
+    [{ state: "absent", canInstall: true, message: "No Python was found." }, "No Python was found.", "Try Again", "coppice.installServer"],
+    [{ state: "absent", canInstall: false, message: "names no program" }, "names no program", "Choose Server…", "coppice.chooseServer"],
+    [{ state: "installing", message: "Installing pygls" }, "Installing pygls", "Cancel", "coppice.cancelInstallation"],
+    [{ state: "failed", message: "It ended." }, "It ended.", "Restart Server", "coppice.restartServer"],
+    [{ state: "stopped" }, "The server is stopped", "Start Server", "coppice.restartServer"],
+  ] as const;
+  for (const [state, words, action, command] of states) {
+    await panel.tell({ type: "server", ...state });
+    await panel.page.getByText(words).waitFor();
+    await panel.page.getByRole("button", { name: action }).focus();
+    await panel.page.keyboard.press("Enter");
+    assert.deepEqual((await panel.asked()).at(-1), { type: "run", command });
+    await panel.page.getByRole("button", { name: "Show Log" }).click();
+    assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "coppice.showLog" });
+  }
+  await panel.tell({ type: "server", state: "starting" });
+  await panel.page.getByText("Starting the server…").waitFor();
   await panel.tell(RUNNING, shown(TALK));
-  await panel.tell({ type: "server", state: "stopped" });
-  assert.ok(await panel.page.getByTestId("server-stopped").isVisible());
+  assert.equal(await panel.page.locator(".server").count(), 0);
+  await panel.tell({ type: "server", state: "failed" });
+  assert.ok(await panel.page.getByTestId("server-failed").isVisible());
   assert.ok(await panel.page.getByRole("textbox", { name: "Message" }).isDisabled());
+});
+
+inBrowser("an empty conversation without a model offers to choose one, until there is one", {}, async (panel) => {
+  const action = { label: "Choose a Model", command: "coppice.setUpModel" } as const;
+  await panel.tell(RUNNING, { type: "model", problem: "No model is set." }, shown([]));
+  const choose = panel.page.getByTestId("choose-model").getByRole("button", { name: "Choose a Model" });
+  await choose.click();
+  assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "coppice.setUpModel" });
+  await panel.tell({ type: "notice", level: "error", text: "No model is set.", action }, { type: "notice", level: "error", text: "Another." });
+  await panel.tell({ type: "model", name: "m" });
+  assert.equal(await choose.count(), 0);
+  assert.deepEqual(await panel.page.getByTestId("notice").allTextContents(), ["Error: Another."]);
 });
 
 inBrowser("no width makes the page scroll sideways", { height: 3000 }, async (panel) => {
@@ -206,7 +287,7 @@ inBrowser("no width makes the page scroll sideways", { height: 3000 }, async (pa
 });
 
 inBrowser("where no model is set, one that VS Code offers is a click away; other notices offer none", {}, async (panel) => {
-  const action = { label: "Set Up a Model", command: "coppice.setUpModel" } as const;
+  const action = { label: "Choose a Model", command: "coppice.setUpModel" } as const;
   await panel.tell(RUNNING, shown([]), { type: "notice", level: "error", text: "No model is set.", action }, { type: "notice", level: "error", text: "The disk is full." });
   const use = panel.page.getByRole("button", { name: "Use Scripted of VS Code" });
   assert.equal(await use.count(), 0);
@@ -218,4 +299,41 @@ inBrowser("where no model is set, one that VS Code offers is a click away; other
   await use.click();
   assert.deepEqual((await panel.asked()).filter(({ type }) => type === "takeModel"), [{ type: "takeModel" }]);
   assert.deepEqual(await panel.page.locator(".notice-text").allInnerTexts(), ["The disk is full."]);
+});
+
+inBrowser("a search hit comes in sight, highlighted, also from an earlier page", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(LONG.slice(20), { nextBefore: "m" }));
+  await panel.tell({ type: "reveal", conversationId: "c1", entryId: LONG[2]?.id ?? "" });
+  await panel.page.waitForTimeout(100);
+  assert.deepEqual((await panel.asked()).at(-1), { type: "showEarlier", before: "m" });
+  await panel.tell({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 20) });
+  const hit = panel.page.locator(".found");
+  await hit.waitFor();
+  assert.equal(await hit.innerText(), "Question 2");
+  const box = await hit.boundingBox();
+  assert.ok(box !== null && box.y > 0 && box.y < 600);
+});
+
+inBrowser("a card that is opened keeps its head in sight, and a message that is sent is shown", { height: 500 }, async (panel) => {
+  await panel.tell(RUNNING, shown([...LONG, COMPACTION]));
+  const head = panel.page.getByTestId("compaction").getByRole("button").first();
+  await head.click();
+  await panel.page.waitForTimeout(150);
+  const box = await head.boundingBox();
+  assert.ok(box !== null && box.y > 0, JSON.stringify(box));
+  await scrollTo(panel, 0);
+  await panel.tell({ type: "turn", conversationId: "c1", running: true });
+  assert.ok((await distanceFromEnd(panel)) < 2);
+});
+
+inBrowser("the rows of the open meter add up to what it says", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK));
+  await panel.page.getByRole("button", { name: /^Context:/ }).click();
+  for (const tokens of [30_000, 20_000]) {
+    await panel.tell({ type: "usage", conversationId: "c1", usage: { ...USAGE, tokens, breakdown: BREAKDOWN } });
+    const counts = (await panel.page.locator(".usage-count").allTextContents()).map((text) => Number(text.replaceAll(",", "").replace("−", "-")));
+    const total = counts.pop();
+    assert.equal(total, tokens);
+    assert.equal(counts.reduce((sum, count) => sum + count, 0), tokens);
+  }
 });

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 
+import type { ToPage } from "../../src/chat/messages";
 import { inBrowser, type PanelPage, THEMES } from "./panel";
-import { BREAKDOWN, CONVERSATION, RUNNING, shown, TALK, USAGE } from "./samples";
+import { BREAKDOWN, COMMAND, CONVERSATION, EDIT, RUNNING, shown, TALK, USAGE } from "./samples";
 
 const FOLDER = "dist/pictures";
 mkdirSync(FOLDER, { recursive: true });
@@ -35,6 +36,31 @@ for (const theme of THEMES) {
     await picture(panel, `opened-${theme}`);
   });
 
+  for (const width of [170, 900]) {
+    inBrowser(`picture: approvals, ${theme}, ${width} pixels`, { theme, width, height: 900 }, async (panel) => {
+      await panel.tell(RUNNING, shown(TALK.slice(1, 2), { running: true }), { type: "approvals", approvals: [EDIT, { ...COMMAND, details: COMMAND.details.slice(1) }] });
+      await picture(panel, `approvals-${theme}-${width}`);
+    });
+  }
+
+  for (const width of [170, 900]) {
+    inBrowser(`picture: marks, a menu and sections, ${theme}, ${width} pixels`, { theme, width, height: 1000 }, async (panel) => {
+      const asked = TALK[1]?.id ?? "";
+      await panel.tell(RUNNING, shown(TALK.slice(0, 3), {
+        outline: {
+          leafId: null,
+          length: 40,
+          compactions: [{ entryId: "older", depth: 8 }, { entryId: "compaction-1", depth: 30, firstKeptEntryId: asked }],
+          marks: [{ entryId: asked, label: "before the rewrite", pinned: true }],
+          forks: [{ entryId: asked, alternatives: ["x", asked, "y"] }],
+        },
+      }));
+      await panel.page.getByTestId("compaction").getByRole("button").first().click();
+      await panel.page.getByTestId("user").first().getByRole("button", { name: "More Actions" }).press("Enter");
+      await picture(panel, `marks-${theme}-${width}`);
+    });
+  }
+
   inBrowser(`picture: a turn that runs, ${theme}`, { theme, width: 280, height: 640 }, async (panel) => {
     await panel.tell(
       RUNNING,
@@ -46,6 +72,11 @@ for (const theme of THEMES) {
     await picture(panel, `running-${theme}`);
   });
 }
+
+inBrowser("picture: a branch that is looked at", { width: 320, height: 500 }, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK.slice(1, 3), { preview: { leafId: "l" } }));
+  await picture(panel, "preview");
+});
 
 inBrowser("picture: the narrowest sidebar", { width: 220, height: 1200 }, async (panel) => {
   await panel.tell(RUNNING, shown(TALK, { nextBefore: "m1" }));
@@ -67,7 +98,7 @@ inBrowser("picture: nothing said, and no model", { width: 320, height: 500 }, as
     type: "notice",
     level: "error",
     text: "No model is set up. Name one in the settings; compacting works without.",
-    action: { label: "Set Up a Model", command: "coppice.setUpModel" },
+    action: { label: "Choose a Model", command: "coppice.setUpModel" },
   });
   await picture(panel, "welcome");
 });
@@ -77,12 +108,28 @@ inBrowser("picture: no model is set, and VS Code offers one", { width: 320, heig
     type: "notice",
     level: "error",
     text: "No model is set. Name one in the settings; compacting works without.",
-    action: { label: "Set Up a Model", command: "coppice.setUpModel" },
+    action: { label: "Choose a Model", command: "coppice.setUpModel" },
   });
   await picture(panel, "model-offer");
 });
 
-inBrowser("picture: no server", { width: 320, height: 400 }, async (panel) => {
-  await panel.tell({ type: "server", state: "stopped", message: "There is no `coppice` on the PATH. Install it, or name it in the setting coppice.server.path." });
-  await picture(panel, "no-server");
+const SERVERS: readonly Extract<ToPage, { type: "server" }>[] = [
+  { type: "server", state: "absent", canInstall: true },
+  { type: "server", state: "absent", canInstall: true, message: "The server could not be installed. ERROR: No matching distribution found for pygls>=2" },
+  { type: "server", state: "absent", canInstall: false, message: "The setting coppice.server.path names no program: /opt/coppice. Give the full path of a coppice program, or leave it empty." },
+  { type: "server", state: "installing", message: "Installing pydantic" },
+  { type: "server", state: "starting" },
+  { type: "server", state: "failed", message: "The server ended several times in a row." },
+  { type: "server", state: "stopped" },
+];
+for (const [at, server] of SERVERS.entries()) {
+  inBrowser(`picture: the server is ${server.state}, ${at}`, { theme: THEMES[at % THEMES.length] ?? "dark", width: at % 2 === 0 ? 170 : 320, height: 400 }, async (panel) => {
+    await panel.tell(server);
+    await picture(panel, `server-${at}-${server.state}`);
+  });
+}
+
+inBrowser("picture: no model is set, and nothing was said yet", { width: 320, height: 500 }, async (panel) => {
+  await panel.tell(RUNNING, { type: "model", problem: "No model is set." }, { type: "shown", conversation: null, entries: [], running: false });
+  await picture(panel, "choose-model");
 });

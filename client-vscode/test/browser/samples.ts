@@ -1,4 +1,6 @@
 /** Conversations that show what the panel can show. */
+import type { PendingApproval } from "../../src/approvals/approval";
+import { diffDetail } from "../../src/approvals/diff";
 import type { ToPage } from "../../src/chat/messages";
 import type { AssistantContent, Conversation, Entry, Message, UsageState } from "../../src/protocol.gen";
 
@@ -32,6 +34,7 @@ export const BREAKDOWN = {
   pins: 0,
   system: 0,
   tools: 0,
+  skills: 0,
 };
 
 let count = 0;
@@ -46,7 +49,8 @@ export function user(content: string): Entry {
 
 export function assistant(...content: (string | AssistantContent)[]): Entry {
   const blocks = content.map((part): AssistantContent => (typeof part === "string" ? { type: "text", text: part } : part));
-  return entry({ role: "assistant", content: blocks, stopReason: "stop" });
+  const usage = { input: 1200, output: 310, cacheRead: 8800 };
+  return entry({ role: "assistant", content: blocks, stopReason: "stop", usage });
 }
 
 export function call(id: string, name: string, given: Record<string, unknown>): AssistantContent {
@@ -61,7 +65,7 @@ const SUMMARY = `## Goal
 Keep the last line of imported files.
 
 ## Constraints & Preferences
-- Do not change the public function's name.
+- Do not change the public function's name. [#26c4206e]
 
 ## Progress
 ### Done
@@ -122,7 +126,7 @@ def lines(chunks):
 \`\`\`
 
 | case | before | after |
-|---|---|---|
+|---|--:|:-:|
 | ends with a newline | 3 lines | 3 lines |
 | does not | 2 lines | 3 lines |
 `;
@@ -152,3 +156,24 @@ export function shown(entries: readonly Entry[], more: Partial<Extract<ToPage, {
 }
 
 export const RUNNING: ToPage = { type: "server", state: "running" };
+
+const BEFORE = `def lines(chunks):
+    rest = b""
+    for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\\n")
+        yield from whole
+`;
+
+export const EDIT: PendingApproval = {
+  id: "approval-1", conversationId: "c1", toolCallId: "t9", tool: "edit_file", title: "Edit src/importer/lines.py", scope: "edit_file", interrupted: false,
+  details: [diffDetail("src/importer/lines.py", BEFORE, BEFORE.replace("chunks):", "chunks: Iterable[bytes]):").concat("    if rest:\n        yield rest  # the last line has no newline\n"))],
+};
+
+export const COMMAND: PendingApproval = {
+  id: "approval-2", conversationId: "c1", toolCallId: "t10", tool: "run_command", title: "Run a command", scope: "run_command", interrupted: false,
+  details: [
+    { kind: "arguments", arguments: { explanation: "An explanation that is very long. ".repeat(200), env: { CI: "true" } } },
+    { kind: "command", command: "pytest -q tests/test_lines.py \u202e&& rm -rf .\u001b[2K", directory: "/orchard" },
+    { kind: "note", text: "The command can change files outside the workspace." },
+  ],
+};

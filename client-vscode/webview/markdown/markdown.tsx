@@ -6,13 +6,24 @@ import { useMemo, useRef } from "preact/hooks";
 import { Code } from "../view/code";
 import { Icon } from "../view/icon";
 import { Link } from "../view/link";
-import { type Node, parse, settled } from "./parse";
+import { Reference } from "../view/reference";
+import { type Node, parse, settled, withReferences } from "./parse";
 
 /** Longer text is shown as it is: nobody reads it as prose, and parsing it would be felt. */
 const LONGEST = 200_000;
 
-export const Markdown = memo(function Markdown({ text }: { text: string }): JSX.Element {
-  const content = useMemo(() => (text.length > LONGEST ? <Code text={text} /> : elements(parse(text))), [text]);
+interface MarkdownProps {
+  text: string;
+  /** References to entries, `[#26c4206e]`, lead to them. */
+  references?: boolean;
+}
+
+export const Markdown = memo(function Markdown({ text, references = false }: MarkdownProps): JSX.Element {
+  const content = useMemo(() => {
+    if (text.length > LONGEST) return <Code text={text} />;
+    const nodes = parse(text);
+    return elements(references ? withReferences(nodes) : nodes);
+  }, [text, references]);
   return <div class="markdown">{content}</div>;
 });
 
@@ -42,12 +53,12 @@ function elements(nodes: readonly Node[]): ComponentChildren {
   return nodes.map((node, at) => <Fragment key={at}>{element(node)}</Fragment>);
 }
 
-function element({ token, children, done }: Node): ComponentChild {
+function element({ token, children, done, piece, reference }: Node): ComponentChild {
   switch (token.type) {
     case "inline":
       return elements(children);
     case "text":
-      return token.content;
+      return reference === undefined ? (piece ?? token.content) : <Reference id={reference} />;
     case "paragraph_open":
       return token.hidden ? elements(children) : <p>{elements(children)}</p>;
     case "heading_open":
@@ -55,7 +66,7 @@ function element({ token, children, done }: Node): ComponentChild {
     case "bullet_list_open":
       return <ul>{elements(children)}</ul>;
     case "ordered_list_open":
-      return <ol start={Number(token.attrGet("start") ?? 1)}>{elements(children)}</ol>;
+      return <NumberedList first={Number(token.attrGet("start") ?? 1)} count={children.length}>{elements(children)}</NumberedList>;
     case "list_item_open":
       return done === undefined ? <li>{elements(children)}</li> : <Task done={done}>{elements(children)}</Task>;
     case "blockquote_open":
@@ -73,9 +84,9 @@ function element({ token, children, done }: Node): ComponentChild {
     case "tr_open":
       return <tr>{elements(children)}</tr>;
     case "th_open":
-      return <th>{elements(children)}</th>;
+      return <th class={alignment(token)}>{elements(children)}</th>;
     case "td_open":
-      return <td>{elements(children)}</td>;
+      return <td class={alignment(token)}>{elements(children)}</td>;
     case "em_open":
       return <em>{elements(children)}</em>;
     case "strong_open":
@@ -89,7 +100,7 @@ function element({ token, children, done }: Node): ComponentChild {
     case "code_inline":
       return <code>{token.content}</code>;
     case "fence":
-      return <Code text={token.content} language={token.info.trim().split(/\s+/)[0] ?? ""} />;
+      return <Code text={token.content} language={token.info.trim().split(/\s+/)[0] ?? ""} applicable />;
     case "code_block":
       return <Code text={token.content} />;
     case "hr":
@@ -102,7 +113,19 @@ function element({ token, children, done }: Node): ComponentChild {
   }
 }
 
-/** A heading of a message stands below those of the page. */
+/** The class of a cell whose column is centred or right-aligned. The page's policy allows no style in the markup. */
+function alignment(token: Node["token"]): string | undefined {
+  const side = /^text-align:(center|right)$/.exec(String(token.attrGet("style") ?? ""))?.[1];
+  return side === undefined ? undefined : `align-${side}`;
+}
+
+/** A list with room for its longest number. */
+function NumberedList({ first, count, children }: { first: number; count: number; children: ComponentChildren }): JSX.Element {
+  const digits = String(first + count - 1).length;
+  return <ol start={first} class={digits > 2 ? `digits-${Math.min(digits, 9)}` : undefined}>{children}</ol>;
+}
+
+/** A heading of a message ranks below those of the page. */
 function Heading({ level, children }: { level: number; children: ComponentChildren }): JSX.Element {
   return (
     <div role="heading" aria-level={Math.min(6, level + 2)} class={`heading heading-${level}`}>

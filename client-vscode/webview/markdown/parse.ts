@@ -6,6 +6,9 @@ export interface Node {
   children: readonly Node[];
   /** Of a list item that is a task: whether it is done. */
   done?: boolean;
+  /** Of a text that holds references: a piece of it, or the entry that it refers to. */
+  piece?: string;
+  reference?: string;
 }
 
 const parser = new MarkdownIt({ html: false, linkify: true, breaks: true, maxNesting: 40 });
@@ -15,6 +18,21 @@ parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 
 export function parse(text: string): readonly Node[] {
   return nested(parser.parse(text, {}));
+}
+
+/** As the server writes them into summaries: an entry's id, or its first characters. */
+const REFERENCE = /\[#([A-Za-z0-9_-]{1,80})\]/;
+
+/** The nodes with the references in their texts, `[#26c4206e]`, as nodes of their own. */
+export function withReferences(nodes: readonly Node[]): readonly Node[] {
+  return nodes.flatMap((node): readonly Node[] => {
+    if (node.token.type !== "text") return [{ ...node, children: withReferences(node.children) }];
+    // Every second part is what the group of the expression matched.
+    return node.token.content.split(REFERENCE).flatMap((part, at): Node[] => {
+      if (at % 2 === 1) return [{ ...node, reference: part }];
+      return part === "" ? [] : [{ ...node, piece: part }];
+    });
+  });
 }
 
 /** The number of characters before the last top-level block: those will not change their meaning any more. */

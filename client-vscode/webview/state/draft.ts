@@ -1,4 +1,4 @@
-/** The reply that is being written: what has been told of it so far. */
+/** The reply that is being written: what has been sent of it so far. */
 import type { PromptUpdate } from "../../src/protocol.gen";
 import type { Block } from "./items";
 

@@ -1,4 +1,6 @@
 /** What a conversation shows: one item for each entry that says something, a tool's result inside its call. */
+import { changeOf, type FileChange } from "../../src/agent/file-change";
+import { readAttachmentBlock } from "../../src/context/blocks";
 import type {
   AssistantMessage,
   CompactionEntry,
@@ -10,15 +12,20 @@ import type {
   ToolResultMessage,
   UserContent,
 } from "../../src/protocol.gen";
+import { begun, type TurnFigures, withReply } from "./turn-figures";
 
 export interface Said {
   text: string;
   images: readonly ImageContent[];
+  /** What was attached as text. */
+  attachments?: readonly { title: string; text: string }[];
 }
 
 export interface ToolResult extends Said {
   entryId: string;
   isError: boolean;
+  /** What the tool did to a file. */
+  change?: FileChange;
 }
 
 /** `call` is absent while the page of the conversation that holds it has not been read. */
@@ -38,6 +45,8 @@ export interface AssistantItem {
   blocks: readonly Block[];
   stopReason?: AssistantMessage["stopReason"];
   error?: string;
+  /** What its turn had taken when it came; absent where the turn's beginning has not been read. */
+  turn?: TurnFigures;
 }
 
 export interface SummaryItem {
@@ -63,13 +72,40 @@ export interface BashItem {
 }
 
 export type Item =
-  | ({ kind: "user"; id: string } & Said)
+  | ({ kind: "user"; id: string; turn?: TurnFigures } & Said)
   | AssistantItem
   | SummaryItem
   | BashItem
   | ({ kind: "custom"; id: string; customType: string } & Said)
   | { kind: "instruction"; id: string; role: "developer" | "system"; text: string }
   | { kind: "change"; id: string; text: string };
+
+/** The last entry of an item: that of its last tool result, where it has any. */
+export function endOf(item: Item): string {
+  const results = item.kind === "assistant" ? item.blocks.flatMap((block) => (block.kind === "tool" && block.result ? [block.result.entryId] : [])) : [];
+  return results.at(-1) ?? item.id;
+}
+
+/** The item that shows an entry: its own, or the reply whose tool gave it as a result. */
+export function itemWith(items: readonly Item[], entryId: string): Item | undefined {
+  const holds = (item: Item): boolean => item.kind === "assistant" && item.blocks.some((block) => block.kind === "tool" && block.result?.entryId === entryId);
+  return items.find(({ id }) => id === entryId) ?? items.find(holds);
+}
+
+/** What an item says, as it can be copied. */
+export function textOf(item: Item): string {
+  switch (item.kind) {
+    case "assistant":
+      return item.blocks.flatMap((block) => (block.kind === "text" ? [block.text] : [])).join("\n\n");
+    case "compaction":
+    case "branchSummary":
+      return item.summary;
+    case "bash":
+      return `$ ${item.command}\n${item.output}`;
+    default:
+      return item.text;
+  }
+}
 
 /** How many of the newest items may come twice: from the turn, and from the conversation that grew by it. */
 const RECENT = 64;
@@ -82,10 +118,17 @@ export function withEntries(items: readonly Item[], entries: readonly Entry[]): 
       addResult(grown, entry.id, entry.message);
     } else if (!grown.slice(-RECENT).some((item) => item.id === entry.id)) {
       const item = itemOf(entry);
-      if (item !== undefined) grown.push(item);
+      if (item !== undefined) grown.push(withFigures(item, entry, grown));
     }
   }
   return grown;
+}
+
+function withFigures(item: Item, entry: Entry, before: readonly Item[]): Item {
+  if (item.kind === "user") return { ...item, ...known({ turn: begun(entry.timestamp) }) };
+  if (item.kind !== "assistant" || entry.type !== "message" || entry.message.role !== "assistant") return item;
+  const last = before.findLast((other) => other.kind === "user" || other.kind === "assistant");
+  return last?.turn === undefined ? item : { ...item, turn: withReply(last.turn, entry.timestamp, entry.message.usage) };
 }
 
 /** `items` with the entries in front of them; results that waited for their call are put into it. */
@@ -100,7 +143,7 @@ export function withEarlier(items: readonly Item[], entries: readonly Entry[]): 
 }
 
 function addResult(items: Item[], entryId: string, message: ToolResultMessage): void {
-  const result: ToolResult = { entryId, isError: message.isError === true, ...said(message.content) };
+  const result: ToolResult = { entryId, isError: message.isError === true, ...said(message.content), ...known({ change: changeOf(message.details) }) };
   const use: ToolUse & { result: ToolResult } = {
     kind: "tool",
     callId: message.toolCallId,
@@ -238,9 +281,12 @@ function property(value: unknown, name: string): unknown {
 
 function said(content: string | readonly (UserContent | TextContent)[]): Said {
   if (typeof content === "string") return { text: content, images: [] };
+  const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const attachments = texts.flatMap((each) => readAttachmentBlock(each) ?? []);
   return {
-    text: content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n"),
+    text: texts.filter((each) => readAttachmentBlock(each) === undefined).join("\n"),
     images: content.filter((part) => part.type === "image"),
+    ...(attachments.length === 0 ? {} : { attachments }),
   };
 }
 

@@ -1,6 +1,10 @@
 /** All that the page shows, and how it changes by what the host says. */
+import type { PendingApproval } from "../../src/approvals/approval";
+import type { Verdicts } from "../../src/agent/review";
+import { type Marks, marksOf } from "../../src/chat/marks";
 import type { ToPage, Work } from "../../src/chat/messages";
-import type { Conversation, Entry, PromptUpdate, UsageState } from "../../src/protocol.gen";
+import type { Conversation, Entry, OutlineResult, PromptUpdate, UsageState } from "../../src/protocol.gen";
+import { type ComposerMessage, type ComposerState, NO_COMPOSER, reduceComposer } from "../composer/state";
 import { type Draft, withPiece } from "./draft";
 import { type Item, withEarlier, withEntries } from "./items";
 
@@ -16,8 +20,17 @@ export interface Shown {
   nextBefore: string | undefined;
   draft: Draft;
   running: boolean;
+  /** The turn runs in another window or program. */
+  elsewhere: boolean;
   work: Work | undefined;
   usage: UsageState | undefined;
+  outline: OutlineResult | undefined;
+  /** By entry. */
+  marks: Marks;
+  /** The branch is only looked at. */
+  preview: { leafId: string } | undefined;
+  /** The last turn failed, and its last reply says why. */
+  failure?: Told<"turnFailed"> | undefined;
 }
 
 export interface PanelState {
@@ -26,19 +39,31 @@ export interface PanelState {
   /** Undefined until the host has told what to show. */
   shown?: Shown;
   notices: readonly Notice[];
+  /** The entry that a search led to. */
+  revealed?: Told<"reveal"> | undefined;
+  /** Undefined until the host has told. */
+  model?: Told<"model"> | undefined;
   /** The name of the model of VS Code that could answer where none is set. */
   offeredModel?: string | undefined;
+  /** Of every conversation. */
+  approvals: readonly PendingApproval[];
   /** By the compaction's entry. */
   reports: Readonly<Record<string, Told<"compacted">>>;
   enterSends: boolean;
+  composer: ComposerState;
+  /** What became of the edits of models, by the id of the tool call. */
+  verdicts: Verdicts;
 }
 
 export const INITIAL: PanelState = {
   server: { type: "server", state: "starting" },
   conversations: [],
   notices: [],
+  approvals: [],
   reports: {},
   enterSends: true,
+  composer: NO_COMPOSER,
+  verdicts: {},
 };
 
 export type Action = ToPage | { type: "dismiss"; id: number };
@@ -62,10 +87,23 @@ export function reduce(state: PanelState, action: Action): PanelState {
     }
     case "dismiss":
       return { ...state, notices: state.notices.filter((notice) => notice.id !== action.id) };
+    case "model":
+      return { ...state, model: action, notices: action.problem === undefined ? state.notices.filter((notice) => notice.action?.command !== "coppice.setUpModel") : state.notices };
     case "modelOffer":
       return { ...state, offeredModel: action.name };
+    case "approvals":
+      return { ...state, approvals: action.approvals };
+    case "edits":
+      return { ...state, verdicts: action.verdicts };
+    case "attachments":
+    case "queue":
+    case "completions":
+    case "openFile":
+      return { ...state, composer: reduceComposer(state.composer, action) };
     case "preferences":
       return { ...state, enterSends: action.enterSends };
+    case "reveal":
+      return { ...state, revealed: action };
     case "memory":
     case "input":
     case "focus":
@@ -77,8 +115,8 @@ export function reduce(state: PanelState, action: Action): PanelState {
   }
 }
 
-function opened({ conversation, entries, nextBefore, running, work, usage }: Told<"shown">): Shown {
-  return { conversation, items: withEntries([], entries), nextBefore, draft: [], running, work, usage };
+function opened({ conversation, entries, nextBefore, running, elsewhere = false, work, usage, outline, preview }: Told<"shown">): Shown {
+  return { conversation, items: withEntries([], entries), nextBefore, draft: [], running, elsewhere, work, usage, outline, marks: marksOf(outline), preview };
 }
 
 /** Whether a conversation is shown anew, or has just been made of the first message. */
@@ -86,7 +124,7 @@ function isSame(shown: Shown | undefined, conversation: Conversation | null): bo
   return shown !== undefined && (shown.conversation === null || shown.conversation.id === conversation?.id);
 }
 
-type OfConversation = Extract<ToPage, { conversationId: string }>;
+type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "input" | "reveal" }>;
 
 function withShown(state: PanelState, id: string, change: (shown: Shown) => Shown): PanelState {
   const { shown } = state;
@@ -97,12 +135,16 @@ function reduceShown(shown: Shown, action: OfConversation): Shown {
   switch (action.type) {
     case "earlier":
       return { ...shown, nextBefore: action.nextBefore, items: withEarlier(shown.items, action.entries) };
+    case "outline":
+      return { ...shown, outline: action.outline, marks: marksOf(action.outline, shown.marks) };
     case "grown":
       return grown(shown, action.entries);
     case "update":
-      return reduceUpdate(shown, action.update);
+      return reduceUpdate(shown, action.update, action.at);
     case "turn":
-      return { ...shown, running: action.running, draft: action.running ? shown.draft : [] };
+      return { ...shown, running: action.running, elsewhere: action.elsewhere ?? false, draft: action.running ? shown.draft : [], failure: action.running ? undefined : shown.failure };
+    case "turnFailed":
+      return { ...shown, failure: action };
     case "work":
       return { ...shown, work: action.work };
     case "usage":
@@ -110,7 +152,7 @@ function reduceShown(shown: Shown, action: OfConversation): Shown {
   }
 }
 
-function reduceUpdate(shown: Shown, update: PromptUpdate): Shown {
+function reduceUpdate(shown: Shown, update: PromptUpdate, timestamp = ""): Shown {
   switch (update.kind) {
     case "text":
     case "thinking":
@@ -118,7 +160,7 @@ function reduceUpdate(shown: Shown, update: PromptUpdate): Shown {
       return { ...shown, draft: withPiece(shown.draft, update) };
     case "message": {
       const { entryId: id, message } = update;
-      return grown(shown, [{ type: "message", id, parentId: null, timestamp: "", message }]);
+      return grown(shown, [{ type: "message", id, parentId: null, timestamp, message }]);
     }
     case "retry":
       return { ...shown, draft: [] };

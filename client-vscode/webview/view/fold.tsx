@@ -7,11 +7,13 @@ interface FoldProps {
   head: ComponentChildren;
   /** What is inside, made when it is opened. */
   children: () => ComponentChildren;
+  /** It is open until somebody closes it. */
+  initiallyOpen?: boolean;
 }
 
 /** A line that opens. */
-export function Fold({ head, children }: FoldProps): JSX.Element {
-  const [open, setOpen] = useState(false);
+export function Fold({ head, children, initiallyOpen = false }: FoldProps): JSX.Element {
+  const [open, setOpen] = useState(initiallyOpen);
   const id = useId();
   return (
     <div class="fold">

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 
 import { followable } from "../markdown/links";
+import { visible } from "../../src/format";
 import { post } from "../page";
 
 /** A link that the host follows after a check of its own; one that cannot be followed is text. */
@@ -15,7 +16,7 @@ export function Link({ href, children }: { href: string; children: ComponentChil
   };
   const address = /^https?:/i.test(target) ? target : "#";
   return (
-    <a href={address} title={target} onClick={follow} onAuxClick={follow}>
+    <a href={address} title={visible(target)} onClick={follow} onAuxClick={follow}>
       {children}
     </a>
   );
@@ -25,7 +26,7 @@ export function Link({ href, children }: { href: string; children: ComponentChil
 export function Path({ path }: { path: string }): JSX.Element {
   return (
     <Link href={path}>
-      <code class="path">{path}</code>
+      <code class="path">{visible(path)}</code>
     </Link>
   );
 }

@@ -1,47 +1,82 @@
 import type { JSX } from "preact";
 import { memo } from "preact/compat";
-import { useRef } from "preact/hooks";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 
+import type { Marks } from "../../src/chat/marks";
 import { post } from "../page";
-import type { Item } from "../state/items";
+import { type Item, itemWith } from "../state/items";
 import type { PanelState, Shown } from "../state/state";
-import { Icon, IconButton } from "./icon";
+import type { PendingApproval } from "../../src/approvals/approval";
+import { Approvals } from "./approval";
+import { ChatContext } from "./context";
+import { IconButton } from "./icon";
+import { MarkRow, ViewLine } from "./marks";
+import { Menu, MenuContext, type MenuTarget } from "./menu";
+import { Rail } from "./rail";
 import { DraftMessage, Message } from "./message";
 import { useScrolling } from "./scrolling";
 
 interface LogProps {
   shown: Shown;
   reports: PanelState["reports"];
+  approvals: readonly PendingApproval[];
+  revealed: PanelState["revealed"];
 }
 
 /** The conversation. It begins with its newest page; earlier ones are put in front on demand. */
-export function Log({ shown, reports }: LogProps): JSX.Element {
-  const { items, draft, running, work, nextBefore } = shown;
-  const { frame, content, atEnd, toEnd, hold } = useScrolling(shown.conversation?.id ?? "", items[0]?.id);
+export function Log({ shown, reports, approvals, revealed }: LogProps): JSX.Element {
+  const { items, draft, running, elsewhere, work, nextBefore, marks, outline, preview } = shown;
+  const place = `${shown.conversation?.id ?? ""}${preview === undefined ? "" : `/${preview.leafId}`}`;
+  const { frame, content, height, atEnd, toEnd, hold, goToEntry } = useScrolling(place, items[0]?.id);
+  const { busy } = useContext(ChatContext);
+  const [menu, setMenu] = useState<MenuTarget>();
   const showEarlier = (before: string): void => {
     hold();
     post({ type: "showEarlier", before });
   };
+  // A message that was sent is shown, wherever the reader was.
+  const wasRunning = useRef(running);
+  useEffect(() => {
+    if (running && !wasRunning.current) toEnd();
+    wasRunning.current = running;
+  }, [running]);
+  const found = useRef<typeof revealed>(undefined);
+  useEffect(() => {
+    if (revealed === undefined || found.current === revealed) return;
+    if (goToEntry(itemWith(items, revealed.entryId)?.id ?? revealed.entryId) || nextBefore === undefined) found.current = revealed;
+    else showEarlier(nextBefore);
+  }, [revealed, items[0]?.id]);
   return (
+    <MenuContext.Provider value={setMenu}>
     <div class="log-frame">
       <div ref={frame} class="log-scroll" tabIndex={0} role="region" aria-label="Messages">
-        <div ref={content} class="log" role="log" aria-live="polite" aria-busy={draft.length > 0} aria-label="Conversation">
+        <div ref={content}>
+        <div class="log" role="log" aria-live="polite" aria-busy={draft.length > 0} aria-label="Conversation">
           {nextBefore !== undefined && (
             <div class="item earlier">
               <button type="button" class="button secondary" onClick={() => { showEarlier(nextBefore); }}>Show Earlier</button>
             </div>
           )}
-          <Items items={items} running={running} busy={running || work !== undefined} reports={reports} />
+          <Items items={items} running={running} busy={busy} reports={reports} marks={marks} />
           {draft.length > 0 && <div class="item"><DraftMessage blocks={draft} /></div>}
-          {running && draft.length === 0 && work === undefined && <p class="item working shimmer">Working…</p>}
+          {running && draft.length === 0 && work === undefined && approvals.length === 0 && <p class="item working shimmer">{elsewhere ? "Working in another window…" : "Working…"}</p>}
+        </div>
+        <Approvals approvals={approvals} />
         </div>
       </div>
+      {outline && <Rail outline={outline} height={height} onGo={(entryId) => { if (!goToEntry(entryId)) post({ type: "showEntry", entryId }); }} />}
+      {menu && <Menu {...menu} mark={marks.get(menu.item.id)} busy={running || work !== undefined} onClose={() => { setMenu(undefined); }} />}
       {!atEnd && (
         <div class="to-end">
-          <IconButton name="arrow-down" label="Scroll to the End" onClick={toEnd} />
+          {approvals.length > 0 ? (
+            <button type="button" class="button" onClick={toEnd}>Waiting for Approval</button>
+          ) : (
+            <IconButton name="arrow-down" label="Scroll to the End" onClick={toEnd} />
+          )}
         </div>
       )}
     </div>
+    </MenuContext.Provider>
   );
 }
 
@@ -50,13 +85,14 @@ interface ItemsProps {
   running: boolean;
   busy: boolean;
   reports: PanelState["reports"];
+  marks: Marks;
 }
 
 /** Items that come into sight and go out of it together: each on its own costs too much with thousands. */
 const GROUP = 50;
 
 /** Apart from the draft, so that a growing reply leaves it alone. */
-const Items = memo(function Items({ items, running, busy, reports }: ItemsProps): JSX.Element {
+const Items = memo(function Items({ items, running, busy, reports, marks }: ItemsProps): JSX.Element {
   // Groups are counted from the item that was first when the conversation was opened; those in front have negative numbers.
   const origin = useRef(items[0]?.id);
   const newest = items.at(-1)?.id;
@@ -71,7 +107,9 @@ const Items = memo(function Items({ items, running, busy, reports }: ItemsProps)
           items={items.slice(from, beginnings[at + 1])}
           running={running ? newest : undefined}
           undoable={undoable}
+          busy={busy}
           reports={reports}
+          marks={marks}
         />
       ))}
     </>
@@ -84,17 +122,24 @@ interface GroupProps {
   running: string | undefined;
   /** The compaction that can be taken back. */
   undoable: string | undefined;
+  busy: boolean;
   reports: PanelState["reports"];
+  marks: Marks;
 }
 
-const Group = memo(function Group({ items, running, undoable, reports }: GroupProps): JSX.Element {
+const Group = memo(function Group({ items, running, undoable, busy, reports, marks }: GroupProps): JSX.Element {
   return (
     <div class="group">
-      {items.map((item) => (
-        <div key={item.id} class="item" data-entry={item.id}>
-          <Message item={item} running={item.id === running} undoable={item.id === undoable} report={reports[item.id]} />
-        </div>
-      ))}
+      {items.map((item) => {
+        const mark = marks.get(item.id);
+        return (
+          <div key={item.id} class="item" data-entry={item.id}>
+            {mark?.beginsView && <ViewLine />}
+            <Message item={item} running={item.id === running} undoable={item.id === undoable} report={reports[item.id]} />
+            {mark && <MarkRow mark={mark} busy={busy} />}
+          </div>
+        );
+      })}
     </div>
   );
 }, isSameGroup);
@@ -106,23 +151,9 @@ function isSameGroup(before: GroupProps, now: GroupProps): boolean {
     before.items.length === now.items.length &&
     before.items.every((item, at) => item === now.items[at]) &&
     before.reports === now.reports &&
+    (before.marks === now.marks || now.items.every(({ id }) => before.marks.get(id) === now.marks.get(id))) &&
+    (before.busy === now.busy || !now.items.some(({ id }) => now.marks.get(id)?.alternatives)) &&
     isFlagSame("running") &&
     isFlagSame("undoable")
-  );
-}
-
-/** What stands where there is no message yet. */
-export function Welcome(): JSX.Element {
-  return (
-    <div class="welcome" data-testid="welcome">
-      <Icon name="comment-discussion" />
-      <p>Ask about your code, or plan a change. What you say stays in a tree of conversations that you can go back to.</p>
-      <p>
-        <button type="button" class="link" onClick={() => { post({ type: "run", command: "coppice.importConversation" }); }}>
-          Import a conversation
-        </button>
-        {" from Pi, Claude Code or Coppice."}
-      </p>
-    </div>
   );
 }

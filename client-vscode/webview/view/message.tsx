@@ -1,15 +1,20 @@
 import type { JSX } from "preact";
 import { memo } from "preact/compat";
+import { useContext } from "preact/hooks";
 
 import { GrowingMarkdown, Markdown } from "../markdown/markdown";
 import { post } from "../page";
-import type { AssistantItem, BashItem, Block, Item } from "../state/items";
-import { Code } from "./code";
+import { type AssistantItem, type BashItem, type Block, type Item, textOf } from "../state/items";
+import { Code, CopyButton } from "./code";
+import { ChatContext } from "./context";
+import { Figures } from "./figures";
 import { Fold } from "./fold";
 import { Icon, IconButton } from "./icon";
 import { Images } from "./images";
+import { MoreButton } from "./menu";
 import { type Report, SummaryCard } from "./summary-card";
 import { Tool } from "./tool";
+import { UserMessage } from "./user-message";
 
 interface MessageProps {
   item: Item;
@@ -22,13 +27,7 @@ interface MessageProps {
 export const Message = memo(function Message({ item, running, undoable, report }: MessageProps): JSX.Element {
   switch (item.kind) {
     case "user":
-      return (
-        <article class="message user" data-testid="user" aria-label="You">
-          <Markdown text={item.text} />
-          <Images images={item.images} />
-          <IconButton name="edit" label="Edit and Resend" onClick={() => { post({ type: "edit", entryId: item.id }); }} />
-        </article>
-      );
+      return <UserMessage item={item} />;
     case "assistant":
       return <Assistant item={item} running={running} />;
     case "compaction":
@@ -62,21 +61,57 @@ function Assistant({ item, running }: { item: AssistantItem; running: boolean })
     <article class="message assistant" data-testid="assistant" aria-label="Assistant">
       {item.blocks.map((block, at) => <Part key={at} block={block} running={running} />)}
       <Ending item={item} />
+      <Actions item={item} running={running} />
     </article>
   );
 }
 
-function Ending({ item: { stopReason, error } }: { item: AssistantItem }): JSX.Element | null {
+/** What can be done with a reply. */
+function Actions({ item, running }: { item: AssistantItem; running: boolean }): JSX.Element | null {
+  const { newest } = useContext(ChatContext);
+  const text = textOf(item);
+  const isUnfinished = item.stopReason === "length" || item.stopReason === "aborted" || item.stopReason === "error";
+  const isLast = item.blocks.every(({ kind }) => kind !== "tool");
+  if (running || (text === "" && !isUnfinished)) return null;
+  return (
+    <div class="message-end">
+      <div class="message-actions">
+        {text !== "" && isLast && <CopyButton text={text} label="Copy Reply" />}
+        {newest?.replyId === item.id && (
+          <IconButton name="refresh" label="Regenerate on a New Branch" onClick={() => { post({ type: "resend", entryId: newest.entryId }); }} />
+        )}
+        {isUnfinished && <IconButton name="debug-continue" label="Continue" onClick={() => { post({ type: "send", text: "Continue." }); }} />}
+        <MoreButton item={item} />
+      </div>
+      {isLast && <Figures of={item.turn} />}
+    </div>
+  );
+}
+
+function Ending({ item: { id, stopReason, error } }: { item: AssistantItem }): JSX.Element | null {
   if (stopReason === "aborted") {
-    return <p class="ending"><Icon name="debug-stop" />Stopped.</p>;
+    return <div class="ending"><Icon name="debug-stop" /><div>Stopped.<TryAgain id={id} /></div></div>;
   }
   if (stopReason === "error" || error !== undefined) {
-    return <p class="ending failed" role="note"><Icon name="error" label="Error:" />{error ?? "The model's reply failed."}</p>;
+    return <div class="ending failed" role="note"><Icon name="error" label="Error:" /><div>{error ?? "The model's reply failed."}<TryAgain id={id} /></div></div>;
   }
   if (stopReason === "length") {
     return <p class="ending"><Icon name="warning" label="Note:" />The reply was cut off at its token limit.</p>;
   }
   return null;
+}
+
+/** What helps after a turn that failed, at the end of the conversation. */
+function TryAgain({ id }: { id: string }): JSX.Element | null {
+  const { failed } = useContext(ChatContext);
+  if (failed?.replyId !== id) return null;
+  return (
+    <p class="buttons">
+      {failed.kind === "auth" && <button type="button" class="button" onClick={() => { post({ type: "run", command: "coppice.setApiKey" }); }}>Set API Key</button>}
+      {failed.kind === "not-found" && <button type="button" class="button" onClick={() => { post({ type: "run", command: "coppice.setUpModel" }); }}>Choose a Model</button>}
+      <button type="button" class="button secondary" onClick={() => { post({ type: "resend", entryId: failed.entryId }); }}>Retry</button>
+    </p>
+  );
 }
 
 function Part({ block, running }: { block: Block; running: boolean }): JSX.Element {

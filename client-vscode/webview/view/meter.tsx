@@ -42,6 +42,7 @@ export function Meter({ usage, open, onToggle }: MeterProps): JSX.Element {
 const KINDS: readonly (readonly [keyof TokenBreakdown, string])[] = [
   ["system", "System prompt"],
   ["tools", "Tools"],
+  ["skills", "Skills"],
   ["summary", "Summary"],
   ["user", "You"],
   ["assistant", "Assistant"],
@@ -59,6 +60,9 @@ export function UsageDetails({ usage, busy }: { usage: UsageState; busy: boolean
     const count = breakdown?.[kind] ?? 0;
     return count > 0 ? [{ name, count }] : [];
   });
+  const rest = breakdown === undefined ? 0 : usage.tokens - rows.reduce((sum, { count }) => sum + count, 0);
+  // The provider counts what frames the messages as well, and may count the rest in its own way.
+  if (rest > 0) rows.push({ name: "Other", count: rest });
   const most = Math.max(1, ...rows.map(({ count }) => count));
   return (
     <section class="usage" aria-label="Context">
@@ -73,6 +77,8 @@ export function UsageDetails({ usage, busy }: { usage: UsageState; busy: boolean
               <td class="usage-count">{whole(count)}</td>
             </tr>
           ))}
+          {rest < 0 && <tr><th scope="row">Counted less by the provider</th><td class="usage-bar" /><td class="usage-count">−{whole(-rest)}</td></tr>}
+          <tr class="usage-total"><th scope="row">Total</th><td class="usage-bar" /><td class="usage-count">{whole(usage.tokens)}</td></tr>
         </tbody>
       </table>
       <p class="hint">Compacts above {whole(usage.thresholdTokens)} tokens; {whole(usage.reserveTokens)} stay free for the reply.</p>

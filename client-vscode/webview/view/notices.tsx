@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 
 import type { Work } from "../../src/chat/messages";
 import { post } from "../page";
-import type { Notice, PanelState } from "../state/state";
+import type { Notice } from "../state/state";
 import { Icon, IconButton } from "./icon";
 
 /** Long work, as it goes on, with the button that stops it. */
@@ -40,7 +40,7 @@ export function Notices({ notices, offeredModel, onDismiss }: NoticesProps): JSX
           <Icon name={ICONS[level]} label={WORDS[level]} />
           <div class="notice-text">
             <p>{text}</p>
-            {action && <Ways action={action} offeredModel={offeredModel} onTaken={() => { onDismiss(id); }} />}
+            {action && <Actions action={action} offeredModel={offeredModel} onTaken={() => { onDismiss(id); }} />}
           </div>
           <IconButton name="close" label="Dismiss" onClick={() => { onDismiss(id); }} />
         </div>
@@ -49,14 +49,14 @@ export function Notices({ notices, offeredModel, onDismiss }: NoticesProps): JSX
   );
 }
 
-interface WaysProps {
+interface ActionsProps {
   action: NonNullable<Notice["action"]>;
   offeredModel: string | undefined;
   onTaken: () => void;
 }
 
 /** What can be done about a notice. Where a model is to be set up and VS Code offers one, that is one click. */
-function Ways({ action, offeredModel, onTaken }: WaysProps): JSX.Element {
+function Actions({ action, offeredModel, onTaken }: ActionsProps): JSX.Element {
   const offer = action.command === "coppice.setUpModel" ? offeredModel : undefined;
   const take = (): void => {
     post({ type: "takeModel" });
@@ -70,25 +70,4 @@ function Ways({ action, offeredModel, onTaken }: WaysProps): JSX.Element {
       </button>
     </p>
   );
-}
-
-/** Said instead of everything that needs the server. */
-export function ServerNotice({ server }: { server: PanelState["server"] }): JSX.Element | null {
-  switch (server.state) {
-    case "running":
-      return null;
-    case "starting":
-      return <p class="server" role="status"><Icon name="loading" spin />Starting the server…</p>;
-    case "stopped":
-      return (
-        <section class="server stopped" aria-label="Server" data-testid="server-stopped">
-          <p><Icon name="debug-disconnect" />The Coppice server is not running.</p>
-          {server.message !== undefined && <p class="hint">{server.message}</p>}
-          <p class="buttons">
-            <button type="button" class="button" onClick={() => { post({ type: "run", command: "coppice.restartServer" }); }}>Restart Server</button>
-            <button type="button" class="button secondary" onClick={() => { post({ type: "run", command: "coppice.showLog" }); }}>Show Log</button>
-          </p>
-        </section>
-      );
-  }
 }

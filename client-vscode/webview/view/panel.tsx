@@ -1,44 +1,53 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
+import { ModelButton } from "../composer/model-button";
+import { Queue } from "../composer/queue";
 import { post } from "../page";
 import type { PanelState, Shown } from "../state/state";
-import { Composer, type Filling } from "./composer";
-import { Log, Welcome } from "./log";
+import { approvalAnnouncement } from "./approval";
+import { ChatContext, chatContext } from "./context";
+import { Composer } from "./composer";
+import { Log } from "./log";
 import { Meter, UsageDetails } from "./meter";
-import { Notices, ServerNotice, WorkBar } from "./notices";
+import { Notices, WorkBar } from "./notices";
 import { Picker } from "./picker";
+import { PreviewNotice } from "./preview";
+import { ServerNotice } from "./server";
+import { Welcome } from "./welcome";
 
 interface PanelProps {
   state: PanelState;
-  filling: Filling;
   onDismiss: (id: number) => void;
 }
 
-export function Panel({ state, filling, onDismiss }: PanelProps): JSX.Element {
-  const { shown, server } = state;
+export function Panel({ state, onDismiss }: PanelProps): JSX.Element {
+  const { shown } = state;
   const id = shown?.conversation?.id ?? "";
+  const approvals = state.approvals.filter(({ conversationId }) => conversationId === id);
   return (
     <div class="panel">
       <Picker shown={shown?.conversation ?? null} conversations={state.conversations} />
       <main class="body">
-        {shown && !isEmpty(shown) ? <Log key={id} shown={shown} reports={state.reports} /> : <Empty state={state} />}
+        {shown && !isEmpty(shown) ? (
+          <ChatContext.Provider value={chatContext(state, shown)}><Log key={`${id}/${shown.preview?.leafId ?? ""}`} shown={shown} reports={state.reports} approvals={approvals} revealed={state.revealed?.conversationId === id ? state.revealed : undefined} /></ChatContext.Provider>
+        ) : <Empty state={state} />}
       </main>
       <footer class="footer">
-        <Notices notices={state.notices} offeredModel={state.offeredModel} onDismiss={onDismiss} />
-        {shown && <ServerNotice server={server} />}
-        {shown?.work && <WorkBar work={shown.work} />}
-        <Foot key={id} state={state} id={id} filling={filling} />
+        <Foot key={id} state={state} id={id} onDismiss={onDismiss} />
       </footer>
       <div role="status" class="hidden">{announcement(shown)}</div>
+      <div role="alert" class="hidden">{approvals.filter(({ interrupted }) => !interrupted).map(approvalAnnouncement).join(" ")}</div>
     </div>
   );
 }
 
-function Foot({ state, id, filling }: { state: PanelState; id: string; filling: Filling }): JSX.Element {
+function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismiss: (id: number) => void }): JSX.Element {
   const { shown, server, enterSends } = state;
   const [details, setDetails] = useState(false);
   const usage = shown?.usage;
+  const items = shown?.items;
+  const sent = useMemo(() => (items ?? []).flatMap((item) => (item.kind === "user" ? [item.text] : [])), [items]);
   const busy = shown !== undefined && (shown.running || shown.work !== undefined);
   const isStale = details && usage?.breakdown === undefined;
   useEffect(() => {
@@ -46,25 +55,41 @@ function Foot({ state, id, filling }: { state: PanelState; id: string; filling: 
   }, [isStale, usage]);
   return (
     <>
-      {details && usage && <UsageDetails usage={usage} busy={busy} />}
-      <Composer conversationId={id} filling={filling} enterSends={enterSends} running={busy} disabled={!shown || server.state !== "running"}>
+      <div class="footer-scroll">
+        <Notices notices={state.notices} offeredModel={state.offeredModel} onDismiss={onDismiss} />
+        {shown && <ServerNotice server={server} />}
+        {shown?.work && <WorkBar work={shown.work} />}
+        {details && usage && <UsageDetails usage={usage} busy={busy} />}
+        <Queue messages={state.composer.queues[id] ?? []} running={busy} />
+      </div>
+      {shown?.preview && <PreviewNotice busy={shown.running || shown.work !== undefined} />}
+      {!shown?.preview && <Composer
+        conversationId={id}
+        enterSends={enterSends}
+        running={busy}
+        disabled={!shown || server.state !== "running"}
+        state={state.composer}
+        sent={sent}
+      >
+        <ModelButton name={state.model?.name} />
         {usage ? <Meter usage={usage} open={details} onToggle={() => { setDetails(!details); }} /> : <span />}
-      </Composer>
+      </Composer>}
     </>
   );
 }
 
-function Empty({ state: { shown, server } }: { state: PanelState }): JSX.Element | null {
-  if (shown) return <Welcome />;
-  return server.state === "running" ? null : <ServerNotice server={server} />;
+function Empty({ state: { shown, server, model, offeredModel } }: { state: PanelState }): JSX.Element | null {
+  if (server.state !== "running") return shown ? null : <ServerNotice server={server} />;
+  return shown ? <Welcome needsModel={model?.problem !== undefined} offeredModel={offeredModel} /> : null;
 }
 
 function isEmpty({ items, draft, running }: Shown): boolean {
   return items.length === 0 && draft.length === 0 && !running;
 }
 
-/** What a screen reader is told of work that is only seen otherwise. */
+/** What a screen reader reads of work that is only seen otherwise. */
 function announcement(shown: Shown | undefined): string {
   if (shown?.work) return `${shown.work.title}…`;
-  return shown?.running ? "Working…" : "";
+  if (!shown?.running) return "";
+  return shown.elsewhere ? "Working in another window…" : "Working…";
 }

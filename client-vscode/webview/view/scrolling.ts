@@ -5,14 +5,20 @@ import { memory, type Place, remember } from "../page";
 
 /** Pixels from the end within which a reader counts as being at the end. */
 const NEAR = 32;
+/** How long an entry that was searched for is highlighted, in milliseconds; a guess. */
+const HIGHLIGHT_MS = 3000;
 
 interface Scrolling {
   frame: RefObject<HTMLDivElement | null>;
   content: RefObject<HTMLDivElement | null>;
+  /** Of the frame, in pixels. */
+  height: number;
   atEnd: boolean;
   toEnd: () => void;
   /** Call before more is put in front: what is seen stays where it is. */
   hold: () => void;
+  /** Scrolls to an entry and highlights it; false where it is not among the items. */
+  goToEntry: (entryId: string) => boolean;
 }
 
 /**
@@ -26,6 +32,7 @@ export function useScrolling(conversationId: string, firstId: string | undefined
   const sticks = useRef(true);
   const held = useRef<Place | undefined>(undefined);
   const [atEnd, setAtEnd] = useState(true);
+  const [height, setHeight] = useState(0);
 
   const toEnd = useCallback(() => {
     sticks.current = true;
@@ -52,9 +59,15 @@ export function useScrolling(conversationId: string, firstId: string | undefined
         else places[conversationId] = place;
       });
     };
+    // What is opened keeps its head in sight: the end may go out of it.
+    const onClick = (event: Event): void => {
+      if (event.target instanceof Element && event.target.closest("[aria-expanded]") !== null) sticks.current = false;
+    };
+    element.addEventListener("click", onClick, { capture: true });
     element.addEventListener("scroll", onScroll, { passive: true });
     element.addEventListener("scrollend", onScrollEnd, { passive: true });
     return () => {
+      element.removeEventListener("click", onClick, { capture: true });
       element.removeEventListener("scroll", onScroll);
       element.removeEventListener("scrollend", onScrollEnd);
     };
@@ -65,6 +78,7 @@ export function useScrolling(conversationId: string, firstId: string | undefined
     if (outer === null || inner === null) return undefined;
     const observer = new ResizeObserver(() => {
       if (sticks.current) outer.scrollTop = outer.scrollHeight;
+      setHeight(outer.clientHeight);
     });
     observer.observe(inner);
     observer.observe(outer);
@@ -80,7 +94,17 @@ export function useScrolling(conversationId: string, firstId: string | undefined
     held.current = undefined;
   }, [firstId]);
 
-  return { frame, content, atEnd, toEnd, hold };
+  const goToEntry = useCallback((entryId: string): boolean => {
+    const item = frame.current?.querySelector<HTMLElement>(`[data-entry="${CSS.escape(entryId)}"]`);
+    if (!item) return false;
+    sticks.current = false;
+    item.scrollIntoView({ block: "center" });
+    item.classList.add("found");
+    setTimeout(() => { item.classList.remove("found"); }, HIGHLIGHT_MS);
+    return true;
+  }, []);
+
+  return { frame, content, height, atEnd, toEnd, hold, goToEntry };
 }
 
 /** The first item in sight, and how far it is above the upper edge. */

@@ -5,6 +5,7 @@ import { beforeAndAfter, counted, shortTokens } from "../../src/format";
 import { Markdown } from "../markdown/markdown";
 import { post } from "../page";
 import type { SummaryItem } from "../state/items";
+import { type Section, sections } from "../state/sections";
 import type { PanelState } from "../state/state";
 import { Fold } from "./fold";
 import { Icon } from "./icon";
@@ -38,7 +39,7 @@ export const SummaryCard = memo(function SummaryCard({ item, undoable, report }:
       <Fold head={head}>
         {() => (
           <>
-            <Markdown text={item.summary.replace(FILE_BLOCKS, "")} />
+            {sections(item.summary.replace(FILE_BLOCKS, "")).map(({ title: name, text }) => <Part key={name} title={name} text={text} />)}
             <Files title="Modified" paths={item.modifiedFiles} />
             <Files title="Read" paths={item.readFiles} />
             {report && <Loss report={report} />}
@@ -60,6 +61,18 @@ export const SummaryCard = memo(function SummaryCard({ item, undoable, report }:
     </section>
   );
 });
+
+/** A section, which folds away. */
+function Part({ title, text }: Section): JSX.Element {
+  if (title === "") return <Markdown text={text} references />;
+  return (
+    <div class="card-section">
+      <Fold head={<span class="card-heading">{title}</span>} initiallyOpen>
+        {() => <Markdown text={text} references />}
+      </Fold>
+    </div>
+  );
+}
 
 function sizes({ tokensBefore, tokensAfter }: SummaryItem): string {
   if (tokensBefore === undefined) return "";

@@ -4,6 +4,7 @@ import { memo } from "preact/compat";
 import { callSummary } from "../format";
 import type { ToolUse } from "../state/items";
 import { Code } from "./code";
+import { Edit } from "./edit";
 import { Fold } from "./fold";
 import { Icon } from "./icon";
 import { Images } from "./images";
@@ -40,6 +41,7 @@ export const Tool = memo(function Tool({ use, running }: { use: ToolUse; running
   return (
     <div class="tool" data-testid="tool">
       <Fold head={head}>{() => <Details use={use} />}</Fold>
+      {use.result?.change && <Edit toolCallId={use.callId} entryId={use.result.entryId} change={use.result.change} />}
     </div>
   );
 });

@@ -1,4 +1,4 @@
-"""The command `coppice`: what can be typed. Each command's work stands in the file of its name.
+"""The command `coppice`: its subcommands and options. Each command is implemented in the file of its name.
 
 What a command needs is imported when it runs, so that `coppice --version` and a wrong word answer at once.
 """
@@ -11,8 +11,8 @@ import typer
 
 from coppice import __version__
 from coppice.cli import options
-from coppice.cli.exits import COPY_EXIT_CODES, EXIT_CODES, SERVE_EXIT_CODES, ExitCode
-from coppice.cli.terminal import prepare_streams, say, silence_stdout
+from coppice.cli.exits import COPY_EXIT_CODES, EXIT_CODES, ExitCode
+from coppice.cli.terminal import prepare_streams, print_error, silence_stdout
 
 app = typer.Typer(
     name="coppice",
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = app(args=arguments, prog_name="coppice", standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as error:
-        say(f"coppice: {error.format_message().rstrip('.')}. See `coppice --help`.")
+        print_error(f"coppice: {error.format_message().rstrip('.')}. See `coppice --help`.")
         code = error.exit_code
     except BrokenPipeError:
         silence_stdout()
@@ -57,24 +57,14 @@ def _coppice(
     del version
 
 
-@app.command(epilog=SERVE_EXIT_CODES)
-def serve(
-    stdio: Annotated[bool, typer.Option("--stdio", help="Standard input and output; the default.")] = False,
-    tcp: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="A loopback address; port 0 picks a free one.")
-    ] = None,
-) -> None:
+@app.command(
+    add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)
+def serve(arguments: typer.Context) -> None:
     """Run the language server for one client."""
-    if tcp is not None and stdio:
-        raise _usage("--stdio and --tcp exclude each other")
-    from coppice.lsp.serve import serve_stdio, serve_tcp
+    from coppice.lsp.__main__ import main as serve_client
 
-    if tcp is None:
-        raise typer.Exit(serve_stdio())
-    host, _, port = tcp.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit()):
-        raise _usage("--tcp takes HOST:PORT, 127.0.0.1:0 for instance")
-    raise typer.Exit(serve_tcp(host, int(port)))
+    raise typer.Exit(serve_client(arguments.args))
 
 
 @app.command(epilog=EXIT_CODES)
@@ -138,6 +128,20 @@ def context(
 
 
 @app.command(epilog=EXIT_CODES)
+def ledger(
+    source: options.Source,
+    leaf: options.Leaf = None,
+    workspace: options.Workspace = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show the facts about a conversation's work: requests, commits, open problems, tasks, decisions."""
+    from coppice.cli.ledger import LedgerCommand
+    from coppice.cli.running import run
+
+    raise typer.Exit(run(LedgerCommand(source, workspace, leaf, as_json), as_json=as_json))
+
+
+@app.command(epilog=EXIT_CODES)
 def tree(
     source: options.Source,
     mode: options.TreeMode = "branches",
@@ -159,22 +163,23 @@ def navigate(
         str, typer.Argument(metavar="TARGET", help="The entry to go to; `coppice tree` shows ids.")
     ],
     summarize: Annotated[
-        bool, typer.Option("--summarize", help="Tell the branch that is entered what this one did.")
+        bool, typer.Option("--summarize", help="Add a summary of this branch to the branch that is entered.")
     ] = False,
     instructions: options.Instructions = None,
     label: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name the summary, or the target where there is none.")
+        str | None, typer.Option(metavar="NAME", help="Name the summary, or the target if there is none.")
     ] = None,
     preview: Annotated[
-        bool, typer.Option("--preview", help="Show what would be left, and change nothing.")
+        bool,
+        typer.Option("--preview", help="Show the entries that would leave the path, and change nothing."),
     ] = False,
     workspace: options.Workspace = None,
     as_json: options.Json = False,
 ) -> None:
-    """Go to another place of a conversation's tree.
+    """Go to another entry of a conversation's tree.
 
-    At a person's message the conversation comes to stand before it, and its text is shown, to be edited and
-    sent again.
+    If the entry is a user message, its parent becomes the leaf, and the message's text is printed, to be
+    edited and sent again.
     """
     from coppice.cli.navigate import NavigateCommand
     from coppice.cli.running import run
@@ -213,7 +218,7 @@ def import_(
     workspace: options.Workspace = None,
     as_json: options.Json = False,
 ) -> None:
-    """Store a session as a new conversation. What could not be taken over is told on standard error."""
+    """Store a session as a new conversation. What could not be imported is listed on standard error."""
     from coppice.cli.conversations import ImportCommand
     from coppice.cli.running import run
 
@@ -241,7 +246,7 @@ def search(
         str,
         typer.Argument(
             metavar="QUERY",
-            help='Words that all occur; "quoted" ones side by side. The last may be a beginning.',
+            help='Words that all occur; "quoted" ones adjacent. The last also matches as a prefix.',
         ),
     ],
     workspace: options.Workspace = None,
@@ -251,11 +256,55 @@ def search(
     limit: options.Limit = 50,
     as_json: options.Json = False,
 ) -> None:
-    """Find what was said on any branch of the workspace's conversations, newest first."""
+    """Search all branches of the workspace's conversations, newest first."""
     from coppice.cli.running import run
     from coppice.cli.search import SearchCommand
 
     command = SearchCommand(query, workspace, conversation, limit, as_json)
+    raise typer.Exit(run(command, as_json=as_json))
+
+
+history = typer.Typer(
+    help="Search and read the entries of a conversation, including those that a summary has replaced.",
+    no_args_is_help=True,
+)
+app.add_typer(history, name="history")
+
+
+@history.command("search", epilog=EXIT_CODES)
+def history_search(
+    source: options.Source,
+    query: Annotated[str, typer.Argument(metavar="QUESTION", help="In your own words, or names, or errors.")],
+    scope: options.HistoryScope = "conversation",
+    max_tokens: options.MaxTokens = 4000,
+    cursor: options.Cursor = None,
+    workspace: options.Workspace = None,
+    as_json: options.Json = False,
+) -> None:
+    """Give the exact text of what answers a question best."""
+    from coppice.cli.history import HistoryCommand
+    from coppice.cli.running import run
+
+    command = HistoryCommand(source, query, (), scope, max_tokens, cursor, workspace, as_json)
+    raise typer.Exit(run(command, as_json=as_json))
+
+
+@history.command("read", epilog=EXIT_CODES)
+def history_read(
+    source: options.Source,
+    ids: Annotated[
+        list[str], typer.Argument(metavar="ID...", help="Ids of entries, as a search gives them.")
+    ],
+    max_tokens: options.MaxTokens = 4000,
+    cursor: options.Cursor = None,
+    workspace: options.Workspace = None,
+    as_json: options.Json = False,
+) -> None:
+    """Give entries by their ids, whole."""
+    from coppice.cli.history import HistoryCommand
+    from coppice.cli.running import run
+
+    command = HistoryCommand(source, None, tuple(ids), "conversation", max_tokens, cursor, workspace, as_json)
     raise typer.Exit(run(command, as_json=as_json))
 
 
@@ -297,12 +346,19 @@ def copy(
 
 
 @app.command(epilog=EXIT_CODES)
-def doctor(workspace: options.Workspace = None, as_json: options.Json = False) -> None:
-    """Check the store, the settings and the tokenizer, and say what to do about what is wrong."""
+def doctor(
+    workspace: options.Workspace = None,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Replace each damaged store by what can be read of it."),
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Check the store, the settings and the tokenizer, and report what is wrong and what to do."""
     from coppice.cli.doctor import DoctorCommand
     from coppice.cli.running import run
 
-    raise typer.Exit(run(DoctorCommand(workspace, as_json), as_json=as_json))
+    raise typer.Exit(run(DoctorCommand(workspace, as_json, repair), as_json=as_json))
 
 
 def _usage(message: str) -> typer.BadParameter:

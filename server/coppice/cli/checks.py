@@ -1,4 +1,4 @@
-"""The checks of `coppice doctor`. Each says what it found and, where that is not well, what to do."""
+"""The checks of `coppice doctor`. Each has a finding and, for a problem, advice."""
 
 import os
 import platform
@@ -12,30 +12,34 @@ from typing import Final, Literal
 
 from coppice.errors import NoModelError
 from coppice.files.paths import path_of_uri
-from coppice.service.plugins import installed_plugins
-from coppice.service.settings_source import WORKSPACE_FILE
-from coppice.service.summarizers import OFFLINE, model_of, order_of, settings_of
-from coppice.service.workspaces import damages, databases
+from coppice.service.conversations.repairing import repair_workspace
+from coppice.service.core.summarizers import OFFLINE, model_of, order_of, settings_of
+from coppice.service.core.workspaces import damages, databases
+from coppice.service.hooks.plugins import installed_plugins
 from coppice.settings import Settings, data_directory
+from coppice.settings.files import WORKSPACE_FILE
+from coppice.store.engines import name_of, sqlite_path
 from coppice.tokens.counting import ENCODING, count_tokens, encoding
 
 Status = Literal["ok", "warning", "broken"]
 
 _OLDEST_PYTHON: Final = (3, 11)
-_MEGABYTE: Final = 1_000_000
-_LEAST_FREE: Final = 50 * _MEGABYTE
-_LITTLE_FREE: Final = 1000 * _MEGABYTE
+_MEGABYTE: Final = 1_000_000  # bytes
+_LEAST_FREE: Final = 50 * _MEGABYTE  # bytes; below it the check is "broken" (guess)
+_LITTLE_FREE: Final = 1000 * _MEGABYTE  # bytes; below it the check is a warning (guess)
 _SAMPLE: Final = "Coppicing: cut a tree back so that it keeps growing."
-_OTHERS: Final = 0o077
-_TOLD_BY: Final = {
-    "settings": "by the settings",
-    "server": "told by the server",
-    "default": "assumed; neither settings nor server tell it",
+_OTHERS: Final = 0o077  # permission bits of group and others
+_SOURCE_OF_LIMITS: Final = {
+    "settings": "set by the settings",
+    "server": "reported by the server",
+    "default": "assumed; not given by settings or server",
 }
 
 
 @dataclass(frozen=True)
 class Check:
+    """One finding of `coppice doctor`; `advice` is what to do, None where nothing is wrong."""
+
     name: str
     status: Status
     message: str
@@ -43,6 +47,7 @@ class Check:
 
 
 def check_python() -> Check:
+    """The interpreter's version."""
     version = platform.python_version()
     if sys.version_info < _OLDEST_PYTHON:  # pragma: no cover - an older interpreter does not get here
         return Check("Python", "broken", version, "Install Python 3.11 or newer.")
@@ -50,7 +55,7 @@ def check_python() -> Check:
 
 
 def check_settings(user_file: Path, uri: str, problems: list[str]) -> Iterator[Check]:
-    """One check for the layers that are there, and one for each value that was passed over."""
+    """One check for the settings files that exist, and one for each value that was ignored."""
     folder = path_of_uri(uri)
     files = [user_file, *([Path(folder) / WORKSPACE_FILE] if folder else [])]
     there = [str(file) for file in files if file.is_file()]
@@ -60,6 +65,7 @@ def check_settings(user_file: Path, uri: str, problems: list[str]) -> Iterator[C
 
 
 def check_folder(settings: Settings) -> Check:
+    """Whether the folder of the stores exists and can be written, or can be created."""
     folder = data_directory(settings)
     advice = "Give yourself the right to write there, or name another folder in storage.directory."
     if not folder.exists():
@@ -78,6 +84,7 @@ def check_folder(settings: Settings) -> Check:
 
 
 def check_permissions(settings: Settings) -> Check:
+    """Whether other users of the machine can read a store."""
     folder = data_directory(settings)
     open_to_others = [file.name for file in _store_files(folder) if file.stat().st_mode & _OTHERS]
     if not open_to_others:
@@ -91,6 +98,7 @@ def check_permissions(settings: Settings) -> Check:
 
 
 def check_disk(settings: Settings) -> Check:
+    """Free space on the disk of the stores."""
     folder = data_directory(settings)
     place = next((each for each in (folder, *folder.parents) if each.is_dir()), Path.cwd())
     free = shutil.disk_usage(place).free
@@ -110,20 +118,40 @@ def check_stores(settings: Settings) -> Iterator[Check]:
         found = damages(url)
         sound += not found
         if found:
-            name = Path(url).name if settings.storage.url is None else "the server"
             advice = (
-                "Stop every editor that uses it, move the file away, and put a backup in its place; "
-                "without one, `coppice export` may still read single conversations."
-                if settings.storage.url is None
+                "Close every editor that uses it and run `coppice doctor --repair`: it saves what can be "
+                "read and keeps the damaged file."
+                if sqlite_path(url) is not None
                 else "See that the server runs and that storage.url names it; the extra `postgres` is needed."
             )
-            yield Check("integrity", "broken", f"{name}: {'; '.join(found)}", advice)
+            yield Check("integrity", "broken", f"{name_of(url)}: {'; '.join(found)}", advice)
     if sound == len(urls):
         what = f"{sound} of {sound} stores open and are sound" if urls else "nothing is stored yet"
         yield Check("integrity", "ok", what)
 
 
+def repaired(settings: Settings) -> list[Check]:
+    """Repairs each damaged SQLite store; a check for each, and one for each thing that was lost."""
+    return [
+        check for url in databases(settings) if sqlite_path(url) and damages(url) for check in _repair(url)
+    ]
+
+
+def _repair(url: str) -> Iterator[Check]:
+    try:
+        done = repair_workspace(url)
+    except Exception as error:  # noqa: BLE001 - what one damaged store holds must not stop the others
+        yield Check("repair", "broken", f"{name_of(url)}: {str(error) or type(error).__name__}")
+        return
+    saved = f"{done.entries:,} entries of {done.conversations:,} conversations saved"
+    aside = done.put_aside.name if done.put_aside else ""
+    yield Check("repair", "ok", f"{name_of(url)}: {saved}; the damaged file is kept as {aside}")
+    for loss in done.losses:
+        yield Check("repair", "warning", f"{name_of(url)}: lost: {loss}")
+
+
 def check_tokenizer(settings: Settings) -> Check:
+    """Whether the tokenizer that the settings name can be loaded."""
     if settings.tokens.counter == "estimate":
         return Check("tokenizer", "ok", "not used: tokens.counter is `estimate`")
     if encoding() is None:
@@ -160,12 +188,12 @@ async def _check_summarizer(name: str, settings: Settings) -> Check:
     try:
         model = model_of(name, settings)
     except NoModelError as error:
-        return Check("summarizer", "warning", f"{name}: it cannot be asked", str(error))
+        return Check("summarizer", "warning", f"{name}: it cannot be used", str(error))
     try:
         limits = await model.limits()
     finally:
         await model.close()
-    fits = f"a window of {limits.context_window:,} tokens ({_TOLD_BY[limits.source]})"
+    fits = f"a window of {limits.context_window:,} tokens ({_SOURCE_OF_LIMITS[limits.source]})"
     return Check("summarizer", "ok", f"{model.name}: {fits}")
 
 

@@ -10,14 +10,16 @@ from coppice.cli.output_file import check_output, export_format
 from coppice.cli.progress import watched
 from coppice.cli.sources import Opened, opened, uri_of
 from coppice.cli.terminal import console, warn, write_json
-from coppice.service.messages.compaction import CompactParams, CompactPreviewParams
-from coppice.service.messages.conversations import ExportFormat, ExportParams
-from coppice.service.messages.trees import ContextParams
+from coppice.protocol.compaction import CompactParams, CompactPreviewParams
+from coppice.protocol.conversations import ExportFormat, ExportParams
+from coppice.protocol.trees import ContextParams
+from coppice.providers import PROVIDERS
+from coppice.service.core.jobs import NoProgress
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the command line says about sizes, in tokens; None leaves the setting as it is."""
+    """The sizes given on the command line, in tokens; None keeps the setting."""
 
     keep_recent: int | None = None
     reserve: int | None = None
@@ -52,13 +54,14 @@ class Writer:
     api_key_env: str | None = None
 
     def settings(self) -> dict[str, Any]:
+        """The request's settings that select the model. UsageError where the options do not go together."""
         if self.model is None:
             if self.base_url is not None or self.api_key_env is not None:
-                raise UsageError("--base-url and --api-key-env say more about --model; give that too.")
+                raise UsageError("--base-url and --api-key-env go with --model; give that too.")
             return {}
         provider, _, name = self.model.partition("/")
-        if provider not in ("openai", "anthropic", "offline") or (provider != "offline" and not name):
-            raise UsageError("--model takes openai/NAME, anthropic/NAME, or offline.")
+        if provider not in (*PROVIDERS, "offline") or (provider != "offline" and not name):
+            raise UsageError(f"--model takes {', '.join(f'{each}/NAME' for each in PROVIDERS)}, or offline.")
         named = {"name": name or None, "baseUrl": self.base_url, "apiKeyEnv": self.api_key_env}
         given = {key: value for key, value in named.items() if value is not None}
         return {"summarizer": {"provider": provider, **given}}
@@ -66,6 +69,8 @@ class Writer:
 
 @dataclass(frozen=True)
 class CompactCommand:
+    """`coppice compact`: compact a session file or a stored conversation."""
+
     source: str
     workspace: Path | None = None
     leaf: str | None = None
@@ -79,6 +84,7 @@ class CompactCommand:
     as_json: bool = False
 
     async def __call__(self) -> None:
+        """Run it. UsageError where the options do not go together, before anything is read."""
         if self.output is not None:
             if self.dry_run:
                 raise UsageError("--dry-run writes nothing; leave --output away.")
@@ -102,7 +108,7 @@ class CompactCommand:
                 raise UsageError(
                     "--leaf works on session files; a stored conversation is compacted at its leaf."
                 )
-            await service.trees.stand_at(conversation_id, self.leaf)
+            await service.trees.set_leaf(conversation_id, self.leaf)
         preview = await service.compacting.preview(CompactPreviewParams(conversation_id=conversation_id))
         before = await service.views.context(ContextParams(conversation_id=conversation_id))
         result = await service.compacting.compact(
@@ -119,5 +125,7 @@ class CompactCommand:
     async def _export(self, conversation: Opened, output: Path) -> None:
         source = conversation.conversation.source
         format_ = self.format or export_format(output, source.format if source is not None else None)
-        params = ExportParams(conversation_id=conversation.id, format=format_, uri=uri_of(output))
-        await conversation.service.portability.export(params)
+        params = ExportParams(
+            conversation_id=conversation.id, format=format_, uri=uri_of(output), overwrite=self.force
+        )
+        await conversation.service.portability.export(params, NoProgress())

@@ -11,13 +11,13 @@ from rich.text import Text
 from coppice.cli.plain import plain, plain_line
 from coppice.cli.sources import Opened
 from coppice.cli.terminal import console, print_row
-from coppice.service.messages.compaction import CompactPreviewResult, CompactResult
-from coppice.service.messages.trees import ContextResult
+from coppice.protocol.compaction import CompactPreviewResult, CompactResult
+from coppice.protocol.trees import ContextResult
 from coppice.tree.entries import ENTRY
 from coppice.tree.preview import preview_of
 
-_SHOWN_AT_EACH_END: Final = 10
-_PREVIEW_CHARS: Final = 90
+_SHOWN_AT_EACH_END: Final = 10  # messages (guess)
+_PREVIEW_CHARS: Final = 90  # characters of a line (guess: a terminal of 120 columns)
 _ROLE_NAMES: Final = {"toolResult": "tool result", "bashExecution": "command"}
 
 
@@ -32,6 +32,7 @@ class Outcome:
     after: ContextResult | None
 
     def as_json(self, output: Path | None) -> dict[str, Any]:
+        """What `--json` prints; the names are those of the wire."""
         conversation = self.source.conversation
         return {
             "source": {"kind": "conversation" if self.source.stored else "file", "name": self.source.name},
@@ -113,10 +114,10 @@ def _show_view(out: Console, outcome: Outcome) -> None:
 
 
 def view_line(number: int, message: dict[str, Any]) -> Text:
-    """A message of a view on one line: its number, who said it, and how it begins."""
+    """A message of a view on one line: its number, its role, and the beginning of its text."""
     about = {"type": "message", "id": "", "parentId": None, "timestamp": ""}
-    said = {key: value for key, value in message.items() if key != "entryId"}
-    entry = ENTRY.validate_python({**about, "message": said})
+    without_id = {key: value for key, value in message.items() if key != "entryId"}
+    entry = ENTRY.validate_python({**about, "message": without_id})
     role = str(message["role"])
     words = plain_line(preview_of(entry, _PREVIEW_CHARS))
     return Text.assemble(f"{number:5,} ", (f"{_ROLE_NAMES.get(role, role):12}", "cyan"), words)
@@ -142,7 +143,7 @@ def _counts(context: ContextResult) -> dict[str, Any]:
 
 
 def _messages_from(context: ContextResult, entry_id: str) -> int:
-    """How many of the view's messages stand from the entry on."""
+    """The number of the view's messages from the entry on, 0 if the view does not contain it."""
     messages = context.messages
     ids = [message.get("entryId") for message in messages if isinstance(message, dict)]
     return len(ids) - ids.index(entry_id) if entry_id in ids else 0

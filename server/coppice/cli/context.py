@@ -5,12 +5,14 @@ from pathlib import Path
 
 from coppice.cli.plain import plain
 from coppice.cli.sources import opened
-from coppice.cli.terminal import say, warn, write_json, write_text
-from coppice.service.messages.trees import ContextFormat, ContextParams, ContextResult
+from coppice.cli.terminal import print_error, warn, write_json, write_text
+from coppice.protocol.trees import ContextFormat, ContextParams, ContextResult
 
 
 @dataclass(frozen=True)
 class ContextCommand:
+    """`coppice context`: what a model is sent for a path."""
+
     source: str
     workspace: Path | None = None
     format: ContextFormat = "text"
@@ -18,6 +20,7 @@ class ContextCommand:
     as_json: bool = False
 
     async def __call__(self) -> None:
+        """Print the view on standard output, and its size in tokens on standard error."""
         async with opened(self.source, self.workspace) as conversation:
             warn(conversation.warnings)
             result = await conversation.service.views.context(
@@ -30,8 +33,8 @@ class ContextCommand:
 
 
 def _show(result: ContextResult) -> None:
-    """The messages alone on standard output, so that they can be piped; the numbers beside them."""
-    say(f"{result.tokens:,} tokens ({result.token_source})")
+    """The messages on standard output, so that they can be piped; the numbers on standard error."""
+    print_error(f"{result.tokens:,} tokens ({result.token_source})")
     if isinstance(result.messages, str):
         write_text(plain(result.messages))
     elif result.system is not None:

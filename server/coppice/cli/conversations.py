@@ -15,31 +15,35 @@ from coppice.cli.plain import plain, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.sources import STDIN, imported, is_file, opened, read_input, session_file, uri_of
 from coppice.cli.terminal import console, warn, write_bytes, write_json, write_text
-from coppice.service.conversations import conversation_of
-from coppice.service.messages.conversations import (
+from coppice.protocol.conversations import (
     Conversation,
     ExportFormat,
     ExportParams,
     ImportFormat,
     ListParams,
 )
-from coppice.service.settings_source import SettingsSource
-from coppice.service.workspaces import newest_conversations
+from coppice.service.conversations.conversations import conversation_of
+from coppice.service.core.jobs import NoProgress
+from coppice.service.core.settings_source import SettingsSource
+from coppice.service.core.workspaces import newest_conversations
 
-_PAGE: Final = 500
-_TITLE_CHARS: Final = 60
-_TIME_CHARS: Final = 16
-_COPY_BYTES: Final = 1 << 16
+_PAGE: Final = 500  # conversations a request (guess)
+_TITLE_CHARS: Final = 60  # characters (guess)
+_TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
+_COPY_BYTES: Final = 1 << 16  # bytes a read (guess)
 
 
 @dataclass(frozen=True)
 class ListCommand:
+    """`coppice list`: the conversations of a workspace, or of all."""
+
     workspace: Path | None = None
     everywhere: bool = False
     limit: int = 50
     as_json: bool = False
 
     async def __call__(self) -> None:
+        """Print them, newest first."""
         if self.everywhere:
             records, problems = newest_conversations(SettingsSource().of(), self.limit)
             warn(problems)
@@ -91,12 +95,15 @@ def _cells(conversation: Conversation, *, everywhere: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class ImportCommand:
+    """`coppice import`: store a session file, or what standard input holds."""
+
     source: str
     workspace: Path | None = None
     format: ImportFormat = "auto"
     as_json: bool = False
 
     async def __call__(self) -> None:
+        """Import it, and print its new id. Lines that could not be read are warnings."""
         with tempfile.TemporaryDirectory(prefix="coppice-", ignore_cleanup_errors=True) as folder:
             file = await read_input(Path(folder)) if self.source == STDIN else session_file(self.source)
             async with serving(workspace_uri(self.workspace)) as service:
@@ -111,6 +118,8 @@ class ImportCommand:
 
 @dataclass(frozen=True)
 class ExportCommand:
+    """`coppice export`: a conversation as a file, or on standard output."""
+
     source: str
     format: ExportFormat
     workspace: Path | None = None
@@ -118,6 +127,7 @@ class ExportCommand:
     force: bool = False
 
     async def __call__(self) -> None:
+        """Write it. An existing file is replaced only with `force`."""
         if self.output is not None:
             origin = self.source if is_file(self.source) else STDIN
             check_output(self.output, origin, force=self.force)
@@ -127,8 +137,13 @@ class ExportCommand:
             warn(conversation.warnings)
             with tempfile.TemporaryDirectory(prefix="coppice-", ignore_cleanup_errors=True) as folder:
                 file = self.output or Path(folder) / "export"
-                params = ExportParams(conversation_id=conversation.id, format=self.format, uri=uri_of(file))
-                await conversation.service.portability.export(params)
+                params = ExportParams(
+                    conversation_id=conversation.id,
+                    format=self.format,
+                    uri=uri_of(file),
+                    overwrite=self.force,
+                )
+                await conversation.service.portability.export(params, NoProgress())
                 if self.output is None:
                     _show_file(file)
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from coppice.cli.exits import CommandError, ExitCode, UsageError
 from coppice.cli.progress import watched
-from coppice.cli.terminal import console, say, warn, write_json
-from coppice.service.settings_source import SettingsSource
-from coppice.service.store_copying import CopiedConversation, Outcome, Place, StoreCopy
+from coppice.cli.terminal import console, print_error, warn, write_json
+from coppice.service.conversations.store_copying import CopiedConversation, Outcome, Place, StoreCopy
+from coppice.service.core.settings_source import SettingsSource
 from coppice.settings import Settings, data_directory
 from coppice.store.location import canonical_uri
 
@@ -33,6 +33,7 @@ class CopyCommand:
     as_json: bool = False
 
     async def __call__(self) -> ExitCode:
+        """Copy, and report what was left. FAILED where a conversation could not be copied."""
         if self.source is None and self.target is None:
             raise UsageError("Name what to copy from with --from, or where to with --to.")
         settings = SettingsSource().of()
@@ -47,12 +48,12 @@ class CopyCommand:
         except asyncio.CancelledError:
             copy.stop()
             done = await work
-            say(f"coppice: interrupted; {_counted(done)}. Give the command again to go on.")
+            print_error(f"coppice: interrupted; {_counted(done)}. Give the command again to go on.")
             return ExitCode.INTERRUPTED
-        self._tell(done)
+        self._report(done)
         return ExitCode.FAILED if any(each.outcome in _FAILURES for each in done) else ExitCode.OK
 
-    def _tell(self, done: list[CopiedConversation]) -> None:
+    def _report(self, done: list[CopiedConversation]) -> None:
         if self.as_json:
             write_json({"conversations": [_to_json(each) for each in done]})
             return

@@ -20,12 +20,13 @@ from coppice.cli.checks import (
     check_stores,
     check_summarizers,
     check_tokenizer,
+    repaired,
 )
 from coppice.cli.exits import ExitCode
 from coppice.cli.plain import plain_line
 from coppice.cli.running import workspace_uri
 from coppice.cli.terminal import console, write_json
-from coppice.service.settings_source import SettingsSource
+from coppice.service.core.settings_source import SettingsSource
 from coppice.settings import Settings
 
 _STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
@@ -33,14 +34,19 @@ _STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
 
 @dataclass(frozen=True)
 class DoctorCommand:
+    """`coppice doctor`: check the installation, the settings and the stores."""
+
     workspace: Path | None = None
     as_json: bool = False
+    repair: bool = False
 
     async def __call__(self) -> ExitCode:
+        """Run the checks, after a repair if one is asked for. FAILED where something is broken."""
         uri = workspace_uri(self.workspace)
         source = SettingsSource()
         settings, problems = source.explained(uri)
-        checks = await asyncio.to_thread(lambda: list(_local_checks(uri, source, settings, problems)))
+        checks = await asyncio.to_thread(repaired, settings) if self.repair else []
+        checks += await asyncio.to_thread(lambda: list(_local_checks(uri, source, settings, problems)))
         checks += await check_summarizers(settings)
         broken = any(check.status == "broken" for check in checks)
         if self.as_json:

@@ -6,6 +6,8 @@ from coppice.errors import CoppiceError
 
 
 class ExitCode(IntEnum):
+    """How a command ended; 130 is 128 + SIGINT, as shells report it."""
+
     OK = 0
     FAILED = 1
     USAGE = 2
@@ -16,10 +18,6 @@ EXIT_CODES = "Exit codes: 0 done, 1 it could not be done, 2 wrong usage, 130 int
 
 COPY_EXIT_CODES = (
     "Exit codes: 0 the target has them all, 1 it lacks some, 2 wrong usage, 130 interrupted, some are copied."
-)
-
-SERVE_EXIT_CODES = (
-    "Exit codes: 0 the client said shutdown, 1 it went away without, 2 the server could not begin."
 )
 
 

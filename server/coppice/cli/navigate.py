@@ -11,25 +11,27 @@ from coppice.cli.exits import ExitCode, UsageError
 from coppice.cli.plain import plain, plain_line
 from coppice.cli.progress import watched
 from coppice.cli.sources import Opened, opened
-from coppice.cli.terminal import console, print_row, say, warn, write_json
-from coppice.service.messages.navigation import (
+from coppice.cli.terminal import console, print_error, print_row, warn, write_json
+from coppice.protocol.navigation import (
     NavigateParams,
     NavigatePreviewParams,
     NavigatePreviewResult,
     NavigateResult,
 )
-from coppice.service.messages.trees import EntriesParams
+from coppice.protocol.trees import EntriesParams
 from coppice.tree.entries import Entry, MessageEntry
 from coppice.tree.preview import preview_of
 
-_SHOWN: Final = 20
-_ID_CHARS: Final = 40
-_PREVIEW_CHARS: Final = 72
+_SHOWN: Final = 20  # entries listed (guess)
+_ID_CHARS: Final = 40  # characters of an id (guess: a UUID has 36)
+_PREVIEW_CHARS: Final = 72  # characters of a line (guess: a terminal of 120 columns)
 _NOWHERE: Final = "(before the first message)"
 
 
 @dataclass(frozen=True)
 class NavigateCommand:
+    """`coppice navigate`: move the leaf, or preview what that leaves."""
+
     source: str
     target: str
     workspace: Path | None = None
@@ -40,6 +42,7 @@ class NavigateCommand:
     as_json: bool = False
 
     async def __call__(self) -> ExitCode:
+        """Navigate. UsageError where the options do not go together; INTERRUPTED after Ctrl-C."""
         if self.instructions is not None and not self.summarize:
             raise UsageError("--instructions are for the summary; give --summarize too.")
         if self.preview and (self.summarize or self.label is not None):
@@ -89,13 +92,13 @@ class NavigateCommand:
             warn(result.warnings or [])
             _show_result(before, result, wanted_summary=self.summarize)
         if result.cancelled:
-            say("coppice: the navigation was stopped; nothing was changed.")
+            print_error("coppice: the navigation was stopped; nothing was changed.")
             return ExitCode.FAILED
         return ExitCode.OK
 
 
 def _as_json(before: str | None, result: NavigateResult) -> dict[str, Any]:
-    """The method's result and where the leaf was: going there is the way back."""
+    """The method's result and the previous leaf; navigating to that undoes the change."""
     return {"oldLeafId": before, **result.model_dump(mode="json", by_alias=True)}
 
 
@@ -103,25 +106,25 @@ def _show_preview(found: NavigatePreviewResult, entries: list[Entry]) -> None:
     out = console()
     count = len(found.entries_to_summarize)
     if not count:
-        out.print("Nothing would be left behind.")
+        out.print("No entries would leave the path.")
         return
     things = "1 entry" if count == 1 else f"{count:,} entries"
-    behind = (
-        f"behind {plain_line(found.common_ancestor_id, _ID_CHARS)}" if found.common_ancestor_id else "in all"
+    where = (
+        f"after {plain_line(found.common_ancestor_id, _ID_CHARS)}" if found.common_ancestor_id else "in all"
     )
-    out.print(f"This would leave {things} {behind}, {found.tokens:,} tokens:\n")
+    out.print(f"{things} {where} would leave the path, {found.tokens:,} tokens:\n")
     for entry in entries:
         print_row(out, _line(entry))
     if count > len(entries):
         out.print(f"… {count - len(entries):,} more …")
-    out.print(f"\nThe way back is {_place(found.leaf_id)}.")
+    out.print(f"\nTo return, navigate to {_place(found.leaf_id)}.")
 
 
 def _line(entry: Entry) -> Text:
     kind = entry.message.role if isinstance(entry, MessageEntry) else entry.type
-    said = plain_line(preview_of(entry, _PREVIEW_CHARS))
+    preview = plain_line(preview_of(entry, _PREVIEW_CHARS))
     return Text.assemble(
-        (plain_line(entry.id, _ID_CHARS), "dim"), (f" {plain_line(kind, 30)} ", "cyan"), said
+        (plain_line(entry.id, _ID_CHARS), "dim"), (f" {plain_line(kind, 30)} ", "cyan"), preview
     )
 
 

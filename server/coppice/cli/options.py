@@ -1,16 +1,17 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from coppice.formats.registry import EXPORT_NAMES, IMPORT_NAMES, READABLE_TITLES
 
 Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A session file (Pi, Claude Code or Coppice), - for standard input, or the id of a stored "
-        "conversation.",
+        help=f"A session file ({READABLE_TITLES}), - for standard input, or the id of a stored conversation.",
         show_default=False,
     ),
 ]
@@ -52,11 +53,19 @@ ApiKeyEnv = Annotated[
 Instructions = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What the summary should pay attention to.")
 ]
+HistoryScope = Annotated[
+    Literal["path", "conversation", "workspace"],
+    typer.Option("--scope", help="The current path, all branches, or all conversations of the workspace."),
+]
+MaxTokens = Annotated[
+    int, typer.Option("--max-tokens", min=50, max=100_000, metavar="N", help="Tokens of one page at most.")
+]
+Cursor = Annotated[str | None, typer.Option("--cursor", metavar="PAGE", help="The next page, as named.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would happen and store nothing.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000_000, help="At most so many.")]
 Everywhere = Annotated[bool, typer.Option("--all", help="The conversations of every workspace.")]
 
-_MOST: int = 100_000_000
+_MOST: int = 100_000_000  # tokens; the settings' own limit
 KeepRecent = Annotated[
     int | None,
     typer.Option(min=1, max=_MOST, metavar="N", help="Tokens of the newest messages that stay as they are."),
@@ -81,14 +90,17 @@ ContextFormatName = Annotated[
     Literal["entries", "openai", "anthropic", "text"],
     typer.Option("--format", help="The form the messages come in."),
 ]
-ImportFormatName = Annotated[
-    Literal["auto", "coppice", "pi", "claude-code"], typer.Option("--format", help="The session's format.")
-]
-ExportFormatName = Annotated[
-    Literal["coppice", "pi", "markdown"], typer.Option("--format", help="The form it is written in.")
-]
+if TYPE_CHECKING:
+    _ImportName = str
+    _ExportName = str
+else:
+    _ImportName = Literal[IMPORT_NAMES]
+    _ExportName = Literal[EXPORT_NAMES]
+
+ImportFormatName = Annotated[_ImportName, typer.Option("--format", help="The session's format.")]
+ExportFormatName = Annotated[_ExportName, typer.Option("--format", help="The form it is written in.")]
 OutputFormatName = Annotated[
-    Literal["coppice", "pi", "markdown"] | None,
+    _ExportName | None,
     typer.Option(
         "--format",
         help="The form --output is written in; by default by its name: .md is Markdown, .pi.jsonl Pi's, "

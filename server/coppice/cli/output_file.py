@@ -1,14 +1,12 @@
 """Files that a command writes: never over something that nobody agreed to lose."""
 
 from pathlib import Path
-from typing import Final
 
 from coppice.cli.exits import CommandError
 from coppice.cli.plain import plain_line
 from coppice.cli.sources import STDIN
-from coppice.service.messages.conversations import ExportFormat
-
-_MARKDOWN: Final = frozenset({".md", ".markdown"})
+from coppice.formats.registry import EXPORT_NAMES, format_of_file_name
+from coppice.protocol.conversations import ExportFormat
 
 
 def check_output(output: Path, source: str, *, force: bool) -> None:
@@ -31,9 +29,8 @@ def check_output(output: Path, source: str, *, force: bool) -> None:
 
 
 def export_format(output: Path, source_format: str | None = None) -> ExportFormat:
-    """By the file's name: Markdown for `.md`, Pi's for `.pi.jsonl`; else the source's own, or Coppice's."""
-    if output.suffix.lower() in _MARKDOWN:
-        return "markdown"
-    if source_format == "pi" or output.name.lower().endswith(".pi.jsonl"):
-        return "pi"
-    return "coppice"
+    """The format that the file's name asks for; else the source's own, or Coppice's."""
+    named = format_of_file_name(output.name)
+    if named is not None:
+        return named
+    return source_format if source_format in EXPORT_NAMES else "coppice"

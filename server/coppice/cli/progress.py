@@ -7,17 +7,18 @@ from typing import Final
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
+from typing_extensions import override
 
 from coppice.cli.plain import plain_line
-from coppice.service.messages.base import WireModel
+from coppice.service.core.jobs import NoProgress
 
 _TITLE: Final = "{task.fields[title]}"
 _STAGE: Final = "{task.fields[stage]}"
 _NUMBER: Final = re.compile(r"[\d,]+")
-_SECONDS_WITHIN_A_STEP: Final = 1.0
+_SECONDS_WITHIN_A_STEP: Final = 1.0  # seconds between two lines of one step (guess)
 
 
-class BarProgress:
+class BarProgress(NoProgress):
     """A bar while the work lasts; then a line with how it ended."""
 
     def __init__(self, console: Console) -> None:
@@ -32,15 +33,18 @@ class BarProgress:
         self._bar = Progress(*columns, console=console, transient=True)
         self._task: TaskID | None = None
 
+    @override
     def begin(self, title: str) -> None:
         self._title = plain_line(title)
         self._task = self._bar.add_task("", total=100, title=self._title, stage="")
         self._bar.start()
 
+    @override
     def report(self, stage: str, percentage: int) -> None:
         if self._task is not None:
             self._bar.update(self._task, completed=percentage, stage=plain_line(stage))
 
+    @override
     def end(self, message: str) -> None:
         if self._task is not None:
             self._bar.stop()
@@ -48,11 +52,8 @@ class BarProgress:
             self._task = None
             self._console.print(f"{self._title}: {plain_line(message)}")
 
-    def partial(self, value: WireModel) -> None:
-        """Shown by nobody here."""
 
-
-class LineProgress:
+class LineProgress(NoProgress):
     """`Compacting: Summarizing (20 %)`, a line for each step and at most one a second within a step.
 
     Steps differ in their words, numbers aside.
@@ -61,23 +62,23 @@ class LineProgress:
     def __init__(self) -> None:
         self._title = ""
         self._step = ""
-        self._told_at = 0.0
+        self._written_at = 0.0
 
+    @override
     def begin(self, title: str) -> None:
         self._title = title
         self._write(f"{title} …")
 
+    @override
     def report(self, stage: str, percentage: int) -> None:
         now, step = time.monotonic(), _NUMBER.sub("", stage)
-        if step != self._step or now - self._told_at >= _SECONDS_WITHIN_A_STEP:
-            self._step, self._told_at = step, now
+        if step != self._step or now - self._written_at >= _SECONDS_WITHIN_A_STEP:
+            self._step, self._written_at = step, now
             self._write(f"{self._title}: {stage} ({percentage} %)")
 
+    @override
     def end(self, message: str) -> None:
         self._write(f"{self._title}: {message}")
-
-    def partial(self, value: WireModel) -> None:
-        """Shown by nobody here."""
 
     def _write(self, line: str) -> None:
         sys.stderr.write(f"{plain_line(line)}\n")

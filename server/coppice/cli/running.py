@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from coppice.cli.exits import CommandError, ExitCode
-from coppice.cli.terminal import say, silence_stdout, warn, write_json
+from coppice.cli.terminal import print_error, silence_stdout, warn, write_json
 from coppice.errors import CoppiceError
-from coppice.service.messages.base import WireModel
+from coppice.service.core.settings_source import SettingsSource
 from coppice.service.service import Service
-from coppice.service.settings_source import SettingsSource
+from coppice.settings.layers import command_line_layer
 
-_SIGNALLED: Final = 128
+_SIGNALLED: Final = 128  # added to a signal's number, as shells do
 
 
 def run(work: Callable[[], Awaitable[ExitCode | None]], *, as_json: bool = False) -> int:
@@ -29,13 +29,13 @@ def run(work: Callable[[], Awaitable[ExitCode | None]], *, as_json: bool = False
         silence_stdout()
         return ExitCode.OK
     except CoppiceError as error:
-        say(f"coppice: {error}")
+        print_error(f"coppice: {error}")
         if as_json:
             with contextlib.suppress(BrokenPipeError):
                 write_json({"error": {"code": error.code, "message": str(error), "data": error.data}})
         return ExitCode.USAGE if error.code == "usage" else ExitCode.FAILED
     except Exception as error:  # noqa: BLE001 - a person gets a sentence; see `_unforeseen`
-        say(f"coppice: {_unforeseen(error)}")
+        print_error(f"coppice: {_unforeseen(error)}")
         return ExitCode.FAILED
 
 
@@ -64,7 +64,7 @@ async def _stoppable(work: Callable[[], Awaitable[ExitCode | None]]) -> ExitCode
 def _leave(number: signal.Signals) -> NoReturn:
     """Ends the process without waiting for a thread that still computes what nobody wants any more."""
     with contextlib.suppress(OSError):
-        say("coppice: interrupted; nothing was changed.")
+        print_error("coppice: interrupted; nothing was changed.")
     os._exit(_SIGNALLED + number)
 
 
@@ -92,14 +92,13 @@ async def serving(
     client_settings: Mapping[str, Any] | None = None,
     settings: SettingsSource | None = None,
 ) -> AsyncIterator[Service]:
-    """A started service for one workspace; settings that were passed over are told on standard error."""
-    service = Service(emit=_unheard, settings=settings)
+    """A started service for one workspace; reports what is wrong with settings and stores."""
+    source = settings or SettingsSource()
+    source.client_layer = command_line_layer
+    service = Service(settings=source)
     try:
         warn(await service.start([workspace], client_settings or {}))
         yield service
     finally:
+        warn(list(service.stores.problems))
         await service.close()
-
-
-def _unheard(_method: str, _params: WireModel) -> None:
-    """A command line has nobody to notify."""

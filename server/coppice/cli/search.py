@@ -1,4 +1,4 @@
-"""`coppice search`: entries found by what they say."""
+"""`coppice search`: entries found by their text."""
 
 import asyncio
 from dataclasses import dataclass
@@ -11,19 +11,21 @@ from coppice.cli.exits import UsageError
 from coppice.cli.plain import plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console, print_row, write_json, write_text
-from coppice.service.messages.navigation import SearchHit, SearchParams, SearchResult
-from coppice.service.searching import Searching
-from coppice.service.settings_source import SettingsSource
-from coppice.service.workspaces import workspace_of
+from coppice.protocol.navigation import SearchHit, SearchParams, SearchResult
+from coppice.service.conversations.searching import Searching
+from coppice.service.core.settings_source import SettingsSource
+from coppice.service.core.workspaces import workspace_of
 
-_TIME_CHARS: Final = 16
-_MOST_CHARS: Final = 1000
-_MOST_HITS: Final = 1000
+_TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
+_MOST_CHARS: Final = 1000  # characters; the limit of `coppice/search`
+_MOST_HITS: Final = 1000  # hits; the limit of `coppice/search`
 _ON, _OFF = "●", "○"
 
 
 @dataclass(frozen=True)
 class SearchCommand:
+    """`coppice search`: full-text search over the stored conversations."""
+
     query: str
     workspace: Path | None = None
     conversation: str | None = None
@@ -31,6 +33,7 @@ class SearchCommand:
     as_json: bool = False
 
     async def __call__(self) -> None:
+        """Print the hits, best first."""
         found = await self._found()
         if self.as_json:
             write_json(found.model_dump(mode="json", by_alias=True))
@@ -62,9 +65,9 @@ class SearchCommand:
             if hit.conversation_id != conversation:
                 conversation = hit.conversation_id
                 out.print(Text(plain_line(conversation), style="bold"))
-            _, entry, time, _, said = _cells(hit)
+            _, entry, time, _, snippet = _cells(hit)
             dot = _ON if hit.on_current_branch else _OFF
-            print_row(out, Text.assemble(f"{dot} ", (entry, "cyan"), f"  {time[:_TIME_CHARS]}  ", said))
+            print_row(out, Text.assemble(f"{dot} ", (entry, "cyan"), f"  {time[:_TIME_CHARS]}  ", snippet))
 
 
 def _cells(hit: SearchHit) -> tuple[str, str, str, str, str]:

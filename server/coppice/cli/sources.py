@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -11,26 +10,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from typing_extensions import override
+
 from coppice.cli.exits import CommandError
 from coppice.cli.plain import plain_line
 from coppice.cli.progress import watched
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console
 from coppice.errors import UnknownConversationError
-from coppice.service.messages.conversations import (
+from coppice.protocol.conversations import (
     Conversation,
     GetParams,
     ImportFormat,
     ImportParams,
     ImportResult,
 )
+from coppice.service.core.jobs import NoProgress
+from coppice.service.core.settings_source import SettingsSource
+from coppice.service.core.workspaces import workspace_of
 from coppice.service.service import Service
-from coppice.service.settings_source import SettingsSource
-from coppice.service.workspaces import workspace_of
 from coppice.settings import Settings, StorageSettings
 
 STDIN: Final = "-"
-_LARGE_FILE: Final = 20_000_000
+_CHUNK_BYTES: Final = 1 << 20  # bytes a read (guess)
+MAX_INPUT_BYTES: Final = 1 << 32
+"""Of standard input, which may have no end. A guess: far more than any session."""
+_LARGE_FILE: Final = 20_000_000  # bytes from which reading shows progress (guess: about a second)
 
 
 @dataclass(frozen=True)
@@ -45,10 +50,12 @@ class Opened:
 
     @property
     def id(self) -> str:
+        """The conversation's id."""
         return self.conversation.id
 
     @property
     def stored(self) -> bool:
+        """Whether it is a stored conversation; False for a session file."""
         return self.file is None
 
 
@@ -58,6 +65,7 @@ class ScratchSettings(SettingsSource):
 
     folder: Path = field(kw_only=True)
 
+    @override
     def explained(
         self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None
     ) -> tuple[Settings, list[str]]:
@@ -94,30 +102,22 @@ async def opened(
 async def imported(service: Service, file: Path, format_: ImportFormat) -> ImportResult:
     """`file` as a new conversation of the service's workspace, with progress when it is large."""
     params = ImportParams(uri=uri_of(file), format=format_)
-    if not is_large(file):
-        return await service.portability.import_(params)
-    progress = watched(console(stderr=True))
-    progress.begin("Reading the session")
-    ending = "stopped"
-    try:
-        result = await service.portability.import_(params, progress)
-        ending = f"{result.conversation.entry_count:,} entries"
-    finally:
-        progress.end(ending)
-    return result
+    progress = watched(console(stderr=True)) if is_large(file) else NoProgress()
+    return await service.portability.import_(params, progress)
 
 
 def uri_of(file: Path) -> str:
+    """The `file:` URI of a path, made absolute without resolving links."""
     return file.absolute().as_uri()
 
 
 def is_large(file: Path) -> bool:
-    """Whether reading `file` takes long enough to be told."""
+    """Whether reading `file` takes long enough for progress to be shown."""
     return file.stat().st_size >= _LARGE_FILE
 
 
 def is_file(source: str) -> bool:
-    """Whether `source` can only be meant as a session file: it is one, or is written as a path is."""
+    """Whether `source` names a session file: it exists, or is written like a path."""
     if source == STDIN or os.sep in source or source.startswith(("~", ".")):
         return True
     return Path(source).suffix.lower() in {".jsonl", ".json", ".ndjson"} or os.path.lexists(source)
@@ -149,8 +149,17 @@ async def read_input(folder: Path) -> Path:
     file = folder / "input.jsonl"
 
     def copy() -> None:
+        size = 0
         with file.open("wb") as written:
-            shutil.copyfileobj(sys.stdin.buffer, written)
+            while chunk := sys.stdin.buffer.read(_CHUNK_BYTES):
+                size += len(chunk)
+                if b"\0" in chunk:
+                    raise CommandError("Standard input is binary data, not a session.")
+                if size > MAX_INPUT_BYTES:
+                    raise CommandError(
+                        f"Standard input is longer than {MAX_INPUT_BYTES:,} bytes; name a file instead."
+                    )
+                written.write(chunk)
 
     await asyncio.to_thread(copy)
     return file

@@ -43,15 +43,16 @@ def print_row(out: Console, row: Text) -> None:
         out.print(row)
 
 
-def say(message: str) -> None:
+def print_error(message: str) -> None:
     """A sentence on standard error."""
     sys.stderr.write(f"{plain_line(message)}\n")
     sys.stderr.flush()
 
 
 def warn(messages: Iterable[str]) -> None:
+    """One line on standard error for each message."""
     for message in messages:
-        say(f"coppice: warning: {message}")
+        print_error(f"coppice: warning: {message}")
 
 
 def write_text(text: str) -> None:
@@ -65,6 +66,7 @@ def write_json(value: Any) -> None:
 
 
 def write_bytes(data: bytes) -> None:
+    """Bytes on standard output, after what was printed before."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()

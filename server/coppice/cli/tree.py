@@ -10,15 +10,17 @@ from rich.text import Text
 from coppice.cli.plain import plain_line
 from coppice.cli.sources import Opened, opened
 from coppice.cli.terminal import console, print_row, warn, write_json
-from coppice.service.messages.trees import TreeNode, TreeParams, TreeResult
+from coppice.protocol.trees import TreeNode, TreeParams, TreeResult
 
-_PAGE: Final = 500
-_DEEPEST_DRAWN: Final = 24
-_PREVIEW_CHARS: Final = 72
+_PAGE: Final = 500  # entries a request (guess)
+_DEEPEST_DRAWN: Final = 24  # levels that are indented (guess: two columns each)
+_PREVIEW_CHARS: Final = 72  # characters of a line (guess: a terminal of 120 columns)
 
 
 @dataclass(frozen=True)
 class TreeCommand:
+    """`coppice tree`: the branches of a conversation."""
+
     source: str
     workspace: Path | None = None
     mode: Literal["all", "branches"] = "branches"
@@ -26,6 +28,7 @@ class TreeCommand:
     as_json: bool = False
 
     async def __call__(self) -> None:
+        """Print the tree, the current leaf marked."""
         async with opened(self.source, self.workspace) as conversation:
             warn(conversation.warnings)
             listing = await self._listing(conversation)
@@ -59,7 +62,7 @@ class TreeCommand:
 
 
 def drawn(nodes: Sequence[TreeNode], leaf_id: str | None) -> Iterator[Text]:
-    """The tree line by line. An only child goes on below its parent; several stand beside each other.
+    """The tree line by line. An only child is drawn below its parent without indentation.
 
     `nodes` have parents before children; one whose parent is not among them counts as a root.
     """

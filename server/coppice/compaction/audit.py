@@ -1,136 +1,211 @@
-"""The audit: a model's summary beside what rules found in the same conversation, and the two made one.
+"""The audit: a model's summary is verified against the ledger and corrected where it does not hold.
 
-The model's prose stays where nothing speaks against it. What must not depend on a model is put right: the
-user's constraints word for word and no others, the requests themselves, errors that are still open, and an
-index of the identifiers that later work will need, for which room is kept however long the prose is.
+The model's prose stays where no fact contradicts it. What must not depend on a model is put right: the
+user's constraints word for word, files changed and not committed, open problems, tasks under way. Missing
+facts are inserted as statements in their sections, in at most a tenth of the summary's tokens.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from coppice.compaction import lines
-from coppice.compaction.facts.constraints import Constraint, distinct, strength_of
-from coppice.compaction.facts.extraction import Facts
-from coppice.compaction.facts.packing import pack_identifiers
-from coppice.compaction.facts.ranking import RankedIdentifier
-from coppice.compaction.facts.sentences import clip, sentences_of
-from coppice.compaction.facts.wording import user_words
+from coppice.compaction.ledger.fitting import chosen_lines, summary_of
+from coppice.compaction.ledger.lines import LedgerLines, Line
+from coppice.compaction.ledger.references import with_known_references
+from coppice.compaction.ledger.rules import distinct
+from coppice.compaction.old_summaries import without_index
 from coppice.compaction.prompts import normalized
+from coppice.compaction.serialization import serialize
 from coppice.compaction.summarizer import CountTokens, cautious
-from coppice.compaction.summary import Summary, SummaryDecision, inert
-from coppice.compaction.trimming import trimmed, with_other_in_context
+from coppice.compaction.summary import Summary
+from coppice.compaction.text.names import names_in
+from coppice.compaction.text.sentences import clip, sentences_of, whole_sentences
+from coppice.compaction.text.user_text import typed_by_user
+from coppice.compaction.trimming import fit_whole, with_other_in_context
+from coppice.protocol.ledger import Rule, WorkLedger
 from coppice.tree.messages import Message, UserMessage, text_of
 
-_INDEX_SHARE: Final = 0.6
-_SMALLEST_INDEX: Final = 2_400
-_MOST_INDEX_SHARE: Final = 0.85
-_CONSTRAINTS_SHARE: Final = 0.5
-_WISHES_SHARE: Final = 0.12
-_ROUNDS: Final = 4
-_SPARE: Final = 0.02
-_LABELS: Final = 30
-_NEARLY_ALL: Final = 0.7
+NOW: Final = "Now: "
+_ADDED_SHARE: Final = 10
+"""The summary's tokens divided by this bound what the audit adds (design: at most a tenth)."""
+_LEAST_ADDED: Final = 200
+"""Tokens that may be added to a short summary (guess: the files, errors and tasks of one step)."""
+_MUST_PRIORITY: Final = 84
+"""Lines of the ledger from this priority on must be in a summary."""
 _SUPPORTED: Final = 0.6
+"""Share of a claim's words that a source must contain (guess: a paraphrase brings words of its own)."""
+_STATED: Final = 0.6  # share of a line's words that one sentence must have (guess)
+_NEWEST_EVENTS: Final = 4  # that are inserted; the model was given all of them (guess)
+_DONE_CHARS: Final = 200  # characters of a commit that is inserted (guess)
 _FEWEST_WORDS: Final = 2
-_SEEN_CHARS: Final = 240
-_MOST_SEEN: Final = 8
-_REQUEST_CHARS: Final = 320
-_ASKED: Final = "Request: "
-_MOST_OPEN_ERRORS: Final = 8
-_MOST_DECISIONS: Final = 12
-_GLUE: Final = frozenset(
-    (
-        *("a", "an", "and", "are", "as", "be", "by", "do", "for", "in", "is", "it", "not", "of", "on"),
-        *("or", "please", "that", "the", "this", "to", "user"),
-    )
-)
+"""A claim of one word is in too many sentences to be traced to one (guess)."""
+_SEEN_CHARS: Final = 240  # characters of an instruction that is added (guess)
+_MOST_SEEN: Final = 8  # instructions that are added (guess)
+_LABEL_WORDS: Final = 8  # words that say what a quoted instruction was about (guess)
+_REQUEST_CHARS: Final = 1_600  # characters of a request (guess)
+_MOST_STRUCK: Final = 20  # removed claims that are reported (guess)
+_STRUCK_CHARS: Final = 200  # characters of each (guess)
+_GLUE: Final = re.compile(r"a|an|and|are|as|be|by|do|for|in|is|it|not|of|on|or|please|that|the|this|to|user")
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a model's summary is held against.
+    """What a model's summary is verified against.
 
-    `by_rule` is the whole summary that rules alone made of the same span, `previous` the summary before it
-    as it was stored. `said` are the sentences that the user typed in the span. `index_tokens` bounds the
-    index of identifiers.
+    `previous` is the summary before it as it was stored, `typed` are the sentences that the user typed in
+    the span, `words` those of the whole span, whoever wrote them, and `entries` the ids that a reference may
+    name.
     """
 
-    facts: Facts
-    by_rule: Summary
+    ledger: WorkLedger
     previous: Summary
-    said: Sequence[str]
-    index_tokens: int
+    typed: Sequence[str]
+    words: AbstractSet[str] = frozenset()
+    entries: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The summary's text, and how often what was done to it."""
+    """The summary's text, how often what was done to it, and the lines that were struck out of it."""
 
     text: str
     counts: Mapping[str, int]
+    struck: Sequence[str] = ()
 
 
-def sentences_said(messages: Iterable[Message]) -> list[str]:
-    """The sentences that the user wrote in `messages`, without pastes and what a harness added."""
+@dataclass(slots=True)
+class _Changes:
+    counts: dict[str, int] = field(default_factory=dict)
+    struck: list[str] = field(default_factory=list)
+
+    def add(self, name: str, number: int = 1) -> None:
+        self.counts[name] = self.counts.get(name, 0) + number
+
+    def strike(self, name: str, text: str) -> None:
+        self.add(name)
+        self.struck.append(clip(text, _STRUCK_CHARS))
+
+
+def typed_sentences(messages: Iterable[Message]) -> list[str]:
+    """The sentences that the user typed in `messages`, without pastes and what a harness added."""
     return [
         sentence
         for message in messages
         if isinstance(message, UserMessage)
-        for sentence in sentences_of(user_words(text_of(message.content)))
+        for sentence in sentences_of(typed_by_user(text_of(message.content)))
     ]
 
 
-def audit(summary: Summary, evidence: Evidence, max_tokens: int, count_tokens: CountTokens) -> Audited:
-    """`summary` put right, in at most `max_tokens`; empty when not even the headings fit. CPU-bound.
+def audit(
+    summary: Summary,
+    evidence: Evidence,
+    max_tokens: int,
+    count_tokens: CountTokens,
+    *,
+    target_tokens: int | None = None,
+) -> Audited:
+    """`summary` corrected, in at most `max_tokens`; the text is empty when not even the headings fit.
 
-    Its constraints afterwards are sentences of the user or stood in the previous summary, whatever the
-    model wrote. `counts` tells `constraintsAdded`, `claimsDropped`, `errorsAdded`, `errorsClosed`,
-    `sectionsFilled`, `decisionsAdded`, `linesTrimmed` and `identifiersAdded`, where they are not 0.
+    A summary of less than half of `target_tokens`, as a weak model writes it, is filled up to that half.
+
+    `counts` has `constraintsAdded`, `claimsDropped`, `factsAdded`, `closedDropped`, `referencesDropped`,
+    where they are not 0. CPU-bound.
     """
     count = cautious(count_tokens)
-    counts: dict[str, int] = {}
-    summary = with_other_in_context(summary)
-    constraints = _constraints(summary.constraints, evidence, counts)
-    summary = replace(
-        summary,
-        goal=_goal(summary.goal, evidence),
-        blocked=_blocked(summary.blocked, evidence, counts),
-        decisions=_decisions(summary.decisions, evidence, counts),
-        context=_context(summary.context, evidence),
-    )
-    summary = _filled(summary, evidence.by_rule, counts)
-    fitter = _Fitter(summary, constraints, evidence, max_tokens, count)
-    text = fitter.fitted(counts)
-    return Audited(text, {name: number for name, number in counts.items() if number})
+    changes = _Changes()
+    summary = without_index(with_other_in_context(summary))
+    summary, unknown = with_known_references(summary, evidence.entries)
+    changes.add("referencesDropped", unknown)
+    summary = _without_closed(summary, evidence.ledger, changes)
+    own = count(summary.render())
+    thin = max(0, min(target_tokens or max_tokens, max_tokens) // 2 - own)
+    room = max(_LEAST_ADDED, own // _ADDED_SHARE, thin)
+    constraints, moved = _constraints(summary.constraints, evidence, changes)
+    summary = replace(summary, constraints=constraints, context=(*moved, *summary.context))
+    summary = replace(summary, goal=_goal(summary.goal, evidence))
+    missing = _missing(summary, evidence.ledger, 0.0 if thin else _MUST_PRIORITY)
+    added = chosen_lines(missing, room, count)
+    changes.add("factsAdded", len(added))
+    summary = _with(summary, added)
+    text = summary.render()
+    if count(text) > max_tokens:
+        text = fit_whole(summary, max_tokens, count)
+        changes.add("linesTrimmed", max(1, len(summary.render().splitlines()) - len(text.splitlines())))
+    counts = {name: number for name, number in changes.counts.items() if number}
+    return Audited(text, counts, tuple(changes.struck[:_MOST_STRUCK]))
 
 
-def _constraints(claimed: Sequence[str], evidence: Evidence, counts: dict[str, int]) -> list[Constraint]:
-    """The user's constraints, oldest first: found by rule, or seen by the model in the user's words."""
-    carried = [Constraint(text, strength_of(text) is not False) for text in evidence.previous.constraints]
-    known = distinct([*carried, *evidence.facts.constraints])
-    texts = {normalized(each.text) for each in known}
-    seen: list[Constraint] = []
+def _constraints(
+    claimed: Sequence[str], evidence: Evidence, changes: _Changes
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The constraints as they were stated, oldest first, and the claims that belong to the context.
+
+    What the user typed is kept word for word, a claim about instructions as written. What a brief demands, or
+    what the model concludes from the span, is context: it may be true and useful, but is not the user's word.
+    A claim whose words the span does not contain is struck out.
+    """
+    carried = [Rule(text=text) for text in evidence.previous.constraints]
+    mine = [rule for rule in evidence.ledger.rules if not rule.source]
+    known = distinct([*carried, *(rule for rule in mine if rule.strong)])
+    texts = {normalized(rule.text) for rule in known}
+    written = normalized("\n".join(claimed))
+    changes.add("constraintsAdded", sum(normalized(rule.text) not in written for rule in known))
+    instructions = [rule.text for rule in evidence.ledger.rules if rule.source]
+    others = _other_sources(evidence.ledger)
+    kept: list[str] = []
+    moved: list[str] = []
     for claim in claimed:
         if normalized(claim) in texts:
             continue
-        source = _source_of(claim, [*(each.text for each in known), *evidence.said])
-        if source is None:
-            counts["claimsDropped"] = counts.get("claimsDropped", 0) + 1
-        elif normalized(source) not in texts and len(source) <= _SEEN_CHARS and len(seen) < _MOST_SEEN:
-            seen.append(Constraint(source, strength_of(source) is True))
-    told = normalized("\n".join(claimed))
-    counts["constraintsAdded"] = sum(each.strong and normalized(each.text) not in told for each in known)
-    return distinct([*known, *seen])
+        typed = _source_of(claim, [*(rule.text for rule in (*known, *mine)), *evidence.typed])
+        if typed is not None:
+            if normalized(typed) not in texts and len(typed) <= _SEEN_CHARS and len(kept) < _MOST_SEEN:
+                kept.append(claim if _quotes(claim, typed, evidence.words) else typed)
+                texts.add(normalized(typed))
+        elif claim in evidence.previous.constraints or _source_of(claim, instructions) is not None:
+            kept.append(claim)
+        elif _source_of(claim, others) is not None or _is_in_span(claim, evidence.words):
+            moved.append(claim)
+        else:
+            changes.strike("claimsDropped", claim)
+    return tuple(dict.fromkeys([*(rule.text for rule in known), *kept])), tuple(moved)
 
 
-def _source_of(claim: str, said: Sequence[str]) -> str | None:
-    """The sentence that holds most of what `claim` claims; a claim without one was never said."""
+def _quotes(claim: str, typed: str, span: AbstractSet[str]) -> bool:
+    """Whether `claim` is `typed` after a few words of the span that say what it was about."""
+    label, quoted, rest = normalized(claim).partition(normalized(typed))
+    words = _words(label)
+    return bool(quoted) and not rest and len(words) <= _LABEL_WORDS and words <= span
+
+
+def _other_sources(ledger: WorkLedger) -> list[str]:
+    """Where else a demand can come from: briefs, answers to questions, the notes before."""
+    return [
+        *(line for brief in ledger.briefs for line in brief.lines),
+        *(f"{request.about} {request.text}" for request in ledger.requests if request.kind != "request"),
+        *(note.text for note in ledger.notes),
+    ]
+
+
+def _source_of(claim: str, texts: Sequence[str]) -> str | None:
+    """The text that holds most of what `claim` claims; None when no text does."""
     words = _words(claim)
     if len(words) < _FEWEST_WORDS:
         return None
-    best = max(said, key=lambda sentence: len(words & _words(sentence)), default="")
+    best = max(texts, key=lambda text: len(words & _words(text)), default="")
     return best if len(words & _words(best)) >= _SUPPORTED * len(words) else None
+
+
+def _is_in_span(claim: str, span: AbstractSet[str]) -> bool:
+    words = _words(claim)
+    return bool(words) and len(words & span) >= _SUPPORTED * len(words)
+
+
+def words_of(messages: Iterable[Message]) -> set[str]:
+    """The words of `messages` as a model is shown them, for comparing with a summary's claims. CPU-bound."""
+    return _words(serialize(messages))
 
 
 def _words(text: str) -> set[str]:
@@ -141,180 +216,112 @@ def _words(text: str) -> set[str]:
             found.add(word)
         else:
             found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-    return found - _GLUE
+    return {word for word in found if not _GLUE.fullmatch(word)}
 
 
 def _goal(goal: Sequence[str], evidence: Evidence) -> tuple[str, ...]:
-    """The first request and the newest in the user's own words, with the model's telling between them."""
+    """The first request and the newest in the user's own words, with the model's lines between them.
+
+    The newest one is left to the model once it was answered.
+    """
+    requests = [
+        each.text for each in evidence.ledger.requests if each.kind == "request" and each.withdrawn_by is None
+    ]
     before = evidence.previous.goal
-    requests = [request.text for request in evidence.facts.requests]
     first = before[0] if before else requests[0] if requests else ""
-    earlier = [text.removeprefix(lines.NOW) for text in before if text.startswith(lines.NOW)]
-    earlier += [text.removeprefix(_ASKED) for text in evidence.previous.turn if text.startswith(_ASKED)]
-    newest = (requests or earlier or [""])[-1]
-    told = [text for text in goal if not text.startswith(lines.NOW) and normalized(text) != normalized(first)]
-    whole = normalized("\n".join((first, *told)))
-    anchors = [clip(first, _REQUEST_CHARS * 2)] if first else []
-    now = [lines.NOW + clip(newest, _REQUEST_CHARS)] if newest and normalized(newest) not in whole else []
-    return tuple(dict.fromkeys((*anchors, *told, *now)))
-
-
-def _blocked(blocked: Sequence[str], evidence: Evidence, counts: dict[str, int]) -> tuple[str, ...]:
-    """The model's lines without errors that were mended since, and the errors that it left out."""
-    open_lines = evidence.by_rule.blocked
-    open_commands = {lines.command_in_error_line(line) for line in open_lines}
-    kept = []
-    for line in blocked:
-        command = lines.command_in_error_line(line)
-        if command is not None and command not in open_commands and line in evidence.previous.blocked:
-            counts["errorsClosed"] = counts.get("errorsClosed", 0) + 1
-        else:
-            kept.append(line)
-    told = "\n".join(kept)
-    missing = [line for line in open_lines if (lines.command_in_error_line(line) or line) not in told]
-    added = missing[:_MOST_OPEN_ERRORS]
-    counts["errorsAdded"] = len(added)
-    return (*added, *kept)
-
-
-def _decisions(
-    decisions: Sequence[SummaryDecision], evidence: Evidence, counts: dict[str, int]
-) -> tuple[SummaryDecision, ...]:
-    """The model's decisions behind those found by rule that it does not tell."""
-    told = [_words(f"{each.what} {each.why}") for each in decisions]
-    missing = [
-        each
-        for each in evidence.by_rule.decisions
-        if not any(len(_words(each.what) & words) >= _SUPPORTED * len(_words(each.what)) for words in told)
-    ][-_MOST_DECISIONS:]
-    counts["decisionsAdded"] = len(missing) if decisions else 0
-    return (*missing, *decisions)
-
-
-def _context(context: Sequence[str], evidence: Evidence) -> tuple[str, ...]:
-    """The model's notes, then the commands that worked; old indexes go, for a new one is made."""
-    own = [line for line in context if not lines.is_index_line(line) and not line.startswith(lines.COMMANDS)]
-    commands = [line for line in evidence.by_rule.context if line.startswith(lines.COMMANDS)]
-    return tuple(dict.fromkeys((*own, *commands)))
-
-
-def _filled(summary: Summary, by_rule: Summary, counts: dict[str, int]) -> Summary:
-    """`summary` with the sections that the model left empty told by rule."""
-    notes = tuple(
-        line
-        for line in by_rule.context
-        if not lines.is_index_line(line) and not line.startswith(lines.COMMANDS)
+    newest = requests[-1] if requests else ""
+    own = [text for text in goal if not text.startswith(NOW) and normalized(text) != normalized(first)]
+    whole = normalized("\n".join((first, *own)))
+    anchors = [whole_sentences(first, _REQUEST_CHARS)] if first else []
+    last = (
+        [NOW + whole_sentences(newest, _REQUEST_CHARS)]
+        if newest and normalized(newest) not in whole and not evidence.ledger.finished
+        else []
     )
-    only_commands = all(line.startswith(lines.COMMANDS) for line in summary.context)
-    empty = {
-        "done": not summary.done and bool(by_rule.done),
-        "in_progress": not summary.in_progress and not summary.next_steps and bool(by_rule.in_progress),
-        "next_steps": not summary.next_steps and bool(by_rule.next_steps),
-        "context": only_commands and bool(notes),
-    }
-    counts["sectionsFilled"] = sum(empty.values())
+    return tuple(dict.fromkeys((*anchors, *own, *last)))
+
+
+def _without_closed(summary: Summary, ledger: WorkLedger, changes: _Changes) -> Summary:
+    """`summary` without lines that call open what is closed: tasks that are done, problems that are fixed."""
+    done = {task.id for task in ledger.tasks if task.id and task.state == "done"}
+    left = {task.id for task in ledger.tasks if task.id and task.state != "done"}
+    failing = {problem.what for problem in ledger.problems if problem.open}
+    fixed = {problem.what for problem in ledger.problems} - failing
+
+    def is_closed_task(line: str) -> bool:
+        named = {identifier for identifier in done | left if _names(line, identifier)}
+        return (
+            bool(named) and named <= done and normalized(line).startswith(("task", *(map(normalized, named))))
+        )
+
+    def is_fixed(line: str) -> bool:
+        about = line.lstrip("`")
+        named = [what for what in fixed | failing if re.match(rf"{re.escape(what)}(?!\w)", about)]
+        return bool(named) and max(named, key=len) in fixed
+
+    def kept(lines: Sequence[str], *, blocked: bool = False) -> tuple[str, ...]:
+        found = []
+        for line in lines:
+            if is_fixed(line) if blocked else is_closed_task(line):
+                changes.strike("closedDropped", line)
+            else:
+                found.append(line)
+        return tuple(found)
+
     return replace(
         summary,
-        done=by_rule.done if empty["done"] else summary.done,
-        in_progress=by_rule.in_progress if empty["in_progress"] else summary.in_progress,
-        next_steps=by_rule.next_steps if empty["next_steps"] else summary.next_steps,
-        context=(*notes, *summary.context) if empty["context"] else summary.context,
+        in_progress=kept(summary.in_progress),
+        next_steps=kept(summary.next_steps),
+        blocked=kept(summary.blocked, blocked=True),
     )
 
 
-@dataclass(slots=True)
-class _Fitter:
-    summary: Summary
-    constraints: list[Constraint]
-    evidence: Evidence
-    limit: int
-    count: CountTokens
-
-    def fitted(self, counts: dict[str, int]) -> str:
-        """The text within the limit: the index takes what it was promised, and what the prose leaves over."""
-        bare = self.count(Summary().render())
-        constraints = self._kept_constraints(self.limit - bare)
-        room = self.limit - self._cost(constraints)
-        reserve = self._reserve(room)
-        best, shrink = "", 0
-        for _ in range(_ROUNDS):
-            prose, dropped = trimmed(self.summary, room - reserve - shrink, self.count)
-            prose = replace(prose, constraints=constraints)
-            text = prose.render()
-            index = self._index(text, self.limit - shrink - self.count(text) - _LABELS)
-            whole = replace(prose, context=(*prose.context, *lines.index_lines(index))).render()
-            spare = self.limit - self.count(whole)
-            if spare >= 0:
-                counts["linesTrimmed"], counts["identifiersAdded"] = dropped, len(index)
-                best = max(best, whole, key=len)
-                break
-            shrink += max(8, -spare)
-        return best or _bare(constraints, self.limit, self.count)
-
-    def _reserve(self, room: int) -> int:
-        """What the index is promised: what it needs, within a share of what there is."""
-        promised = min(
-            self.evidence.index_tokens,
-            int(_MOST_INDEX_SHARE * room),
-            max(int(_INDEX_SHARE * room), _SMALLEST_INDEX),
-        )
-        wanted = self._packed("", promised)
-        cost = self.count("\n".join(lines.index_lines(wanted))) + _LABELS
-        return min(promised, cost) if cost < _NEARLY_ALL * promised else promised
-
-    def _index(self, text: str, tokens: int) -> list[RankedIdentifier]:
-        """Identifiers for `tokens`; joined in a line they cost less than one by one, so the rest is used."""
-        limit = min(tokens, self.evidence.index_tokens)
-        if limit <= 0:
-            return []
-        ask = limit
-        chosen: list[RankedIdentifier] = []
-        for _ in range(_ROUNDS):
-            found = self._packed(text, ask)
-            spare = limit - self.count("\n".join(lines.index_lines(found)))
-            if spare < 0:
-                ask += spare
-                continue
-            if len(found) <= len(chosen):
-                break
-            chosen = found
-            if spare <= limit * _SPARE:
-                break
-            ask += spare
-        return chosen
-
-    def _packed(self, text: str, tokens: int) -> list[RankedIdentifier]:
-        return pack_identifiers(
-            self.evidence.facts.identifiers, already_in=text, max_tokens=tokens, count_tokens=self.count
-        )
-
-    def _kept_constraints(self, room: int) -> tuple[str, ...]:
-        """Every strong one, and the wishes that find room; where that is too much, the longest go first."""
-        wishes = self._taken(
-            [c.text for c in reversed(self.constraints) if not c.strong], room * _WISHES_SHARE
-        )
-        kept = [c for c in self.constraints if c.strong or c.text in wishes]
-        limit = max(room * _CONSTRAINTS_SHARE, min(room, _SMALLEST_INDEX))
-        while kept and self._cost([c.text for c in kept]) > limit:
-            kept.remove(max(kept, key=lambda each: (strength_of(each.text) is not True, len(each.text))))
-        return tuple(c.text for c in kept)
-
-    def _taken(self, texts: Sequence[str], room: float) -> set[str]:
-        taken = set()
-        for text in texts:
-            cost = self._cost([text])
-            if cost <= room:
-                room -= cost
-                taken.add(text)
-        return taken
-
-    def _cost(self, texts: Iterable[str]) -> int:
-        return sum(self.count(f"- {inert(text)}\n") for text in texts)
+def _names(line: str, identifier: str) -> bool:
+    place = line.find(identifier)
+    while place >= 0:
+        after = line[place + len(identifier) : place + len(identifier) + 2]
+        if not (after[:1].isalnum() or (after[:1] == "." and after[1:].isdigit())):
+            return True
+        place = line.find(identifier, place + 1)
+    return False
 
 
-def _bare(constraints: Sequence[str], limit: int, count: Callable[[str], int]) -> str:
-    for kept in (constraints, ()):
-        text = Summary(constraints=tuple(kept)).render()
-        if count(text) <= limit:
-            return text
-    return ""
+def _missing(summary: Summary, ledger: WorkLedger, least: float) -> list[Line]:
+    """The facts of at least the priority `least` that `summary` does not state; a request states none."""
+    done = Summary(done=summary.done, decisions=summary.decisions, context=summary.context).render()
+    text = replace(summary, goal=()).render()
+    left = replace(summary, goal=(), done=(), decisions=(), context=()).render()
+    stated = [_words(line) for line in text.splitlines()]
+    where = {"done": done, "in_progress": left, "blocked": left, "next_steps": left}
+    newest = [event for event in ledger.recent if event.kind != "planned"][-_NEWEST_EVENTS:]
+    lines = LedgerLines.of(ledger.model_copy(update={"recent": newest})).lines()
+    return [
+        replace(line, text=whole_sentences(line.text, _DONE_CHARS)) if line.section == "done" else line
+        for line in lines
+        if line.priority >= least
+        and line.section not in ("goal", "constraints")
+        and not _is_stated(line, where.get(line.section, text), stated)
+    ]
+
+
+def _with(summary: Summary, chosen: Sequence[Line]) -> Summary:
+    added = summary_of(chosen)
+    names = ("done", "in_progress", "blocked", "next_steps", "context")
+    texts = {name: (*getattr(added, name), *getattr(summary, name)) for name in names}
+    return replace(summary, decisions=(*added.decisions, *summary.decisions), **texts)
+
+
+def _is_named_alone(file_name: str, text: str) -> bool:
+    """Whether `text` has the file's name without a folder; after one it may be another file."""
+    return re.search(rf"(?<![\w/]){re.escape(file_name)}", text) is not None
+
+
+def _is_stated(line: Line, text: str, stated: Sequence[set[str]]) -> bool:
+    """Whether `text`, the sections that the line belongs to, names its keys, or some line has its words."""
+    names = line.keys or tuple(set(names_in(line.text)))
+    if names and all(name in text or _is_named_alone(name.rpartition("/")[2], text) for name in names):
+        return True
+    if line.keys:
+        return False
+    words = _words(line.text)
+    return any(len(words & other) >= _STATED * len(words) for other in stated)

@@ -6,8 +6,8 @@ from typing import Final
 from coppice.compaction.chunking import shortened_message
 from coppice.tree.messages import Message
 
-MINIMUM_TOKENS: Final = 100
-_CHARS_PER_TOKEN: Final = 3
+MINIMUM_TOKENS: Final = 100  # tokens; a shorter piece of a message says too little (guess)
+_CHARS_PER_TOKEN: Final = 3  # fewer than the estimate's 4, so that the shortened message fits (guess)
 
 
 def within_budget(
@@ -15,7 +15,7 @@ def within_budget(
 ) -> list[Message]:
     """The newest of `messages` that fit `budget` tokens, oldest first.
 
-    A message that does not fit takes half of what is left, shortened, and the walk goes on behind it.
+    A message that does not fit takes half of what is left, shortened, and the walk goes on after it.
     """
     chosen: list[Message] = []
     left = budget

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from coppice.compaction.serialization import RESULT_CHARS, serialize, shorten
 from coppice.compaction.summarizer import CountTokens
+from coppice.tokens.counting import CHARS_PER_TOKEN
 from coppice.tree.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -20,16 +21,15 @@ from coppice.tree.messages import (
     text_of,
 )
 
-_UNITS_PER_TOKEN: Final = 4
-_SHORTEST: Final = 40
-_SHRINK: Final = 0.6
+_SHORTEST: Final = 40  # characters of a shortened message (guess)
+_SHRINK: Final = 0.6  # factor of each further attempt to fit (guess)
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Messages that stay together: an assistant's calls with their results, or a single message.
 
-    `text` is how they are told to a summarizer, `tokens` how long that is.
+    `text` is how a summarizer is given them, `tokens` how long that is.
     """
 
     messages: tuple[Message, ...]
@@ -40,7 +40,7 @@ class Group:
 def grouped(
     messages: Sequence[Message], count_tokens: CountTokens, result_chars: int = RESULT_CHARS
 ) -> list[Group]:
-    """`messages` in their groups, oldest first, without those that say nothing. CPU-bound."""
+    """`messages` in their groups, oldest first, without those that have no content. CPU-bound."""
     groups = []
     for together in _together(messages):
         text = serialize(together, result_chars)
@@ -68,7 +68,7 @@ def next_chunk(groups: Sequence[Group], room: int, count_tokens: CountTokens) ->
 
 def shortened_group(group: Group, room: int, count_tokens: CountTokens) -> str:
     """The group's text in at most about `room` tokens."""
-    chars = max(_SHORTEST, room * _UNITS_PER_TOKEN // len(group.messages))
+    chars = max(_SHORTEST, room * CHARS_PER_TOKEN // len(group.messages))
     while True:
         text = serialize([shortened_message(message, chars) for message in group.messages], chars)
         if count_tokens(text) <= room:
@@ -100,7 +100,7 @@ def shortened_message(message: Message, chars: int) -> Message:
 
 
 def _together(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
-    """A reply with all results of its calls, and whatever was said in between."""
+    """A reply with all results of its calls, and whatever came in between."""
     ends = _ends(messages)
     start = 0
     while start < len(messages):
@@ -143,8 +143,8 @@ def _shortened_block(
 def _shortened_value(value: Any, chars: int) -> Any:
     if isinstance(value, str):
         return shorten(value, chars)
-    told = str(value)
-    return value if len(told) <= chars else shorten(told, chars)
+    stated = str(value)
+    return value if len(stated) <= chars else shorten(stated, chars)
 
 
 def _with_images(message: ToolResultMessage) -> str:
@@ -155,7 +155,7 @@ def _with_images(message: ToolResultMessage) -> str:
 
 def _hard_cut(text: str, room: int, count_tokens: CountTokens) -> str:
     """The head alone: a tail cut anywhere could begin like a speaker's line."""
-    chars = min(len(text), room * _UNITS_PER_TOKEN)
+    chars = min(len(text), room * CHARS_PER_TOKEN)
     while chars > 1 and count_tokens(text[:chars]) > room:
         chars = int(chars * _SHRINK)
     return text[:chars]

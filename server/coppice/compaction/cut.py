@@ -1,7 +1,7 @@
-"""Where a compaction cuts: what is summarized, and what is kept as it is.
+"""Finds the cut of a compaction: the entries before it are summarized, the others are kept unchanged.
 
-The rules are those of Pi 0.73.1 (`findCutPoint`), without its two losses: a settings entry before a user
-message is no split turn, and a compaction that would summarize nothing is none.
+The rules are those of Pi 0.73.1 (`findCutPoint`) with two corrections: a settings entry before a user
+message does not make a split turn, and there is no cut where nothing would be summarized.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ CUT_ROLES: Final = frozenset(
     {"user", "assistant", "bashExecution", "custom", "branchSummary", "compactionSummary"}
 )
 CUT_TYPES: Final = frozenset({"custom_message", "branch_summary"})
-WORTHWHILE_SHARE: Final = 0.1
+WORTHWHILE_SHARE: Final = 0.1  # share of the view that a compaction must free (guess)
 TURN_ROLES: Final = frozenset({"user", "bashExecution"})
 
 
@@ -20,10 +20,14 @@ class Row(Protocol):
     """An entry without its content."""
 
     @property
-    def type(self) -> str: ...
+    def type(self) -> str:
+        """The entry's type."""
+        ...
 
     @property
-    def role(self) -> str | None: ...
+    def role(self) -> str | None:
+        """The message's role; None for an entry that is no message."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +42,12 @@ class Cut:
 
     @property
     def is_split_turn(self) -> bool:
+        """Whether the cut point is inside a turn."""
         return self.history_end < self.first_kept
 
 
-def is_said(row: Row) -> bool:
-    """Whether a model sees the entry."""
+def is_in_context(row: Row) -> bool:
+    """Whether the entry is part of the context that is sent to the model."""
     return row.type == "message" or row.type in CUT_TYPES
 
 
@@ -50,38 +55,43 @@ def find_cut(rows: Sequence[Row], tokens: Sequence[int], keep_recent: int) -> Cu
     """The cut that keeps about `keep_recent` tokens of the newest entries, or None when nothing can be cut.
 
     `rows` are the entries from the previous first kept one (or the root) to the leaf, oldest first, with
-    their sizes in `tokens`. A tool result never begins the kept part. The walk stops at the entry that
-    fills the budget; the cut is the next cut point from there on. Where there is none (the newest tool
-    result fills the budget alone) it is the last one before, if enough stands before that to be worth it.
+    their sizes in `tokens`. A tool result is never the first kept entry. The entries are counted from
+    the newest to the one that reaches the budget; the cut is at the first cut point from there on. If there
+    is none (the newest tool result alone reaches the budget), it is at the last cut point before, provided
+    that at least `WORTHWHILE_SHARE` of the budget lies before it.
     """
-    full = _where_the_budget_is_full(rows, tokens, keep_recent)
-    if full is None:
+    reached = _index_where_budget_is_reached(rows, tokens, keep_recent)
+    if reached is None:
         return None
-    first_kept = _cut_point_from(rows, full)
+    first_kept = _cut_point_from(rows, reached)
     if first_kept is None:
-        first_kept = _cut_point_before(rows, full)
+        first_kept = _cut_point_before(rows, reached)
         if sum(tokens[:first_kept]) < WORTHWHILE_SHARE * keep_recent:
             return None
-    first_kept = _with_what_leads_in(rows, tokens, first_kept, keep_recent)
+    first_kept = _extended_to_preceding_metadata(rows, tokens, first_kept, keep_recent)
     return _cut(rows, tokens, first_kept)
 
 
 def cut_before(rows: Sequence[Row], tokens: Sequence[int], index: int) -> Cut | None:
-    """The cut that keeps everything from row `index` on, or None where no cut can stand."""
+    """The cut that keeps everything from row `index` on, or None if that is not a cut point."""
     return _cut(rows, tokens, index) if _is_cut_point(rows[index]) else None
 
 
 def _cut(rows: Sequence[Row], tokens: Sequence[int], first_kept: int) -> Cut | None:
-    if not any(is_said(row) for row in rows[:first_kept]):
+    if not any(is_in_context(row) for row in rows[:first_kept]):
         return None
-    kept = sum(size for row, size in zip(rows[first_kept:], tokens[first_kept:], strict=True) if is_said(row))
+    kept = sum(
+        size for row, size in zip(rows[first_kept:], tokens[first_kept:], strict=True) if is_in_context(row)
+    )
     return Cut(history_end=_start_of_split_turn(rows, first_kept), first_kept=first_kept, kept_tokens=kept)
 
 
-def _where_the_budget_is_full(rows: Sequence[Row], tokens: Sequence[int], keep_recent: int) -> int | None:
+def _index_where_budget_is_reached(
+    rows: Sequence[Row], tokens: Sequence[int], keep_recent: int
+) -> int | None:
     accumulated = 0
     for index in range(len(rows) - 1, -1, -1):
-        if is_said(rows[index]):
+        if is_in_context(rows[index]):
             accumulated += tokens[index]
             if accumulated >= keep_recent:
                 return index
@@ -100,8 +110,10 @@ def _is_cut_point(row: Row) -> bool:
     return row.type in CUT_TYPES or (row.type == "message" and row.role in CUT_ROLES)
 
 
-def _with_what_leads_in(rows: Sequence[Row], tokens: Sequence[int], cut: int, keep_recent: int) -> int:
-    """Moves the cut back over entries between messages: settings, and small extension messages with them."""
+def _extended_to_preceding_metadata(
+    rows: Sequence[Row], tokens: Sequence[int], cut: int, keep_recent: int
+) -> int:
+    """Moves the cut back over settings entries, and over extension messages that fit in the budget."""
     room = keep_recent - sum(tokens[cut:])
     while cut > 0:
         before = rows[cut - 1]
@@ -117,7 +129,7 @@ def _with_what_leads_in(rows: Sequence[Row], tokens: Sequence[int], cut: int, ke
 
 def _start_of_split_turn(rows: Sequence[Row], cut: int) -> int:
     """The start of the turn that the cut falls into, or `cut` itself when it falls between turns."""
-    head = next((i for i in range(cut, len(rows)) if is_said(rows[i])), cut)
+    head = next((i for i in range(cut, len(rows)) if is_in_context(rows[i])), cut)
     if _starts_turn(rows[head]):
         return cut
     start = next((i for i in range(cut - 1, -1, -1) if _starts_turn(rows[i])), None)

@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from coppice.compaction.summarizer import CountTokens
+from coppice.compaction.text.paths import folded, is_about_work
 from coppice.tree.tags import tagged
 
 FILES_SHARE: Final = 0.3
+"""Of a summary's tokens, at most (guess)."""
+_MOST_IN_FOLDER: Final = 40
+"""Paths of one folder that are listed one by one (guess: a screen)."""
 
 
 def file_blocks(
@@ -14,8 +18,9 @@ def file_blocks(
 ) -> str:
     """`<read-files>` and `<modified-files>`, one path a line, sorted; an empty list has no block.
 
-    Where both would exceed `max_tokens`, paths are left out and counted, read files before modified ones;
-    the complete lists stand in the entry's details.
+    Many paths of one folder become its name with their count; version control's own files, dependencies and
+    build output are left out. Where both lists would exceed `max_tokens`, paths are left out and counted,
+    read files before modified ones. The complete lists are in the entry's details.
     """
     modified = _block("modified-files", modified_files, max_tokens, count_tokens)
     left = max_tokens - count_tokens(modified)
@@ -24,7 +29,7 @@ def file_blocks(
 
 
 def _block(tag: str, paths: Sequence[str], max_tokens: int, count_tokens: CountTokens) -> str:
-    lines = [" ".join(path.splitlines()) for path in sorted(paths)]
+    lines = [" ".join(path.splitlines()) for path in folded(filter(is_about_work, paths), _MOST_IN_FOLDER)]
     if not lines:
         return ""
     whole = tagged(tag, "\n".join(lines))

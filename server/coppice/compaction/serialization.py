@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tokens.measuring import compact_json
 from coppice.tree.messages import (
     AssistantMessage,
@@ -24,8 +25,9 @@ from coppice.tree.messages import (
 from coppice.tree.tags import HIDDEN, escape_tags, imitations_of
 from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 
-RESULT_CHARS: Final = 2_000
-_HEAD_SHARE: Final = 0.6
+LOOKED_UP: Final = "(Earlier entries, looked up again; they are in the history.)"
+RESULT_CHARS: Final = 2_000  # characters of a tool result (Pi: `TOOL_RESULT_MAX_CHARS`)
+_HEAD_SHARE: Final = 0.6  # share of them taken from the beginning (guess)
 _SPEAKERS: Final = ("user", "human", "assistant", "developer", "system", "tool")
 _BLANK: Final = rf"[^\S\r\n{HIDDEN}]|[{HIDDEN}]"
 _MARK: Final = r"\\"
@@ -46,7 +48,7 @@ def serialize(messages: Iterable[Message], result_chars: int | None = RESULT_CHA
     A line of content that begins like a speaker's, `[User]:` in a tool's output for instance, gets a
     backslash before it, so that nobody speaks in another's name.
 
-    Tool results longer than `result_chars` keep head and tail, for errors stand at the end; None keeps
+    Tool results longer than `result_chars` keep head and tail, since errors are at the end; None keeps
     them whole. Images appear as a placeholder.
     """
     return escape_tags("\n\n".join(part for message in messages for part in _parts(message, result_chars)))
@@ -63,11 +65,11 @@ def shorten(text: str, limit: int) -> str:
 
 
 def _parts(message: Message, result_chars: int | None) -> Iterator[str]:
-    for speaker, said in _said(message, result_chars):
-        yield f"[{speaker}]: {_POSING.sub(_MARK, said)}"
+    for speaker, content in _contents(message, result_chars):
+        yield f"[{speaker}]: {_POSING.sub(_MARK, content)}"
 
 
-def _said(message: Message, result_chars: int | None) -> Iterator[tuple[str, str]]:
+def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str, str]]:
     match message:
         case UserMessage() | CustomRoleMessage():
             yield "User", _content(message.content)
@@ -81,6 +83,8 @@ def _said(message: Message, result_chars: int | None) -> Iterator[tuple[str, str
             yield "User", f"{SUMMARY_PREAMBLE}\n\n{message.summary}"
         case AssistantMessage():
             yield from _reply(message)
+        case ToolResultMessage() if message.tool_name in HISTORY_TOOLS:
+            yield "Tool result", LOOKED_UP
         case ToolResultMessage():
             text = _content(message.content)
             yield "Tool result", text if result_chars is None else shorten(text, result_chars)
@@ -92,9 +96,9 @@ def _reply(message: AssistantMessage) -> Iterator[tuple[str, str]]:
     thinking = "\n".join(block.thinking for block in message.content if isinstance(block, ThinkingContent))
     if thinking:
         yield "Assistant thinking", thinking
-    said = "\n".join(block.text for block in message.content if isinstance(block, TextContent))
-    if said.strip():
-        yield "Assistant", said
+    content = "\n".join(block.text for block in message.content if isinstance(block, TextContent))
+    if content.strip():
+        yield "Assistant", content
     calls = []
     for call in message.tool_calls:
         arguments = ", ".join(f"{name}={compact_json(value)}" for name, value in call.arguments.items())

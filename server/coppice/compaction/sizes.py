@@ -6,8 +6,18 @@ from typing import Final
 from coppice.settings import CompactionSettings
 
 SUMMARY_SHARE: Final = 0.8
+"""Of the reserve, for a summary. Pi 0.73.1."""
+
 TURN_PREFIX_SHARE: Final = 0.5
-_WINDOW_SHARE: Final = 0.9
+"""Of the reserve, for the summary of a turn's early part. Pi 0.73.1."""
+
+_WINDOW_SHARE: Final = 0.9  # share of the window for reserve, kept part and summary (guess)
+
+SMALLEST_ANSWER: Final = 4_096
+"""Tokens that a window of 64k or more keeps free for the answer. A guess: a long edit of one file."""
+
+_ANSWER_SHARE: Final = 1 / 16
+"""Of a smaller window, for the same. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +32,22 @@ class Sizes:
 
     @property
     def threshold(self) -> int:
+        """Tokens of a view above which a compaction is due."""
         return self.window - self.reserve
 
 
+def smallest_reserve(window: int) -> int:
+    """The tokens that are kept free for an answer, however small `compaction.reserveTokens` is."""
+    return max(1, min(SMALLEST_ANSWER, int(_ANSWER_SHARE * window)))
+
+
 def fitted_sizes(settings: CompactionSettings, window: int) -> Sizes:
-    """The configured sizes, scaled down together where they would not fit the window side by side.
+    """The configured sizes, with a reserve that an answer fits in, scaled down together to fit the window.
 
     Reserve, kept tail and summary may take nine tenths of the window, so that what a compaction leaves
     always lies below the threshold.
     """
-    reserve = settings.reserve_tokens
+    reserve = max(settings.reserve_tokens, smallest_reserve(window))
     keep = settings.keep_recent_tokens
     summary = settings.max_summary_tokens or int(SUMMARY_SHARE * reserve)
     scale = min(1.0, _WINDOW_SHARE * window / (reserve + keep + summary))

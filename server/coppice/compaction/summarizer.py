@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal, Protocol
 
+from coppice.protocol.ledger import WorkLedger
+from coppice.tokens.counting import CHARS_PER_TOKEN
 from coppice.tree.messages import Message
 
 CountTokens = Callable[[str], int]
 Kind = Literal["history", "branch"]
 OnProgress = Callable[[str, float], None]
-"""Hears what is being done, for a person, and how much of the summary is there, from 0 to 1."""
-
-_CHARS_PER_TOKEN: Final = 4
+"""Called with what is being done, for a person, and the share of the summary that is there, 0 to 1."""
 
 
-def _unheard(said: str, share: float) -> None:
-    """Nobody watches."""
-    del said, share
+def _ignore(message: str, share: float) -> None:
+    """Reports to nobody."""
+    del message, share
 
 
 def cautious(count_tokens: CountTokens) -> CountTokens:
@@ -24,7 +24,7 @@ def cautious(count_tokens: CountTokens) -> CountTokens:
 
     What fits by this count fits whoever counts, with a tokenizer or by estimate.
     """
-    return lambda text: max(count_tokens(text), -(-len(text) // _CHARS_PER_TOKEN))
+    return lambda text: max(count_tokens(text), -(-len(text) // CHARS_PER_TOKEN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,17 @@ class SummaryRequest:
 
     `history` is summarized in the structured format. `turn_prefix` is the early part of a turn whose later
     part stays in the view; its summary goes under the split-turn rule. `kept` is what stays in the view
-    behind the span: it needs no summary, but tells what the work is about now. `previous_summary` covers
+    after the span: it needs no summary, but shows what the work is about now. `previous_summary` covers
     everything before `history` and is always carried forward. `max_tokens` bounds the whole text, counted
     with `count_tokens`; the file blocks are not part of it. `max_turn_prefix_tokens` bounds the part about
     `turn_prefix` within it; None leaves that to the summarizer.
 
+    `target_tokens` is the length to aim at within `max_tokens`. `ledger` holds the facts of everything that
+    is covered; None leaves them to be computed from the messages. With `references` statements may end in
+    the id of the entry that they are based on.
+
     `kind` is `branch` for the summary of a branch that is left. `instructions` are the user's focus; with
-    `replace_instructions` they stand in place of the built-in ones. `report` is called on the event loop; a
+    `replace_instructions` they take the place of the built-in ones. `report` is called on the event loop; a
     share may be smaller than an earlier one, when more turns out to be to do.
     """
 
@@ -52,9 +56,12 @@ class SummaryRequest:
     count_tokens: CountTokens
     modified_files: Sequence[str] = field(default_factory=tuple)
     max_turn_prefix_tokens: int | None = None
+    target_tokens: int | None = None
+    ledger: WorkLedger | None = None
+    references: bool = False
     kind: Kind = "history"
     replace_instructions: bool = False
-    report: OnProgress = _unheard
+    report: OnProgress = _ignore
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from coppice.compaction.facts.sentences import one_line
+from coppice.compaction.text.sentences import one_line
 from coppice.tree.tags import escape_tags
 
 NONE: Final = "(none)"
 SPLIT_TURN_HEADING: Final = "**Turn Context (split turn):**"
 
-_HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.{1,200}?)\s*#*\s*$")
+_HEADING: Final = re.compile(r"\s{0,3}#{1,6}(?!#)(?=\s)")
+_SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "]")
+_LONGEST_HEADING: Final = 200  # characters (guess)
 _NUMBERED_HEADING: Final = re.compile(r"(?:\d{1,2}[.)]\s+)?\**([A-Z][A-Za-z ,/&()'’-]{2,60}?)\**:\**")
 _TASK: Final = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX])\]\s+(.*)$")
 _ITEM: Final = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(.*)$")
@@ -24,7 +26,7 @@ _STRUCTURE: Final = re.compile(
     r"|~{3}|\d{1,9}[.)](?:\s|$)|\[[ xX]\])"
 )
 _DECISION: Final = re.compile(r"\*\*(.{1,2000}?)\*\*(?::\s*(.*))?$")
-_MAX_CHARS: Final = 400_000
+_MAX_CHARS: Final = 400_000  # characters of a summary that are parsed (guess: 100,000 tokens)
 
 _ALIASES: Final = (
     ("constraint", "constraints"),
@@ -53,7 +55,7 @@ _ALIASES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SummaryDecision:
-    """A decision as a summary tells it; `why` may be empty."""
+    """A decision as a summary states it; `why` may be empty."""
 
     what: str
     why: str = ""
@@ -63,8 +65,8 @@ class SummaryDecision:
 class Summary:
     """A structured summary. Every text is one line, which rendering makes unable to look like structure.
 
-    `turn` tells the early part of a split turn. `other` holds what stood under headings that the format does
-    not have: pairs of heading (empty before the first one) and line.
+    `turn` describes the early part of a split turn. `other` holds what was under headings that the
+    format does not have: pairs of heading (empty before the first one) and line.
     """
 
     goal: tuple[str, ...] = ()
@@ -103,7 +105,7 @@ class Summary:
 
 
 def parse_summary(text: str) -> Summary:
-    """The summary that `text` tells, whoever wrote it. Nothing but blank lines, markers and blocks is lost.
+    """The summary in `text`, whoever wrote it. Nothing but blank lines, markers and blocks is lost.
 
     Our own format comes back as it was; headings of other programs are mapped to ours where they mean the
     same, and kept under `other` where they do not. File blocks are taken off; headings in fenced code are
@@ -113,7 +115,7 @@ def parse_summary(text: str) -> Summary:
 
 
 def missing_headings(text: str) -> list[str]:
-    """The headings of the format that `text` lacks, as they should stand."""
+    """The headings of the format that `text` lacks, as they should be written."""
     wanted = (
         "## Goal",
         "## Constraints & Preferences",
@@ -151,7 +153,9 @@ def _marked(marker: str, texts: Iterable[str]) -> list[str]:
 def _decision_line(decision: SummaryDecision) -> str:
     what = escape_tags(one_line(decision.what.replace("**", "")))
     why = escape_tags(one_line(decision.why))
-    return f"**{what}**: {why}" if why else f"**{what}**"
+    if why or not what.endswith(_SENTENCE_ENDS):
+        return f"**{what}**: {why}" if why else f"**{what}**"
+    return inert(what)
 
 
 def _plain(text: str) -> str:
@@ -170,6 +174,7 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def without_file_blocks(text: str) -> str:
+    """`text` without the blocks of file lists. Linear in its length."""
     for tag in _FILE_TAGS:
         kept, opened = [], text.find(f"<{tag}>")
         while opened >= 0 and (closed := text.find(f"</{tag}>", opened)) >= 0:
@@ -178,6 +183,13 @@ def without_file_blocks(text: str) -> str:
             opened = text.find(f"<{tag}>")
         text = "".join([*kept, text])
     return text
+
+
+def _heading_in(line: str) -> str:
+    """The name of a Markdown heading; empty for any other line."""
+    opening = _HEADING.match(line)
+    name = line[opening.end() :].strip().rstrip("#").rstrip() if opening else ""
+    return name if len(name) <= _LONGEST_HEADING else ""
 
 
 def _section_of(heading: str) -> str | None:
@@ -218,10 +230,10 @@ class _Parser:
         if stripped == SPLIT_TURN_HEADING:
             self._section = "turn"
             return True
-        heading = _HEADING.match(line)
+        heading = _heading_in(line)
         if heading:
             self._markdown = True
-            self._open(heading[2])
+            self._open(heading)
             return True
         words = None if self._markdown else _NUMBERED_HEADING.fullmatch(line.rstrip())
         if words:

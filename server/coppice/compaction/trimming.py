@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coppice.compaction.facts.sentences import clip
 from coppice.compaction.summarizer import CountTokens
 from coppice.compaction.summary import Summary, SummaryDecision, inert
+from coppice.compaction.text.sentences import clip
+from coppice.tokens.counting import CHARS_PER_TOKEN
 
 _SHARES: Final = {
     "goal": 0.14,
@@ -21,8 +22,7 @@ _SHARES: Final = {
 """By section, the most important first: what is left over goes to them in this order."""
 
 _NEWEST_LAST: Final = frozenset({"decisions", "done"})
-_SHORTEST_CLIP: Final = 24
-_CHARS_PER_TOKEN: Final = 4
+_SHORTEST_CLIP: Final = 24  # characters; less of a line is not worth keeping (guess)
 _MARKER: Final = "- [x] "
 
 
@@ -30,7 +30,7 @@ def trimmed(summary: Summary, budget: int, count_tokens: CountTokens) -> tuple[S
     """`summary` in about `budget` tokens, constraints not counted nor touched, and how many lines went.
 
     Of decisions and done work the newest stay, of the goal its first and its last line, of all else what
-    stands first. A line too long for its whole
+    comes first. A line too long for its whole
     section is clipped when the section would be empty without it.
     """
     summary = with_other_in_context(summary)
@@ -48,9 +48,9 @@ def trimmed(summary: Summary, budget: int, count_tokens: CountTokens) -> tuple[S
 
 
 def with_other_in_context(summary: Summary) -> Summary:
-    """`summary` with what stood under headings of its own as lines of the context."""
-    told = (f"{heading}: {line}" if heading else line for heading, line in summary.other)
-    return replace(summary, context=(*summary.context, *told), other=())
+    """`summary` with what was under headings of its own as lines of the context."""
+    stated = (f"{heading}: {line}" if heading else line for heading, line in summary.other)
+    return replace(summary, context=(*summary.context, *stated), other=())
 
 
 def fit_whole(summary: Summary, limit: int, count_tokens: CountTokens) -> str:
@@ -99,7 +99,7 @@ class _Section:
         return places
 
     def _clipped(self, line: str, budget: int) -> str:
-        limit = min(len(line), budget * _CHARS_PER_TOKEN)
+        limit = min(len(line), budget * CHARS_PER_TOKEN)
         while limit >= _SHORTEST_CLIP and self._cost(clip(line, limit)) > budget:
             limit = limit * 3 // 4
         return clip(line, limit) if limit >= _SHORTEST_CLIP else ""

@@ -1,7 +1,7 @@
 """What events did to files in the end: many events in, at most one change a file out.
 
-The events between two messages of a conversation are folded here. A file is told once however often it was
-saved; what was made and taken away again is not told at all; a renamed file keeps the name it began with.
+The events between two messages of a conversation are folded here. A file is recorded once however often it
+was saved; one that was made and deleted again is not recorded; a renamed file keeps its first name.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -17,7 +17,7 @@ MOST_FILES: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened to one path. `folder` says that a renamed path is a folder."""
+    """What happened to one path. `folder`: the renamed path is a folder."""
 
     path: str
     kind: FileChangeKind
@@ -39,22 +39,22 @@ class _File:
 
 @dataclass(slots=True)
 class Changes:
-    """The changes since a message. What was told is remembered, so that an echo of its end is no news.
+    """The changes since a message. Those that were recorded are kept, so that a late echo is no new change.
 
-    `news` says whether there may be something to tell; `omitted` counts what was not followed.
+    `is_pending`: there may be changes to record; `omitted` counts the files that are not followed.
     """
 
-    news: bool = False
+    is_pending: bool = False
     omitted: int = 0
     _message_id: str | None = None
     _files: dict[str, _File] = field(default_factory=dict)
     _folders: set[str] = field(default_factory=set)
     _moves: list[tuple[str, str]] = field(default_factory=list)
-    _moves_told: int = 0
+    _moves_recorded: int = 0
 
     def note(self, event: Event) -> None:
-        """Takes in what happened next."""
-        self.news = True
+        """Adds the next event."""
+        self.is_pending = True
         if event.source == "watcher" and self._echoes(event):
             return
         if event.kind == "renamed":
@@ -74,36 +74,37 @@ class Changes:
         self._happen(event.path, file, event.kind)
 
     def net(self) -> list[FileChange]:
-        """What is to be told, renamings first, in an order in which names never collide."""
+        """The changes to record, renamings first, in an order in which names never collide."""
         moves = [
             FileChange(path=f"{new}/", from_path=f"{old}/", kind="renamed", source="editor")
-            for old, new in self._moves[self._moves_told :]
+            for old, new in self._moves[self._moves_recorded :]
         ]
-        told = [change for path, file in self._files.items() if (change := _net(path, file)) is not None]
-        renamed = [change for change in told if change.kind == "renamed"]
-        return [*moves, *_in_order(renamed), *(change for change in told if change.kind != "renamed")]
+        found = [change for path, file in self._files.items() if (change := _net(path, file)) is not None]
+        changed = _once_each(found)
+        renamed = [change for change in changed if change.kind == "renamed"]
+        return [*moves, *_in_order(renamed), *(change for change in changed if change.kind != "renamed")]
 
-    def told(self) -> None:
-        """What `net` gave has been told."""
-        self.news = False
+    def mark_recorded(self) -> None:
+        """What `net` returned is recorded."""
+        self.is_pending = False
         self.omitted = 0
-        self._moves_told = len(self._moves)
+        self._moves_recorded = len(self._moves)
         for path, file in self._files.items():
             file.origin = path if file.exists else None
             file.modified = file.read = False
 
-    def stand_behind(self, message_id: str | None) -> None:
-        """What comes now comes behind this message; what was told behind another is forgotten."""
+    def start_after(self, message_id: str | None) -> None:
+        """Later events belong after this message; what was recorded after another one is forgotten."""
         if message_id == self._message_id:
             return
         self._message_id = message_id
-        told = self._files
+        before = self._files
         self._files, self._folders = {}, set()
-        for path, file in told.items():
+        for path, file in before.items():
             if _net(path, file) is not None:
                 self._keep(path, file)
-        del self._moves[: self._moves_told]
-        self._moves_told = 0
+        del self._moves[: self._moves_recorded]
+        self._moves_recorded = 0
 
     def _happen(self, path: str, file: _File, kind: FileChangeKind) -> None:
         match kind:
@@ -126,7 +127,7 @@ class Changes:
         self._keep(new, file)
 
     def _move_folder(self, old: str, new: str) -> None:
-        """The files go with their folder. What a watcher said of their ends and beginnings was the move."""
+        """The files go with their folder. The watcher's deletions and creations were the move."""
         for path, file in self._at_or_below(new):
             if file.source == "watcher" and file.exists:
                 file.origin = path
@@ -138,7 +139,7 @@ class Changes:
         self._moves.append((old, new))
 
     def _echoes(self, event: Event) -> bool:
-        """Whether a watcher tells of a moved folder's files what the move has told."""
+        """Whether a watcher reports of a moved folder's files what the move recorded."""
         if event.path in self._files or event.kind not in {"created", "deleted"}:
             return False
         folders = (old if event.kind == "deleted" else new for old, new in self._moves)
@@ -175,6 +176,19 @@ def _net(path: str, file: _File) -> FileChange | None:
     return None
 
 
+def _once_each(changes: list[FileChange]) -> list[FileChange]:
+    """A file that is gone, and another one at its path: the path was modified, or renamed to."""
+    there = {change.path for change in changes if change.kind != "deleted"}
+    gone = {change.path for change in changes if change.kind == "deleted"}
+    return [
+        FileChange(path=change.path, kind="modified", source=change.source)
+        if change.kind == "created" and change.path in gone
+        else change
+        for change in changes
+        if change.kind != "deleted" or change.path not in there
+    ]
+
+
 def _in_order(renamed: list[FileChange]) -> Iterator[FileChange]:
     """Each renaming once its new name is free; files that exchanged their names were modified."""
     waiting = {change.from_path: change for change in renamed}
@@ -190,9 +204,9 @@ def _in_order(renamed: list[FileChange]) -> Iterator[FileChange]:
 
 
 def unrecorded(changes: Iterable[FileChange], recorded: Iterable[FileChange]) -> list[FileChange]:
-    """The changes that say something new after those which were `recorded` behind the same message.
+    """The changes that add something to those which were `recorded` after the same message.
 
-    Somebody else may have recorded them, another server that hears of the same files for one.
+    Another server that gets events about the same files may have recorded them.
     """
     last: dict[str, FileChangeKind] = {}
     for change in recorded:

@@ -1,16 +1,16 @@
-"""Which paths a watcher reports for nothing: built in, by the setting `files.ignore`, by `.gitignore` files.
+"""Which paths file events are ignored for: built in, by the setting `files.ignore`, by `.gitignore` files.
 
-All are patterns as git has them; of several that fit, the last decides, so that `!` takes a path back in.
+Patterns and their order are git's: of several that match, the last decides, `!` takes a path back, and what
+lies in an ignored folder is ignored.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pathspec import GitIgnoreSpec
-from pathspec.patterns.gitignore import GitIgnorePatternError
+from coppice.files.ignore_pattern import CharacterSet, IgnorePattern, Wildcard, parse_pattern
 
 BUILT_IN: Final = (
     ".git", ".hg", ".svn", ".jj",
@@ -20,70 +20,159 @@ BUILT_IN: Final = (
     ".DS_Store", "Thumbs.db",
     "*.swp", "*.swx", "*~", "4913", ".#*", "#*#", "*.tmp",
 )  # fmt: skip
-"""Version control, installed packages, caches, and what editors and systems leave for a moment."""
+"""Version control, installed packages, caches, and temporary files of editors and systems."""
 
-MOST_PATTERNS: Final = 500
-LONGEST_PATTERN: Final = 300
-_HARMLESS_STARS: Final = 3
-_HARMLESS_FOLDER_STARS: Final = 2
-_STARS: Final = re.compile(r"\*+")
+MAX_PATTERNS: Final = 2_000
+"""Patterns of one file. A guess: four times the longest template of github/gitignore."""
+
+MAX_PATTERN_LENGTH: Final = 300
+"""Characters. A guess: no name of a file is longer than 255."""
+
+_MAX_RANGES: Final = 1_000
+"""Ranges within brackets, of one file; Visual Studio's template has 250."""
+
+_KNOWN_CHARACTERS: Final = 512
+"""Characters whose positions are kept as bits. A guess: more than any alphabet has."""
+
+
+class _Matcher:
+    """All patterns of one file at once, in time linear in the path: a bit for each position of each pattern.
+
+    A set bit means that its position is the next to match. One character of a path moves all of them by one
+    shift (the Shift-And algorithm of Baeza-Yates and Gonnet, with the wildcards of Navarro and Raffinot).
+    """
+
+    def __init__(self, patterns: Iterable[IgnorePattern]) -> None:
+        self._literals: dict[str, list[int]] = {}
+        self._sets: list[tuple[int, CharacterSet]] = []
+        wild: dict[Wildcard, list[int]] = {kind: [] for kind in Wildcard}
+        starts: list[int] = []
+        ends: list[int] = []
+        folder_ends: list[int] = []
+        taking_back: list[int] = []
+        endless: list[int] = []
+        at = 0
+        for pattern in patterns:
+            starts.append(at)
+            for token in pattern.tokens:
+                if isinstance(token, Wildcard):
+                    wild[token].append(at)
+                elif isinstance(token, CharacterSet):
+                    self._sets.append((at, token))
+                else:
+                    self._literals.setdefault(token, []).append(at)
+                at += 1
+            (folder_ends if pattern.folders_only else ends).append(at)
+            if pattern.takes_back:
+                taking_back.append(at)
+            if pattern.tokens[-1] is Wildcard.ANY_DESCENDANT:
+                endless.append(at)
+            at += 1
+        self._size = at
+        self._any_character = self._bits(wild[Wildcard.ANY_CHARACTER] + wild[Wildcard.ANY_DESCENDANT])
+        self._stars = self._bits(wild[Wildcard.ANY_CHARACTERS])
+        self._folders = self._bits(wild[Wildcard.ANY_FOLDERS])
+        self._endless = self._bits(endless) | self._folders
+        self._starts, self._ends = self._bits(starts), self._bits(ends)
+        self._folder_ends, self._taking_back = self._bits(folder_ends), self._bits(taking_back)
+        ranges = [each for _, characters in self._sets for each in characters.ranges]
+        self._borders = sorted({ord(first) for first, _ in ranges} | {ord(last) + 1 for _, last in ranges})
+        self._of_literals = lru_cache(_KNOWN_CHARACTERS)(lambda char: self._bits(self._literals[char]))
+        self._of_sets: dict[int, int] = {}
+
+    def verdicts(self, path: str, *, is_folder: bool) -> Iterator[tuple[int, bool]]:
+        """For each leading part of `path` that a pattern matches: its length, and whether it is ignored."""
+        state = self._at_name(self._starts)
+        for length, char in enumerate(path):
+            if char == "/":
+                yield from self._verdict(state, length, is_folder=True)
+                state = (state & self._matching(char)) << 1 | state & self._endless
+                state = self._at_name(state)
+            else:
+                state = (state & self._matching(char)) << 1 | state & (self._endless | self._stars)
+                state |= (state & self._stars) << 1
+        yield from self._verdict(state, len(path), is_folder=is_folder)
+
+    def _verdict(self, state: int, length: int, *, is_folder: bool) -> Iterator[tuple[int, bool]]:
+        matched = state & (self._ends | self._folder_ends if is_folder else self._ends)
+        if matched:
+            last = matched.bit_length() - 1
+            yield length, not self._taking_back >> last & 1
+
+    def _at_name(self, state: int) -> int:
+        """`state` at the beginning of a name, where `**/` may also be no folder, and `*` no character."""
+        state |= (state & self._folders) << 1
+        return state | (state & self._stars) << 1
+
+    def _matching(self, char: str) -> int:
+        """The positions that match the character."""
+        literals = self._of_literals(char) if char in self._literals else 0
+        if char == "/":
+            return literals
+        interval = bisect(self._borders, ord(char))
+        if interval not in self._of_sets:
+            self._of_sets[interval] = self._bits(at for at, characters in self._sets if char in characters)
+        return literals | self._any_character | self._of_sets[interval]
+
+    def _bits(self, positions: Iterable[int]) -> int:
+        """A number with a one at each position."""
+        octets = bytearray(self._size // 8 + 1)
+        for position in positions:
+            octets[position // 8] |= 1 << position % 8
+        return int.from_bytes(octets, "little")
 
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """The patterns of one folder, by default the workspace itself (`""`)."""
+    """The patterns of one folder, by default the workspace itself (`""`).
 
-    spec: GitIgnoreSpec
+    `omitted` counts the lines that are over a limit and have no effect.
+    """
+
+    matcher: _Matcher
     folder: str = ""
+    omitted: int = 0
 
-    def verdict(self, path: str) -> bool | None:
-        """True to ignore the workspace's `path`, False to take it back in, None where nothing fits."""
-        inside = path[len(self.folder) + 1 :] if self.folder else path
-        return self.spec.check_file(inside).include
+    def verdicts(self, path: str, *, is_folder: bool) -> dict[int, bool]:
+        """For each leading part of the workspace's `path` that matches, by its length: is it ignored?"""
+        skipped = len(self.folder) + 1 if self.folder else 0
+        found = self.matcher.verdicts(path[skipped:], is_folder=is_folder)
+        return {skipped + length: verdict for length, verdict in found}
 
 
 def patterns(lines: Iterable[str], folder: str = "") -> Patterns:
-    """The `lines` of an ignore file in `folder`. One that is no pattern, or costs too much, counts as absent.
-
-    A checkout is not trusted: stars that follow each other within a name make matching take the time of
-    their power, and no file needs many.
-    """
-    sane = [line for line in lines if _is_sane(line)][:MOST_PATTERNS]
-    return Patterns(_spec(tuple(sane)), folder)
+    """The patterns of an ignore file in `folder`. A line that is no valid pattern has no effect."""
+    matcher, omitted = _matcher(tuple(lines))
+    return Patterns(matcher, folder, omitted)
 
 
 def ignored(path: str, rules: Sequence[Patterns], *, gone: bool = False) -> bool:
-    """Whether `rules`, weakest first, leave the workspace's `path` out, or a folder that it lies in.
+    """Whether `rules`, weakest first, ignore the workspace's `path` or a folder that it lies in.
 
-    What is `gone` may have been a folder.
+    What is `gone` may have been a folder, so patterns for folders count for it.
     """
-    fitting = [rule for rule in reversed(rules) if not rule.folder or path.startswith(f"{rule.folder}/")]
-    names = (path, f"{path}/") if gone else (path,)
-    return any(_decided(name, fitting) for name in names)
+    verdicts: dict[int, bool] = {}
+    for rule in rules:
+        if not rule.folder or path.startswith(f"{rule.folder}/"):
+            verdicts |= rule.verdicts(path, is_folder=gone)
+    return any(verdicts.values())
 
 
-def _decided(path: str, strongest_first: Sequence[Patterns]) -> bool:
-    verdicts = (rule.verdict(path) for rule in strongest_first)
-    return next((verdict for verdict in verdicts if verdict is not None), False)
-
-
-def _is_sane(line: str) -> bool:
-    if len(line) > LONGEST_PATTERN:
-        return False
-    parts = line.strip().split("/")
-    stars = max(len(_STARS.findall(part)) for part in parts)
-    if stars > _HARMLESS_STARS or parts.count("**") > _HARMLESS_FOLDER_STARS:
-        return False
-    try:
-        GitIgnoreSpec.from_lines((line,))
-    except (GitIgnorePatternError, re.error):
-        return False
-    return True
-
-
-@lru_cache(maxsize=64)
-def _spec(lines: tuple[str, ...]) -> GitIgnoreSpec:
-    return GitIgnoreSpec.from_lines(lines)
+@lru_cache(maxsize=8)
+def _matcher(lines: tuple[str, ...]) -> tuple[_Matcher, int]:
+    """The matcher, and how many lines are over a limit."""
+    found: list[IgnorePattern] = []
+    omitted = ranges = 0
+    for line in lines:
+        if len(line) > MAX_PATTERN_LENGTH or len(found) == MAX_PATTERNS:
+            omitted += 1
+        elif (pattern := parse_pattern(line)) is not None:
+            ranges += sum(len(each.ranges) for each in pattern.tokens if isinstance(each, CharacterSet))
+            if ranges <= _MAX_RANGES:
+                found.append(pattern)
+            else:
+                omitted += 1
+    return _Matcher(found), omitted
 
 
 BUILT_IN_PATTERNS: Final = patterns(BUILT_IN)

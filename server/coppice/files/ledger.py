@@ -1,17 +1,17 @@
-"""The ledger: which files a path's work has read, changed, deleted and renamed so far.
+"""The file ledger: which files the work on a path has read, changed, deleted and renamed so far.
 
-Reads come from tool calls (an editor opens files that nobody reads; a setting has it count), writes from
-both sides; what several sides see in one turn is one write. A tool call counts once its result says that it
-succeeded.
+Reads come from tool calls (an editor also opens files that nobody reads; a setting counts those as reads
+too). Writes come from tool calls, the editor and the watcher; one that several of these sources report in the
+same turn is counted once. A tool call counts when its result is not an error.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from coppice.files.paths import folders_above, normalize_path
 from coppice.files.tools import FileTouch, touches_of
-from coppice.files.turn import Turn
+from coppice.files.touch_counter import TouchCounter
 from coppice.settings import ToolMapping
 from coppice.tree.entries import (
     BranchSummaryEntry,
@@ -19,14 +19,18 @@ from coppice.tree.entries import (
     FileActivityEntry,
     FileChangeKind,
     FileSource,
+    GitUpdate,
     MessageEntry,
 )
 from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserMessage
 
+MAX_GIT_UPDATES: Final = 100
+"""Updates by git that a compaction hands on, the newest. A guess: more than a person looks through."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileHistory:
-    """One path: `created` and `deleted` say how it stands now, `renamed_from` what it was called first."""
+    """One path: `created` and `deleted` are its present state, `renamed_from` is its first name."""
 
     path: str
     reads: int = 0
@@ -38,19 +42,29 @@ class FileHistory:
     renamed_from: str | None = None
 
 
-@dataclass(slots=True)
-class Ledger:
-    """File histories by path, in the order of first sight. Feed it entries, oldest first.
+@dataclass(frozen=True, slots=True)
+class GitUpdateRecord:
+    """`files` that git replaced at once. They are in no list of files."""
 
-    `root` is the folder that paths are relative to, `aliases` are other names of it.
+    update: GitUpdate
+    files: int
+    last_entry_id: str | None = None
+
+
+@dataclass(slots=True)
+class FileLedger:
+    """File histories by path, in the order of their first event. Entries are added oldest first.
+
+    `root` is the folder that paths are relative to, `aliases` are other paths of the same folder.
     """
 
     root: str | None = None
     mappings: Mapping[str, ToolMapping] = field(default_factory=dict)
     histories: dict[str, FileHistory] = field(default_factory=dict)
     aliases: Sequence[str] = ()
+    git_updates: list[GitUpdateRecord] = field(default_factory=list)
     _open_calls: dict[str, list[FileTouch]] = field(default_factory=dict)
-    _turn: Turn = field(default_factory=Turn)
+    _turn: TouchCounter = field(default_factory=TouchCounter)
     _folders: set[str] = field(default_factory=set)
 
     @classmethod
@@ -61,21 +75,33 @@ class Ledger:
         mappings: Mapping[str, ToolMapping],
         aliases: Sequence[str] = (),
     ) -> Self:
-        """The ledger that `to_json` gave; an empty one for None."""
+        """The ledger whose `to_json` returned `values`; an empty one for None."""
         ledger = cls(root, mappings, aliases=aliases)
         for record in (values or {}).get("records", []):
             ledger._keep(FileHistory(**{**record, "sources": tuple(record["sources"])}))
+        for known in (values or {}).get("git_updates", []):
+            ledger.git_updates.append(
+                GitUpdateRecord(**{**known, "update": GitUpdate.model_validate(known["update"])})
+            )
         return ledger
 
     def to_json(self) -> dict[str, Any]:
-        return {"records": [asdict(history) for history in self.histories.values()]}
+        """The ledger as a compaction's details store it; `from_json` reads it."""
+        records = [asdict(history) for history in self.histories.values()]
+        if not self.git_updates:
+            return {"records": records}
+        updates = [
+            {"update": known.update.model_dump(), "files": known.files, "last_entry_id": known.last_entry_id}
+            for known in self.git_updates[-MAX_GIT_UPDATES:]
+        ]
+        return {"records": records, "git_updates": updates}
 
     def add(self, entries: Iterable[Entry]) -> Self:
-        """Takes in what `entries` did, in order. A call's result may come with a later `add`."""
+        """Adds the file events of `entries`, in order. A result may come in a later `add` than its call."""
         for entry in entries:
             match entry:
                 case MessageEntry(message=UserMessage()):
-                    self._turn = Turn()
+                    self._turn = TouchCounter()
                 case MessageEntry(message=AssistantMessage() as reply):
                     for call in reply.tool_calls:
                         self._open_calls[call.id] = touches_of(call, self.mappings)
@@ -84,6 +110,8 @@ class Ledger:
                     if not result.is_error:
                         for touch in touches:
                             self._record(touch, "tool", entry.id)
+                case FileActivityEntry(git_update=GitUpdate() as update):
+                    self._note_update(update, len(entry.changes) + (entry.omitted or 0), entry.id)
                 case FileActivityEntry():
                     for change in entry.changes:
                         touch = FileTouch(change.path, change.kind, change.from_path)
@@ -95,7 +123,7 @@ class Ledger:
         return self
 
     def add_lists(self, details: object, entry_id: str | None) -> None:
-        """Takes in the file lists of a summary's `details`, for paths that are not known better."""
+        """Adds the file lists of a summary's `details`. Values of another type are ignored."""
         if not isinstance(details, Mapping):
             return
         kinds: Mapping[str, FileChangeKind] = {
@@ -121,6 +149,7 @@ class Ledger:
 
     @property
     def deleted_files(self) -> list[str]:
+        """Paths that do not exist any more as far as the conversation knows, sorted."""
         return sorted(h.path for h in self.histories.values() if h.deleted)
 
     def details(self) -> dict[str, Any]:
@@ -131,15 +160,17 @@ class Ledger:
         return lists
 
     def _record(self, touch: FileTouch, source: FileSource, entry_id: str | None) -> None:
-        path = self._named(touch.path)
+        path = self._normalized(touch.path)
         if touch.kind == "renamed" and touch.from_path:
-            for moved in self._rename(self._named(touch.from_path), path, folder=touch.path.endswith("/")):
+            for moved in self._rename(
+                self._normalized(touch.from_path), path, folder=touch.path.endswith("/")
+            ):
                 self._note(moved, "modified", source, entry_id)
         elif touch.kind == "deleted":
-            if source == "tool" or path in self.histories or not self._turn.left(path):
+            if source == "tool" or path in self.histories or not self._turn.was_moved_from(path):
                 for gone in self._at_or_below(path) or [path]:
                     self._note(gone, "deleted", source, entry_id)
-        elif touch.kind != "created" or path in self.histories or not self._turn.arrived(path):
+        elif touch.kind != "created" or path in self.histories or not self._turn.was_moved_to(path):
             self._note(path, touch.kind, source, entry_id)
 
     def _note(self, path: str, kind: FileChangeKind, source: FileSource, entry_id: str | None) -> None:
@@ -161,12 +192,18 @@ class Ledger:
                 pass
         self._keep(known)
 
-    def _rename(self, old: str, new: str, *, folder: bool) -> list[str]:
-        """Moves the histories of `old` and of everything below it to `new`; the new paths come back.
+    def _note_update(self, update: GitUpdate, files: int, entry_id: str) -> None:
+        """An update whose events came in several parts is one."""
+        if self.git_updates and self.git_updates[-1].update == update:
+            files += self.git_updates.pop().files
+        self.git_updates.append(GitUpdateRecord(update, files, entry_id))
 
-        A file that nothing is known of begins its history; a folder has none.
+    def _rename(self, old: str, new: str, *, folder: bool) -> list[str]:
+        """Moves the histories of `old` and of everything below it to `new`, and returns the new paths.
+
+        A file without a history gets one; a folder has none.
         """
-        self._turn.moved(old, new)
+        self._turn.note_move(old, new)
         moved = self._at_or_below(old)
         if not moved and not folder:
             known = self.histories.get(new) or FileHistory(new)
@@ -176,21 +213,21 @@ class Ledger:
 
     def _move(self, path: str, target: str) -> str:
         history = self.histories.pop(path)
-        there = self.histories.get(target) or FileHistory(target)
+        existing = self.histories.get(target) or FileHistory(target)
         self._keep(
             replace(
                 history,
                 path=target,
-                reads=history.reads + there.reads - self._turn.merge(path, target, "reads"),
-                writes=history.writes + there.writes - self._turn.merge(path, target, "writes"),
-                sources=tuple(dict.fromkeys(history.sources + there.sources)),
+                reads=history.reads + existing.reads - self._turn.merge(path, target, "reads"),
+                writes=history.writes + existing.writes - self._turn.merge(path, target, "writes"),
+                sources=tuple(dict.fromkeys(history.sources + existing.sources)),
                 renamed_from=history.renamed_from or path,
             )
         )
         return target
 
     def _at_or_below(self, path: str) -> list[str]:
-        """The known paths that `path` names: itself, and those in it where it is a folder."""
+        """The paths with a history that are `path`, or lie in it if it is a folder."""
         if path not in self._folders:
             return [path] if path in self.histories else []
         return [known for known in self.histories if known == path or known.startswith(f"{path}/")]
@@ -200,5 +237,5 @@ class Ledger:
             self._folders.update(folders_above(history.path))
         self.histories[history.path] = history
 
-    def _named(self, path: str) -> str:
+    def _normalized(self, path: str) -> str:
         return normalize_path(path, self.root, self.aliases)

@@ -41,11 +41,12 @@ def relative_to(path: str, folder: str) -> str | None:
 
 
 def is_absolute(path: str) -> bool:
+    """Whether `path` is absolute on POSIX or begins with a Windows drive."""
     return path.startswith("/") or bool(_DRIVE.match(path))
 
 
 def folders_above(path: str) -> Iterator[str]:
-    """The folders that hold `path`, innermost first, as far as its name tells."""
+    """The folders that hold `path` by its name, innermost first."""
     while (cut := path.rfind("/")) > 0:
         path = path[:cut]
         yield path

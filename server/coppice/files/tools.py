@@ -1,7 +1,7 @@
 """Which tool calls touch files, and how.
 
-The table knows the tools of Pi, Claude Code, VS Code, the MCP file server and their like; the setting
-`files.tools` extends it. MCP tools are known by the part of their name behind the server's.
+The table knows the tools of Pi, Claude Code, Codex, VS Code, the MCP file server and their like; the setting
+`files.tools` extends it. MCP tools are recognized by the part of their name after the server's.
 """
 
 import re
@@ -65,6 +65,8 @@ _RENAME: Final = {"movefile", "renamefile", "move", "rename"}
 _EDITORS: Final = {"strreplaceeditor", "strreplacebasededittool"}
 _PATCHES: Final = {"applypatch"}
 
+_PATCH_START: Final = "*** Begin Patch\n"
+"""In a command line: a shell is given `apply_patch` with the patch as its input."""
 _PATCH_LINE: Final = re.compile(
     r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,4096})$", re.MULTILINE
 )
@@ -116,6 +118,8 @@ def _known_touches(tool: str, arguments: Mapping[str, Any]) -> Iterator[FileTouc
     elif tool in _PATCHES:
         patch = _first(arguments, ("input", "patch", "patchText"))
         yield from _patch_touches(patch or "")
+    elif (command := _first(arguments, ("command", "cmd"))) and _PATCH_START in command:
+        yield from _patch_touches(command)
 
 
 def _patch_touches(patch: str) -> Iterator[FileTouch]:

@@ -1,6 +1,6 @@
 """Claude Code's transcripts: one record a line, a tree by `uuid` and `parentUuid`.
 
-How the tree is made of the records is told in `claude_tree`.
+`claude_tree` describes how the records become a tree.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ from coppice.tree.messages import Message
 _REASONS: Final = {"auto": "threshold", "manual": "manual"}
 
 
-class ClaudeCodeSession:
+class Reader:
     """Reads a transcript twice: first for the tree, then, on iteration, for the messages.
 
     `skipped` counts the records that carry no part of the conversation, by type. See `SessionReader`.
@@ -66,7 +66,7 @@ class ClaudeCodeSession:
                 "No line of this file could be used as part of a Claude Code transcript. "
                 "Choose another file or format."
             )
-        self._tell_sidechains()
+        self._warn_of_sidechains()
         self._tree = self._built_tree()
         self.header.name = self._title
         self.leaf_id = None if self._tree.leaf is None else self._tree.nodes[self._tree.leaf].id
@@ -74,6 +74,7 @@ class ClaudeCodeSession:
 
     @property
     def warnings(self) -> list[str]:
+        """See `SessionReader`."""
         return as_sentences(self._log, self._content_log)
 
     def __iter__(self) -> Iterator[Entry]:
@@ -97,7 +98,7 @@ class ClaudeCodeSession:
             uuid = derived_id(self.header.session_id, line.number)
             self._log.add(line.number, "no id", "this record has no uuid and was given one")
         elif self._index.has_same(file, uuid, value):
-            self._log.add(line.number, "repeated", f"the record {shown(uuid)} stands in the file twice")
+            self._log.add(line.number, "repeated", f"the record {shown(uuid)} is in the file twice")
             return
         index = self._index.add(line, uuid, self._parent(line, kind is not None))
         if kind is None:
@@ -114,7 +115,7 @@ class ClaudeCodeSession:
             self._summaries[self._open_boundary.index] = record
             self._open_boundary = None
 
-    def _parent(self, line: ParsedLine, is_message: bool) -> str | int:  # noqa: FBT001 - said by its one caller
+    def _parent(self, line: ParsedLine, is_message: bool) -> str | int:  # noqa: FBT001 - it has one caller
         parent = line.value.get("parentUuid", False)
         if isinstance(parent, str):
             return parent
@@ -149,7 +150,7 @@ class ClaudeCodeSession:
         elif kind == "summary" and (title := _text(value, "summary")):
             self._title_elsewhere = (str(value.get("leafUuid")), title)
 
-    def _tell_sidechains(self) -> None:
+    def _warn_of_sidechains(self) -> None:
         if self._sidechains:
             self._log.add(
                 self._first_sidechain,
@@ -191,15 +192,15 @@ class ClaudeCodeSession:
         if node.records[0].kind in ("boundary", "summary"):
             return self._compaction(node, values, parent_id, timestamp)
         message = values[0]["message"]
-        said: Message
+        recorded: Message
         if node.records[0].kind == "assistant":
-            said = assistant_message(values)
+            recorded = assistant_message(values)
         elif node.result is None:
-            said = user_message(message)
+            recorded = user_message(message)
         else:
             block = tool_results_of(message)[node.result]
-            said = tool_result_message(block, self._tool_name(node))
-        return MessageEntry(id=node.id, parent_id=parent_id, timestamp=timestamp, message=said)
+            recorded = tool_result_message(block, self._tool_name(node))
+        return MessageEntry(id=node.id, parent_id=parent_id, timestamp=timestamp, message=recorded)
 
     def _tool_name(self, node: Node) -> str:
         record = node.records[0]
@@ -245,3 +246,16 @@ class ClaudeCodeSession:
 def _text(value: dict[str, Any], key: str) -> str | None:
     found = value.get(key)
     return found if isinstance(found, str) and found else None
+
+
+_SNAPSHOT: Final = "file-history-snapshot"
+_TYPES: Final = frozenset(
+    {"user", "assistant", "system", "summary", "progress", _SNAPSHOT, "queue-operation"}
+)
+_IDS: Final = frozenset({"sessionId", "uuid", "leafUuid"})
+
+
+def recognize(value: dict[str, Any]) -> bool:
+    """Whether `value` is an object of such a file."""
+    kind = value.get("type")
+    return kind == _SNAPSHOT or (kind in _TYPES and not _IDS.isdisjoint(value))

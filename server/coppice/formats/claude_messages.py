@@ -46,10 +46,11 @@ def blocks_of(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def tool_results_of(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """The blocks of a user message that answer tool calls."""
     return [block for block in blocks_of(message) if block.get("type") == "tool_result"]
 
 
-def says_more_than_results(message: dict[str, Any]) -> bool:
+def has_more_than_results(message: dict[str, Any]) -> bool:
     """Whether a user message holds anything but tool results."""
     blocks = blocks_of(message)
     return not blocks or any(block.get("type") != "tool_result" for block in blocks)
@@ -80,7 +81,7 @@ def assistant_message(parts: Sequence[dict[str, Any]]) -> AssistantMessage:
 
 
 def user_message(message: dict[str, Any]) -> UserMessage:
-    """What the user said, without tool results."""
+    """The user's own part of a message, without tool results."""
     content = message.get("content")
     if isinstance(content, str):
         return UserMessage(content=content)
@@ -89,6 +90,7 @@ def user_message(message: dict[str, Any]) -> UserMessage:
 
 
 def tool_result_message(block: dict[str, Any], tool_name: str) -> ToolResultMessage:
+    """The result in one block; blocks in it that are neither text nor image become their JSON."""
     content = blocks_of(block)
     return ToolResultMessage(
         tool_call_id=str(block.get("tool_use_id", "")),

@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from coppice.formats.claude_messages import blocks_of, says_more_than_results, tool_results_of
+from coppice.formats.claude_messages import blocks_of, has_more_than_results, tool_results_of
 from coppice.formats.lines import ParsedLine
 
 Kind = Literal["assistant", "user", "boundary", "summary"]
@@ -15,7 +15,7 @@ class Record:
     """A record that becomes an entry, or a part of one.
 
     `index` counts all records that have a uuid. `results` are the ids of the calls that a user record
-    answers; `says_more` tells whether it holds anything else.
+    answers; `has_more` is set where it holds anything else.
     """
 
     index: int
@@ -25,7 +25,7 @@ class Record:
     line: int
     message_id: str | None = None
     results: tuple[str, ...] = ()
-    says_more: bool = False
+    has_more: bool = False
     logical_parent: str | None = None
     first_kept: str | None = None
 
@@ -56,6 +56,7 @@ def kind_of(value: dict[str, Any]) -> Kind | None:
 
 
 def record_of(line: ParsedLine, kind: Kind, index: int, uuid: str) -> Record:
+    """What the tree needs of the record in `line`."""
     value = line.value
     record = Record(index, kind, uuid, line.offset, line.number)
     match kind:
@@ -64,7 +65,7 @@ def record_of(line: ParsedLine, kind: Kind, index: int, uuid: str) -> Record:
         case "user":
             message = value["message"]
             record.results = tuple(str(block.get("tool_use_id", "")) for block in tool_results_of(message))
-            record.says_more = says_more_than_results(message)
+            record.has_more = has_more_than_results(message)
         case "boundary":
             record.logical_parent = _text(value.get("logicalParentUuid"))
             record.first_kept = _preserved_head(value)
@@ -85,6 +86,7 @@ def tool_calls_in(value: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def compaction_metadata(value: dict[str, Any]) -> dict[str, Any]:
+    """What a boundary record holds about its compaction; may be empty."""
     metadata = value.get("compactMetadata")
     return metadata if isinstance(metadata, dict) else {}
 

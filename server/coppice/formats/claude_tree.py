@@ -1,17 +1,17 @@
 """How the records of a Claude Code transcript become one tree of entries.
 
 The recorded links describe the stream, not the conversation. Each streamed part of a reply is a record that
-hangs on the one before; progress records stand between them and have links of their own; the results of
+hangs on the one before; progress records lie between them, with links of their own; the results of
 parallel tool calls hang each on the part that made its call, so that all but one lie on side branches.
 Three rules make the conversation's path of it, and leave true branches (a prompt that was taken back and
-said anew) as they are:
+written again) as they are:
 
 1. A record without a message is passed through: its children hang on its nearest ancestor with one.
 2. A part joins the reply with its message id when it hangs on a part of that reply or on one of its results.
    The reply is one entry at the place of its first part.
-3. The results of a reply follow it in the order of the file, one behind the other; whatever else hung on
+3. The results of a reply follow it in the order of the file, one after the other; whatever else hung on
    the reply or on one of its results hangs on the last of them. So each call is answered before anything
-   else is said.
+   else follows.
 
 A compaction boundary and the summary after it are one entry, which hangs on the boundary's logical parent.
 """
@@ -28,14 +28,14 @@ from coppice.formats.forest import ROOT, break_cycles, in_order
 class Node:
     """An entry to be. `records` are the parts it is made of; `result` is which tool result of a record it is.
 
-    `base` is the index of the record it hangs on (ROOT at a root), unless `behind` names a node.
+    `base` is the index of the record it hangs on (ROOT at a root), unless `after` names a node.
     """
 
     id: str
     records: list[Record]
     result: int | None = None
     base: int = ROOT
-    behind: int | None = None
+    after: int | None = None
     reply: int | None = None
 
 
@@ -59,9 +59,9 @@ def build_tree(
 ) -> Tree:
     """The tree of `records`, which come in the order of the file.
 
-    `links[index]` is the recorded parent of each record that has a uuid, `calls` tells who made a tool
-    call, `summaries` maps the index of each boundary to its summary, and `logical_parents` the index of a
-    boundary or summary to the index of the record it continues.
+    `links[index]` is the recorded parent of each record that has a uuid, `calls` names the record that made
+    a tool call, `summaries` maps the index of each boundary to its summary, and `logical_parents` the index
+    of a boundary or summary to the index of the record it continues.
     """
     return _Builder(records, links, calls, summaries, logical_parents).build()
 
@@ -85,6 +85,7 @@ class _Builder:
         self._replies: dict[str, int] = {}
 
     def build(self) -> Tree:
+        """Adds the records in their order, then connects the nodes."""
         joined = {summary.index for summary in self._summaries.values()}
         for record in self._records:
             match record.kind:
@@ -117,13 +118,13 @@ class _Builder:
         base, before = self._base_of(record), None
         for number, call_id in enumerate(record.results):
             entry_id = record.uuid if number == 0 else f"{record.uuid}#{number}"
-            node = Node(entry_id, [record], result=number, base=base, behind=before)
+            node = Node(entry_id, [record], result=number, base=base, after=before)
             node.reply = self._reply_of_call(call_id)
             before = self._add(node, record)
-        if record.says_more:
+        if record.has_more:
             number = len(record.results)
             entry_id = record.uuid if number == 0 else f"{record.uuid}#{number}"
-            self._add(Node(entry_id, [record], base=base, behind=before), record)
+            self._add(Node(entry_id, [record], base=base, after=before), record)
 
     def _add_compaction(self, record: Record) -> None:
         base = self._base_of(record)
@@ -132,7 +133,7 @@ class _Builder:
         before = len(self._tree.nodes) - 1 if base == ROOT and self._tree.nodes else None
         summary = self._summaries.get(record.index)
         records = [record] if summary is None else [record, summary]
-        position = self._add(Node(record.uuid, records, base=base, behind=before), record)
+        position = self._add(Node(record.uuid, records, base=base, after=before), record)
         if summary is not None:
             self._tree.node_of[summary.index] = position
 
@@ -160,7 +161,7 @@ class _Builder:
                 last_result[node.reply] = position
         for position, node in enumerate(tree.nodes):
             if node.result is None or node.reply is None:
-                before = node.behind if node.behind is not None else tree.node_of.get(node.base)
+                before = node.after if node.after is not None else tree.node_of.get(node.base)
                 parents[position] = ROOT if before is None else self._after_results(before, last_result)
         tree.cut_circles = break_cycles(parents)
         tree.leaf = self._leaf(last_result)

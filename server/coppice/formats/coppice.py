@@ -17,13 +17,13 @@ from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
 from coppice.tree.entries import METADATA_TYPES, Entry
 
-VERSION: Final = 1
+VERSION: Final = 1  # of our own session format
 
 _HEADER_KEYS: Final = frozenset({"type", "version", "id", "name", "cwd", "createdAt", "leafId", "extra"})
 
 
-class CoppiceSession(EntryFile):
-    """Reads what `export_coppice` writes."""
+class Reader(EntryFile):
+    """Reads what `write` writes."""
 
     format: ClassVar[str] = "coppice"
     header_type: ClassVar[str] = "coppice"
@@ -74,18 +74,16 @@ class CoppiceSession(EntryFile):
         return last
 
 
-def export_coppice(
-    header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | None = None
-) -> Iterator[str]:
+def write(header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | None = None) -> Iterator[str]:
     """The lines of a Coppice session, newlines included. `entries` come in the order of appending."""
-    said = {
+    values = {
         "id": header.session_id,
         "name": header.name,
         "cwd": header.cwd,
         "createdAt": header.created_at,
         "extra": header.extra or None,
     }
-    known = {key: value for key, value in said.items() if value is not None}
+    known = {key: value for key, value in values.items() if value is not None}
     yield dump_line({"type": "coppice", "version": VERSION, **known, "leafId": leaf_id})
     for entry in entries:
         yield dump_line(entry.model_dump(mode="json", by_alias=True))
@@ -94,3 +92,8 @@ def export_coppice(
 def _text(value: dict[str, Any], key: str) -> str | None:
     found = value.get(key)
     return found if isinstance(found, str) else None
+
+
+def recognize(value: dict[str, Any]) -> bool:
+    """Whether `value` is an object of such a file."""
+    return value.get("type") == "coppice" and "version" in value

@@ -13,7 +13,6 @@ from coppice.formats.forest import ROOT, in_order
 from coppice.formats.lines import (
     ParsedLine,
     UnusableLineError,
-    is_too_deep,
     read_object_at,
     read_objects,
     read_text_at,
@@ -23,9 +22,10 @@ from coppice.formats.source import Source
 from coppice.formats.times import iso_of_milliseconds
 from coppice.formats.warning_log import WarningLog, as_sentences
 from coppice.tree.entries import ENTRY, CustomEntry, Entry
+from coppice.tree.nesting import nests_deeper
 
 UNKNOWN: Final = "coppice.unknown"
-"""The `customType` of an entry that was not understood; its `data` is the object as it stood in the file."""
+"""The `customType` of an entry that was not understood; its `data` is the object as the file holds it."""
 
 ENTRY_TYPES: Final = frozenset(model.model_fields["type"].default for model in get_args(get_args(Entry)[0]))
 
@@ -76,6 +76,7 @@ class EntryFile(ABC):
 
     @property
     def warnings(self) -> list[str]:
+        """See `SessionReader`."""
         return as_sentences(self._log, self._content_log)
 
     def __iter__(self) -> Iterator[Entry]:
@@ -123,6 +124,14 @@ class EntryFile(ABC):
     def _meet_entry(self, file: BinaryIO, line: ParsedLine) -> None:
         if not len(self._index) and line.value.get("type") in _HEADER_TYPES:
             raise ImportFailedError(f"This file is no {self.title}. Choose the format it has, or `auto`.")
+        if not any(isinstance(line.value.get(key), str) for key in ("type", "id")):
+            self._log.add(
+                line.number,
+                "no type",
+                "this object has neither type nor id and was left out",
+            )
+            self._note(line, None)
+            return
         if not self._keeps_ids(line.value):
             self._note(line, self._index.add(line, None, len(self._index) - 1))
             return
@@ -131,7 +140,7 @@ class EntryFile(ABC):
         if entry_id is None:
             self._log.add(line.number, "no id", "this entry has no id and was given one")
         elif self._index.has_same(file, entry_id, line.value):
-            self._log.add(line.number, "repeated", f"the entry {shown(entry_id)} stands in the file twice")
+            self._log.add(line.number, "repeated", f"the entry {shown(entry_id)} is in the file twice")
             self._note(line, self._index.position_of(entry_id))
             return
         self._note(line, self._index.add(line, entry_id, self._parent(line)))
@@ -168,7 +177,7 @@ class EntryFile(ABC):
         timestamp = self._timestamp(line, value)
         found = {**value, "id": entry_id, "parentId": parent_id, "timestamp": timestamp}
         migrated = self._migrated(found, position)
-        if is_too_deep(migrated):
+        if nests_deeper(migrated):
             reason = "is nested too deep"
             kept: Any = read_text_at(file, self._index.offsets[position])
         else:
@@ -189,8 +198,8 @@ class EntryFile(ABC):
             self._last_timestamp = found
             return found
         message = value.get("message")
-        said = message.get("timestamp") if isinstance(message, dict) else None
-        mended = iso_of_milliseconds(found) or iso_of_milliseconds(said) or self._last_timestamp
+        recorded = message.get("timestamp") if isinstance(message, dict) else None
+        mended = iso_of_milliseconds(found) or iso_of_milliseconds(recorded) or self._last_timestamp
         self._content_log.add(line, "no time", f"this entry has no usable timestamp; {mended} was taken")
         return mended
 
@@ -212,4 +221,5 @@ def _reason(value: dict[str, Any], error: ValidationError) -> str:
 
 
 def changed_meanwhile() -> ImportFailedError:
+    """The error for a file that is no longer what the first reading saw."""
     return ImportFailedError("The file was changed while it was read. Import it again.")

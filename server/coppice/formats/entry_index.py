@@ -4,11 +4,14 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
+from coppice.errors import ImportFailedError
 from coppice.formats.forest import ROOT, break_cycles
 from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at
 from coppice.formats.warning_log import WarningLog
 
-SHOWN_ID_CHARS: Final = 40
+SHOWN_ID_CHARS: Final = 40  # characters of an id in a warning (guess: a UUID has 36)
+MAX_ENTRIES: Final = 2_000_000
+"""Of a session file; each takes some 200 bytes. A guess: twice the longest conversation measured."""
 
 
 @dataclass
@@ -33,11 +36,21 @@ class EntryIndex:
         return len(self.offsets)
 
     def position_of(self, entry_id: str) -> int | None:
+        """The position of the entry that has this id now; None where there is none."""
         return self._position_of.get(entry_id)
 
     def add(self, line: ParsedLine, entry_id: str | None, parent: str | int) -> int:
-        """The position of the entry in `line`; `parent` is an id, a position or ROOT."""
+        """The position of the entry in `line`; `parent` is an id, a position or ROOT.
+
+        Raises ImportFailedError when there are too many.
+        """
         position = len(self)
+        if position >= MAX_ENTRIES:
+            raise ImportFailedError(
+                f"The file has more than {MAX_ENTRIES:,} entries, the most that are imported at once. Divide "
+                "it into sessions of their own.",
+                most=MAX_ENTRIES,
+            )
         self.parents.append(ROOT)
         if isinstance(parent, int):
             self.parents[position] = parent

@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Iterator
 from typing import Final
 
-ROOT: Final = -1
+ROOT: Final = -1  # the parent of entries without one
 
 
 def break_cycles(parents: "array[int]") -> list[int]:

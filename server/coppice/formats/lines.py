@@ -1,21 +1,19 @@
 """JSON lines as they are found: torn, rotten, written by other programs.
 
-Every line that holds a JSON object is read; whatever else stands there is skipped or mended with a warning.
+Every line that holds a JSON object is read; anything else is skipped or repaired with a warning.
 """
 
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from typing import Any, BinaryIO, Final
 
 from coppice.formats.warning_log import WarningLog
 
 MAX_LINE_BYTES: Final = 32 * 2**20
 """Longer lines are skipped: no provider takes a request of that size, so no message was that long."""
-
-MAX_DEPTH: Final = 128
-"""Objects nested deeper cannot be kept as values; pydantic serializes no more than about 250 levels."""
 
 BOM: Final = b"\xef\xbb\xbf"
 
@@ -47,8 +45,8 @@ class UnusableLineError(ValueError):
     """A line that holds no JSON object. `str(error)` completes the sentence "this line …"."""
 
 
-def read_lines(file: BinaryIO, log: WarningLog) -> Iterator[Line]:
-    """The lines of `file`, which stands at its start, that are not blank."""
+def read_lines(file: BufferedReader, log: WarningLog) -> Iterator[Line]:
+    """The lines of `file`, which is at its start, that are not blank."""
     number, offset, seen_crlf = 0, 0, False
     while raw := file.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -71,9 +69,12 @@ def read_lines(file: BinaryIO, log: WarningLog) -> Iterator[Line]:
         data = raw.strip()
         if data:
             yield Line(number, start, data, raw.endswith(b"\n"))
+        else:
+            blank = _blank_lines(file)
+            number, offset = number + blank.count(b"\n"), offset + len(blank)
 
 
-def read_objects(file: BinaryIO, log: WarningLog) -> Iterator[ParsedLine]:
+def read_objects(file: BufferedReader, log: WarningLog) -> Iterator[ParsedLine]:
     """The JSON objects of `file`, one a line."""
     for line in read_lines(file, log):
         try:
@@ -96,7 +97,7 @@ def read_object_at(file: BinaryIO, offset: int) -> dict[str, Any]:
 
 
 def read_text_at(file: BinaryIO, offset: int) -> str:
-    """The line that begins at `offset`, as it stands there."""
+    """The line that begins at `offset`, undecoded but for replaced bytes."""
     file.seek(offset)
     return file.readline(MAX_LINE_BYTES + 2).strip().decode("utf-8", errors="replace")
 
@@ -130,21 +131,11 @@ def dump_line(value: dict[str, Any]) -> str:
     return text + "\n"
 
 
-def is_too_deep(value: object, limit: int = MAX_DEPTH) -> bool:
-    """Whether `value` is nested deeper than can be kept."""
-    level = [value]
-    for _ in range(limit):
-        level = [child for item in level for child in _children(item)]
-        if not level:
-            return False
-    return True
-
-
-def _children(item: object) -> Iterator[object]:
-    if isinstance(item, dict):
-        yield from (child for child in item.values() if isinstance(child, dict | list))
-    elif isinstance(item, list):
-        yield from (child for child in item if isinstance(child, dict | list))
+def _blank_lines(file: BufferedReader) -> bytes:
+    """The blank lines that follow, as far as they are in the buffer; `file` is after them then."""
+    buffered = file.peek()
+    end = len(buffered) - len(buffered.lstrip(b"\r\n"))
+    return file.read(buffered.rfind(b"\n", 0, end) + 1)
 
 
 def _skip_rest(file: BinaryIO) -> int:

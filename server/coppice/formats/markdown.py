@@ -28,9 +28,9 @@ from coppice.tree.messages import (
     text_of,
 )
 
-RESULT_HEAD_CHARS: Final = 1500
+RESULT_HEAD_CHARS: Final = 1500  # characters (guess)
 RESULT_TAIL_CHARS: Final = 500
-"""How much of a tool result is shown: its beginning, and its end, where errors stand."""
+"""Characters of a tool result that are shown: its beginning, and its end, where errors are. Guesses."""
 
 _ROLES: Final = {
     "user": "User",
@@ -42,12 +42,13 @@ _ROLES: Final = {
 }
 
 
-def export_markdown(header: SessionHeader, entries: Iterable[Entry]) -> Iterator[str]:
+def write(header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | None = None) -> Iterator[str]:
     """The path `entries`, root first, as Markdown, piece by piece.
 
-    Tool calls and results are folded, long results shortened; metadata is left out. What a message says
-    stands as it is, except that it can close neither a fold nor a fence.
+    Tool calls and results are folded, long results shortened; metadata is left out. The text of
+    a message is unchanged, except that it can close neither a fold nor a fence.
     """
+    del leaf_id
     yield title(header.name or "Conversation", _facts(header))
     for entry in entries:
         text = entry_text(entry)
@@ -68,14 +69,14 @@ def _facts(header: SessionHeader) -> Iterator[tuple[str, str | None]]:
 
 
 def entry_text(entry: Entry) -> str:
-    """What an entry says to people; nothing for metadata."""
+    """An entry as Markdown; empty for metadata."""
     match entry:
         case MessageEntry():
             return message_text(entry.message)
         case CompactionEntry():
             before = "" if entry.tokens_before is None else f" of {entry.tokens_before:,} tokens"
-            said = f"**Compaction**{before}: this summary replaces what came before"
-            return f"> {said}\n>\n{quoted(entry.summary)}"
+            title_ = f"**Compaction**{before}: this summary replaces what came before"
+            return f"> {title_}\n>\n{quoted(entry.summary)}"
         case BranchSummaryEntry():
             return f"> **Another branch** was left; this happened there\n>\n{quoted(entry.summary)}"
         case CustomMessageEntry():
@@ -87,7 +88,7 @@ def entry_text(entry: Entry) -> str:
 
 
 def message_text(message: Message, *, whole: bool = False) -> str:
-    """What a message says, with long results shortened unless it is to be `whole`."""
+    """A message as Markdown, with long results shortened unless it is to be `whole`."""
     shown = str if whole else _shortened
     match message:
         case AssistantMessage():
@@ -132,10 +133,10 @@ def _block(block: TextContent | ImageContent | ThinkingContent | ToolCall) -> st
 
 
 def _result(message: ToolResultMessage, shown: Callable[[str], str]) -> str:
-    said = "failed" if message.is_error else "result"
+    outcome = "failed" if message.is_error else "result"
     body = fenced(shown(text_of(message.content)))
     images = [_block(block) for block in message.content if isinstance(block, ImageContent)]
-    return _folded(f"{message.tool_name}: {said}", "\n\n".join([body, *images]))
+    return _folded(f"{message.tool_name}: {outcome}", "\n\n".join([body, *images]))
 
 
 def _command(message: BashExecutionMessage, shown: Callable[[str], str]) -> str:

@@ -1,13 +1,13 @@
-"""Text set into Markdown so that it cannot change what stands around it."""
+"""Text put into Markdown so that it cannot change what is around it."""
 
 import re
 from typing import Final
 
 _BACKTICKS: Final = re.compile(r"`+")
 _CODE_SPAN: Final = re.compile(r"((?<!`)(`+)(?!`).+?(?<!`)\2(?!`))")
-_FENCE_LINE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_FENCE_LINE: Final = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _LONGEST_LINE_WITH_SPANS: Final = 10_000
-"""In longer lines code spans are not looked for: that search may take the square of the length."""
+"""Characters. In longer lines code spans are not looked for, which could take quadratic time. A guess."""
 
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
@@ -29,6 +29,7 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def quoted(text: str) -> str:
+    """`text` as a block quote."""
     return "\n".join(f"> {line}".rstrip() for line in prose(text).split("\n"))
 
 
@@ -45,6 +46,7 @@ def code(text: str) -> str:
 
 
 def escaped(text: str) -> str:
+    """`text` with the characters of HTML as entities."""
     return text.translate(_HTML)
 
 

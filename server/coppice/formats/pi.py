@@ -21,17 +21,17 @@ from coppice.formats.source import Source
 from coppice.tree.entries import ENTRY, CustomEntry, Entry, SessionInfoEntry
 from coppice.tree.ids import new_entry_id
 
-VERSION: Final = 3
-FIRST_VERSION_WITH_IDS: Final = 2
+VERSION: Final = 3  # of Pi's session format that is written (Pi 0.73.1)
+FIRST_VERSION_WITH_IDS: Final = 2  # of Pi's format; before it an entry's parent is the entry before it
 
 OWN_TYPES: Final = {"pin": "coppice.pin", "file_activity": "coppice.file_activity"}
-"""Entry types Pi does not know, and the `customType` under which they stand in a Pi file."""
+"""Entry types Pi does not know, and the `customType` under which a Pi file holds them."""
 
 _TYPE_OF_CUSTOM: Final = {custom: own for own, custom in OWN_TYPES.items()}
 _BASE_KEYS: Final = ("id", "parentId", "timestamp")
 
 
-class PiSession(EntryFile):
+class Reader(EntryFile):
     """Reads a Pi session of any version."""
 
     format: ClassVar[str] = "pi"
@@ -118,13 +118,11 @@ class PiSession(EntryFile):
         return value
 
 
-def export_pi(
-    header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | None = None
-) -> Iterator[str]:
+def write(header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | None = None) -> Iterator[str]:
     """The lines of a Pi session of version 3, newlines included.
 
-    Pi stands where its file ends, so the leaf's line is written last; without `leaf_id` the entries keep
-    their order. A name that no `session_info` entry says is added as one.
+    The last line of a file is Pi's leaf, so the leaf's line is written last; without `leaf_id` the entries
+    keep their order. A name that no `session_info` entry holds is added as one.
     """
     yield dump_line(_header_line(header))
     leaf_line, name, last = "", None, None
@@ -150,8 +148,8 @@ def export_pi(
 
 
 def _header_line(header: SessionHeader) -> dict[str, Any]:
-    said = {"id": header.session_id, "timestamp": header.created_at, "cwd": header.cwd}
-    known = {key: value for key, value in said.items() if value is not None}
+    values = {"id": header.session_id, "timestamp": header.created_at, "cwd": header.cwd}
+    known = {key: value for key, value in values.items() if value is not None}
     return {"id": str(uuid.uuid4()), **header.extra, "type": "session", "version": VERSION, **known}
 
 
@@ -194,3 +192,11 @@ def _own_type_restored(value: dict[str, Any]) -> dict[str, Any]:
 
 def _pop_text(value: dict[str, Any], key: str) -> str | None:
     return value.pop(key) if isinstance(value.get(key), str) else None
+
+
+def recognize(value: dict[str, Any]) -> bool:
+    """Whether `value` is an object of such a file."""
+    kind = value.get("type")
+    if kind == "session":
+        return isinstance(value.get("id"), str)
+    return kind in ENTRY_TYPES and "timestamp" in value

@@ -2,72 +2,48 @@
 
 import itertools
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal
+from typing import BinaryIO, Final
 
 from coppice.errors import ImportFailedError
-from coppice.formats.claude_code import ClaudeCodeSession
-from coppice.formats.coppice import CoppiceSession
-from coppice.formats.entry_file import ENTRY_TYPES
 from coppice.formats.lines import read_objects
-from coppice.formats.pi import PiSession
+from coppice.formats.registry import AUTO, FORMATS, READABLE_TITLES, Format, format_named
 from coppice.formats.session import SessionReader
-from coppice.formats.source import Source
+from coppice.formats.source import OnRead, Source
 from coppice.formats.warning_log import WarningLog
-
-ImportFormat = Literal["auto", "coppice", "pi", "claude-code"]
 
 LINES_TO_RECOGNIZE: Final = 1000
 """How many readable lines are looked at before a file counts as none of the formats."""
 
-_START_BYTES: Final = 2**16
-
-_CLAUDE_CODE_TYPES: Final = frozenset(
-    {"user", "assistant", "system", "summary", "progress", "file-history-snapshot", "queue-operation"}
-)
+_START_BYTES: Final = 2**16  # bytes that decide whether a file is empty (guess)
 
 
-def open_session(source: Path | str | BinaryIO, format: ImportFormat = "auto") -> SessionReader:  # noqa: A002
+def open_session(
+    source: Path | str | BinaryIO, format_: str = AUTO, on_read: OnRead | None = None
+) -> SessionReader:
     """A reader of `source`: a file, a session's text, or an open binary file. It is only ever read.
 
-    Raises ImportFailedError for what cannot be read, is empty, or holds no line of a session.
+    `format_` is one of IMPORT_NAMES. A reader reads its source twice; `on_read` is called as it does, and
+    what it raises ends the reading. Raises ImportFailedError for what cannot be read, is empty, or has no
+    line of a session.
     """
-    opened = Source(source)
+    opened = Source(source, on_read)
     _refuse_blank(opened)
-    chosen = _recognized(opened) if format == "auto" else format
-    match chosen:
-        case "coppice":
-            return CoppiceSession(opened)
-        case "pi":
-            return PiSession(opened)
-        case "claude-code":
-            return ClaudeCodeSession(opened)
+    chosen = _recognized(opened) if format_ == AUTO else format_named(format_)
+    return chosen.open(opened)
 
 
-def _recognized(source: Source) -> Literal["coppice", "pi", "claude-code"]:
+def _recognized(source: Source) -> Format:
     with source.open() as file:
         for line in itertools.islice(read_objects(file, WarningLog()), LINES_TO_RECOGNIZE):
-            found = _format_of(line.value)
-            if found is not None:
-                return found
+            for format_ in FORMATS:
+                if format_.recognizes(line.value):
+                    return format_
     if _holds_nul(source):
         raise ImportFailedError("The file is binary. Choose a session file: text, one JSON object a line.")
     raise ImportFailedError(
-        "This file is no session that Coppice knows (Pi, Claude Code or Coppice, one JSON object a line). "
+        f"This file is no session that Coppice knows ({READABLE_TITLES}, one JSON object a line). "
         "Choose another file."
     )
-
-
-def _format_of(value: dict[str, Any]) -> Literal["coppice", "pi", "claude-code"] | None:
-    kind = value.get("type")
-    if kind == "coppice" and "version" in value:
-        return "coppice"
-    if kind == "session" and isinstance(value.get("id"), str):
-        return "pi"
-    if kind in _CLAUDE_CODE_TYPES and ("sessionId" in value or "uuid" in value or "leafUuid" in value):
-        return "claude-code"
-    if kind == "file-history-snapshot":
-        return "claude-code"
-    return "pi" if kind in ENTRY_TYPES and "timestamp" in value else None
 
 
 def _refuse_blank(source: Source) -> None:

@@ -9,7 +9,7 @@ from coppice.tree.entries import Entry
 
 @dataclass
 class SessionHeader:
-    """What a session says about itself, besides its entries.
+    """The facts about a session that are not in its entries.
 
     `created_at` is an ISO 8601 UTC string, `cwd` the folder the session worked in. `extra` holds the
     header's further properties under their own names, so that an export can write them again.
@@ -32,14 +32,15 @@ class SessionReader(Protocol):
     """
 
     @property
-    def header(self) -> SessionHeader: ...
+    def header(self) -> SessionHeader:
+        """Known before the entries are read."""
 
     @property
     def warnings(self) -> list[str]:
-        """What could not be taken as it stood, each with its line; complete once the entries were read."""
+        """What could not be taken over unchanged, each with its line; complete once the entries were read."""
 
     @property
     def leaf_id(self) -> str | None:
-        """The entry the session stands at; None where it stands before its first entry."""
+        """The current leaf, known once the entries were read; None before the first entry."""
 
     def __iter__(self) -> Iterator[Entry]: ...

@@ -1,61 +1,144 @@
 """Where a session file's bytes come from. Sources are only ever read."""
 
 import io
-import shutil
+import os
 import stat
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from coppice.errors import ImportFailedError
+
+BUFFER_BYTES: Final = 2**16
+"""After so many bytes at the latest `on_read` is called. A guess: a fraction of a millisecond's reading."""
+
+MAX_BYTES: Final = 8 * 2**30
+"""Of a session file. A guess: more than two million entries have."""
+
+OnRead = Callable[[int, int], None]
+"""Called while a source is read, with the bytes read so far in all readings and the size of the source.
+
+What it raises ends the reading.
+"""
 
 
 class Source:
     """Bytes that can be read several times: a file, a text, or an open binary file."""
 
-    def __init__(self, origin: Path | str | BinaryIO) -> None:
+    def __init__(self, origin: Path | str | BinaryIO, on_read: OnRead | None = None) -> None:
         self._path: Path | None = None
         self._file: BinaryIO | None = None
+        self._on_read = on_read
+        self._bytes_read = 0
         if isinstance(origin, Path):
             self._path = origin
-            _refuse_unreadable(origin)
         elif isinstance(origin, str):
             self._file = io.BytesIO(origin.encode("utf-8", errors="surrogatepass"))
         else:
             self._file = origin if origin.seekable() else self._copied(origin)
 
     @contextmanager
-    def open(self) -> Iterator[BinaryIO]:
+    def open(self) -> Iterator[io.BufferedReader]:
         """The source from its first byte. Raises ImportFailedError when it cannot be read."""
         try:
             if self._path is not None:
-                with self._path.open("rb") as file:
-                    yield file
+                with _open_regular(self._path) as file:
+                    yield self._watched(file)
             elif self._file is not None:
                 self._file.seek(0)
-                yield self._file
+                yield self._watched(self._file)
         except OSError as error:
             raise _unreadable(error) from error
+
+    def _watched(self, file: BinaryIO) -> io.BufferedReader:
+        return io.BufferedReader(_Watched(file, self._report), BUFFER_BYTES)
+
+    def _report(self, count: int, size: int) -> None:
+        self._bytes_read += count
+        if self._on_read is not None:
+            self._on_read(self._bytes_read, size)
 
     def _copied(self, origin: BinaryIO) -> BinaryIO:
         copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed when this source goes
         weakref.finalize(self, copy.close)
-        shutil.copyfileobj(origin, copy)
+        copied = 0
+        while piece := origin.read(BUFFER_BYTES):
+            copied += len(piece)
+            _check_size(copied)
+            copy.write(piece)
         return copy
 
 
-def _refuse_unreadable(path: Path) -> None:
+class _Watched(io.RawIOBase):
+    """`file`, with a report of each piece that is read. Closing it leaves `file` open."""
+
+    def __init__(self, file: BinaryIO, report: Callable[[int, int], None]) -> None:
+        self._inner = file
+        self._report = report
+        start = file.tell()
+        self._size = file.seek(0, io.SEEK_END)
+        file.seek(start)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._inner.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._inner.tell()
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # what BufferedReader hands in
+        data = self._inner.read(len(buffer))
+        buffer[: len(data)] = data
+        self._report(len(data), self._size)
+        return len(data)
+
+
+def _open_regular(path: Path) -> BinaryIO:
+    """A regular file, opened without waiting for a writer at the other end of a pipe."""
     try:
-        mode = path.stat().st_mode
+        file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 - the caller closes it
+    except IsADirectoryError:
+        raise _is_folder(path) from None
     except (OSError, ValueError) as error:
         raise _unreadable(error) from error
+    found = os.fstat(file.fileno())
+    mode = found.st_mode
+    try:
+        _check_size(found.st_size)
+    except ImportFailedError:
+        file.close()
+        raise
+    if stat.S_ISREG(mode):
+        return file
+    file.close()
     if stat.S_ISDIR(mode):
-        raise ImportFailedError(f"{path.name} is a folder. Name a session file in it.")
-    if not stat.S_ISREG(mode):
-        raise ImportFailedError(f"{path.name} is not a regular file. Name a session file.")
+        raise _is_folder(path)
+    raise ImportFailedError(f"{path.name} is not a regular file. Name a session file.")
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_BYTES:
+        raise ImportFailedError(
+            f"The file is longer than {MAX_BYTES // 2**30} GiB, the most that is imported at once. Divide it "
+            "into sessions of their own.",
+            most=MAX_BYTES,
+        )
+
+
+def _is_folder(path: Path) -> ImportFailedError:
+    return ImportFailedError(f"{path.name} is a folder. Name a session file in it.")
 
 
 def _unreadable(error: OSError | ValueError) -> ImportFailedError:

@@ -1,15 +1,15 @@
-"""What an import has to say, without flooding."""
+"""The warnings of an import, bounded in number."""
 
 from dataclasses import dataclass, field
 from typing import Final
 
 WARNINGS_OF_A_KIND: Final = 100
-"""How many warnings of one kind are told one by one; the rest are counted."""
+"""How many warnings of one kind are listed; the rest are counted. A guess."""
 
 
 @dataclass
 class _Kind:
-    told: list[tuple[int, str]] = field(default_factory=list)
+    listed: list[tuple[int, str]] = field(default_factory=list)
     more_from: int = 0
     more: int = 0
 
@@ -21,23 +21,23 @@ class WarningLog:
         self._kinds: dict[str, _Kind] = {}
 
     def add(self, line: int, kind: str, text: str) -> None:
-        """Notes `text` about `line`. `kind` says in a few words what all such warnings are about."""
+        """Notes `text` about `line`. `kind` names in a few words what all such warnings are about."""
         of_kind = self._kinds.setdefault(kind, _Kind())
-        if len(of_kind.told) < WARNINGS_OF_A_KIND:
-            of_kind.told.append((line, text))
+        if len(of_kind.listed) < WARNINGS_OF_A_KIND:
+            of_kind.listed.append((line, text))
             return
         of_kind.more_from = of_kind.more_from or line
         of_kind.more += 1
 
     def ordered(self) -> list[tuple[int, str]]:
         """The warnings with their lines, by line."""
-        told = [warning for kind in self._kinds.values() for warning in kind.told]
+        listed = [warning for kind in self._kinds.values() for warning in kind.listed]
         counted = [
             (kind.more_from, f"… and {kind.more:,} more of this kind from here on ({name})")
             for name, kind in self._kinds.items()
             if kind.more
         ]
-        return sorted([*told, *counted], key=lambda warning: warning[0])
+        return sorted([*listed, *counted], key=lambda warning: warning[0])
 
 
 def as_sentences(*logs: WarningLog) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a client says about itself when it says hello. Nothing it gets wrong keeps it out."""
+"""What a client sends about itself in `initialize`. Values of the wrong type are ignored and reported."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,37 +6,20 @@ from typing import Any
 from pydantic import ValidationError
 from pygls.uris import from_fs_path
 
-from coppice.service.messages.base import WireModel
-
-
-class HookOptions(WireModel):
-    """Which questions before an operation the client answers."""
-
-    will_compact: bool = False
-    will_navigate: bool = False
-    will_fork: bool = False
-
-
-class InitializationOptions(WireModel):
-    """`initializationOptions` of `initialize`: the editor's settings, and the requests a client answers.
-
-    What is absent is never asked of the client.
-    """
-
-    settings: dict[str, Any] | None = None
-    hooks: HookOptions | None = None
-    sampling: bool = False
-    tools: bool = False
-    abort_turn: bool = False
+from coppice.protocol.handshake import InitializationOptions
+from coppice.protocol.server_requests import SERVER_REQUESTS
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """`folders` are URIs, in the client's order. `problems` are sentences for a log."""
+    """`folders` are URIs, in the client's order. `answers` are the names of the server's requests that the
+    client answers. `problems` are sentences for a log.
+    """
 
     process_id: int | None = None
     folders: list[str] = field(default_factory=list)
     options: InitializationOptions = field(default_factory=InitializationOptions)
+    answers: frozenset[str] = frozenset()
     shows_progress: bool = False
     has_configuration: bool = False
     registers_configuration: bool = False
@@ -53,6 +36,7 @@ def read_client(params: dict[str, Any]) -> Client:
         process_id=process_id if type(process_id) is int and process_id > 0 else None,
         folders=_read_folders(params),
         options=options,
+        answers=_answers(options),
         shows_progress=_at(params, "capabilities", "window", "workDoneProgress") is True,
         has_configuration=_at(params, "capabilities", "workspace", "configuration") is True,
         registers_configuration=_at(
@@ -85,6 +69,14 @@ def _read_folders(params: dict[str, Any]) -> list[str]:
         return [root_uri]
     uri = from_fs_path(root_path) if isinstance(root_path, str) and root_path else None
     return [uri] if uri else []
+
+
+def _answers(options: InitializationOptions) -> frozenset[str]:
+    """The requests of the server that the client's options announce it answers."""
+    given = options.model_dump(by_alias=True)
+    return frozenset(
+        name for name, request in SERVER_REQUESTS.items() if _at(given, *request.option.split("."))
+    )
 
 
 def _read_options(value: Any) -> tuple[InitializationOptions, list[str]]:

@@ -1,17 +1,15 @@
-"""JSON as it stands on the wire: strict in, always valid out."""
+"""JSON of the wire: strict on input, always valid on output."""
 
-import enum
 import json
 import math
 import re
-from collections.abc import Callable, Iterable
-from datetime import UTC, date, datetime
+from collections.abc import Callable
 from typing import Any, Final
 
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
-MAX_DEPTH: Final = 128
-"""How deep arrays and objects may nest in a message; what is stored must be answerable too."""
+from coppice.tree.nesting import MAX_DEPTH, nests_deeper
 
 _MAYBE_SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 
@@ -31,7 +29,7 @@ class TooDeepError(ValueError):
 def decode(body: bytes) -> Any:
     """The JSON value of `body`, which is UTF-8.
 
-    Lone surrogates, which JavaScript leaves behind when it cuts a string in two, are no characters and
+    Lone surrogates, which JavaScript leaves when it cuts a string in two, are no characters and
     can be stored nowhere: each becomes U+FFFD. `NaN`, infinities and numbers beyond a double are refused.
     """
     try:
@@ -44,30 +42,21 @@ def decode(body: bytes) -> Any:
         raise TooDeepError(None) from None
     except ValueError as error:
         raise NotJSONError(_reason(error)) from None
-    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _nests_too_deep(value):
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and nests_deeper(value):
         raise TooDeepError(value.get("id") if isinstance(value, dict) else None)
     return repaired(value) if _MAYBE_SURROGATE.search(body) else value
 
 
 def encode(message: Any, unstructure: Callable[[Any], Any]) -> bytes:
-    """`message` as UTF-8 JSON. What JSON cannot say becomes null (`NaN`, infinities) or U+FFFD.
+    """`message` as UTF-8 JSON. What JSON cannot represent becomes null (`NaN`, infinities) or U+FFFD.
 
-    pydantic models, datetimes (ISO 8601 UTC), sets (as sorted arrays) and enums are known here; what else
-    is no JSON value goes through `unstructure`, which raises TypeError for what it does not know.
+    What pydantic does not know goes through `unstructure`, which raises for what it does not know either.
     """
-
-    def plain(value: Any) -> Any:
-        return _plain(value, unstructure)
-
     try:
-        text = json.dumps(message, default=plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except ValueError:
-        message = without_nan(json.loads(json.dumps(message, default=plain)))
-        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        return _without_surrogates(text).encode("utf-8")
+        return to_json(message, by_alias=True, inf_nan_mode="null", fallback=unstructure)
+    except PydanticSerializationError:  # lone surrogates, for which pydantic has no mode
+        plain = json.loads(json.dumps(message, default=lambda value: _plain(value, unstructure)))
+        return to_json(repaired(plain), inf_nan_mode="null")
 
 
 def repaired(value: Any) -> Any:
@@ -81,30 +70,11 @@ def repaired(value: Any) -> Any:
     return value
 
 
-def without_nan(value: Any) -> Any:
-    """`value` with None for each number that JSON cannot write."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, list):
-        return [without_nan(item) for item in value]
-    if isinstance(value, dict):
-        return {key: without_nan(item) for key, item in value.items()}
-    return value
-
-
 def _plain(value: Any, unstructure: Callable[[Any], Any]) -> Any:
+    """One level of `value` as JSON has it, whatever its strings hold."""
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True)
-    if isinstance(value, datetime):
-        moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-        return moment.isoformat().replace("+00:00", "Z")
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, set | frozenset):
-        return sorted(value, key=str)
-    if isinstance(value, enum.Enum):
-        return value.value
-    return unstructure(value)
+        return value.model_dump(by_alias=True)
+    return to_jsonable_python(value, inf_nan_mode="null", fallback=unstructure)
 
 
 def _without_surrogates(text: str) -> str:
@@ -124,18 +94,3 @@ def _finite(literal: str) -> float:
 
 def _reason(error: ValueError) -> str:
     return str(error) if isinstance(error, NotJSONError) else "a number has too many digits"
-
-
-def _nests_too_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [child for parent in level for child in _children(parent) if isinstance(child, dict | list)]
-        if not level:
-            return False
-    return True
-
-
-def _children(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()

@@ -2,34 +2,54 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from coppice.lsp import features
 from coppice.lsp.framing import FramingError, read_message
 from coppice.lsp.parent import wait_until_gone
 from coppice.lsp.server import CoppiceServer
-from coppice.service.methods import METHODS
-from coppice.service.service import Service
+from coppice.protocol.methods import METHODS
+from coppice.protocol.server_requests import ClientPort
+
+if TYPE_CHECKING:
+    from coppice.service.methods import Dispatcher
+
+CLOSE_SECONDS: Final = 10.0
+"""How long an ending server waits for its work to end. A guess: longer than cancelled requests may take."""
 
 _log = logging.getLogger(__name__)
 
 
 def make_server() -> CoppiceServer:
-    server = CoppiceServer(METHODS, lambda emit: Service(emit=emit))
+    """A server with the methods of the protocol. Its service is imported when it is first used."""
+    server = CoppiceServer(METHODS, _make_service)
     features.register(server)
     return server
 
 
-async def serve(server: CoppiceServer, reader: asyncio.StreamReader, lost: asyncio.Event) -> int:
-    """Answer what `reader` brings until the client ends it or is gone; the process's exit code.
+@dataclass(frozen=True)
+class Connection:
+    """A client's bytes. `drain` waits while too much waits to be written; `lost` is set when nobody reads."""
 
-    0 when the client had said `shutdown`, 1 otherwise. `lost` tells that answers no longer get through.
+    reader: asyncio.StreamReader
+    write: Callable[[bytes], None]
+    drain: Callable[[], Awaitable[None]]
+    lost: asyncio.Event
+
+
+async def serve(server: CoppiceServer, connection: Connection) -> int:
+    """Answer the client until it ends the connection; the process's exit code.
+
+    0 when the client had sent `shutdown`, 1 otherwise.
     """
     protocol = server.protocol
-    reading = asyncio.create_task(_read(server, reader))
+    protocol.transmit, protocol.drain = connection.write, connection.drain
     endings = {
-        reading,
+        asyncio.create_task(_read(server, connection.reader)),
         asyncio.create_task(_flag(protocol.exited)),
-        asyncio.create_task(_flag(lost)),
+        asyncio.create_task(_flag(connection.lost)),
         asyncio.create_task(_client_gone(server)),
     }
     try:
@@ -38,8 +58,18 @@ async def serve(server: CoppiceServer, reader: asyncio.StreamReader, lost: async
         for ending in endings:
             ending.cancel()
         await asyncio.gather(*endings, return_exceptions=True)
-        await server.close()
+        closing = asyncio.create_task(server.close())
+        await asyncio.wait([closing], timeout=CLOSE_SECONDS)
+        if not closing.done():
+            _log.warning("Work did not end within %g seconds; the server ends without it.", CLOSE_SECONDS)
     return 0 if protocol.shut_down else 1
+
+
+def _make_service(client: ClientPort) -> "Dispatcher":
+    from coppice.service.methods import Dispatcher  # noqa: PLC0415 - see `make_server`
+    from coppice.service.service import Service  # noqa: PLC0415
+
+    return Dispatcher(Service(client))
 
 
 async def _read(server: CoppiceServer, reader: asyncio.StreamReader) -> None:
@@ -48,6 +78,7 @@ async def _read(server: CoppiceServer, reader: asyncio.StreamReader) -> None:
             server.protocol.receive(body)
             if server.protocol.exited.is_set():
                 return
+            await server.protocol.ready_to_read()
     except FramingError as error:
         _log.error("The connection ends: %s.", error)
         server.protocol.refuse_stream(str(error))

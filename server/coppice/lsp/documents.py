@@ -5,24 +5,24 @@ from typing import Any, Final
 
 from lsprotocol import types
 
-from coppice.lsp import faults
-from coppice.lsp.faults import WireError
+from coppice.lsp import errors
+from coppice.lsp.errors import WireError
 from coppice.lsp.server import CoppiceServer
-from coppice.service.documents import SCHEME, document_of_uri
-from coppice.service.messages.base import WireModel
-from coppice.service.messages.events import ConversationChanged
+from coppice.protocol.base import WireModel
+from coppice.protocol.documents import SCHEME, document_of_uri
+from coppice.protocol.events import ConversationChanged
 
 CONTENT: Final = types.TextDocumentContentOptions(schemes=[SCHEME])
 
-MOST_SHOWN: Final = 64
-"""Documents that are refreshed; those looked at last."""
+MAX_SHOWN: Final = 64
+"""Documents that are refreshed, the ones read last. A guess: more than an editor shows at a time."""
 
 REFRESH_SECONDS: Final = 0.2
-"""How long changes are gathered before a document is refreshed."""
+"""How long changes are collected before a document is refreshed. A guess: under what a reader notices."""
 
 
 class ShownDocuments:
-    """The documents that a client has looked at, by URI."""
+    """The documents that a client has read and not closed, by URI."""
 
     def __init__(self, server: CoppiceServer) -> None:
         self._server = server
@@ -34,22 +34,22 @@ class ShownDocuments:
         uri = _uri(params)
         named = document_of_uri(uri) if uri is not None else None
         if uri is None or named is None:
-            raise WireError(faults.INVALID_PARAMS, "The server has no such document.")
+            raise WireError(errors.INVALID_PARAMS, "The server has no such document.")
         await self._server.ready()
         text = await self._server.service.documents.text(*named)
         self._shown.pop(uri, None)
         self._shown[uri] = named[0]
-        if len(self._shown) > MOST_SHOWN:
+        if len(self._shown) > MAX_SHOWN:
             del self._shown[next(iter(self._shown))]
         return types.TextDocumentContentResult(text=text)
 
     def closed(self, params: Any) -> None:
-        """The client shows the document no longer."""
+        """Forget the document: the client has closed it."""
         document = params.get("textDocument") if isinstance(params, dict) else None
         self._shown.pop(_uri(document) or "", None)
 
-    def heard(self, _: str, params: WireModel) -> None:
-        """Has the client read again what a notification says has changed."""
+    def refresh_changed(self, params: WireModel) -> None:
+        """Ask the client to read again the documents that a notification reports as changed."""
         if not isinstance(params, ConversationChanged) or not self._server.client.refreshes_documents:
             return
         for uri, conversation_id in self._shown.items():

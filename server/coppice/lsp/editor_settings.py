@@ -4,13 +4,13 @@ from typing import Any
 
 
 class EditorSettings:
-    """`initial` came with `initialize` and holds wherever the editor's section says nothing."""
+    """`initial` came with `initialize` and applies where the editor's section has no value."""
 
     def __init__(self, initial: dict[str, Any]) -> None:
         self.initial = initial
 
     def merged_with(self, section: object) -> dict[str, Any]:
-        """The settings with the editor's section `coppice` over them; what is no object says nothing."""
+        """`initial` with the editor's section `coppice` over it; a section that is no object is ignored."""
         return _merged(self.initial, section) if isinstance(section, dict) else dict(self.initial)
 
 

@@ -10,6 +10,8 @@ RequestId = int | str
 
 @dataclass(frozen=True, slots=True)
 class Request:
+    """A call that is answered under `id`."""
+
     id: RequestId
     method: str
     params: Any
@@ -17,6 +19,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
+    """A call that is not answered."""
+
     method: str
     params: Any
 

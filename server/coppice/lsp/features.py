@@ -1,46 +1,26 @@
-"""What the server answers and hears: every registration, in one place."""
+"""Every request and notification that the server takes, registered in one place."""
 
 import contextlib
-from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from lsprotocol import types
 
 from coppice import __version__
-from coppice.lsp import faults
+from coppice.lsp import errors
 from coppice.lsp.client import read_client
 from coppice.lsp.documents import CONTENT, ShownDocuments
-from coppice.lsp.faults import WireError
+from coppice.lsp.errors import WireError
 from coppice.lsp.file_events import FILE_EVENTS, FILE_OPERATIONS, TEXT_DOCUMENT_SYNC, WATCHING, Reader
 from coppice.lsp.protocol import NotificationHandler, RequestHandler
 from coppice.lsp.server import CoppiceServer
-from coppice.service.messages.base import WireModel
-from coppice.service.methods import Method
-
-PROTOCOL_VERSION: Final = 1
-
-COMMANDS: Final = {
-    "coppice.server.compact": "coppice/compact",
-    "coppice.server.navigate": "coppice/navigate",
-    "coppice.server.summarize": "coppice/summarize",
-    "coppice.server.list": "coppice/conversation/list",
-    "coppice.server.tree": "coppice/tree",
-    "coppice.server.newConversation": "coppice/conversation/create",
-}
-"""The commands of `workspace/executeCommand`, for editors that can send no custom method. A command is
-offered when its method is."""
-
-
-class Capability(WireModel):
-    """`capabilities.experimental.coppice` of the server: the protocol's version and its methods."""
-
-    protocol_version: Literal[1] = PROTOCOL_VERSION
-    methods: list[str]
+from coppice.protocol.handshake import Capability
+from coppice.protocol.methods import COMMANDS, Method
 
 
 def register(server: CoppiceServer) -> None:
+    """Give `server` every handler. To be called once, before it is connected."""
     protocol, documents = server.protocol, ShownDocuments(server)
-    server.listeners.append(documents.heard)
+    server.on_notify.append(documents.refresh_changed)
     protocol.on_initialize = lambda params: initialize(server, params)
     protocol.requests |= {name: _request(server, method) for name, method in server.methods.items()}
     protocol.requests |= {
@@ -51,25 +31,26 @@ def register(server: CoppiceServer) -> None:
     protocol.notifications |= {
         types.INITIALIZED: lambda _: initialized(server),
         types.SET_TRACE: lambda _: None,
-        types.WINDOW_WORK_DONE_PROGRESS_CANCEL: lambda params: stop_watched(server, params),
-        types.PROGRESS: lambda params: hear_part(server, params),
+        types.WINDOW_WORK_DONE_PROGRESS_CANCEL: lambda params: cancel_by_token(server, params),
+        types.PROGRESS: lambda params: take_part(server, params),
         types.WORKSPACE_DID_CHANGE_CONFIGURATION: lambda params: configuration_changed(server, params),
         types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: lambda params: folders_changed(server, params),
         types.TEXT_DOCUMENT_DID_CHANGE: lambda _: None,
         types.TEXT_DOCUMENT_DID_CLOSE: documents.closed,
     }
-    protocol.notifications |= {name: _hearing(server, read) for name, read in FILE_EVENTS.items()}
+    protocol.notifications |= {name: _file_events(server, read) for name, read in FILE_EVENTS.items()}
 
 
 def initialize(server: CoppiceServer, params: Any) -> types.InitializeResult:
+    """The server's capabilities. Starts the service for the client that `params` describe."""
     if not isinstance(params, dict):
-        raise WireError(faults.INVALID_PARAMS, "initialize: an object is expected.")
+        raise WireError(errors.INVALID_PARAMS, "initialize: an object is expected.")
     server.start(read_client(params))
     capability = Capability(methods=list(server.methods))
     return types.InitializeResult(
         capabilities=types.ServerCapabilities(
             execute_command_provider=types.ExecuteCommandOptions(
-                commands=list(commands(server.methods)), work_done_progress=True
+                commands=list(COMMANDS), work_done_progress=True
             ),
             text_document_sync=TEXT_DOCUMENT_SYNC,
             workspace=types.WorkspaceOptions(
@@ -86,6 +67,7 @@ def initialize(server: CoppiceServer, params: Any) -> types.InitializeResult:
 
 
 def initialized(server: CoppiceServer) -> None:
+    """Pull the client's settings, and register for the events that it can be asked to send."""
     if server.client.has_configuration:
         server.configure()
     wanted = []
@@ -97,31 +79,28 @@ def initialized(server: CoppiceServer) -> None:
         server.spawn(_register(server, wanted))
 
 
-def commands(methods: Mapping[str, Method]) -> dict[str, Method]:
-    """The commands that are offered, with their methods."""
-    return {command: methods[name] for command, name in COMMANDS.items() if name in methods}
-
-
-async def execute_command(server: CoppiceServer, params: Any) -> WireModel:
+async def execute_command(server: CoppiceServer, params: Any) -> Any:
     """The result of the command's method for its params object, which is argument 0."""
     given: types.ExecuteCommandParams = server.protocol.structured(params, types.ExecuteCommandParams)
-    method = commands(server.methods).get(given.command)
+    method = COMMANDS.get(given.command)
     if method is None:
-        raise WireError(faults.INVALID_PARAMS, "The server has no such command.")
+        raise WireError(errors.INVALID_PARAMS, "The server has no such command.")
     arguments = list(given.arguments or [])
     if len(arguments) > 1:
-        raise WireError(faults.INVALID_PARAMS, f"{given.command} takes one argument, the method's params.")
+        raise WireError(errors.INVALID_PARAMS, f"{given.command} takes one argument, the method's params.")
     first = arguments[0] if arguments else None
     return await server.call(method, {} if first is None or first == [] else first, given.work_done_token)
 
 
-def stop_watched(server: CoppiceServer, params: Any) -> None:
-    server.stop_watched(params.get("token") if isinstance(params, dict) else None)
+def cancel_by_token(server: CoppiceServer, params: Any) -> None:
+    """Cancel the request whose progress the client has cancelled."""
+    server.cancel_by_token(params.get("token") if isinstance(params, dict) else None)
 
 
-def hear_part(server: CoppiceServer, params: Any) -> None:
+def take_part(server: CoppiceServer, params: Any) -> None:
+    """Pass on a part of the client's answer to a request of the server."""
     if isinstance(params, dict):
-        server.hear_part(params.get("token"), params.get("value"))
+        server.take_part(params.get("token"), params.get("value"))
 
 
 def configuration_changed(server: CoppiceServer, params: Any) -> None:
@@ -134,6 +113,7 @@ def configuration_changed(server: CoppiceServer, params: Any) -> None:
 
 
 def folders_changed(server: CoppiceServer, params: Any) -> None:
+    """Add and remove the workspace folders that the client reports."""
     changed: types.DidChangeWorkspaceFoldersParams = server.protocol.structured(
         params, types.DidChangeWorkspaceFoldersParams
     )
@@ -142,15 +122,15 @@ def folders_changed(server: CoppiceServer, params: Any) -> None:
     server.change_folders(removed, added)
 
 
-def _request(server: CoppiceServer, method: Method) -> RequestHandler:
-    async def answer(params: Any) -> WireModel:
+def _request(server: CoppiceServer, method: Method[Any, Any]) -> RequestHandler:
+    async def answer(params: Any) -> Any:
         return await server.call(method, params)
 
     return answer
 
 
-def _hearing(server: CoppiceServer, read: Reader) -> NotificationHandler:
-    return lambda params: server.service.tracking.hear(read(params))
+def _file_events(server: CoppiceServer, read: Reader) -> NotificationHandler:
+    return lambda params: server.service.tracking.feed(read(params))
 
 
 async def _register(server: CoppiceServer, wanted: list[types.Registration]) -> None:

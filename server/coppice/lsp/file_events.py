@@ -1,7 +1,6 @@
-"""What the client tells about files: the capabilities that ask for it, and how it is read.
+"""The client's notifications about files: the capabilities that request them, and how they are read.
 
-Contents are not asked for. A file counts as changed when it is saved; what a buffer holds unsaved is
-nobody's work yet.
+Contents are not requested. A file counts as changed when it is saved, not when its buffer changes.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,7 +8,7 @@ from typing import Any, Final
 
 from lsprotocol import types
 
-from coppice.service.file_events import FileEvent
+from coppice.protocol.file_events import FileEvent
 from coppice.tree.entries import FileChangeKind
 
 Reader = Callable[[Any], list[FileEvent]]
@@ -97,4 +96,4 @@ FILE_EVENTS: Final[dict[str, Reader]] = {
     types.WORKSPACE_DID_DELETE_FILES: _operated("deleted"),
     types.WORKSPACE_DID_CHANGE_WATCHED_FILES: _watched,
 }
-"""The notifications about files, and how each is read. What is malformed in one tells of nothing."""
+"""The notifications about files, and how each is read. A malformed part of one is ignored."""

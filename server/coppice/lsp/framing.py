@@ -11,7 +11,11 @@ from typing import Final
 MAX_HEADER_BYTES: Final = 64 * 1024
 """For one header line, and the limit to give the `StreamReader`."""
 MAX_HEADERS: Final = 32
-MAX_MESSAGE_BYTES: Final = 256 * 1024 * 1024
+"""A guess: LSP defines two."""
+MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
+"""A guess: the largest messages are appends with images and imports by content, of a few MiB."""
+MAX_EMPTY_LINES: Final = 16
+"""Empty lines skipped before a message. A guess: some clients end a body with one."""
 
 _FIELD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*\r?\n")
 _LENGTH: Final = re.compile(rb"[0-9]{1,18}")
@@ -44,13 +48,11 @@ def frame(body: bytes) -> bytes:
 async def _read_headers(reader: asyncio.StreamReader) -> int | None:
     """The length that the header block gives; None at the end of the stream.
 
-    Empty lines before a block are skipped.
+    Some empty lines before a block are skipped.
     """
     length: int | None = None
     for count in range(MAX_HEADERS):
-        line = await _read_line(reader)
-        while not count and line in (b"\r\n", b"\n"):
-            line = await _read_line(reader)
+        line = await (_read_first_line(reader) if not count else _read_line(reader))
         if not line and not count:
             return None
         if line in (b"\r\n", b"\n"):
@@ -59,10 +61,18 @@ async def _read_headers(reader: asyncio.StreamReader) -> int | None:
             return length
         field = _FIELD.fullmatch(line)
         if field is None:
-            raise FramingError("a line that is no header stands where a header belongs")
+            raise FramingError("a line where a header belongs is no header")
         if field[1].lower() == b"content-length":
             length = _length_of(field[2], length)
     raise FramingError(f"a message came with more than {MAX_HEADERS} headers")
+
+
+async def _read_first_line(reader: asyncio.StreamReader) -> bytes:
+    for _ in range(MAX_EMPTY_LINES + 1):
+        line = await _read_line(reader)
+        if line not in (b"\r\n", b"\n"):
+            return line
+    raise FramingError(f"more than {MAX_EMPTY_LINES} empty lines came before a message")
 
 
 async def _read_line(reader: asyncio.StreamReader) -> bytes:

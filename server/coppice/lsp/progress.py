@@ -6,7 +6,8 @@ from typing import Any, Final, Protocol
 
 from lsprotocol import types
 
-from coppice.service.messages.base import WireModel
+from coppice.protocol.base import WireModel
+from coppice.service.core.jobs import NoProgress, Progress
 
 Token = int | str
 
@@ -17,11 +18,12 @@ REPORT_INTERVAL: Final = 0.1
 class ProgressChannel(Protocol):
     """What progress needs of a connection."""
 
-    def notify(self, method: str, params: Any | None = None) -> None: ...
+    def notify(self, method: str, params: Any | None = None) -> None:
+        """Send a notification. Never raises and never waits."""
 
 
 class WorkDoneProgress:
-    """A job's `coppice.service.jobs.Progress` over LSP. Best effort: it never raises and never waits.
+    """A job's `coppice.service.core.jobs.Progress` over LSP. Best effort: it never raises and never waits.
 
     With `create`, the token is the server's own: nothing is sent before the client has accepted it, and
     nothing ever when it refuses or does not answer. Pieces of the result go out on `partial_token`, every
@@ -35,9 +37,11 @@ class WorkDoneProgress:
         *,
         create: Callable[[Token], Awaitable[bool]] | None = None,
         partial_token: Token | None = None,
+        make_nested: Callable[[], Progress] = NoProgress,
     ) -> None:
         self._channel = channel
-        self._token = token
+        self._make_nested = make_nested
+        self.token = token
         self._partial_token = partial_token
         self._create = create
         self._creating: asyncio.Task[None] | None = None
@@ -49,6 +53,7 @@ class WorkDoneProgress:
         self._ending: str | None = None
 
     def begin(self, title: str) -> None:
+        """Begin the progress, once; a later call does nothing."""
         if self._title is not None:
             return
         self._title = title
@@ -58,6 +63,7 @@ class WorkDoneProgress:
             self._creating = asyncio.get_running_loop().create_task(self._ask_client())
 
     def report(self, stage: str, percentage: int) -> None:
+        """Report the stage and the percentage; one that is lower than before is raised to it."""
         if self._title is None or self._ending is not None:
             return
         percentage = max(self._percentage, min(100, percentage))
@@ -79,8 +85,13 @@ class WorkDoneProgress:
             self._send_end()
 
     def partial(self, value: WireModel) -> None:
+        """Send a part of the result, where the client gave a token for parts."""
         if self._partial_token is not None:
             self._send(self._partial_token, value)
+
+    def nested(self) -> Progress:
+        """A progress on a token of its own, for a step that is shown by itself."""
+        return self._make_nested()
 
     def close(self) -> None:
         """End what the job left open, a job that was stopped for instance."""
@@ -89,8 +100,8 @@ class WorkDoneProgress:
 
     async def _ask_client(self) -> None:
         assert self._create is not None  # noqa: S101 - begin asks only where there is somebody to ask
-        assert self._token is not None  # noqa: S101 - it is what the client is asked about
-        if not await self._create(self._token):
+        assert self.token is not None  # noqa: S101 - it is what the client is asked about
+        if not await self._create(self.token):
             return
         self._open = True
         self._send_begin()
@@ -111,8 +122,8 @@ class WorkDoneProgress:
         self._show(types.WorkDoneProgressEnd(message=self._ending))
 
     def _show(self, value: Any) -> None:
-        if self._token is not None:
-            self._send(self._token, value)
+        if self.token is not None:
+            self._send(self.token, value)
 
     def _send(self, token: Token, value: Any) -> None:
         self._channel.notify(types.PROGRESS, types.ProgressParams(token=token, value=value))

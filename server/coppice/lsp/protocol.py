@@ -14,9 +14,10 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
-from coppice.lsp import codec, envelope, faults
+from coppice.errors import TooManyRequestsError
+from coppice.lsp import codec, envelope, errors
 from coppice.lsp.envelope import RequestId
-from coppice.lsp.faults import WireError
+from coppice.lsp.errors import WireError
 from coppice.lsp.framing import frame
 
 RequestHandler = Callable[[Any], Awaitable[Any]]
@@ -25,11 +26,23 @@ NotificationHandler = Callable[[Any], None]
 STOP_GRACE_SECONDS: Final = 5.0
 """How long cancelled requests may take to come to their answer before the server goes on without them."""
 
+MAX_REQUESTS: Final = 1_000
+"""Requests in work at a time. A guess: more than a client sends at a time."""
+MAX_REQUEST_BYTES: Final = 128 * 1024 * 1024
+"""The length of all requests in work beyond which no other is taken. A guess: two of the longest messages."""
+STALL_SECONDS: Final = 1.0
+"""How long nothing is answered before requests count as waiting for the client. A guess: longer than a short
+request takes."""
+
+
+async def _at_once() -> None:
+    """Drain nothing: no connection is set."""
+
 
 class CoppiceProtocol(LanguageServerProtocol):
     """JSON-RPC as `docs/protocol.md` describes it, over whatever `transmit` writes to.
 
-    Handlers stand in `requests` (each runs in a task of its own) and `notifications` (each runs at once,
+    Handlers are in `requests` (each runs in a task of its own) and `notifications` (each runs at once,
     so that their order is kept). They get the params as sent, `{}` where there are none; a request
     handler raises `WireError`, `ParamsError` or `CoppiceError`, or is cancelled.
     """
@@ -42,33 +55,53 @@ class CoppiceProtocol(LanguageServerProtocol):
             types.EXIT: self._exit,
         }
         self.transmit: Callable[[bytes], None] = lambda _: None
+        self.drain: Callable[[], Awaitable[None]] = _at_once
         self.on_initialize: Callable[[Any], Any] = lambda _: None
         self.exited = asyncio.Event()
         self._initialized = False
         self._silent = False
         self._running: dict[RequestId, asyncio.Future[Any]] = {}
+        self._running_bytes = 0
+        self._answered = asyncio.Event()
+        self._stalled = False
         self._asked: dict[RequestId, asyncio.Future[Any]] = {}
 
     @property
     def shut_down(self) -> bool:
-        """Whether the client said `shutdown`, which makes a later end an orderly one."""
+        """Whether the client has sent `shutdown`, which makes a later end an orderly one."""
         return self._shutdown
+
+    async def ready_to_read(self) -> None:
+        """Wait while too much waits to be written and, where no request could be taken, for an answer to one.
+
+        A client that asks and does not read is not read from either. Once the requests in work have come to
+        no answer for `STALL_SECONDS`, they may wait for the client: its answers, cancels and `exit` are read,
+        and its further requests are refused.
+        """
+        await self.drain()
+        while self._is_full() and not self._stalled:
+            self._answered.clear()
+            try:
+                await asyncio.wait_for(self._answered.wait(), STALL_SECONDS)
+            except TimeoutError:
+                self._stalled = True
 
     def receive(self, body: bytes) -> None:
         """Take one message as it came. Never raises."""
         try:
             message = codec.decode(body)
         except codec.NotJSONError as error:
-            self._answer_error(None, WireError(faults.PARSE_ERROR, f"Not JSON: {error}."))
+            self._answer_error(None, WireError(errors.PARSE_ERROR, f"Not JSON: {error}."))
         except codec.TooDeepError as error:
             self._refuse(envelope.valid_id(error.request_id), str(error))
         else:
-            self.handle_message(message)
+            self.handle_message(message, len(body))
 
-    def handle_message(self, message: Any) -> None:
+    def handle_message(self, message: Any, length: int = 0) -> None:
+        """Take one message, as the JSON value that was sent in `length` bytes. Never raises."""
         match envelope.judge(message):
             case envelope.Request() as request:
-                self._take_request(request)
+                self._take_request(request, length)
             case envelope.Notification() as notification:
                 self._take_notification(notification)
             case envelope.Response() as response:
@@ -84,7 +117,7 @@ class CoppiceProtocol(LanguageServerProtocol):
     async def ask(self, method: str, params: Any, *, patience: float | None = None) -> Any:
         """The client's result as it sent it. Raises `WireError` with the client's words when it refuses.
 
-        After `patience` seconds without an answer it is told to stop, and `TimeoutError` is raised.
+        After `patience` seconds without an answer the request is cancelled, and `TimeoutError` is raised.
         """
         request_id = str(uuid4())
         answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -103,11 +136,11 @@ class CoppiceProtocol(LanguageServerProtocol):
         try:
             return self._converter.structure(params, params_type)
         except Exception:  # noqa: BLE001 - cattrs lets through whatever its hooks raise
-            raise WireError(faults.INVALID_PARAMS, f"The params are no {params_type.__name__}.") from None
+            raise WireError(errors.INVALID_PARAMS, f"The params are no {params_type.__name__}.") from None
 
     def refuse_stream(self, reason: str) -> None:
-        """Tell the client why the connection ends."""
-        self._answer_error(None, WireError(faults.PARSE_ERROR, f"The connection ends: {reason}."))
+        """Report to the client why the connection ends."""
+        self._answer_error(None, WireError(errors.PARSE_ERROR, f"The connection ends: {reason}."))
 
     async def stop_requests(self) -> None:
         """Cancel every request in work but the one that calls, and see them answered."""
@@ -124,7 +157,10 @@ class CoppiceProtocol(LanguageServerProtocol):
         mine = asyncio.current_task()
         return [task for task in self._running.values() if task is not mine]
 
-    def _take_request(self, request: envelope.Request) -> None:
+    def _is_full(self) -> bool:
+        return len(self._running) >= MAX_REQUESTS or self._running_bytes >= MAX_REQUEST_BYTES
+
+    def _take_request(self, request: envelope.Request, length: int) -> None:
         if request.id in self._running:
             self._refuse(request.id, "a request with this id is still being worked on")
             return
@@ -138,30 +174,38 @@ class CoppiceProtocol(LanguageServerProtocol):
             return
         task = asyncio.ensure_future(handler(request.params))
         self._running[request.id] = task
-        task.add_done_callback(lambda done: self._finished(request, done))
+        self._running_bytes += length
+        task.add_done_callback(lambda done: self._finished(request, length, done))
 
     def _initialize(self, request: envelope.Request) -> None:
         """Answered before anything else can be sent."""
         if self._shutdown or self._initialized:
-            raise WireError(faults.INVALID_REQUEST, "The server has been initialized already.")
+            raise WireError(errors.INVALID_REQUEST, "The server has been initialized already.")
         result = self.on_initialize(request.params)
         self._send({"id": request.id, "result": result}, request.method)
         self._initialized = True
 
     def _handler_of(self, method: str) -> RequestHandler:
         if not self._initialized:
-            raise WireError(faults.NOT_INITIALIZED, "The server has not been initialized yet.")
+            raise WireError(errors.NOT_INITIALIZED, "The server has not been initialized yet.")
         if self._shutdown:
-            raise WireError(faults.INVALID_REQUEST, "The server has been shut down.")
+            raise WireError(errors.INVALID_REQUEST, "The server has been shut down.")
         if method == types.SHUTDOWN:
             self._shutdown = True
+        elif self._is_full():
+            raise TooManyRequestsError(
+                f"{len(self._running):,} requests wait for their answers. Send this one again later."
+            )
         handler = self.requests.get(method)
         if handler is None:
-            raise WireError(faults.METHOD_NOT_FOUND, "The server has no such method.")
+            raise WireError(errors.METHOD_NOT_FOUND, "The server has no such method.")
         return handler
 
-    def _finished(self, request: envelope.Request, task: asyncio.Future[Any]) -> None:
+    def _finished(self, request: envelope.Request, length: int, task: asyncio.Future[Any]) -> None:
         self._running.pop(request.id, None)
+        self._running_bytes -= length
+        self._answered.set()
+        self._stalled = False
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         if error is not None:
             self._answer_error(request.id, error, request.method)
@@ -178,9 +222,9 @@ class CoppiceProtocol(LanguageServerProtocol):
         try:
             handler(notification.params)
         except WireError:
-            faults.log_unusable(notification.method)
+            errors.log_unusable(notification.method)
         except Exception as error:  # noqa: BLE001 - a notification must not end the connection
-            faults.log_unforeseen(error, notification.method)
+            errors.log_unforeseen(error, notification.method)
 
     def _take_response(self, response: envelope.Response) -> None:
         answered = self._asked.pop(response.id, None) if response.id is not None else None
@@ -189,7 +233,7 @@ class CoppiceProtocol(LanguageServerProtocol):
         if response.error is None:
             answered.set_result(response.result)
         else:
-            answered.set_exception(WireError(faults.REQUEST_FAILED, _told(response.error)))
+            answered.set_exception(WireError(errors.REQUEST_FAILED, _message_of(response.error)))
 
     def _cancel_request(self, params: Any) -> None:
         request_id = envelope.valid_id(params.get("id")) if isinstance(params, dict) else None
@@ -202,19 +246,19 @@ class CoppiceProtocol(LanguageServerProtocol):
         self.exited.set()
 
     def _refuse(self, request_id: RequestId | None, reason: str) -> None:
-        self._answer_error(request_id, WireError(faults.INVALID_REQUEST, f"Invalid request: {reason}."))
+        self._answer_error(request_id, WireError(errors.INVALID_REQUEST, f"Invalid request: {reason}."))
 
     def _answer_error(self, request_id: RequestId | None, error: BaseException, method: str = "") -> None:
-        self._send({"id": request_id, "error": faults.to_response_error(error, method)}, method)
+        self._send({"id": request_id, "error": errors.to_response_error(error, method)}, method)
 
     def _send(self, message: dict[str, Any], method: str) -> None:
         try:
             body = codec.encode({"jsonrpc": self.VERSION, **message}, self._serialize_message)
         except Exception as error:  # noqa: BLE001 - what cannot be written is answered all the same
-            faults.log_unforeseen(error, method)
+            errors.log_unforeseen(error, method)
             if "method" in message:
                 return
-            failure = {"code": faults.INTERNAL_ERROR, "message": "internal error"}
+            failure = {"code": errors.INTERNAL_ERROR, "message": "internal error"}
             body = codec.encode({"jsonrpc": self.VERSION, "id": message["id"], "error": failure}, str)
         self.transmit(frame(body))
 
@@ -224,7 +268,7 @@ class CoppiceProtocol(LanguageServerProtocol):
         raise TypeError(f"{type(data).__qualname__} is no JSON value")
 
 
-def _told(error: Any) -> str:
-    """What a client says of its refusal."""
-    said = error.get("message") if isinstance(error, dict) else None
-    return said if isinstance(said, str) and said.strip() else "The client refused."
+def _message_of(error: Any) -> str:
+    """The message of a client's error."""
+    message = error.get("message") if isinstance(error, dict) else None
+    return message if isinstance(message, str) and message.strip() else "The client refused."

@@ -1,9 +1,10 @@
-"""The language server: a service behind a connection."""
+"""The language server: a service and its client."""
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from lsprotocol import converters, types
@@ -12,34 +13,51 @@ from pygls.lsp.server import LanguageServer
 
 from coppice import __version__
 from coppice.errors import CoppiceError
-from coppice.lsp import faults
-from coppice.lsp.client import Client, HookOptions
+from coppice.lsp import errors
+from coppice.lsp.client import Client
 from coppice.lsp.editor_settings import EditorSettings
-from coppice.lsp.faults import ParamsError, WireError
+from coppice.lsp.errors import ParamsError, WireError
 from coppice.lsp.progress import Token, WorkDoneProgress
 from coppice.lsp.protocol import CoppiceProtocol
-from coppice.models.editor import OnPart
-from coppice.service.jobs import NoProgress
-from coppice.service.messages.base import WireModel
-from coppice.service.methods import Method
-from coppice.service.server_requests import SAMPLE, WILL_COMPACT, WILL_FORK, WILL_NAVIGATE
-from coppice.service.service import Service
+from coppice.protocol.base import LongParams, StreamingParams, WireModel
+from coppice.protocol.methods import LongMethod, Method
+from coppice.protocol.server_requests import ClientPort, OnPart
+from coppice.service.core.jobs import NoProgress, uninterrupted
 
-Emit = Callable[[str, WireModel], None]
+if TYPE_CHECKING:  # imported when the service is first used: `initialize` is answered before
+    from coppice.service.methods import Dispatcher
+    from coppice.service.service import Service
 
 SETTLE_SECONDS: Final = 1.0
-"""How long short requests may take to finish when the server closes."""
+"""How long short requests may take to finish when the server closes. A guess."""
 
-CONFIGURATION_PATIENCE: Final = 1.0
-"""Seconds that the first requests wait for a client to answer `workspace/configuration`."""
+CONFIGURATION_SECONDS: Final = 1.0
+"""How long requests wait for a client to answer `workspace/configuration`. A guess."""
+
+
+MAX_SHORT_REQUESTS: Final = 64
+"""Short requests worked on at a time: their answers may wait to be written beyond the connection's limit. A
+guess: more than all threads for reads and writes."""
+
+MAX_LARGE_RESULTS: Final = 2
+"""Requests with large results worked on at a time, long ones and short ones: a client that does not read
+leaves no more in memory. A guess: one that is made while another is written."""
+
+_UNLIMITED: Final = contextlib.nullcontext()
 
 
 class CoppiceServer(LanguageServer):
-    """One client's server. `coppice.lsp.features.register` gives it its methods."""
+    """One client's server, and the `ClientPort` of its service.
+
+    `coppice.lsp.features.register` gives it its methods. `make` makes the service, after `initialize` has
+    been answered.
+    """
 
     protocol: CoppiceProtocol
 
-    def __init__(self, methods: Mapping[str, Method], make_service: Callable[[Emit], Service]) -> None:
+    def __init__(
+        self, methods: Mapping[str, Method[Any, Any]], make: Callable[[ClientPort], "Dispatcher"]
+    ) -> None:
         super().__init__(
             "coppice",
             __version__,
@@ -50,19 +68,32 @@ class CoppiceServer(LanguageServer):
         self.methods = methods
         self.client = Client()
         self.folders: list[str] = []
-        self.listeners: list[Emit] = []
-        self.service = make_service(self._tell)
+        self.on_notify: list[Callable[[WireModel], None]] = []
         self.settings = EditorSettings({})
         self.introduced = asyncio.Event()
+        self._make = make
         self._starting: asyncio.Task[None] | None = None
         self._configuring: asyncio.Task[None] | None = None
         self._configured_by = 0.0
         self._background: set[asyncio.Task[None]] = set()
-        self._hearing: dict[Token, OnPart] = {}
-        self._watched: dict[Token, asyncio.Task[Any]] = {}
+        self._awaiting_parts: dict[Token, OnPart] = {}
+        self._by_token: dict[Token, asyncio.Task[Any]] = {}
         self._long: set[asyncio.Task[Any]] = set()
-        self._shown: set[str] = set()
+        self._logged: set[str] = set()
+        self._slots = asyncio.Semaphore(MAX_SHORT_REQUESTS)
+        self._large_exports = asyncio.Semaphore(MAX_LARGE_RESULTS)
+        self._large_reads = asyncio.Semaphore(MAX_LARGE_RESULTS)
         self._closed = False
+
+    @cached_property
+    def dispatcher(self) -> "Dispatcher":
+        """The service's methods."""
+        return self._make(self)
+
+    @property
+    def service(self) -> "Service":
+        """The service, made when it is first asked for."""
+        return self.dispatcher.service
 
     def start(self, client: Client) -> None:
         """Start the service for `client`. A failure is reported, and again by each request."""
@@ -70,89 +101,121 @@ class CoppiceServer(LanguageServer):
         self.process_id = client.process_id
         self.folders = client.folders
         self.settings = EditorSettings(client.options.settings or {})
-        if client.options.sampling:
-            self.service.summarizers.sample = self._sample
-        if client.options.tools:
-            self.service.prompting.ask = self.protocol.ask
-        if client.options.abort_turn:
-            self.service.turns.ask = self.protocol.ask
-        self.service.hooks.ask = self.protocol.ask
-        self.service.hooks.client_answers = _answered_hooks(client.options.hooks)
-        self.service.hooks.report = self._log
         self._starting = self.spawn(self._start())
         self.introduced.set()
 
-    async def call(self, method: Method, params: Any, token: Token | None = None) -> WireModel:
+    @property
+    def answers(self) -> Collection[str]:
+        """The requests that the client answers, by its `initializationOptions`."""
+        return self.client.answers
+
+    async def ask(self, method: str, params: Any, on_part: OnPart | None = None) -> Any:
+        """The client's answer; parts of it that arrive before on a token of the server's go to `on_part`."""
+        if on_part is None:
+            return await self.protocol.ask(method, params)
+        token = f"coppice-{uuid4()}"
+        self._awaiting_parts[token] = on_part
+        try:
+            return await self.protocol.ask(method, _with_token(params, token))
+        finally:
+            del self._awaiting_parts[token]
+
+    def notify(self, method: str, params: WireModel) -> None:
+        """Send a notification of the service's."""
+        self.protocol.notify(method, params)
+        for listener in self.on_notify:
+            listener(params)
+
+    def log(self, problem: str) -> None:
+        """Write a sentence to the client's log."""
+        message = types.LogMessageParams(type=types.MessageType.Warning, message=problem)
+        self.protocol.notify(types.WINDOW_LOG_MESSAGE, message)
+
+    def show(self, problem: str) -> None:
+        """Have the client show a sentence to the person, and write it to its log."""
+        message = types.ShowMessageParams(type=types.MessageType.Warning, message=problem)
+        self.protocol.notify(types.WINDOW_SHOW_MESSAGE, message)
+        self.log(problem)
+
+    async def call(self, method: Method[Any, Any], params: Any, token: Token | None = None) -> Any:
         """The result of `method`. Progress is on the params' token, on `token`, or on one of the server's."""
         given = validated(method.params, params)
         await self.ready()
-        if not method.long:
-            return await _to_the_end(method.call(self.service, given, NoProgress()))
-        own: Token | None = getattr(given, "work_done_token", None)
-        parts: Token | None = getattr(given, "partial_result_token", None)
+        if not isinstance(method, LongMethod):
+            async with self._large_reads if method.large_result else _UNLIMITED, self._slots:
+                await self.protocol.drain()
+                return await uninterrupted(self.dispatcher.call(method, given, NoProgress()))
+        own = given.work_done_token if isinstance(given, LongParams) else None
+        parts = given.partial_result_token if isinstance(given, StreamingParams) else None
         with self._long_work(token if own is None else own, parts) as progress:
-            return await method.call(self.service, given, progress)
+            async with self._large_exports if method.large_result else _UNLIMITED:
+                await self.protocol.drain()
+                return await self.dispatcher.call(method, given, progress)
 
-    def stop_watched(self, token: object) -> None:
-        """Cancel the request whose progress runs on `token`."""
-        task = self._watched.get(token) if isinstance(token, int | str) else None
+    def cancel_by_token(self, token: object) -> None:
+        """Cancel the request whose progress is sent on `token`."""
+        task = self._by_token.get(token) if isinstance(token, int | str) else None
         if task is not None:
             task.cancel()
 
-    def hear_part(self, token: object, part: object) -> None:
-        """A part of an answer that the server waits for; nothing on any other token."""
-        hear = self._hearing.get(token) if isinstance(token, int | str) else None
-        if hear is not None:
-            hear(part)
+    def take_part(self, token: object, part: object) -> None:
+        """Pass on a part of an answer that the server waits for; nothing on any other token."""
+        on_part = self._awaiting_parts.get(token) if isinstance(token, int | str) else None
+        if on_part is not None:
+            on_part(part)
 
     def configure(self) -> None:
         """Pull the editor's settings; requests that come meanwhile wait for them a moment."""
-        self._configured_by = asyncio.get_running_loop().time() + CONFIGURATION_PATIENCE
+        self._configured_by = asyncio.get_running_loop().time() + CONFIGURATION_SECONDS
         self._configuring = self.spawn(self._pull_settings())
 
     async def use_settings(self, section: object) -> None:
-        """Let `section`, the editor's section `coppice`, hold from now on."""
+        """Apply `section`, the editor's section `coppice`, from now on."""
         assert self._starting is not None  # noqa: S101 - notifications are taken after initialize only
         await self._starting
-        self._show(await self.service.set_client_settings(self.settings.merged_with(section)))
+        self._log_once(await self.service.set_client_settings(self.settings.merged_with(section)))
 
     def change_folders(self, removed: set[str], added: list[str]) -> None:
-        """Let the workspace have other folders from now on."""
+        """Change the workspace's folders."""
         kept = [uri for uri in self.folders if uri not in removed]
         self.folders = kept + [uri for uri in added if uri not in kept]
         self.spawn(self._use_folders())
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run `work` beside the requests until the server closes. A failure is logged."""
+        """Run `work` in the background until the server closes. A failure is logged."""
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._spawned_ended)
         return task
 
     async def close(self) -> None:
-        """Stop long work, let short requests finish, and let go of the store. May be called again."""
+        """Stop long work, let short requests finish, and close the stores. May be called again."""
         for task in self._long:
             task.cancel()
         await self.protocol.settle(SETTLE_SECONDS)
         await self.protocol.stop_requests()
-        mine = asyncio.current_task()
-        others = [task for task in self._background if task is not mine]
+        current = asyncio.current_task()
+        others = [task for task in self._background if task is not current]
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         if not self._closed:
             self._closed = True
-            await self.service.close()
+            if "dispatcher" in self.__dict__:
+                await self.service.close()
 
-    def _tell(self, method: str, params: WireModel) -> None:
-        self.protocol.notify(method, params)
-        for listener in self.listeners:
-            listener(method, params)
+    async def ready(self) -> None:
+        """Wait until the service has started, and a moment for the editor's settings."""
+        assert self._starting is not None  # noqa: S101 - requests are taken after initialize only
+        await asyncio.shield(self._starting)
+        rest = self._configured_by - asyncio.get_running_loop().time()
+        if self._configuring is not None and not self._configuring.done() and rest > 0:
+            await asyncio.wait([self._configuring], timeout=rest)
 
     async def _start(self) -> None:
-        self._show(self.client.problems)
+        self._log_once(self.client.problems)
         try:
-            self._show(await self.service.start(self.folders, self.settings.initial))
+            self._log_once(await self.service.start(self.folders, self.settings.initial))
         except CoppiceError as error:
             self.protocol.notify(
                 types.WINDOW_SHOW_MESSAGE,
@@ -165,14 +228,6 @@ class CoppiceServer(LanguageServer):
         await self._starting
         await self.service.set_workspace_folders(self.folders)
 
-    async def ready(self) -> None:
-        """Waits until the service has started, and a moment for the editor's settings."""
-        assert self._starting is not None  # noqa: S101 - requests are taken after initialize only
-        await asyncio.shield(self._starting)
-        patience = self._configured_by - asyncio.get_running_loop().time()
-        if self._configuring is not None and not self._configuring.done() and patience > 0:
-            await asyncio.wait([self._configuring], timeout=patience)
-
     async def _pull_settings(self) -> None:
         wanted = types.ConfigurationParams(items=[types.ConfigurationItem(section="coppice")])
         try:
@@ -183,38 +238,40 @@ class CoppiceServer(LanguageServer):
 
     @contextlib.contextmanager
     def _long_work(self, token: Token | None, partial_token: Token | None) -> Iterator[WorkDoneProgress]:
-        """Let the current task be stopped, on closing and through its progress, which always ends.
+        """Have the current task cancelled on closing and through its progress, which always ends.
 
-        There is no progress where the client can show none or has the token in use already.
+        There is no progress where the client can show none or uses the token already.
         """
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - requests run in tasks
-        create = None
-        if token is None and self.client.shows_progress:
-            token, create = f"coppice-{uuid4()}", self._create_progress
-        shown = token if token not in self._watched else None
-        progress = WorkDoneProgress(self.protocol, shown, create=create, partial_token=partial_token)
+        opened: list[WorkDoneProgress] = []
+
+        def show(token: Token | None, partial_token: Token | None = None) -> WorkDoneProgress:
+            create = None
+            if token is None and self.client.shows_progress:
+                token, create = f"coppice-{uuid4()}", self._create_progress
+            shown = None if token in self._by_token else token
+            progress = WorkDoneProgress(
+                self.protocol,
+                shown,
+                create=create,
+                partial_token=partial_token,
+                make_nested=lambda: show(None),
+            )
+            if shown is not None:
+                self._by_token[shown] = task
+            opened.append(progress)
+            return progress
+
         self._long.add(task)
-        if shown is not None:
-            self._watched[shown] = task
         try:
-            yield progress
+            yield show(token, partial_token)
         finally:
             self._long.discard(task)
-            if shown is not None:
-                del self._watched[shown]
-            progress.close()
-
-    async def _sample(self, params: dict[str, Any], on_part: OnPart | None) -> Any:
-        """The editor's answer; what it tells before on a token of the server's goes to `on_part`."""
-        if on_part is None:
-            return await self.protocol.ask(SAMPLE, params)
-        token = f"coppice-{uuid4()}"
-        self._hearing[token] = on_part
-        try:
-            return await self.protocol.ask(SAMPLE, {**params, "partialResultToken": token})
-        finally:
-            del self._hearing[token]
+            for progress in opened:
+                if progress.token is not None:
+                    self._by_token.pop(progress.token, None)
+                progress.close()
 
     async def _create_progress(self, token: Token) -> bool:
         wanted = types.WorkDoneProgressCreateParams(token=token)
@@ -224,41 +281,16 @@ class CoppiceServer(LanguageServer):
             return False
         return True
 
-    def _show(self, problems: list[str]) -> None:
-        """Log each problem once where a person looks for it."""
+    def _log_once(self, problems: list[str]) -> None:
         for problem in problems:
-            if problem not in self._shown:
-                self._shown.add(problem)
-                self._log(problem)
-
-    def _log(self, problem: str) -> None:
-        message = types.LogMessageParams(type=types.MessageType.Warning, message=problem)
-        self.protocol.notify(types.WINDOW_LOG_MESSAGE, message)
+            if problem not in self._logged:
+                self._logged.add(problem)
+                self.log(problem)
 
     def _spawned_ended(self, task: asyncio.Task[None]) -> None:
         self._background.discard(task)
         if not task.cancelled() and (error := task.exception()) and not isinstance(error, CoppiceError):
-            faults.log_unforeseen(error, "background work")
-
-
-async def _to_the_end(work: Awaitable[WireModel]) -> WireModel:
-    """The result of short `work`, which is not broken off: a write that was begun would happen unanswered."""
-    task = asyncio.ensure_future(work)
-    while not task.done():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.shield(task)
-    return task.result()
-
-
-def _answered_hooks(options: HookOptions | None) -> frozenset[str]:
-    """The hooks that the client answers."""
-    given = options or HookOptions()
-    offered = {
-        WILL_COMPACT: given.will_compact,
-        WILL_NAVIGATE: given.will_navigate,
-        WILL_FORK: given.will_fork,
-    }
-    return frozenset(method for method, answers in offered.items() if answers)
+            errors.log_unforeseen(error, "background work")
 
 
 def validated(model: type[WireModel], params: Any) -> WireModel:
@@ -267,3 +299,9 @@ def validated(model: type[WireModel], params: Any) -> WireModel:
         return model.model_validate(params)
     except ValidationError as error:
         raise ParamsError(error) from None
+
+
+def _with_token(params: Any, token: Token) -> dict[str, Any]:
+    """Params on whose `partialResultToken` the client may send parts of its answer."""
+    given = params.model_dump(mode="json", by_alias=True) if isinstance(params, WireModel) else params
+    return {**given, "partialResultToken": token}

@@ -1,19 +1,23 @@
-"""Standard input and output as the protocol's own: nothing else in the process can read or write them."""
+"""The bytes of a connection, with bounded buffers in both directions."""
 
 import asyncio
 import contextlib
 import os
-import queue
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
 from coppice.lsp.framing import MAX_HEADER_BYTES
 
 CHUNK_BYTES: Final = 256 * 1024
+"""Read at a time. A guess: four times what a pipe holds on Linux."""
+MAX_UNWRITTEN_BYTES: Final = 32 * 1024 * 1024
+"""What may wait to be written before the server stops reading and starting requests. A guess: several of the
+largest answers that are usual, and little memory."""
 FLUSH_SECONDS: Final = 5.0
-"""How long an ending server waits for a client to read its last answers."""
+"""How long an ending server waits for a client to read its last answers. A guess."""
 
 
 def claim_stdio() -> tuple[int, int]:
@@ -35,53 +39,108 @@ def claim_stdio() -> tuple[int, int]:
 def open_reader(descriptor: int) -> asyncio.StreamReader:
     """A reader of `descriptor`, be it a pipe, a socket, a terminal or a file.
 
-    A thread reads, since a file cannot be polled; a daemon, since a read cannot be interrupted.
+    It reads on when what it has read is taken, so that an endless input takes no memory.
     """
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=MAX_HEADER_BYTES, loop=loop)
-
-    def pump() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
-            while chunk := _read(descriptor):
-                loop.call_soon_threadsafe(reader.feed_data, chunk)
-            loop.call_soon_threadsafe(reader.feed_eof)
-
-    threading.Thread(target=pump, name="coppice-stdin", daemon=True).start()
+    reader = asyncio.StreamReader(limit=MAX_HEADER_BYTES, loop=asyncio.get_running_loop())
+    reader.set_transport(_ThreadTransport(descriptor, reader))
     return reader
 
 
-class PipeWriter:
-    """Writes to `descriptor` from a thread, in order, so that a client that does not read stops nobody.
+class _ThreadTransport(asyncio.ReadTransport):
+    """Reads in a thread, since a file cannot be polled; in a daemon, since a read cannot be interrupted."""
 
-    `on_lost` is called from that thread when the other end is gone.
+    def __init__(self, descriptor: int, reader: asyncio.StreamReader) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._reader = reader
+        self._loop = asyncio.get_running_loop()
+        self._taken = threading.Event()
+        self._resumed = threading.Event()
+        self._resumed.set()
+        threading.Thread(target=self._pump, name="coppice-stdin", daemon=True).start()
+
+    def pause_reading(self) -> None:
+        """Stop reading; called by the reader when its buffer is full."""
+        self._resumed.clear()
+
+    def resume_reading(self) -> None:
+        """Read on; called by the reader when its buffer has been emptied."""
+        self._resumed.set()
+
+    def _pump(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody reads any more
+            while chunk := self._read():
+                self._taken.clear()
+                self._loop.call_soon_threadsafe(self._feed, chunk)
+                self._taken.wait()
+                self._resumed.wait()
+            self._loop.call_soon_threadsafe(self._reader.feed_eof)
+
+    def _feed(self, chunk: bytes) -> None:
+        self._reader.feed_data(chunk)
+        self._taken.set()
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._descriptor, CHUNK_BYTES)
+        except OSError:
+            return b""
+
+
+class PipeWriter:
+    """Writes to `descriptor` from a thread, in order, so that a client that does not read blocks nothing.
+
+    `on_lost` is called on the event loop when the other end is closed.
     """
 
     def __init__(self, descriptor: int, on_lost: Callable[[], None]) -> None:
         self._descriptor = descriptor
         self._on_lost = on_lost
-        self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._drain, name="coppice-stdout", daemon=True)
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[bytes | None] = deque()
+        self._available = threading.Semaphore(0)
+        self._unwritten = 0
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._thread = threading.Thread(target=self._write_all, name="coppice-stdout", daemon=True)
         self._thread.start()
 
     def write(self, data: bytes) -> None:
-        self._waiting.put(data)
+        """Have `data` written after everything before it. Called on the event loop."""
+        self._unwritten += len(data)
+        if self._unwritten > MAX_UNWRITTEN_BYTES:
+            self._writable.clear()
+        self._waiting.append(data)
+        self._available.release()
+
+    async def drain(self) -> None:
+        """Wait until at most `MAX_UNWRITTEN_BYTES` wait to be written."""
+        await self._writable.wait()
 
     async def flush_and_close(self) -> None:
-        self._waiting.put(None)
-        await asyncio.to_thread(self._thread.join, FLUSH_SECONDS)
+        """Wait until everything is written, `FLUSH_SECONDS` at most."""
+        self._waiting.append(None)
+        self._available.release()
+        give_up = self._loop.time() + FLUSH_SECONDS
+        while self._thread.is_alive() and self._loop.time() < give_up:  # noqa: ASYNC110 - a thread
+            await asyncio.sleep(0.005)
 
-    def _drain(self) -> None:
-        try:
-            while (data := self._waiting.get()) is not None:
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[os.write(self._descriptor, rest) :]
-        except OSError:
-            self._on_lost()
+    def _write_all(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
+            try:
+                while (data := self._next()) is not None:
+                    rest = memoryview(data)
+                    while rest:
+                        rest = rest[os.write(self._descriptor, rest) :]
+                    self._loop.call_soon_threadsafe(self._written, len(data))
+            except OSError:
+                self._loop.call_soon_threadsafe(self._on_lost)
 
+    def _next(self) -> bytes | None:
+        self._available.acquire()
+        return self._waiting.popleft()
 
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, CHUNK_BYTES)
-    except OSError:
-        return b""
+    def _written(self, count: int) -> None:
+        self._unwritten -= count
+        if self._unwritten <= MAX_UNWRITTEN_BYTES:
+            self._writable.set()

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol
-
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from typing import Final, Literal, Protocol
 
 from coppice.errors import ModelFailedError
+from coppice.protocol.sampling import Purpose
+from coppice.protocol.tools import Tool
 from coppice.tree.messages import AssistantMessage, text_of
 from coppice.tree.view import ViewMessage
 
-Purpose = Literal["summary", "turn"]
 LimitSource = Literal["settings", "server", "default"]
 FailureKind = Literal[
     "overflow",
@@ -27,24 +25,17 @@ FailureKind = Literal[
     "cut-off",
 ]
 
-
-class Tool(BaseModel):
-    """A tool that a model may call. `inputSchema` is the JSON Schema of its arguments."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True)
-
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-    description: str = ""
-    input_schema: Annotated[dict[str, Any], Field(default_factory=dict)]
+DEFAULT_WINDOW: Final = 200_000
+"""The window, in tokens, of a model when neither the settings nor the server name one. Anthropic's."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One request to a model.
 
-    `messages` are a view's; `system` stands before them; `max_tokens` bounds the answer, thinking included.
+    `messages` are a view's, after `system`; `max_tokens` bounds the answer, thinking included.
     `temperature` None leaves that to the server; 0 asks for the likeliest words. Anthropic and the editor are
-    not told: newer models refuse to be.
+    not sent it: newer models refuse the parameter.
     """
 
     messages: Sequence[ViewMessage]
@@ -63,12 +54,13 @@ class ChatAnswer:
 
     @property
     def text(self) -> str:
+        """The text blocks of the message, joined."""
         return text_of(self.message.content)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """Sizes in tokens. `source` says who told the window: the settings, the server, or nobody."""
+    """Sizes in tokens. `source` is where the window comes from."""
 
     context_window: int
     max_output_tokens: int | None
@@ -80,7 +72,7 @@ class Delta:
     """A piece of an answer as it arrives.
 
     For a tool call `text` is a piece of its arguments as JSON, `call_index` counts the answer's calls from 0,
-    and `call_id` and `call_name` stand in each of its pieces once the provider has told them.
+    and `call_id` and `call_name` are in each of its pieces once the provider has sent them.
     """
 
     kind: Literal["text", "thinking", "toolCall"]
@@ -91,10 +83,12 @@ class Delta:
 
 
 OnDelta = Callable[[Delta], None]
-"""Hears the pieces in order. A retried request never repeats pieces: it is retried only before the first."""
+"""Is called with the pieces in order. A request is retried only before its first piece."""
 
 
 class ChatModel(Protocol):
+    """A model that answers chat requests, wherever it runs."""
+
     @property
     def name(self) -> str:
         """Provider and model, `openai/gpt-4o-mini` for instance."""
@@ -112,22 +106,22 @@ class ChatModel(Protocol):
         ...
 
     async def close(self) -> None:
-        """Lets go of the connections. A closed model is not asked again."""
+        """Closes the connections. A closed model is not asked again."""
         ...
 
 
 class ModelError(ModelFailedError):
     """A request that brought no whole answer.
 
-    `str(error)` says what to do and holds no key, no header and no URL with credentials.
+    `str(error)` names what to do and holds no key, no header and no URL with credentials.
 
     - `overflow`: the request does not fit the model's window; a smaller one may.
     - `auth`: no key, a wrong one, or one that may not do this.
-    - `rate-limit`: too many requests just now; `retry_after` is in seconds where the provider told.
+    - `rate-limit`: too many requests just now; `retry_after` is in seconds, where the provider sent it.
     - `quota`: nothing left to spend; waiting does not help.
     - `not-found`: no such model, or no such endpoint.
     - `refused`: the provider takes the request as invalid, or will not answer this content.
-    - `timeout`, `network`, `server`: the way to the provider, or the provider, is in trouble.
+    - `timeout`, `network`, `server`: the network or the provider failed.
     - `bad-answer`: what came is no answer of the protocol.
     - `cut-off`: the answer began and ended before its end.
     """
@@ -141,9 +135,9 @@ class ModelError(ModelFailedError):
         provider_code: str | None = None,
         retry_after: float | None = None,
     ) -> None:
-        told = {"status": status, "providerCode": provider_code, "retryAfter": retry_after}
+        known = {"status": status, "providerCode": provider_code, "retryAfter": retry_after}
         super().__init__(
-            message, kind=kind, **{key: value for key, value in told.items() if value is not None}
+            message, kind=kind, **{key: value for key, value in known.items() if value is not None}
         )
         self.kind: FailureKind = kind
         self.status = status

@@ -2,79 +2,39 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import ValidationError
 
 from coppice.models.chat import (
+    DEFAULT_WINDOW,
     ChatAnswer,
     ChatRequest,
     Delta,
     ModelError,
     ModelLimits,
     OnDelta,
-    Purpose,
-    Tool,
 )
 from coppice.models.providers.answer import LARGEST_ANSWER
 from coppice.models.providers.deadlines import Deadlines
 from coppice.models.providers.keys import redacted
-from coppice.models.providers.model import DEFAULT_WINDOW
-from coppice.recovery.overflow import is_overflow, told_window
-from coppice.tree.messages import AssistantMessage, Message, StopReason, TextContent, ToolCall, Usage
-
-OnPart = Callable[[Any], None]
-"""Hears a part of the editor's answer before the whole of it, as it was sent."""
+from coppice.protocol.sampling import SampleParams, SamplePiece, SampleResult
+from coppice.protocol.server_requests import OnPart
+from coppice.recovery.overflow import is_overflow, reported_window
+from coppice.tree.messages import AssistantMessage, TextContent
 
 Sample = Callable[[dict[str, Any], OnPart | None], Awaitable[Any]]
 """Sends the params of `coppice/sample` to the editor and brings its result; raises when it refuses."""
 
-_LONGEST_QUOTE: Final = 300
-_MOST_PIECES: Final = 100_000
-
-
-class _Sampling(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True)
-
-
-class SampleParams(_Sampling):
-    """What the editor's own model is asked: messages as the protocol's own, without the ids of entries.
-
-    `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries. `tools` may
-    be called in the answer to a turn. Where there is a `partialResultToken`, pieces of the answer may be told
-    on it, as `$/progress`, before the whole of it is given.
-    """
-
-    messages: list[Message]
-    system: str | None = None
-    max_tokens: Annotated[int, Field(ge=1)]
-    purpose: Purpose
-    tools: list[Tool] | None = None
-    partial_result_token: int | str | None = None
-
-
-class SamplePiece(_Sampling):
-    """A piece of the answer as it arrives. The result holds the whole text all the same."""
-
-    kind: Literal["text", "thinking"]
-    text: str
-
-
-class SampleResult(_Sampling):
-    """The model's answer. A `stopReason` that is absent counts as `stop`, or `toolUse` with `toolCalls`."""
-
-    text: str
-    tool_calls: list[ToolCall] | None = None
-    model: str | None = None
-    usage: Usage | None = None
-    stop_reason: StopReason | None = None
+_LONGEST_QUOTE: Final = 300  # characters of an editor's error that are quoted (guess)
+_LONGEST_MESSAGE: Final = 4_000  # characters of it that are read (guess)
+_MOST_PIECES: Final = 100_000  # pieces of one answer (guess)
 
 
 class EditorModel:
     """See `coppice.models.chat.ChatModel`.
 
-    An editor that tells no pieces has its whole text told as one.
+    When an editor sends no pieces, its whole text is one.
     """
 
     def __init__(
@@ -95,22 +55,25 @@ class EditorModel:
         self._default_window = default_window
         self._deadlines = deadlines or Deadlines()
         self._phrases = tuple(overflow_phrases)
-        self._told_window: int | None = None
+        self._reported_window: int | None = None
 
     @property
     def name(self) -> str:
+        """`editor/` and the model's name, or `default` where none is set."""
         return f"editor/{self._model or 'default'}"
 
     async def limits(self) -> ModelLimits:
+        """The window of the settings, unless the editor reported a smaller one with an overflow."""
         window = self._set_window or self._default_window
-        if self._told_window and self._told_window < window:
-            return ModelLimits(self._told_window, self._set_output, "server")
+        if self._reported_window and self._reported_window < window:
+            return ModelLimits(self._reported_window, self._set_output, "server")
         return ModelLimits(window, self._set_output, "settings" if self._set_window else "default")
 
     async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+        """Ask the editor (`coppice/sample`). Cancelling cancels its request too. Raises ModelError."""
         pieces: list[Delta] = []
 
-        def hear(part: Any) -> None:
+        def on_part(part: Any) -> None:
             piece = _piece(part)
             if piece is not None and on_delta is not None and len(pieces) < _MOST_PIECES:
                 pieces.append(piece)
@@ -118,7 +81,7 @@ class EditorModel:
 
         try:
             async with asyncio.timeout(self._deadlines.total):
-                raw = await self._sample(self._params(request), None if on_delta is None else hear)
+                raw = await self._sample(self._params(request), None if on_delta is None else on_part)
         except TimeoutError:
             waited = f"{self._deadlines.total:g} s"
             raise ModelError(
@@ -131,14 +94,14 @@ class EditorModel:
         result = self._read(raw)
         if result.text and on_delta is not None and not pieces:
             on_delta(Delta("text", result.text))
-        told: dict[str, Any] = {} if result.usage is None else {"usage": result.usage}
+        usage: dict[str, Any] = {} if result.usage is None else {"usage": result.usage}
         calls = result.tool_calls or []
         message = AssistantMessage(
             content=[*([TextContent(text=result.text)] if result.text.strip() else []), *calls],
             provider="editor",
             model=result.model or self._model,
             stop_reason=result.stop_reason or ("toolUse" if calls else "stop"),
-            **told,
+            **usage,
         )
         return ChatAnswer(message)
 
@@ -170,17 +133,17 @@ class EditorModel:
             raise ModelError("The editor's model broke off the answer. Try again.", kind="cut-off")
         return result
 
-    def _failed(self, said: str) -> ModelError:
-        said = redacted(" ".join(said.split()), None)
-        quote = f': "{said[:_LONGEST_QUOTE]}".' if said else "."
-        if is_overflow(None, None, said, self._phrases):
-            self._told_window = told_window(said) or self._told_window
+    def _failed(self, message: str) -> ModelError:
+        message = redacted(" ".join(message[:_LONGEST_MESSAGE].split()), None)
+        quote = f': "{message[:_LONGEST_QUOTE]}".' if message else "."
+        if is_overflow(None, None, message, self._phrases):
+            self._reported_window = reported_window(message) or self._reported_window
             return ModelError(f"The request is too long for the editor's model{quote}", kind="overflow")
         return ModelError(f"The editor's model failed{quote} Try again, or set another model.", kind="server")
 
 
 def _piece(part: Any) -> Delta | None:
-    """What an editor told as a part of its answer; None for what is none."""
+    """A part of the editor's answer; None for what is none."""
     try:
         piece = SamplePiece.model_validate(part)
     except ValidationError:

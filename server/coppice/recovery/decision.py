@@ -1,4 +1,4 @@
-"""What to do when a model request did not fit: compact, truncate, try again, or say why nothing helps.
+"""What to do when a model request did not fit: compact, truncate, try again, or report why nothing helps.
 
 A state machine without side effects. `overflowed` begins a round, and each step it asks for comes back
 through `compacted`, `gave_up_compacting` or `looked_for_results`, until it asks for another try or fails.
@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from coppice.recovery.floor import Floor, View
+from coppice.recovery.truncation import LEAST_CHARS
 
-MOST_COMPACTIONS: Final = 3
+MOST_COMPACTIONS: Final = 3  # for one overflow (guess)
 
 Strategy = Literal["compacted", "truncated"]
 
@@ -24,6 +25,7 @@ class State:
     stuck: bool = False
     why_stuck: str | None = None
     truncated: int = 0
+    left_out: int = 0
     tokens: int = 0
     strategy: Strategy | None = None
 
@@ -42,7 +44,7 @@ class Truncate:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """The request is worth another try. `message` is for a person, where there is something to say."""
+    """The request is worth another try. `message` is for a person, if not empty."""
 
     strategy: Strategy
     message: str | None = None
@@ -50,7 +52,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Nothing more can be done; `message` says why, with numbers, and what a person can do."""
+    """Nothing more can be done; `message` is the reason, with numbers, and what a person can do."""
 
     message: str
 
@@ -84,40 +86,55 @@ def gave_up_compacting(state: State, view: View, floor: Floor, why: str) -> tupl
     return after, _next_step(after, view, floor)
 
 
-def looked_for_results(state: State, view: View, floor: Floor, count: int) -> tuple[State, Decision]:
-    """So many tool results were cut, none where none is too long; `view` is what that left."""
+def looked_for_results(
+    state: State, view: View, floor: Floor, count: int, left_out: int = 0
+) -> tuple[State, Decision]:
+    """`count` tool results were cut, `left_out` of them to nothing; `view` is the view after that."""
     gained = count > 0 and view.tokens < state.tokens
     after = replace(
         state,
         truncated=state.truncated + count,
+        left_out=state.left_out + left_out,
         tokens=view.tokens,
         strategy="truncated" if gained else state.strategy,
     )
     if after.strategy is not None and view.fits(floor):
-        return after, _retry(after.strategy, view, floor)
+        return after, _retry(after, after.strategy, view, floor)
     return after, _failure(after, view, floor)
 
 
 def _next_step(state: State, view: View, floor: Floor) -> Decision:
     if state.strategy is not None and view.tokens <= view.target(floor):
-        return _retry(state.strategy, view, floor)
+        return _retry(state, state.strategy, view, floor)
     if not state.stuck and state.compactions < MOST_COMPACTIONS:
         return Compact(halvings=state.compactions)
     if not state.truncated:
         return Truncate()
     if state.strategy is not None and view.fits(floor):
-        return _retry(state.strategy, view, floor)
+        return _retry(state, state.strategy, view, floor)
     return _failure(state, view, floor)
 
 
-def _retry(strategy: Strategy, view: View, floor: Floor) -> Retry:
-    if floor.total < view.window:
-        return Retry(strategy)
-    return Retry(
-        strategy,
-        f"By the provider's count about {floor.beside:,} of {view.window:,} tokens go to what is sent beside "
-        "the conversation. If the next try fails too, send a shorter system prompt or fewer tools.",
+def left_out_sentence(count: int) -> str | None:
+    """A sentence that not even the smallest result fits, if any were left out."""
+    if not count:
+        return None
+    were = "was" if count == 1 else "were"
+    return (
+        f"{_several(count, 'tool result')} {were} left out altogether: with {LEAST_CHARS:,} characters of "
+        "each the conversation does not fit the window."
     )
+
+
+def _retry(state: State, strategy: Strategy, view: View, floor: Floor) -> Retry:
+    sentences = [left_out_sentence(state.left_out)]
+    if floor.total >= view.window:
+        sentences.append(
+            f"By the provider's count about {floor.overhead_tokens:,} of {view.window:,} tokens go to "
+            "what is sent besides the conversation. If the next try fails too, send a shorter system prompt "
+            "or fewer tools."
+        )
+    return Retry(strategy, " ".join(filter(None, sentences)) or None)
 
 
 def _failure(state: State, view: View, floor: Floor) -> Fail:
@@ -126,13 +143,14 @@ def _failure(state: State, view: View, floor: Floor) -> Fail:
         state.truncated and f"{_several(state.truncated, 'tool result')} cut",
     ]
     done = " and ".join(each for each in tried if each)
-    size = f"{view.tokens + floor.beside:,} tokens against a window of {view.window:,}"
+    size = f"{view.tokens + floor.overhead_tokens:,} tokens against a window of {view.window:,}"
     sentences = [
         f"The conversation does not fit the model: {size}.",
         f"Tried: {done}." if done else "Nothing was changed: nothing could be made shorter.",
+        left_out_sentence(state.left_out) or "",
         state.why_stuck or "",
-        floor.told(view),
-        floor.advice(view),
+        floor.describe(view),
+        floor.suggest(view),
     ]
     return Fail(" ".join(filter(None, sentences)))
 

@@ -4,39 +4,41 @@ from dataclasses import dataclass
 from typing import Final
 
 LEAST_SUMMARY: Final = 200
-"""Tokens that a summary needs to say anything at all."""
+"""Tokens that a summary needs at least (guess)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
     """What neither a compaction nor a truncation takes away, in tokens.
 
-    `beside` is sent beside the view: the system prompt and tools, as far as the provider's count shows
-    more than ours, and a prompt that is yet to come. `pinned` are pinned messages from before the tail.
-    `tail` is the newest message that a cut can stand before with what follows it, each tool result at its
+    `overhead_tokens` is what a request carries besides the view: the system prompt and tools, as far as the
+    provider's count shows more than ours, and a prompt that is yet to come. `pinned` are pinned messages from
+    before the tail.
+    `tail` is the newest message that a cut is possible before, with what follows it, each tool result at its
     shortest. `summary` is the shortest summary of all else, or the one there is where no other can be made.
     """
 
-    beside: int
+    overhead_tokens: int
     pinned: int
     tail: int
     summary: int
 
     @property
     def hard(self) -> int:
-        """What we have counted ourselves; `beside` is only concluded."""
+        """What we have counted ourselves; `overhead_tokens` is only concluded."""
         return self.pinned + self.tail + self.summary
 
     @property
     def total(self) -> int:
-        return self.hard + self.beside
+        """Tokens that no truncation can save, with what is sent besides the conversation."""
+        return self.hard + self.overhead_tokens
 
-    def told(self, view: "View") -> str:
+    def describe(self, view: "View") -> str:
         """The parts with their numbers, largest first, when they alone exceed the window."""
         if self.total < view.window:
             return ""
         parts = {
-            "what is sent beside the conversation (system prompt, tools, prompt)": self.beside,
+            "what is sent besides the conversation (system prompt, tools, prompt)": self.overhead_tokens,
             "pinned messages": self.pinned,
             "the newest message with what follows it": self.tail,
             "the summary": self.summary,
@@ -45,9 +47,9 @@ class Floor:
         named = ", ".join(f"{name} {tokens:,}" for name, tokens in ordered if tokens)
         return f"What has to stay takes {self.total:,} tokens at least: {named}."
 
-    def advice(self, view: "View") -> str:
+    def suggest(self, view: "View") -> str:
         """What a person can do."""
-        largest = max(self.beside, self.pinned, self.tail)
+        largest = max(self.overhead_tokens, self.pinned, self.tail)
         if self.total < view.window:
             first = "Send a shorter system prompt or fewer tools"
         elif largest == self.pinned:
@@ -61,7 +63,7 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The view as it stands: its size by our count, the model's window, and the size to stay within.
+    """The view as it is: its size by our count, the model's window, and the size to stay within.
 
     `threshold` is the window less the reserve. All in tokens.
     """
@@ -71,15 +73,15 @@ class View:
     threshold: int
 
     def target(self, floor: Floor) -> int:
-        """The size at which the view leaves room for the answer and for what is sent beside it."""
-        return self.threshold - self._beside(floor)
+        """The size at which the view leaves room for the answer and for what is sent with it."""
+        return self.threshold - self._overhead_tokens(floor)
 
     def fits(self, floor: Floor) -> bool:
         """Whether the request is smaller than the window."""
-        return self.tokens + self._beside(floor) < self.window
+        return self.tokens + self._overhead_tokens(floor) < self.window
 
-    def _beside(self, floor: Floor) -> int:
+    def _overhead_tokens(self, floor: Floor) -> int:
         """Left out of account where there is no room for it: it is concluded from a provider's count, and
         may be our own counter's error.
         """
-        return floor.beside if floor.total < self.window else 0
+        return floor.overhead_tokens if floor.total < self.window else 0

@@ -1,12 +1,13 @@
 """Whether a failed model request failed because it does not fit the model's window.
 
 A status or a code decides where it can. Then messages that speak of something else are set aside: a limit of
-tokens a minute, an empty account. Last come the words by which providers say it; each line below names
+tokens a minute, an empty account. Last come the words that providers use; each line below names
 whose they are. Providers change them, so users can add phrases of their own (`overflow.phrases`).
 """
 
 import re
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Final
 
 _OVERFLOW_CODES: Final = frozenset(
@@ -39,12 +40,11 @@ _OTHER_CODES: Final = frozenset(
     }
 )
 _OTHER_STATUSES: Final = frozenset({401, 402, 403, 404, 407, 408, 409, 425, 429, 529})
-_TOO_LARGE: Final = 413
 
 _SOMETHING_ELSE: Final = re.compile(
     r"""
       rate.?limit | too\ many\ requests | throttl | overloaded
-    | tokens?\ per\ (?:second|min|hour|day) | requests?\ per\ (?:second|min|hour|day)
+    | \bper[-\ ](?:second|min|hour|day|month) | \b(?:daily|hourly|weekly|monthly)\b
     | \b[TR]P[MD]\b
     | wait\ before\ trying\ again | try\ again\ (?:in|later) | retry\ (?:in|after)\b
     | quota | insufficient\ (?:balance|credit|fund) | credit\ balance | more\ credits | can\ only\ afford
@@ -71,6 +71,7 @@ _PHRASES: Final = re.compile(
     | exceeds?\ the\ available\ context\ size                            # llama.cpp
     | tokens\ \([\d,]+\)\ exceed\ context\ window                        # llama-cpp-python
     | context\ length\ of\ only | greater\ than\ the\ context\ length    # LM Studio
+    | context\ size\ has\ been\ exceeded                                # LM Studio
     | prompt\ too\ long;\ exceeded | input\ length\ exceeds\ the\ context\ length  # Ollama
     | context\ window\ exceeds\ limit                                    # MiniMax
     | exceeded\ model\ token\ limit                                      # Kimi
@@ -83,12 +84,13 @@ _PHRASES: Final = re.compile(
     | input\ length\ [\d,]+\ exceeds\ the\ maximum\ length               # Volcano Engine
     | range\ of\ input\ length\ should\ be                               # DashScope
     | must\ be\ less\ than\ max_seq_len                                  # SiliconFlow
+    | too\ many\ tokens | token\ limit\ exceeded                          # proxies and gateways
     | 4(?:00|13)\ (?:status\ code\ )?\(no\ body\)                        # Cerebras, as SDKs report it
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 
-_TOLD_WINDOWS: Final = tuple(
+_REPORTED_WINDOWS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"maximum (?:context|prompt) length (?:is|of) ([\d,]+)",
@@ -108,23 +110,23 @@ _TOLD_WINDOWS: Final = tuple(
         r"\"?n_ctx\"?\s*[:=]\s*([\d,]+)",
     )
 )
-_SMALLEST_WINDOW: Final = 256
+_SMALLEST_WINDOW: Final = 256  # tokens; a smaller number in an error is no window (guess)
 
 
 def is_overflow(
     status: int | None, code: str | None, message: str, extra_phrases: Sequence[str] = ()
 ) -> bool:
-    """Whether a provider's refusal says that the request is too long for the model.
+    """Whether a provider's refusal means that the request is too long for the model.
 
-    `code` is the provider's own, its `error.code` or `error.type`; `message` is what it says to people.
+    `code` is the provider's own, its `error.code` or `error.type`; `message` is its text for people.
     `extra_phrases` are plain texts, found in any case.
     """
-    told = (code or "").lower()
-    if told in _OVERFLOW_CODES:
+    lowered_code = (code or "").lower()
+    if lowered_code in _OVERFLOW_CODES:
         return True
-    if told in _OTHER_CODES or status in _OTHER_STATUSES or _SOMETHING_ELSE.search(message):
+    if lowered_code in _OTHER_CODES or status in _OTHER_STATUSES or _SOMETHING_ELSE.search(message):
         return False
-    if status == _TOO_LARGE or _PHRASES.search(message):
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or _PHRASES.search(message):
         return True
     lowered = message.lower()
     return any(phrase.lower() in lowered for phrase in extra_phrases if phrase.strip())
@@ -138,9 +140,9 @@ def is_silent_overflow(request_tokens: int, context_window: int) -> bool:
     return request_tokens > context_window
 
 
-def told_window(message: str) -> int | None:
+def reported_window(message: str) -> int | None:
     """The window, in tokens, that an overflow message names; None when it names none."""
-    for pattern in _TOLD_WINDOWS:
+    for pattern in _REPORTED_WINDOWS:
         if found := pattern.search(message):
             window = int(found[1].replace(",", "") or 0)
             return window if window >= _SMALLEST_WINDOW else None

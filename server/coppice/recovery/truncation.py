@@ -1,7 +1,7 @@
 """Tool results too long for the model's window, cut to a length that leaves room for the rest.
 
 A result is cut when it is too long by itself. Where many middling ones are too long together, the oldest
-are cut further, then left out; the newest is never left out. What was cut says how much is missing.
+are cut further, then left out; the newest is never left out. A cut result states how much is missing.
 """
 
 import re
@@ -9,32 +9,49 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from coppice.tokens.counting import CHARS_PER_TOKEN
 from coppice.tree.messages import TextContent, ToolResultMessage, UserContent
 from coppice.tree.view import ViewMessage
 
 RESULT_SHARE: Final = 0.3
-CHARS_PER_TOKEN: Final = 4
+"""Of the window, for one tool result. Pi 0.73.1."""
 MOST_CHARS: Final = 400_000
+"""Characters of one tool result, however large the window is. Pi 0.73.1."""
 LEAST_CHARS: Final = 2_000
+"""Characters of its content that a result keeps when it is cut. Pi 0.73.1, `MIN_KEEP`."""
 _NEWLINE_SHARE: Final = 0.2
-_SUFFIX_ROOM: Final = 80
+"""Of what is kept, the part that may be given up to end at a newline. A guess."""
+_SUFFIX_ROOM: Final = 220
+"""Characters that the suffix takes at most."""
+LEAST_LIMIT: Final = LEAST_CHARS + _SUFFIX_ROOM
+"""The shortest that a result becomes unless it is left out."""
+_LONGEST_ID: Final = 64
+"""Characters of an entry's id that fit the suffix."""
 
-_SUFFIX: Final = re.compile(r"(?:\A|\n\n)\[([0-9,]{1,20}) characters of this tool result were left out\.\]\Z")
+_SUFFIX: Final = re.compile(
+    r"(?:\A|\n\n)\[([0-9,]{1,20}) characters of this tool result were left out\."
+    r"(?: Read them in parts \(an offset and a limit, or by section\)"
+    r"(?: or with history_read \(id ([^\s)\]]{1,64})\))?\.)?\]\Z"
+)
 
 CountTokens = Callable[[ToolResultMessage], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A tool result that stands in a view. A `fixed` one is never cut: a person pinned it, for instance."""
+    """A tool result of a view. A `fixed` one is never cut: a person pinned it, for instance.
+
+    `entry_id` is the entry that keeps the whole result, for the suffix.
+    """
 
     message: ToolResultMessage
     fixed: bool = False
+    entry_id: str | None = None
 
 
 def result_limit(context_window: int) -> int:
-    """The characters that one tool result may have, what is said about missing ones included."""
-    return max(LEAST_CHARS, min(MOST_CHARS, int(RESULT_SHARE * context_window * CHARS_PER_TOKEN)))
+    """The characters that one tool result may have, the suffix about missing ones included."""
+    return max(LEAST_LIMIT, min(MOST_CHARS, int(RESULT_SHARE * context_window * CHARS_PER_TOKEN)))
 
 
 def text_length(message: ToolResultMessage) -> int:
@@ -42,24 +59,30 @@ def text_length(message: ToolResultMessage) -> int:
     return sum(len(block.text) for block in message.content if isinstance(block, TextContent))
 
 
-def truncated(message: ToolResultMessage, limit: int) -> ToolResultMessage:
+def truncated(message: ToolResultMessage, limit: int, entry_id: str | None = None) -> ToolResultMessage:
     """`message` with at most `limit` characters of text; the same object when it has no more.
 
     Its text blocks share the limit by length, images stay. Each block keeps its head, up to a newline where
-    one stands in the last fifth. The last text says how many characters are missing, earlier cuts included.
-    A limit of 0 leaves nothing but that.
+    one is in the last fifth; from `LEAST_LIMIT` on at least `LEAST_CHARS` are kept. The last text states how
+    many characters are missing, earlier cuts included, and how to read them: in the entry `entry_id`, unless
+    an earlier cut named one. A limit of 0 leaves nothing but that.
     """
     if text_length(message) <= max(limit, _SUFFIX_ROOM):
         return message
     texts = [block.text for block in message.content if isinstance(block, TextContent)]
-    texts[-1], missing = _without_suffix(texts[-1])
-    total = sum(map(len, texts))
+    texts[-1], missing, earlier_id = _without_suffix(texts[-1])
     room = max(0, limit - _SUFFIX_ROOM)
-    kept = [_head(text, room * len(text) // total if total else 0) for text in texts]
-    missing += total - sum(map(len, kept))
-    suffix = f"[{missing:,} characters of this tool result were left out.]"
+    kept = _heads(texts, room)
+    missing += sum(map(len, texts)) - sum(map(len, kept))
+    suffix = _suffix(missing, earlier_id or entry_id)
     kept[-1] = f"{kept[-1]}\n\n{suffix}" if kept[-1] else suffix
     return message.model_copy(update={"content": _with_texts(message.content, kept)})
+
+
+def is_left_out(message: ToolResultMessage) -> bool:
+    """Whether a cut has left nothing of the result's text."""
+    texts = [block.text for block in message.content if isinstance(block, TextContent)]
+    return len(texts) == 1 and (found := _SUFFIX.search(texts[0])) is not None and found.start() == 0
 
 
 def plan(
@@ -68,22 +91,22 @@ def plan(
     """The results to put in place of others, by their index in `results`, which are oldest first.
 
     Whatever is longer than `limit` characters is cut to it. While the results are then still `excess`
-    tokens too many together, the oldest are cut to `LEAST_CHARS` one by one, and if that is not enough left
+    tokens too many together, the oldest are cut to `LEAST_LIMIT` one by one, and if that is not enough left
     out one by one, the newest excepted. A cut that would save no token is not made.
     """
     cuts: dict[int, ToolResultMessage] = {}
     free = [index for index, result in enumerate(results) if not result.fixed]
     for index in free:
-        short = truncated(results[index].message, limit)
+        short = truncated(results[index].message, limit, results[index].entry_id)
         if short is not results[index].message:
             cuts[index] = short
             excess -= count_tokens(results[index].message) - count_tokens(short)
-    for smaller, indexes in ((LEAST_CHARS, free), (0, [i for i in free if i != len(results) - 1])):
+    for smaller, indexes in ((LEAST_LIMIT, free), (0, [i for i in free if i != len(results) - 1])):
         for index in indexes:
             if excess <= 0:
                 return cuts
             current = cuts.get(index, results[index].message)
-            short = truncated(current, smaller)
+            short = truncated(current, smaller, results[index].entry_id)
             saved = count_tokens(current) - count_tokens(short)
             if saved > 0:
                 cuts[index] = short
@@ -99,13 +122,13 @@ def truncated_view(
     count_tokens: CountTokens,
     pinned: frozenset[str] = frozenset(),
 ) -> list[ViewMessage]:
-    """`view` with its tool results cut as `plan` says, before it is sent; nothing is stored.
+    """`view` with its tool results cut by `plan`, before it is sent; nothing is stored.
 
     Results of the entries in `pinned` stay whole.
     """
     places = [place for place, item in enumerate(view) if isinstance(item.message, ToolResultMessage)]
     results = [
-        Candidate(item.message, fixed=item.entry_id in pinned)
+        Candidate(item.message, fixed=item.entry_id in pinned, entry_id=item.entry_id)
         for item in view
         if isinstance(item.message, ToolResultMessage)
     ]
@@ -114,15 +137,38 @@ def truncated_view(
     return [ViewMessage(item.entry_id, shorter.get(place, item.message)) for place, item in enumerate(view)]
 
 
-def _without_suffix(text: str) -> tuple[str, int]:
+def _suffix(missing: int, entry_id: str | None) -> str:
+    how = "in parts (an offset and a limit, or by section)"
+    if entry_id is not None and len(entry_id) <= _LONGEST_ID and not re.search(r"[\s)\]]", entry_id):
+        how += f" or with history_read (id {entry_id})"
+    return f"[{missing:,} characters of this tool result were left out. Read them {how}.]"
+
+
+def _without_suffix(text: str) -> tuple[str, int, str | None]:
+    """The text without the suffix of an earlier cut, what that left out, and the entry that it names."""
     found = _SUFFIX.search(text)
     if found is None:
-        return text, 0
-    return text[: found.start()], int(found[1].replace(",", "") or 0)
+        return text, 0, None
+    return text[: found.start()], int(found[1].replace(",", "") or 0), found[2]
+
+
+def _heads(texts: Sequence[str], room: int) -> list[str]:
+    """The heads of `texts`, which share `room` characters by length."""
+    total = sum(map(len, texts))
+    shares = [room * len(text) // total if total else 0 for text in texts]
+    left = min(room, total) - sum(shares)
+    for index, text in enumerate(texts):
+        more = min(left, len(text) - shares[index])
+        shares[index] += more
+        left -= more
+    heads = [_head(text, share) for text, share in zip(texts, shares, strict=True)]
+    if room >= LEAST_CHARS > sum(map(len, heads)):
+        return [text[:share] for text, share in zip(texts, shares, strict=True)]
+    return heads
 
 
 def _head(text: str, room: int) -> str:
-    """The first `room` characters of `text`, or fewer, up to the newline that stands nearest before there."""
+    """The first `room` characters of `text`, or fewer, up to the newline that is nearest before there."""
     if len(text) <= room:
         return text
     newline = text.rfind("\n", room - int(_NEWLINE_SHARE * room), room + 1)

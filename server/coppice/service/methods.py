@@ -1,250 +1,84 @@
-"""The methods of the protocol: what each takes, gives and calls."""
+"""The work of each method of the protocol."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, TypeVar
 
-from coppice.service.jobs import Progress
-from coppice.service.messages import compaction, conversations, navigation, prompt, recovery, trees, usage
-from coppice.service.messages.base import WireModel
+from coppice.protocol import methods
+from coppice.protocol.base import ConversationParams, LongParams, WireModel
+from coppice.protocol.methods import LongMethod, Method
+from coppice.service.core.jobs import Progress
 from coppice.service.service import Service
 
-Work = Callable[[Service, Any, Progress], Awaitable[Any]]
+Params = TypeVar("Params", bound=WireModel)
+LongRunningParams = TypeVar("LongRunningParams", bound=LongParams)
+Result = TypeVar("Result", bound=WireModel)
 
 
-@dataclass(frozen=True)
-class Method:
-    """A `long` one tells its progress. `partial_result` is the type of what its `partialResultToken` is told.
+class Dispatcher:
+    """Calls the use case of a method. mypy holds that it takes the method's params and gives its result."""
 
-    One that `looks` at files, or that `opens` its conversation, finds all file events stored that came
-    before it. What is opened is the active conversation of its workspace from then on.
-    """
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self._work: dict[str, Callable[[Any, Progress], Awaitable[Any]]] = {}
+        self.bind_short(methods.CREATE, service.conversations.create)
+        self.bind_short(methods.LIST, service.conversations.list_all)
+        self.bind_short(methods.GET, service.conversations.get)
+        self.bind_short(methods.RENAME, service.conversations.rename)
+        self.bind_short(methods.DELETE, service.conversations.delete)
+        self.bind(methods.IMPORT, service.portability.import_)
+        self.bind(methods.EXPORT, service.portability.export)
+        self.bind(methods.SEARCH, service.searching.search)
+        self.bind(methods.RECALL, service.recall.recall)
+        self.bind_short(methods.HISTORY_TOOLS, service.history_tools.definitions)
+        self.bind(methods.CALL_HISTORY_TOOL, service.history_tools.call)
+        self.bind(methods.FORK, service.forking.fork)
+        self.bind_short(methods.APPEND, service.trees.append)
+        self.bind_short(methods.ENTRIES, service.trees.entries)
+        self.bind_short(methods.TREE, service.trees.tree)
+        self.bind_short(methods.OUTLINE, service.outlines.outline)
+        self.bind_short(methods.BRANCH_END, service.outlines.branch_end)
+        self.bind_short(methods.CONTEXT, service.views.context)
+        self.bind_short(methods.USAGE, service.views.usage)
+        self.bind_short(methods.LEDGER, service.ledger.ledger)
+        self.bind_short(methods.FILES, service.views.files)
+        self.bind_short(methods.LABEL, service.marking.label)
+        self.bind_short(methods.PIN, service.marking.pin)
+        self.bind_short(methods.COMPACT_PREVIEW, service.compacting.preview)
+        self.bind(methods.COMPACT, service.compacting.compact)
+        self.bind(methods.UNDO_COMPACTION, service.undoing.undo_compaction)
+        self.bind_short(methods.NAVIGATE_PREVIEW, service.navigating.preview)
+        self.bind(methods.NAVIGATE, service.navigating.navigate)
+        self.bind(methods.SUMMARIZE, service.spans.summarize)
+        self.bind(methods.PREPARE_PROMPT, service.thresholds.prepare_prompt)
+        self.bind(methods.RECOVER, service.recovering.recover)
+        self.bind_short(methods.TRUNCATE_TOOL_RESULTS, service.truncating.truncate)
+        self.bind_short(methods.BEGIN_TURN, service.turns.begin)
+        self.bind_short(methods.END_TURN, service.turns.end)
+        self.bind(methods.PROMPT, service.slash_commands.prompt)
+        self.bind_short(methods.MODEL, service.prompting.model)
+        self.bind_short(methods.CANCEL, service.compacting.cancel)
 
-    name: str
-    params: type[WireModel]
-    result: type[WireModel]
-    work: Work
-    long: bool = False
-    partial_result: Any = None
-    looks: bool = False
-    opens: bool = False
+    def bind(
+        self,
+        method: LongMethod[LongRunningParams, Result],
+        work: Callable[[LongRunningParams, Progress], Awaitable[Result]],
+    ) -> None:
+        """Have `work` carry out `method`."""
+        self._work[method.name] = work
 
-    async def call(self, service: Service, params: Any, progress: Progress) -> WireModel:
-        """The result. Raises CoppiceError and can be cancelled."""
-        if self.looks or self.opens:
-            await service.tracking.record()
-        if self.opens:
-            await service.tracking.open(params.conversation_id)
-        result: WireModel = await self.work(service, params, progress)
+    def bound(self) -> frozenset[str]:
+        """The names of the methods that can be called."""
+        return frozenset(self._work)
+
+    async def call(self, method: Method[Params, Result], params: Params, progress: Progress) -> Result:
+        """The method's result. Raises CoppiceError; can be cancelled."""
+        if method.flush_file_events or method.activates_conversation:
+            await self.service.tracking.record()
+        if method.activates_conversation and isinstance(params, ConversationParams):
+            await self.service.tracking.open(params.conversation_id)
+        result: Result = await self._work[method.name](params, progress)
         return result
 
-
-_ALL: Final = (
-    Method(
-        "coppice/conversation/create",
-        conversations.CreateParams,
-        conversations.ConversationResult,
-        lambda service, params, _: service.conversations.create(params),
-    ),
-    Method(
-        "coppice/conversation/list",
-        conversations.ListParams,
-        conversations.ListResult,
-        lambda service, params, _: service.conversations.list_all(params),
-    ),
-    Method(
-        "coppice/conversation/get",
-        conversations.GetParams,
-        conversations.GetResult,
-        lambda service, params, _: service.conversations.get(params),
-        opens=True,
-    ),
-    Method(
-        "coppice/conversation/rename",
-        conversations.RenameParams,
-        conversations.ConversationResult,
-        lambda service, params, _: service.conversations.rename(params),
-    ),
-    Method(
-        "coppice/conversation/delete",
-        conversations.DeleteParams,
-        conversations.DeleteResult,
-        lambda service, params, _: service.conversations.delete(params),
-    ),
-    Method(
-        "coppice/conversation/import",
-        conversations.ImportParams,
-        conversations.ImportResult,
-        lambda service, params, _: service.portability.import_(params),
-    ),
-    Method(
-        "coppice/conversation/export",
-        conversations.ExportParams,
-        conversations.ExportResult,
-        lambda service, params, _: service.portability.export(params),
-        looks=True,
-    ),
-    Method(
-        "coppice/conversation/search",
-        navigation.SearchParams,
-        navigation.SearchResult,
-        lambda service, params, _: service.searching.search(params),
-    ),
-    Method(
-        "coppice/append",
-        trees.AppendParams,
-        trees.AppendResult,
-        lambda service, params, _: service.trees.append(params),
-        opens=True,
-    ),
-    Method(
-        "coppice/entries",
-        trees.EntriesParams,
-        trees.EntriesResult,
-        lambda service, params, _: service.trees.entries(params),
-    ),
-    Method(
-        "coppice/tree",
-        trees.TreeParams,
-        trees.TreeResult,
-        lambda service, params, _: service.trees.tree(params),
-    ),
-    Method(
-        "coppice/context",
-        trees.ContextParams,
-        trees.ContextResult,
-        lambda service, params, _: service.views.context(params),
-    ),
-    Method(
-        "coppice/usage",
-        usage.UsageParams,
-        usage.UsageState,
-        lambda service, params, _: service.views.usage(params),
-    ),
-    Method(
-        "coppice/files",
-        trees.FilesParams,
-        trees.FilesResult,
-        lambda service, params, _: service.views.files(params),
-        looks=True,
-    ),
-    Method(
-        "coppice/compactPreview",
-        compaction.CompactPreviewParams,
-        compaction.CompactPreviewResult,
-        lambda service, params, _: service.compacting.preview(params),
-        looks=True,
-    ),
-    Method(
-        "coppice/compact",
-        compaction.CompactParams,
-        compaction.CompactResult,
-        lambda service, params, progress: service.compacting.compact(params, progress),
-        long=True,
-        looks=True,
-    ),
-    Method(
-        "coppice/undoCompaction",
-        navigation.UndoCompactionParams,
-        navigation.UndoCompactionResult,
-        lambda service, params, _: service.undoing.undo_compaction(params),
-        looks=True,
-    ),
-    Method(
-        "coppice/navigatePreview",
-        navigation.NavigatePreviewParams,
-        navigation.NavigatePreviewResult,
-        lambda service, params, _: service.navigating.preview(params),
-        looks=True,
-    ),
-    Method(
-        "coppice/navigate",
-        navigation.NavigateParams,
-        navigation.NavigateResult,
-        lambda service, params, progress: service.navigating.navigate(params, progress),
-        long=True,
-        opens=True,
-    ),
-    Method(
-        "coppice/summarize",
-        navigation.SummarizeParams,
-        navigation.SummarizeResult,
-        lambda service, params, progress: service.spans.summarize(params, progress),
-        long=True,
-        looks=True,
-    ),
-    Method(
-        "coppice/label",
-        navigation.LabelParams,
-        navigation.LabelResult,
-        lambda service, params, _: service.marking.label(params),
-    ),
-    Method(
-        "coppice/pin",
-        navigation.PinParams,
-        navigation.PinResult,
-        lambda service, params, _: service.marking.pin(params),
-    ),
-    Method(
-        "coppice/conversation/fork",
-        navigation.ForkParams,
-        navigation.ForkResult,
-        lambda service, params, _: service.forking.fork(params),
-        long=True,
-        looks=True,
-    ),
-    Method(
-        "coppice/preparePrompt",
-        recovery.PreparePromptParams,
-        recovery.PreparePromptResult,
-        lambda service, params, progress: service.thresholds.prepare_prompt(params, progress),
-        long=True,
-        opens=True,
-    ),
-    Method(
-        "coppice/recover",
-        recovery.RecoverParams,
-        recovery.RecoverResult,
-        lambda service, params, progress: service.recovering.recover(params, progress),
-        long=True,
-        looks=True,
-    ),
-    Method(
-        "coppice/truncateToolResults",
-        recovery.TruncateToolResultsParams,
-        recovery.TruncateToolResultsResult,
-        lambda service, params, _: service.truncating.truncate(params),
-        looks=True,
-    ),
-    Method(
-        "coppice/turn/begin",
-        recovery.TurnParams,
-        recovery.TurnResult,
-        lambda service, params, _: service.turns.begin(params),
-        opens=True,
-    ),
-    Method(
-        "coppice/turn/end",
-        recovery.TurnParams,
-        recovery.TurnResult,
-        lambda service, params, _: service.turns.end(params),
-        looks=True,
-    ),
-    Method(
-        "coppice/prompt",
-        prompt.PromptParams,
-        prompt.PromptResult,
-        lambda service, params, progress: service.prompting.prompt(params, progress),
-        long=True,
-        partial_result=prompt.PromptUpdate,
-        opens=True,
-    ),
-    Method(
-        "coppice/cancel",
-        compaction.CancelParams,
-        compaction.CancelResult,
-        lambda service, params, _: service.compacting.cancel(params),
-    ),
-)
-
-METHODS: Final[dict[str, Method]] = {method.name: method for method in _ALL}
+    def bind_short(self, method: Method[Params, Result], work: Callable[[Params], Awaitable[Result]]) -> None:
+        """Have `work` carry out `method`, which reports no progress."""
+        self._work[method.name] = lambda params, _progress: work(params)

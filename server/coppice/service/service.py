@@ -6,110 +6,128 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from coppice.compaction.summarizer import Summarizer
-from coppice.errors import CoppiceError
-from coppice.service.compacting import Compacting
-from coppice.service.context import CHANGED, Context, Emit
-from coppice.service.conversations import Conversations
-from coppice.service.documents import Documents
-from coppice.service.forking import Forking
-from coppice.service.hooks import Hooks
-from coppice.service.marking import Marking
-from coppice.service.messages.events import ConversationChanged
-from coppice.service.navigating import Navigating
-from coppice.service.plugins import Plugins, installed_plugins
-from coppice.service.portability import Portability
-from coppice.service.prompting import Prompting
-from coppice.service.recovering import Recovering
-from coppice.service.searching import Searching
-from coppice.service.server_requests import Ask
-from coppice.service.settings_source import SettingsSource
-from coppice.service.spans import Spans
-from coppice.service.stores import Stores
-from coppice.service.summarizers import Summarizers
-from coppice.service.thresholds import Thresholds
-from coppice.service.tracking import Tracking
-from coppice.service.trees import Trees
-from coppice.service.truncating import Truncating
-from coppice.service.turns import Turns
-from coppice.service.undoing import Undoing
-from coppice.service.views import Views
+from coppice.errors import CoppiceError, UnknownConversationError
+from coppice.protocol.events import ConversationChanged
+from coppice.protocol.notifications import CONVERSATION_CHANGED
+from coppice.protocol.server_requests import ClientPort, NoClient
+from coppice.service.branches.forking import Forking
+from coppice.service.branches.marking import Marking
+from coppice.service.branches.navigating import Navigating
+from coppice.service.branches.summarize_span import Spans
+from coppice.service.branches.undoing import Undoing
+from coppice.service.compaction.compacting import Compacting
+from coppice.service.conversations.conversations import Conversations
+from coppice.service.conversations.outlines import Outlines
+from coppice.service.conversations.portability import Portability
+from coppice.service.conversations.searching import Searching
+from coppice.service.conversations.trees import Trees
+from coppice.service.core.client_turns import Turns
+from coppice.service.core.context import Context
+from coppice.service.core.settings_source import SettingsSource
+from coppice.service.core.stores import Stores
+from coppice.service.core.summarizers import Summarizers
+from coppice.service.core.workers import run_long, run_read
+from coppice.service.files.tracking import Tracking
+from coppice.service.history.recall import Recall
+from coppice.service.history.tools import HistoryTools
+from coppice.service.hooks.hooks import Hooks
+from coppice.service.hooks.plugins import Plugins, installed_plugins
+from coppice.service.recovery.recovering import Recovering
+from coppice.service.recovery.thresholds import Thresholds
+from coppice.service.recovery.truncating import Truncating
+from coppice.service.turns.prompting import Prompting
+from coppice.service.turns.slash_commands import SlashCommands
+from coppice.service.views.documents import Documents
+from coppice.service.views.ledger import LedgerView
+from coppice.service.views.views import Views
+from coppice.service.window.usage import usage_state
+from coppice.store.records import StoredChange
 
-WATCH_SECONDS: Final = 0.25
+WATCH_SECONDS: Final = 0.25  # seconds between two looks for changes of other servers (guess)
 
 
 class Service:
     """Everything Coppice does for one client, whatever protocol the client speaks.
 
-    `emit(method, params)` is called on the event loop for every notification. `settings` default to those
-    of the user's files and the environment; `summarizer` stands in for the ones that the settings name.
-    `ask` sends a request to a client that answers `coppice/abortTurn`. `plugins` default to the extensions
-    that are installed in the server's environment.
+    `settings` default to those of the user's files and the environment; `summarizer` replaces the ones that
+    the settings name. `plugins` default to the extensions that are installed in the server's environment.
     """
 
     def __init__(
         self,
+        client: ClientPort | None = None,
         *,
-        emit: Emit,
         summarizer: Summarizer | None = None,
         settings: SettingsSource | None = None,
-        ask: Ask | None = None,
         plugins: Plugins | None = None,
     ) -> None:
+        client = client or NoClient()
         self.settings = settings or SettingsSource()
         self.stores = Stores(self.settings)
-        self.summarizers = Summarizers(summarizer)
-        self.hooks = Hooks(plugins or Plugins())
+        self.summarizers = Summarizers(client, summarizer)
+        self.hooks = Hooks(plugins or Plugins(), client)
         self._plugins = plugins
-        self._context = Context(self.stores, self.settings, emit, self.summarizers, self.hooks)
-        self._beside: list[asyncio.Task[None]] = []
+        self._context = Context(self.stores, self.settings, client, self.summarizers, self.hooks)
+        self._background: list[asyncio.Task[None]] = []
         self.tracking = Tracking(self._context)
         self._context.before_writing.append(self.tracking.record)
-        self.conversations = Conversations(self._context, self.tracking)
+        self.turns = Turns(self._context)
+        self.conversations = Conversations(self._context, self.tracking, self.turns)
         self.trees = Trees(self._context)
+        self.outlines = Outlines(self._context)
         self.views = Views(self._context)
-        self.turns = Turns(self._context, ask)
         self.compacting = Compacting(self._context, self.turns)
-        self.truncating = Truncating(self._context)
+        self.truncating = Truncating(self._context, self.turns)
         self.thresholds = Thresholds(self._context, self.compacting)
         self.recovering = Recovering(self._context, self.compacting, self.truncating, self.turns)
-        self.prompting = Prompting(self._context, self.trees, self.thresholds, self.recovering, self.turns)
+        self.ledger = LedgerView(self._context)
+        self.recall = Recall(self._context)
+        self.history_tools = HistoryTools(self.recall)
+        self.prompting = Prompting(
+            self._context, self.trees, self.thresholds, self.recovering, self.turns, self.history_tools
+        )
+        self.slash_commands = SlashCommands(self.prompting, self.compacting, self.views)
         self.portability = Portability(self._context)
         self.documents = Documents(self._context)
-        self.navigating = Navigating(self._context)
+        self.navigating = Navigating(self._context, self.turns)
         self.spans = Spans(self._context)
         self.forking = Forking(self._context)
         self.marking = Marking(self._context)
-        self.undoing = Undoing(self._context)
+        self.undoing = Undoing(self._context, self.turns)
         self.searching = Searching(self._context)
 
     async def start(self, workspace_folders: list[str], client_settings: Mapping[str, Any]) -> list[str]:
         """Begins to serve; a sentence for each setting that was passed over. Opens no store yet."""
         self.stores.set_folders(workspace_folders)
         if self._plugins is None:
-            self.hooks.plugins = await asyncio.to_thread(installed_plugins)
-        self._beside = [
+            self.hooks.plugins = await run_read(installed_plugins)
+        self._background = [
             asyncio.create_task(self._watch()),
             asyncio.create_task(self.tracking.keep_recording()),
         ]
         return [*self.hooks.plugins.problems, *await self.set_client_settings(client_settings)]
 
     async def set_workspace_folders(self, uris: list[str]) -> None:
+        """Change the open folders; file events of closed ones are no longer recorded."""
         self.tracking.close_folders(set(self.stores.folders) - set(uris))
         self.stores.set_folders(uris)
 
     async def set_client_settings(self, settings: Mapping[str, Any]) -> list[str]:
+        """Replace the settings that the editor gives; a sentence for each value that was ignored."""
         self.settings.editor = dict(settings)
-        return await asyncio.to_thread(self._problems)
+        return await run_read(self._problems)
 
     async def close(self) -> None:
         """Stops what runs, writing nothing of it, records the last file events and closes the stores."""
-        for task in self._beside:
+        for task in self._background:
             task.cancel()
-        await asyncio.gather(*self._beside, return_exceptions=True)
+        await asyncio.gather(*self._background, return_exceptions=True)
         await self._context.jobs.close()
+        await self.turns.shared.close()
         await self.prompting.close()
+        await self.hooks.close()
         await self.tracking.settle()
-        await asyncio.to_thread(self.stores.close)
+        await run_long(self.stores.close)
 
     def _problems(self) -> list[str]:
         found: dict[str, None] = {}
@@ -119,19 +137,30 @@ class Service:
         return list(found)
 
     async def _watch(self) -> None:
-        """Tells the client what other servers did on its stores."""
+        """Notifies the client of what other servers did on its stores."""
+        reported: set[str] = set()
         while True:
             await asyncio.sleep(WATCH_SECONDS)
-            for store in self.stores.opened():
+            for problem in [each for each in self.stores.problems if each not in reported]:
+                reported.add(problem)
+                self._context.client.show(problem)
+            for store in await run_read(self.stores.watched):
                 with contextlib.suppress(CoppiceError):
-                    for change in await asyncio.to_thread(store.changes):
-                        self._context.emit(
-                            CHANGED,
-                            ConversationChanged.model_validate(
-                                {
-                                    "conversationId": change.conversation_id,
-                                    "leafId": change.leaf_id,
-                                    "changes": change.kinds,
-                                }
-                            ),
-                        )
+                    for change in await run_read(store.changes):
+                        await self._report(change)
+            with contextlib.suppress(CoppiceError):
+                await self.turns.shared.follow()
+
+    async def _report(self, change: StoredChange) -> None:
+        """Notifies the client of what another server did: first what it stored, then what its turn does."""
+        conversation_id = change.conversation_id
+        kinds = [kind for kind in change.kinds if kind != "turn"]
+        if kinds:
+            changed = {"conversationId": conversation_id, "leafId": change.leaf_id, "changes": kinds}
+            self._context.emit(CONVERSATION_CHANGED, ConversationChanged.model_validate(changed))
+        with contextlib.suppress(UnknownConversationError):
+            if "leaf" in kinds:
+                path = await run_read(self._context.path, conversation_id)
+                self._context.announce_usage(conversation_id, await run_read(usage_state, path))
+            if len(kinds) < len(change.kinds):
+                await self.turns.shared.noticed(conversation_id)

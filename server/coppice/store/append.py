@@ -7,16 +7,16 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, select, update
 
 from coppice.errors import IdConflictError, StaleLeafError
-from coppice.store.bodies import body_of, same_body, storable
 from coppice.store.changes import record_change
 from coppice.store.engine import Database
+from coppice.store.entry_json import body_of, same_body, storable
+from coppice.store.entry_writer import EntryWriter
 from coppice.store.paths import END_COLUMNS, path_end, unknown_conversation, unknown_entry
-from coppice.store.placing import Placement
 from coppice.store.records import LEAF, Appended, EntryRef, NewRecord, PathEnd
 from coppice.store.schema import CONVERSATION, ENTRY_TABLE
 from coppice.tree.entries import METADATA_TYPES
 
-_IDS_A_QUERY: Final = 500
+_IDS_A_QUERY: Final = 500  # parameters; SQLite allowed 999 before 3.32
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class OpenConversation:
 
     @property
     def leaf_id(self) -> str | None:
+        """The leaf's id; None in an empty conversation."""
         return None if self.leaf is None else self.leaf.id
 
 
@@ -44,26 +45,27 @@ def append(
     expected_leaf_id: EntryRef | None,
     modified_at: str,
 ) -> Appended:
+    """Appends `records` after `parent_id`, or after the leaf. Records that are stored already are skipped."""
     conversation = open_conversation(connection, conversation_id)
     fresh, known = sort_out(connection, conversation.key, conversation_id, records)
     entry_ids = [record.entry.id for record in records]
     if not fresh:
         return Appended(entry_ids, [], conversation.leaf_id, leaf_moved=False)
     _check_leaf(conversation, expected_leaf_id)
-    placement = Placement(database, connection, conversation.key, conversation_id)
-    placement.reserve(len(fresh))
-    position = _parent(placement, conversation, parent_id)
+    entry_writer = EntryWriter(database, connection, conversation.key, conversation_id)
+    entry_writer.reserve(len(fresh))
+    position = _parent(entry_writer, conversation, parent_id)
     leaf = conversation.leaf
     for record in _once_each(records):
         entry = record.entry
         metadata = entry.type in METADATA_TYPES
         if entry.id in fresh:
-            placed = placement.place(record, fresh[entry.id], position, beside=metadata)
+            placed = entry_writer.place(record, fresh[entry.id], position, annotation=metadata)
             if not metadata:
                 leaf = position = placed
-        elif not metadata and not placement.on_path(known[entry.id], position):
+        elif not metadata and not entry_writer.on_path(known[entry.id], position):
             position = known[entry.id]
-    placement.flush()
+    entry_writer.flush()
     moved = leaf is not conversation.leaf
     counted = {
         "open": conversation.key,
@@ -72,8 +74,8 @@ def append(
         "stored": len(fresh),
     }
     connection.execute(_COUNT, counted)
-    _update_summary(connection, conversation, placement)
-    kinds = placement.kinds | ({"leaf"} if moved else set())
+    _update_summary(connection, conversation, entry_writer)
+    kinds = entry_writer.kinds | ({"leaf"} if moved else set())
     record_change(database, connection, origin, conversation_id, kinds)
     return Appended(entry_ids, list(fresh), None if leaf is None else leaf.id, leaf_moved=moved)
 
@@ -91,8 +93,8 @@ def set_leaf(
     """Moves the leaf; false when it was there already."""
     conversation = open_conversation(connection, conversation_id)
     _check_leaf(conversation, expected_leaf_id)
-    placement = Placement(database, connection, conversation.key, conversation_id)
-    leaf = None if entry_id is None else _parent(placement, conversation, entry_id)
+    entry_writer = EntryWriter(database, connection, conversation.key, conversation_id)
+    leaf = None if entry_id is None else _parent(entry_writer, conversation, entry_id)
     if entry_id == conversation.leaf_id:
         return False
     values = {"open": conversation.key, "leaf_key": None if leaf is None else leaf.key}
@@ -102,6 +104,7 @@ def set_leaf(
 
 
 def open_conversation(connection: Connection, conversation_id: str) -> OpenConversation:
+    """The conversation's row and leaf, locked for this transaction. Raises UnknownConversationError."""
     row = connection.execute(_OPEN, {"id": storable(conversation_id)}).one_or_none()
     if row is None:
         raise unknown_conversation(conversation_id)
@@ -117,7 +120,7 @@ def sort_out(
     """Which records are new, with their bodies, and which are stored already.
 
     Raises:
-        IdConflictError: an id stands for other content already, in the store or in this very call.
+        IdConflictError: an id is in use for other content, in the store or in this call.
     """
     bodies: dict[str, tuple[str, str]] = {}
     for record in records:
@@ -149,11 +152,11 @@ def _check_leaf(conversation: OpenConversation, expected: EntryRef | None) -> No
 
 
 def _parent(
-    placement: Placement, conversation: OpenConversation, parent_id: EntryRef | None
+    entry_writer: EntryWriter, conversation: OpenConversation, parent_id: EntryRef | None
 ) -> PathEnd | None:
     if not isinstance(parent_id, str):
         return None if parent_id is None else conversation.leaf
-    parent = placement.find(parent_id)
+    parent = entry_writer.find(parent_id)
     if parent is None:
         raise unknown_entry(parent_id)
     return parent
@@ -166,11 +169,13 @@ def _once_each(records: Iterable[NewRecord]) -> Iterable[NewRecord]:
     return first.values()
 
 
-def _update_summary(connection: Connection, conversation: OpenConversation, placement: Placement) -> None:
+def _update_summary(
+    connection: Connection, conversation: OpenConversation, entry_writer: EntryWriter
+) -> None:
     """What the list of conversations shows of the new entries."""
-    if placement.first_message is not None and not conversation.has_first_message:
-        connection.execute(_UPDATE, {"open": conversation.key, "first_message": placement.first_message})
-    for name in placement.names:
+    if entry_writer.first_message is not None and not conversation.has_first_message:
+        connection.execute(_UPDATE, {"open": conversation.key, "first_message": entry_writer.first_message})
+    for name in entry_writer.names:
         connection.execute(_UPDATE, {"open": conversation.key, "name": name})
 
 

@@ -1,4 +1,4 @@
-"""What servers that share a store tell each other: a short log of who changed which conversation."""
+"""The change log of a store: which server changed which conversation, for the others that share it."""
 
 import time
 from collections.abc import Iterable
@@ -10,15 +10,15 @@ from coppice.store.engine import Database
 from coppice.store.records import StoredChange
 from coppice.store.schema import CHANGE, CONVERSATION, ENTRY_TABLE
 
-KEPT_CHANGES: Final = 10_000
-KEPT_SECONDS: Final = 3600
-_PRUNE_EVERY: Final = 512
+KEPT_CHANGES: Final = 10_000  # rows of the log (guess)
+KEPT_SECONDS: Final = 3600  # seconds; no server is without a look for longer (guess)
+_PRUNE_EVERY: Final = 512  # changes between two prunings (guess)
 
 
 def record_change(
     database: Database, connection: Connection, origin: str, conversation_id: str, kinds: Iterable[str]
 ) -> None:
-    """Tells the other servers; the last statement of the transaction that makes the change."""
+    """Records and announces a change; the last statement of the transaction that makes it."""
     now = int(time.time())
     database.announce_change(connection)
     values = {
@@ -33,7 +33,7 @@ def record_change(
 
 
 def last_change(connection: Connection) -> int:
-    """The key of the newest change there is; 0 when there is none."""
+    """The key of the newest change; 0 if there is none."""
     return connection.execute(_LAST).scalar() or 0
 
 

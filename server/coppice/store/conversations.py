@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, and_, bindparam, insert, or_, select, update
 
 from coppice.errors import IdConflictError, UnknownEntryError
-from coppice.store.bodies import showable, storable
+from coppice.store.entry_json import showable, storable
 from coppice.store.location import canonical_uri
 from coppice.store.paths import unknown_conversation
 from coppice.store.records import ConversationRecord, NewConversation
@@ -40,11 +40,13 @@ def insert_conversation(
 
 
 def check_id_is_free(connection: Connection, conversation_id: str) -> None:
+    """Raises IdConflictError where a conversation of this id exists."""
     if connection.execute(_ID, {"id": storable(conversation_id)}).scalar() is not None:
         raise IdConflictError("There is a conversation of this id already.", conversationId=conversation_id)
 
 
 def conversation(connection: Connection, conversation_id: str) -> ConversationRecord:
+    """One conversation. Raises UnknownConversationError."""
     row = connection.execute(_BY_ID, {"id": storable(conversation_id)}).one_or_none()
     if row is None:
         raise unknown_conversation(conversation_id)
@@ -90,11 +92,11 @@ def _record(row: Any) -> ConversationRecord:
         first_message=row.first_message,
         parent_conversation_id=row.parent_conversation_id,
         source=None if row.source is None else json.loads(row.source),
-        cursor=_cursor_behind(row),
+        cursor=_cursor_after(row),
     )
 
 
-def _cursor_behind(row: Any) -> str:
+def _cursor_after(row: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps([row.modified_at, row.key]).encode()).decode()
 
 

@@ -1,7 +1,7 @@
-"""What the rest of the room asks of a database.
+"""The interface of a database to the rest of the package.
 
-Everything that SQLite and PostgreSQL do differently is a method of `Database`, told in sqlite.py and
-postgres.py; the rest of the room is portable SQL.
+Everything that SQLite and PostgreSQL do differently is a method of `Database`, implemented in sqlite.py
+and postgres.py; the rest of the package is portable SQL.
 """
 
 from abc import ABC, abstractmethod
@@ -10,11 +10,12 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Table
+from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Table, select
 
 from coppice.errors import StorageFailedError
-from coppice.store.failures import translated
-from coppice.store.words import Term
+from coppice.store.errors import translated
+from coppice.store.schema import VERSION_TABLE
+from coppice.store.tokenize import Term
 
 BEGIN: Final = "coppice_begin"
 """The execution option with the statement that begins a transaction, where the driver does not."""
@@ -45,6 +46,11 @@ class Database(ABC):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._closed = False
+        self._version: int | None = None
+
+    def keep_to(self, version: int) -> None:
+        """Refuses writes from now on while the schema is not of this version: another Coppice changed it."""
+        self._version = version
 
     def read(self, work: Work[T]) -> T:
         """What `work` reads from one state of the store."""
@@ -60,9 +66,16 @@ class Database(ABC):
         with self.writing() as connection:
             return work(connection)
 
+    def write_deletion(self, work: Work[T]) -> T:
+        """Like `write`, for work that frees space: it may use what is reserved for a full disk."""
+        return self.write(work)
+
+    def shrink(self, stop: Callable[[], bool]) -> None:  # noqa: B027
+        """Gives the space of what was deleted back to the disk, in short steps until `stop()`."""
+
     @abstractmethod
-    def prepare(self) -> None:
-        """Makes an empty database where there is none. Refuses, untouched, what is no Coppice store."""
+    def prepare(self, make: "MakeSchema") -> None:
+        """Makes a database with `make` where there is none. Refuses, untouched, what is no Coppice store."""
 
     @abstractmethod
     def settle(self) -> None:
@@ -78,7 +91,7 @@ class Database(ABC):
 
     @abstractmethod
     def order_migrations(self, connection: Connection) -> None:
-        """From here to the end of the transaction nobody else changes the schema."""
+        """Until the end of the transaction no other one can change the schema."""
 
     @abstractmethod
     def reserve_keys(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
@@ -86,9 +99,9 @@ class Database(ABC):
 
     @abstractmethod
     def announce_change(self, connection: Connection) -> None:
-        """Tells other servers once this is committed.
+        """Notifies other servers when this transaction is committed.
 
-        From here to the end of the transaction nobody else makes a row of the change table.
+        Until the end of the transaction no other one can insert into the change table.
         """
 
     @abstractmethod
@@ -106,11 +119,15 @@ class Database(ABC):
 
     @abstractmethod
     def add_to_index(self, connection: Connection, rows: Sequence[tuple[int, str]]) -> None:
-        """Indexes entries, each by its key and its `prepared` text."""
+        """Indexes entries: the key of each, and the words that `index_text` makes of its text."""
 
     @abstractmethod
     def expression(self, terms: Sequence[Term]) -> str:
         """The parameter `words` that finds what holds all `terms`."""
+
+    @abstractmethod
+    def any_of(self, terms: Sequence[Term]) -> str:
+        """The parameter `words` that finds what holds one of `terms` at least."""
 
     @abstractmethod
     def back_up(self, version: int) -> None:
@@ -120,13 +137,31 @@ class Database(ABC):
     def damages(self) -> list[str]:
         """What the engine's own check finds wrong, in its words; nothing where the engine has no check."""
 
+    def rest(self) -> None:
+        """Closes the connections that are not in use; the next call opens them again."""
+        self._engine.dispose()
+
     def close(self) -> None:
+        """Any later call raises `StorageFailedError`."""
         self._closed = True
         self._engine.dispose()
 
     def _check_open(self) -> None:
         if self._closed:
             raise StorageFailedError("The conversation store is closed.")
+
+    def _check_version(self, connection: Connection) -> None:
+        """To be called first in each transaction that writes; the schema stays as it is until its end."""
+        if self._version is None:
+            return
+        found = connection.execute(_VERSION).scalar()
+        if found != self._version:
+            raise StorageFailedError(
+                f"Another Coppice changed the conversation store while it was open (schema {found}, not "
+                f"{self._version}). Update Coppice and restart the server; in VS Code, reload the window.",
+                found=found,
+                known=self._version,
+            )
 
     @contextmanager
     def _transaction(self, begin: str = "", isolation: str | None = None) -> Iterator[Connection]:
@@ -140,3 +175,10 @@ class Database(ABC):
             connection.begin(),
         ):
             yield connection
+
+
+_VERSION: Final = select(VERSION_TABLE.c.version).with_for_update(read=True)
+"""Migrations change this row; SQLite, where a writer is alone, has no `FOR SHARE`."""
+
+MakeSchema = Callable[[Database, Connection], None]
+"""Makes the tables in an empty database, within one transaction."""

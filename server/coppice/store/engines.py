@@ -7,10 +7,10 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from coppice.errors import StorageFailedError
 from coppice.store.engine import Database
-from coppice.store.postgres import DRIVER, PostgresDatabase
 from coppice.store.sqlite import SqliteDatabase
 
 _SQLITE = ("sqlite", "sqlite+pysqlite")
+_POSTGRES = "postgresql+psycopg"
 
 
 def database(url: str, busy_seconds: float) -> Database:
@@ -22,7 +22,7 @@ def database(url: str, busy_seconds: float) -> Database:
     parsed = _parsed(url)
     if parsed is not None and parsed.drivername in _SQLITE and parsed.database:
         return SqliteDatabase(Path(parsed.database), busy_seconds)
-    if parsed is not None and parsed.drivername == DRIVER:
+    if parsed is not None and parsed.drivername == _POSTGRES:
         return _postgres(parsed, busy_seconds)
     raise StorageFailedError("A storage URL starts with sqlite:/// or postgresql+psycopg://.")
 
@@ -35,6 +35,12 @@ def name_of(url: str) -> str:
     if parsed.drivername in _SQLITE:
         return Path(parsed.database or "").name
     return f"the database {parsed.database or ''} on {parsed.host or 'the local server'}"
+
+
+def sqlite_path(url: str) -> Path | None:
+    """The file that `url` names, None where it names no file."""
+    parsed = _parsed(url)
+    return Path(parsed.database) if parsed and parsed.drivername in _SQLITE and parsed.database else None
 
 
 def is_missing(url: str) -> bool:
@@ -54,6 +60,9 @@ def _parsed(url: str) -> URL | None:
 
 
 def _postgres(url: URL, busy_seconds: float) -> Database:
+    # Most users have no server, and need neither this module nor its driver.
+    from coppice.store.postgres import PostgresDatabase  # noqa: PLC0415
+
     try:
         return PostgresDatabase(url, busy_seconds)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError):

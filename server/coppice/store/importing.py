@@ -8,12 +8,12 @@ from sqlalchemy import Connection, bindparam, update
 
 from coppice.errors import ImportFailedError
 from coppice.store.append import sort_out
-from coppice.store.bodies import storable
 from coppice.store.changes import record_change
 from coppice.store.conversations import check_id_is_free, insert_conversation
 from coppice.store.engine import Database
+from coppice.store.entry_json import storable
+from coppice.store.entry_writer import EntryWriter
 from coppice.store.paths import find_end, unknown_entry
-from coppice.store.placing import Placement
 from coppice.store.records import NewConversation, NewRecord, PathEnd
 from coppice.store.schema import CONVERSATION
 from coppice.tree.entries import METADATA_TYPES
@@ -42,21 +42,21 @@ class ImportWriter:
         )
 
     def add(self, records: Sequence[NewRecord]) -> None:
-        """Stores entries, durable on return; an entry that is there already is passed over.
+        """Stores entries, durable on return; an entry that is stored already is skipped.
 
-        Metadata that leads to anything but metadata lies on the path, other metadata beside it. A label
-        or pin whose target does not exist is kept, but marks nothing.
+        Metadata with a descendant that is not metadata is on the path; other metadata is an annotation. A
+        label or pin whose target does not exist is stored without effect.
 
         Raises:
             UnknownEntryError: a parent is not among the earlier entries.
-            IdConflictError: an id stands for other content already.
-            ImportFailedError: the import paused for so long that it was given up.
+            IdConflictError: an id is in use for other content.
+            ImportFailedError: the import paused for so long that it was removed.
         """
         for start in range(0, len(records), BATCH):
             self._add(records[start : start + BATCH])
 
     def leaf(self, entry_id: str | None) -> None:
-        """Where the conversation will stand; without it, at the last entry given."""
+        """Sets the leaf of the conversation; without this call it is the last entry added."""
         self._leaf, self._leaf_given = entry_id, True
 
     def end(self, entry_id: str) -> PathEnd:
@@ -94,43 +94,43 @@ class ImportWriter:
         self._database.write(leave)
 
     def _add(self, records: Sequence[NewRecord]) -> None:
-        placement, last, stored = self._database.write(lambda connection: self._place(connection, records))
+        entry_writer, last, stored = self._database.write(lambda connection: self._place(connection, records))
         self._last = last
         self._count += stored
-        self._first_message = self._first_message or placement.first_message
-        for name in placement.names:
+        self._first_message = self._first_message or entry_writer.first_message
+        for name in entry_writer.names:
             self._name = name
 
     def _place(
         self, connection: Connection, records: Sequence[NewRecord]
-    ) -> tuple[Placement, PathEnd | None, int]:
+    ) -> tuple[EntryWriter, PathEnd | None, int]:
         """What was placed, the path to the last entry given, and how many entries were stored."""
         self._update(connection, import_seen=int(time.time()))
         fresh, known = sort_out(connection, self._key, self._new.id, records)
-        placement = Placement(self._database, connection, self._key, self._new.id)
+        entry_writer = EntryWriter(self._database, connection, self._key, self._new.id)
         stored = len(fresh)
-        placement.reserve(stored)
+        entry_writer.reserve(stored)
         on_path = _leading_on(records)
         last = self._last
         for record in records:
             entry = record.entry
             body = fresh.pop(entry.id, None)
             if body is None:
-                last = known.get(entry.id) or placement.find(entry.id)
+                last = known.get(entry.id) or entry_writer.find(entry.id)
                 continue
             parent = None
             if entry.parent_id is not None:
                 parent = (
                     last
                     if last is not None and last.id == entry.parent_id
-                    else placement.find(entry.parent_id)
+                    else entry_writer.find(entry.parent_id)
                 )
                 if parent is None:
                     raise unknown_entry(entry.parent_id)
-            beside = entry.type in METADATA_TYPES and entry.id not in on_path
-            last = placement.place(record, body, parent, beside=beside, lenient=True)
-        placement.flush()
-        return placement, last, stored
+            annotation = entry.type in METADATA_TYPES and entry.id not in on_path
+            last = entry_writer.place(record, body, parent, annotation=annotation, lenient=True)
+        entry_writer.flush()
+        return entry_writer, last, stored
 
     def _find(self, connection: Connection, entry_id: str) -> PathEnd:
         found = find_end(connection, self._key, self._new.id, entry_id)
@@ -145,7 +145,7 @@ class ImportWriter:
 
 
 def _leading_on(records: Sequence[NewRecord]) -> set[str]:
-    """The metadata entries with a descendant among `records` that is no metadata."""
+    """The ids of the metadata entries with a descendant among `records` that is not metadata."""
     leading: set[str] = set()
     for record in reversed(records):
         entry = record.entry

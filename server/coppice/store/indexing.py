@@ -1,12 +1,11 @@
 """Brings the full-text index up to what is stored.
 
-An append does not index. Each conversation remembers how far the index reaches, in the row that an append
-counts up, and a partial index of the schema holds those that are behind. Entries of one conversation are
-committed in the order of their keys, and whoever indexes one holds its row, so that none is indexed twice
-and none is missed, however many servers there are.
+An append does not index. The row of a conversation, which an append updates, records how far the index
+reaches, and a partial index of the schema holds the conversations that are not fully indexed. Entries of
+one conversation are committed in the order of their keys, and an indexer locks the conversation's row, so
+that none is indexed twice and none is missed, however many servers there are.
 """
 
-import json
 import logging
 import threading
 import time
@@ -15,26 +14,28 @@ from typing import Any, Final
 from sqlalchemy import Connection, and_, bindparam, func, select, update
 
 from coppice.errors import StorageFailedError
-from coppice.store.bodies import storable
+from coppice.store.damage import rows_around_damage
 from coppice.store.engine import Database
+from coppice.store.entry_json import storable
 from coppice.store.location import canonical_uri
-from coppice.store.said import said
 from coppice.store.schema import CONVERSATION, ENTRY_TABLE
-from coppice.store.words import prepared
+from coppice.store.search_text import searchable_text
+from coppice.store.tokenize import index_text
 
-BATCH_ENTRIES: Final = 200
+BATCH_ENTRIES: Final = 200  # entries a transaction (guess)
 BATCH_CHARS: Final = 2_000_000
 """The most that one transaction indexes, but for one entry that is larger."""
 
-IDLE_SECONDS: Final = 2.0
-_SHARE: Final = 4
+IDLE_SECONDS: Final = 2.0  # seconds without a write before indexing (guess)
+_SHARE: Final = 4  # one part of the time is indexing, the others are for writers (guess)
 _LOG: Final = logging.getLogger(__name__)
 
 
 class Scope:
-    """Which conversations are meant: one, those of a workspace, or all."""
+    """A set of conversations: one, those of a workspace, or all."""
 
     def __init__(self, conversation_id: str | None = None, workspace_uri: str | None = None) -> None:
+        self.conversation_id = conversation_id
         self.condition: Any = CONVERSATION.c.id.is_not(None)
         if conversation_id is not None:
             self.condition = and_(self.condition, CONVERSATION.c.id == storable(conversation_id))
@@ -46,26 +47,27 @@ class Scope:
 EVERYTHING: Final = Scope()
 
 
-def behind(connection: Connection, scope: Scope) -> int | None:
-    """The newest conversation that the index does not wholly hold."""
-    statement = select(CONVERSATION.c.key).where(scope.condition, _BEHIND)
+def newest_unindexed(connection: Connection, scope: Scope) -> int | None:
+    """The key of the newest conversation that is not fully indexed, or None."""
+    statement = select(CONVERSATION.c.key).where(scope.condition, _NOT_FULLY_INDEXED)
     key: int | None = connection.execute(statement.order_by(CONVERSATION.c.key.desc()).limit(1)).scalar()
     return key
 
 
 def index_some(database: Database, connection: Connection, conversation: int) -> None:
-    """Indexes the next entries of a conversation, if it still is behind."""
-    row = connection.execute(_LOCK, {"behind": conversation}).one_or_none()
+    """Indexes the next entries of a conversation, if it is still not fully indexed."""
+    row = connection.execute(_LOCK, {"conversation": conversation}).one_or_none()
     if row is None:
         return
-    sizes = connection.execute(_SIZES, {"conversation": conversation, "after": row.indexed_key}).all()
+    values = {"conversation": conversation, "after": row.indexed_key, "up_to": _MAX_KEY}
+    sizes = rows_around_damage(connection, _SIZES, values, _SIZE, _KEYS)
     count, chars = 0, 0
     for size in sizes:
         chars += size.chars
         if count and chars > BATCH_CHARS:
             break
         count += 1
-    reach = {"behind": conversation, "to": row.entry_count, "up_to": row.indexed_key}
+    reach = {"conversation": conversation, "to": row.entry_count, "up_to": row.indexed_key}
     if count:
         reach |= {"to": row.indexed_count + count, "up_to": sizes[count - 1].key}
         _index(database, connection, conversation, row.indexed_key, reach["up_to"])
@@ -73,8 +75,9 @@ def index_some(database: Database, connection: Connection, conversation: int) ->
 
 
 def _index(database: Database, connection: Connection, conversation: int, after: int, up_to: int) -> None:
-    entries = connection.execute(_BODIES, {"conversation": conversation, "after": after, "up_to": up_to})
-    words = ((entry.key, prepared(said(entry.type, json.loads(entry.body)))) for entry in entries)
+    values = {"conversation": conversation, "after": after, "up_to": up_to}
+    entries = rows_around_damage(connection, _BODIES, values, _BODY, _KEYS)
+    words = ((entry.key, index_text(searchable_text(entry.type, entry.body))) for entry in entries)
     rows = [(key, found) for key, found in words if found]
     if rows:
         database.add_to_index(connection, rows)
@@ -92,7 +95,7 @@ class Indexer:
         self._noted = 0.0
 
     def note(self) -> None:
-        """Something was stored; it is indexed when no more has come for `idle_seconds`, never with None."""
+        """Records that something was stored; it is indexed once `idle_seconds` pass without a call."""
         self._noted = time.monotonic()
         if self._idle_seconds is None or (self._thread is not None and self._thread.is_alive()):
             return
@@ -125,26 +128,26 @@ class Indexer:
                 started = time.monotonic()
                 if not self._step(EVERYTHING):
                     return
-                # Most of the time belongs to the others.
+                # Other users of the database get most of the time.
                 self._stopped.wait((_SHARE - 1) * (time.monotonic() - started))
         except StorageFailedError as error:
-            # Whoever searches catches up.
+            # The next search indexes the rest.
             _LOG.warning("indexing stopped: %s", error)
 
     def _step(self, scope: Scope) -> bool:
-        conversation = self._database.read(lambda connection: behind(connection, scope))
+        conversation = self._database.read(lambda connection: newest_unindexed(connection, scope))
         if conversation is None:
             return False
         self._database.write(lambda connection: index_some(self._database, connection, conversation))
         return True
 
 
-_BEHIND: Final = and_(
+_NOT_FULLY_INDEXED: Final = and_(
     CONVERSATION.c.id.is_not(None), CONVERSATION.c.entry_count > CONVERSATION.c.indexed_count
 )
 _LOCK: Final = (
     select(CONVERSATION.c.entry_count, CONVERSATION.c.indexed_count, CONVERSATION.c.indexed_key)
-    .where(CONVERSATION.c.key == bindparam("behind"), _BEHIND)
+    .where(CONVERSATION.c.key == bindparam("conversation"), _NOT_FULLY_INDEXED)
     .with_for_update()
 )
 _UNINDEXED: Final = and_(
@@ -161,8 +164,21 @@ _BODIES: Final = (
     .where(_UNINDEXED, ENTRY_TABLE.c.key <= bindparam("up_to"))
     .order_by(ENTRY_TABLE.c.key)
 )
+_SIZE: Final = select(ENTRY_TABLE.c.key, func.length(ENTRY_TABLE.c.body).label("chars")).where(
+    ENTRY_TABLE.c.key == bindparam("key")
+)
+_BODY: Final = select(ENTRY_TABLE.c.key, ENTRY_TABLE.c.type, ENTRY_TABLE.c.body).where(
+    ENTRY_TABLE.c.key == bindparam("key")
+)
+_KEYS: Final = (
+    select(ENTRY_TABLE.c.key)
+    .where(_UNINDEXED, ENTRY_TABLE.c.key <= bindparam("up_to"))
+    .order_by(ENTRY_TABLE.c.key)
+    .limit(BATCH_ENTRIES)
+)
+_MAX_KEY: Final = 2**63 - 1  # SQLite's and PostgreSQL's largest 64-bit integer
 _REACH: Final = (
     update(CONVERSATION)
-    .where(CONVERSATION.c.key == bindparam("behind"))
+    .where(CONVERSATION.c.key == bindparam("conversation"))
     .values(indexed_count=bindparam("to"), indexed_key=bindparam("up_to"))
 )

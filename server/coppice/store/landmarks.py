@@ -1,7 +1,7 @@
-"""Which entries stand for a whole stretch in the folded tree listing.
+"""Landmarks: the entries that represent a stretch of the path in the folded tree listing.
 
 Landmarks are leaves, forks, compactions and labelled entries. Runs of annotations do not count: a label
-or a pin beside the path makes neither a fork nor a leaf. An entry has a row for each reason.
+or a pin off the path makes neither a fork nor a leaf. An entry has a row for each reason.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ COMPACTION_REASON: Final = "compaction"
 LABEL_REASON: Final = "label"
 
 Place = tuple[int, int]
-"""A run and a depth: where an entry is."""
+"""The position of an entry: its run and its depth."""
 
 
 def add(
@@ -33,22 +33,23 @@ def add(
 
 
 def remove(connection: Connection, entry_key: int, reason: str) -> None:
+    """Takes back one reason for which the entry is a landmark."""
     connection.execute(_REMOVE, {"entry": entry_key, "why": reason})
 
 
 def move_leaf(connection: Connection, place: Place, to_depth: int) -> bool:
-    """Moves the leaf at `place` down its run; false when the entry there was none."""
+    """Moves the leaf at `place` down its run; false if the entry there was not a leaf."""
     run, depth = place
     moved = connection.execute(_MOVE_LEAF, {"at_run": run, "at_depth": depth, "to_depth": to_depth})
     return moved.rowcount == 1
 
 
 def recount(connection: Connection, conversation: int, place: Place) -> None:
-    """Says anew whether the entry at `place`, in an ordinary run, is a leaf, a fork or neither."""
+    """Updates whether the entry at `place`, in an ordinary run, is a leaf, a fork or neither."""
     run, depth = place
     connection.execute(_FORGET, {"at_run": run, "at_depth": depth})
     row = connection.execute(_CHILDREN, {"at_run": run, "at_depth": depth, "below": depth + 1}).one()
-    children = row.beside + (row.next_key is not None)
+    children = row.forks + (row.next_key is not None)
     if children != 1:
         reason = LEAF_REASON if children == 0 else FORK_REASON
         add(connection, conversation, reason, [(row.key, run, depth)])
@@ -87,7 +88,7 @@ _LABELLED: Final = (
 
 def _children_statement() -> Any:
     following = ENTRY_TABLE.alias("following")
-    beside = (
+    forks = (
         select(func.count())
         .select_from(RUN)
         .where(
@@ -98,7 +99,7 @@ def _children_statement() -> Any:
         .scalar_subquery()
     )
     return (
-        select(ENTRY_TABLE.c.key, following.c.key.label("next_key"), beside.label("beside"))
+        select(ENTRY_TABLE.c.key, following.c.key.label("next_key"), forks.label("forks"))
         .select_from(
             ENTRY_TABLE.outerjoin(
                 following,

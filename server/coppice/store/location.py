@@ -6,28 +6,28 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from platformdirs import user_data_path
 from sqlalchemy.engine import URL
 
 _SUFFIX: Final = ".sqlite3"
-_SLUG_CHARS: Final = 40
+_SPARE_SUFFIX: Final = ".spare.sqlite3"
+_SLUG_CHARS: Final = 40  # characters of a folder's name in a file's name (guess)
 _UNRESERVED: Final = "/-._~!$&'()*+,;=@"
-
-
-def default_directory() -> Path:
-    """The user's data directory for Coppice."""
-    return user_data_path("coppice", appauthor=False)
 
 
 def workspace_database(directory: Path, workspace_uri: str) -> str:
     """The URL of the workspace's own database inside `directory`: `<slug>-<hash>.sqlite3`.
 
-    All spellings of a URI (see `canonical_uri`) lead to the same file. The slug is for people, the hash of
-    16 hex digits tells folders of one name apart.
+    All spellings of a URI (see `canonical_uri`) lead to the same file. The slug is for people; the hash
+    of 16 hex digits distinguishes folders of the same name.
     """
     canonical = canonical_uri(workspace_uri)
     digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return _url(directory / f"{_slug(canonical)}-{digest}{_SUFFIX}")
+
+
+def spare_database(url: str) -> str:
+    """The URL of the store that takes a workspace's new conversations while its own is damaged."""
+    return url.removesuffix(_SUFFIX) + _SPARE_SUFFIX
 
 
 def databases_in(directory: Path) -> list[str]:

@@ -1,23 +1,23 @@
-"""Labels and pins: small rows that say what the newest `label` and `pin` entries said."""
+"""Labels and pins: rows with the state that the newest `label` and `pin` entries set."""
 
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, insert
 
 from coppice.store import landmarks
-from coppice.store.bodies import showable
-from coppice.store.growing import Growth
+from coppice.store.entry_json import showable
 from coppice.store.records import PathEnd
+from coppice.store.run_writer import RunWriter
 from coppice.store.schema import LABEL, PIN
 
 
 class Marks:
     """The labels and pins that one transaction sets; `flush` writes them, after entries and landmarks."""
 
-    def __init__(self, connection: Connection, conversation: int, growth: Growth) -> None:
+    def __init__(self, connection: Connection, conversation: int, run_writer: RunWriter) -> None:
         self._connection = connection
         self._conversation = conversation
-        self._growth = growth
+        self._runs = run_writer
         self._labels: dict[int, tuple[PathEnd, str | None]] = {}
         self._pins: dict[int, bool] = {}
 
@@ -26,9 +26,11 @@ class Marks:
         self._labels[target.key] = (target, label)
 
     def pin(self, target: PathEnd, *, pinned: bool) -> None:
+        """Pins or unpins an entry; the last call for it holds."""
         self._pins[target.key] = pinned
 
     def flush(self) -> None:
+        """Writes the labels and pins that were collected."""
         for key, (target, label) in self._labels.items():
             self._connection.execute(_DELETE_LABEL, {"target": key})
             landmarks.remove(self._connection, key, landmarks.LABEL_REASON)
@@ -46,7 +48,7 @@ class Marks:
         self._pins.clear()
 
     def _add_landmark(self, target: PathEnd) -> None:
-        if not self._growth.is_annotation(target.run):
+        if not self._runs.is_annotation(target.run):
             place = (target.key, target.run, target.depth)
             landmarks.add(self._connection, self._conversation, landmarks.LABEL_REASON, [place])
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, inspect, select, text
+from sqlalchemy import Connection, insert, inspect, select, text, update
 
 from coppice.errors import StorageFailedError
-from coppice.store.engine import Database
+from coppice.store.engine import Database, MakeSchema
 from coppice.store.schema import METADATA, VERSION_TABLE
 
 
@@ -24,7 +24,7 @@ class Migration:
 
 
 def _add_full_text_index(database: Database, connection: Connection) -> None:
-    """Makes it empty: every conversation is behind, and caught up with as after an import."""
+    """Creates it empty: no conversation is indexed, and the indexer adds them as after an import."""
     for column in ("indexed_count", "indexed_key"):
         connection.execute(text(f"ALTER TABLE conversation ADD COLUMN {column} bigint NOT NULL DEFAULT 0"))
     connection.execute(
@@ -36,8 +36,16 @@ def _add_full_text_index(database: Database, connection: Connection) -> None:
     database.make_index(connection)
 
 
-FIRST_VERSION: Final = 1
-MIGRATIONS: Final[tuple[Migration, ...]] = (Migration(2, _add_full_text_index),)
+def _add_running_turns(_: Database, connection: Connection) -> None:
+    for column in ("turn_holder text", "turn_seen bigint", "turn_stop boolean"):
+        connection.execute(text(f"ALTER TABLE conversation ADD COLUMN {column}"))
+
+
+FIRST_VERSION: Final = 1  # of the schema
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    Migration(2, _add_full_text_index),
+    Migration(3, _add_running_turns),
+)
 
 
 def migrate(database: Database, steps: Sequence[Migration] = MIGRATIONS) -> None:
@@ -48,7 +56,13 @@ def migrate(database: Database, steps: Sequence[Migration] = MIGRATIONS) -> None
             as it was.
     """
     newest = steps[-1].number if steps else FIRST_VERSION
-    database.prepare()
+
+    def make(empty: Database, connection: Connection) -> None:
+        METADATA.create_all(connection)
+        empty.make_index(connection)
+        connection.execute(insert(VERSION_TABLE), {"version": newest})
+
+    database.prepare(make)
     with database.reading() as connection:
         found = _version(connection)
     if found is not None and found > newest:
@@ -59,25 +73,29 @@ def migrate(database: Database, steps: Sequence[Migration] = MIGRATIONS) -> None
             known=newest,
         )
     database.settle()
-    if found == newest:
-        return
+    if found != newest:
+        _upgrade(database, steps, newest, make)
+    database.keep_to(newest)
+
+
+def _upgrade(database: Database, steps: Sequence[Migration], newest: int, make: MakeSchema) -> None:
     with database.writing() as connection:
         database.order_migrations(connection)
         # Another process may have been faster.
-        found = _version(connection)
+        found = _version(connection, lock=True)
         if found is None:
-            METADATA.create_all(connection)
-            database.make_index(connection)
+            make(database, connection)
         elif found < newest:
             database.back_up(found)
             for step in steps:
                 if step.number > found:
                     step.upgrade(database, connection)
-        connection.execute(delete(VERSION_TABLE))
-        connection.execute(insert(VERSION_TABLE), {"version": newest})
+            connection.execute(update(VERSION_TABLE), {"version": newest})
 
 
-def _version(connection: Connection) -> int | None:
+def _version(connection: Connection, *, lock: bool = False) -> int | None:
+    """With `lock`, writers are waited for, and there are no others until the transaction ends."""
     if not inspect(connection).has_table(VERSION_TABLE.name):
         return None
-    return connection.execute(select(VERSION_TABLE.c.version)).scalar()
+    version = select(VERSION_TABLE.c.version)
+    return connection.execute(version.with_for_update() if lock else version).scalar()

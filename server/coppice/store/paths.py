@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, select, union_all
 
 from coppice.errors import UnknownConversationError, UnknownEntryError
-from coppice.store.bodies import entry_from, storable
+from coppice.store.entry_json import entry_from, storable
 from coppice.store.records import CompactionRecord, EntryRef, EntryRow, NewRecord, PathEnd
 from coppice.store.runs import exits, meeting, segments
 from coppice.store.schema import COMPACTION, CONVERSATION, ENTRY_TABLE, LABEL, PIN, RUN
@@ -29,7 +29,7 @@ END_COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
 )
 
 _T = TypeVar("_T")
-_RECORDS_A_READ: Final = 200
+_RECORDS_A_READ: Final = 200  # entries (guess)
 _PARENT: Final = ENTRY_TABLE.alias("parent")
 _END: Final = ENTRY_TABLE.alias("path_end")
 ENTRY_COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
@@ -60,6 +60,7 @@ def path_end(conversation_id: str, row: Sequence[Any]) -> PathEnd:
 
 
 def conversation_key(connection: Connection, conversation_id: str) -> int:
+    """The conversation's row key. Raises UnknownConversationError."""
     key: int | None = connection.execute(_CONVERSATION_KEY, {"id": storable(conversation_id)}).scalar()
     if key is None:
         raise unknown_conversation(conversation_id)
@@ -67,16 +68,19 @@ def conversation_key(connection: Connection, conversation_id: str) -> int:
 
 
 def unknown_conversation(conversation_id: str) -> UnknownConversationError:
+    """The error for a conversation that is not there."""
     return UnknownConversationError(
         "There is no such conversation; it may have been deleted.", conversationId=conversation_id
     )
 
 
 def unknown_entry(entry_id: str) -> UnknownEntryError:
+    """The error for an entry that is not there."""
     return UnknownEntryError("There is no such entry in this conversation.", entryId=entry_id)
 
 
 def end(connection: Connection, conversation_id: str, leaf: EntryRef | None) -> PathEnd | None:
+    """The end of the path to `leaf`; None in an empty conversation. Raises UnknownEntryError."""
     if isinstance(leaf, str):
         key = conversation_key(connection, conversation_id)
         found = find_end(connection, key, conversation_id, leaf)
@@ -95,13 +99,8 @@ def find_end(connection: Connection, key: int, conversation_id: str, entry_id: s
     return None if row is None else path_end(conversation_id, row)
 
 
-def end_at(connection: Connection, end: PathEnd, depth: int) -> PathEnd:
-    """The end of the path's beginning, up to the entry at `depth`."""
-    [segment] = segments(connection, end.run, end.depth, depth, depth)
-    return _end_in_run(connection, end.conversation_id, segment.run, depth)
-
-
 def rows(connection: Connection, end: PathEnd, from_depth: int, to_depth: int) -> list[EntryRow]:
+    """The rows at the depths `[from_depth, to_depth]` of a path, root first, without contents."""
     found = [
         EntryRow(row.id, row.depth, row.type, row.role, Size(*row[4:6]), row.timestamp)
         for segment in segments(connection, end.run, end.depth, max(from_depth, 0), to_depth)
@@ -111,6 +110,7 @@ def rows(connection: Connection, end: PathEnd, from_depth: int, to_depth: int) -
 
 
 def entries(connection: Connection, end: PathEnd, from_depth: int, to_depth: int) -> list[Entry]:
+    """The entries at the depths `[from_depth, to_depth]` of a path, root first."""
     found = [
         entry_from(*row)
         for segment in segments(connection, end.run, end.depth, max(from_depth, 0), to_depth)
@@ -122,6 +122,7 @@ def entries(connection: Connection, end: PathEnd, from_depth: int, to_depth: int
 
 
 def entry(connection: Connection, conversation_id: str, entry_id: str) -> Entry:
+    """One entry. Raises UnknownConversationError and UnknownEntryError."""
     key = conversation_key(connection, conversation_id)
     row = connection.execute(_ENTRY, {"conversation": key, "id": storable(entry_id)}).one_or_none()
     if row is None:
@@ -129,9 +130,11 @@ def entry(connection: Connection, conversation_id: str, entry_id: str) -> Entry:
     return entry_from(*row)
 
 
-def records_behind(connection: Connection, *, conversation: int, behind: int) -> list[tuple[int, NewRecord]]:
+def records_after(
+    connection: Connection, *, conversation: int, after_key: int
+) -> list[tuple[int, NewRecord]]:
     """The next entries of a conversation in append order, each with its key, as they were stored."""
-    rows = connection.execute(_NEXT_RECORDS, {"conversation": conversation, "behind": behind})
+    rows = connection.execute(_NEXT_RECORDS, {"conversation": conversation, "after_key": after_key})
     return [
         (
             row.key,
@@ -146,7 +149,8 @@ def records_behind(connection: Connection, *, conversation: int, behind: int) ->
 
 
 def ancestor_depth(connection: Connection, end: PathEnd, entry_id: str) -> int | None:
-    row = connection.execute(_PLACE_BESIDE, {"key": end.key, "id": storable(entry_id)}).one_or_none()
+    """The depth of an entry on the path that ends at `end`; None where it is not on it."""
+    row = connection.execute(_POSITION_BY_ID, {"key": end.key, "id": storable(entry_id)}).one_or_none()
     if row is None or row.depth > end.depth:
         return None
     if row.run == end.run:
@@ -156,11 +160,13 @@ def ancestor_depth(connection: Connection, end: PathEnd, entry_id: str) -> int |
 
 
 def common_ancestor(connection: Connection, one: PathEnd, other: PathEnd) -> PathEnd | None:
+    """The deepest entry that both paths share; None where they share none."""
     place = meeting(connection, (one.run, one.depth), (other.run, other.depth))
     return None if place is None else _end_in_run(connection, one.conversation_id, *place)
 
 
 def compaction(connection: Connection, end: PathEnd) -> CompactionRecord | None:
+    """The newest compaction on a path; None where there is none."""
     if end.compaction_key is None:
         return None
     row = connection.execute(_COMPACTION, {"key": end.compaction_key}).one_or_none()
@@ -181,35 +187,37 @@ def compaction(connection: Connection, end: PathEnd) -> CompactionRecord | None:
 def attached(
     connection: Connection, end: PathEnd, from_depth: int, to_depth: int, types: Sequence[str]
 ) -> list[tuple[int, Entry]]:
-    """Metadata beside the path, with the depth of its parent on the path; -1 is beside the root."""
+    """Metadata off the path with the depth of its parent on the path, -1 if it has no parent."""
     wanted = METADATA_TYPES.intersection(types)
     found: list[tuple[int, Entry]] = []
     if not wanted:
         return found
     if from_depth < 0:
+        key = connection.execute(_CONVERSATION_OF_END, {"key": end.key}).scalar()
+        if key is None:
+            raise unknown_conversation(end.conversation_id)
         [root] = segments(connection, end.run, end.depth, 0, 0)
-        key = connection.execute(_CONVERSATION_OF_END, {"key": end.key}).scalar_one()
-        found.extend((-1, entry) for entry in _beside_root(connection, key, wanted, root.run))
+        found.extend((-1, entry) for entry in _root_metadata(connection, key, wanted, root.run))
     low, high = max(from_depth, 0), min(to_depth, end.depth)
     if low <= high:
-        found.extend(_beside(connection, end, low, high, list(wanted)))
+        found.extend(_attached(connection, end, low, high, list(wanted)))
     return found
 
 
-def beside_root(connection: Connection, conversation_id: str, types: Collection[str]) -> list[Entry]:
+def root_metadata(connection: Connection, conversation_id: str, types: Collection[str]) -> list[Entry]:
     """The metadata that has no parent."""
-    return _beside_root(connection, conversation_key(connection, conversation_id), types, None)
+    return _root_metadata(connection, conversation_key(connection, conversation_id), types, None)
 
 
-def _beside_root(
+def _root_metadata(
     connection: Connection, key: int, types: Collection[str], root_run: int | None
 ) -> list[Entry]:
-    """The metadata of a conversation that has no parent, but for what begins the run of a root."""
+    """The metadata of a conversation that has no parent, except the first entry of `root_run`."""
     values = {"conversation": key, "run": root_run, "types": list(METADATA_TYPES.intersection(types))}
-    return [entry_from(*row[:5]) for row in connection.execute(_BESIDE_ROOT, values)]
+    return [entry_from(*row[:5]) for row in connection.execute(_ROOT_METADATA, values)]
 
 
-def _beside(
+def _attached(
     connection: Connection, end: PathEnd, low: int, high: int, types: list[str]
 ) -> list[tuple[int, Entry]]:
     # One deeper than asked for, to know whether the path goes on in the same run.
@@ -225,7 +233,7 @@ def _beside(
             "after": segment.high + 1 if left_here else -1,
             "types": types,
         }
-        found = connection.execute(_BESIDE, values)
+        found = connection.execute(_ATTACHED, values)
         rows += [row for row in found if row.run == segment.run or row.run not in on_path]
     return [(row.depth - 1, entry_from(*row[:5])) for row in sorted(rows, key=lambda row: int(row.key))]
 
@@ -264,8 +272,8 @@ def _end_in_run(connection: Connection, conversation_id: str, run: int, depth: i
     return path_end(conversation_id, row)
 
 
-def _beside_statement() -> Any:
-    """Metadata that begins a run of its own beside a run, or goes on with the run where the path left it."""
+def _attached_statement() -> Any:
+    """Metadata that starts an annotation run at a run, or continues the run after the path has left it."""
     columns = (*ENTRY_COLUMNS, ENTRY_TABLE.c.key, ENTRY_TABLE.c.run, ENTRY_TABLE.c.depth)
     with_parent = _PARENT.c.key == ENTRY_TABLE.c.parent_key
     first = and_(ENTRY_TABLE.c.run == RUN.c.key, ENTRY_TABLE.c.depth == RUN.c.fork_depth + 1)
@@ -279,12 +287,12 @@ def _beside_statement() -> Any:
             wanted,
         )
     )
-    left_behind = (
+    continued = (
         select(*columns)
         .select_from(ENTRY_TABLE.join(_PARENT, with_parent))
         .where(ENTRY_TABLE.c.run == bindparam("run"), ENTRY_TABLE.c.depth == bindparam("after"), wanted)
     )
-    return union_all(forked, left_behind)
+    return union_all(forked, continued)
 
 
 _IN_CONVERSATION: Final = ENTRY_TABLE.c.conversation_key == bindparam("conversation")
@@ -334,11 +342,11 @@ _NEXT_RECORDS: Final = (
         COMPACTION.c.ledger,
     )
     .select_from(WITH_PARENT.outerjoin(COMPACTION, COMPACTION.c.entry_key == ENTRY_TABLE.c.key))
-    .where(_IN_CONVERSATION, ENTRY_TABLE.c.key > bindparam("behind"))
+    .where(_IN_CONVERSATION, ENTRY_TABLE.c.key > bindparam("after_key"))
     .order_by(ENTRY_TABLE.c.key)
     .limit(_RECORDS_A_READ)
 )
-_PLACE_BESIDE: Final = (
+_POSITION_BY_ID: Final = (
     select(ENTRY_TABLE.c.run, ENTRY_TABLE.c.depth, RUN.c.run_depth)
     .join(RUN, RUN.c.key == ENTRY_TABLE.c.run)
     .where(ENTRY_TABLE.c.id == bindparam("id"), ENTRY_TABLE.c.conversation_key == _OF_END)
@@ -356,8 +364,8 @@ _COMPACTION: Final = select(
     COMPACTION.c.before_kept_estimate,
     COMPACTION.c.ledger,
 ).where(COMPACTION.c.entry_key == bindparam("key"), ENTRY_TABLE.c.key == COMPACTION.c.entry_key)
-_BESIDE: Final = _beside_statement()
-_BESIDE_ROOT: Final = (
+_ATTACHED: Final = _attached_statement()
+_ROOT_METADATA: Final = (
     select(*ENTRY_COLUMNS)
     .select_from(WITH_PARENT.join(RUN, RUN.c.key == ENTRY_TABLE.c.run))
     .where(

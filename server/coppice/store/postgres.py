@@ -21,22 +21,21 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from typing_extensions import override
 
 from coppice.errors import StorageFailedError
-from coppice.store.engine import Database, T, WordIndex, Work
-from coppice.store.failures import is_conflict, is_lost_connection, is_unknown_transaction, translated
-from coppice.store.listening import CHANNEL, Listener
-from coppice.store.schema import METADATA, VERSION_TABLE
-from coppice.store.words import Term
-
-DRIVER: Final = "postgresql+psycopg"
+from coppice.store.engine import Database, MakeSchema, T, WordIndex, Work
+from coppice.store.errors import is_conflict, is_lost_connection, is_unknown_transaction, translated
+from coppice.store.pg_notify import CHANNEL, Listener
+from coppice.store.schema import METADATA, UNINDEXED, UNINDEXED_INDEX, VERSION_TABLE
+from coppice.store.tokenize import Term
 
 _LOG: Final = logging.getLogger(__name__)
 _OLDEST: Final = (13,)
-_CONNECTIONS: Final = 4
-_MOST_CONFLICTS: Final = 5
+_CONNECTIONS: Final = 4  # connections a server keeps (guess)
+_MOST_CONFLICTS: Final = 5  # retries of a transaction that a deadlock or a conflict aborted (guess)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
-# A peer that is gone is noticed within half a minute on either side. The URL can say otherwise.
+# A peer that is gone is noticed within half a minute on either side. The URL can set other values.
 _CONNECTION: Final = {
     "application_name": "coppice",
     "connect_timeout": 10,
@@ -52,11 +51,11 @@ _SECRETS: Final = ("password", "sslpassword")
 class PostgresDatabase(Database):
     """Repeats reads when the connection is lost, and writes when it is certain that nothing was stored.
 
-    Whether a commit that was not answered happened is asked of the server, by the transaction's number.
+    If a commit was not answered, the server is asked for the outcome of the transaction by its number.
     """
 
     def __init__(self, url: URL, busy_seconds: float) -> None:
-        # In the query of the URL they would stand in what SQLAlchemy shows of it.
+        # SQLAlchemy would show them in its printed form of the URL's query.
         hidden = {name: url.query[name] for name in _SECRETS if name in url.query}
         given = {name: value for name, value in _CONNECTION.items() if name not in url.query}
         super().__init__(
@@ -87,7 +86,9 @@ class PostgresDatabase(Database):
         if self._closed and connection is not None:
             connection.close()
 
-    def prepare(self) -> None:
+    def prepare(self, make: MakeSchema) -> None:
+        """The server has made the database; `migrate` makes the tables."""
+        del make
         with self.reading() as connection:
             version = connection.dialect.server_version_info or _OLDEST
             names = set(inspect(connection).get_table_names())
@@ -101,12 +102,15 @@ class PostgresDatabase(Database):
     def settle(self) -> None:
         """Nothing lasts beyond a connection."""
 
+    @override
     def reading(self) -> AbstractContextManager[Connection]:
         return self._transaction(isolation="REPEATABLE READ")
 
+    @override
     def writing(self) -> AbstractContextManager[Connection]:
         return self._transaction(isolation="READ COMMITTED")
 
+    @override
     def read(self, work: Work[T]) -> T:
         patience = _Patience(self._busy_seconds)
         while True:
@@ -116,11 +120,13 @@ class PostgresDatabase(Database):
             except SQLAlchemyError as error:
                 patience.wait_or_raise(error)
 
+    @override
     def write(self, work: Work[T]) -> T:
         patience = _Patience(self._busy_seconds)
         while True:
             try:
                 with self._connected("READ COMMITTED") as connection:
+                    self._check_version(connection)
                     result = work(connection)
                     transaction = connection.execute(_TRANSACTION).scalar()
                     try:
@@ -164,41 +170,54 @@ class PostgresDatabase(Database):
         with self._engine.connect().execution_options(isolation_level=isolation) as connection:
             yield connection
 
+    @override
     def order_migrations(self, connection: Connection) -> None:
         connection.execute(_MIGRATION_LOCK)
 
+    @override
     def reserve_keys(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
         keys = connection.execute(_NEXT_KEYS, {"name": table.name, "count": count}).scalars()
         return sorted(keys)
 
+    @override
     def announce_change(self, connection: Connection) -> None:
         connection.execute(_ANNOUNCE)
 
+    @override
     def changed_elsewhere(self) -> bool:
         self._check_open()
-        return self._listener.heard()
+        return self._listener.poll()
 
+    @override
     def make_index(self, connection: Connection) -> None:
         for statement in _INDEX_DDL:
             connection.execute(statement)
 
     @property
+    @override
     def index(self) -> WordIndex:
         return _INDEX
 
+    @override
     def add_to_index(self, connection: Connection, rows: Sequence[tuple[int, str]]) -> None:
         connection.execute(_ADD_TO_INDEX, [{"key": key, "words": words} for key, words in rows])
 
     def expression(self, terms: Sequence[Term]) -> str:
-        """In the language of `to_tsquery`, where what stands in single quotes is text; words hold none."""
+        """A query for `to_tsquery`. Words are put in single quotes, which they never contain."""
         return " & ".join(_side_by_side(term) for term in terms)
+
+    @override
+    def any_of(self, terms: Sequence[Term]) -> str:
+        return " | ".join(f"({_side_by_side(term)})" for term in terms)
 
     def back_up(self, version: int) -> None:
         """A server is backed up by whoever runs it; the migration itself is one transaction."""
 
+    @override
     def damages(self) -> list[str]:
         return []
 
+    @override
     def close(self) -> None:
         self._listener.close()
         super().close()
@@ -235,6 +254,7 @@ _CONFIGURE: Final = (
     "set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' "
     "THEN 'on' ELSE current_setting('synchronous_commit') END, false)"
 )
+UNINDEXED_INDEX.dialect_options["postgresql"]["where"] = UNINDEXED
 _NEXT_KEYS: Final = text(
     "SELECT nextval(pg_get_serial_sequence(:name, 'key')) FROM generate_series(1, :count)"
 )

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Delete, Table, bindparam, delete, or_, select
 
 from coppice.errors import StorageFailedError
 from coppice.store.engine import Database
+from coppice.store.errors import is_full
 from coppice.store.schema import (
     COMPACTION,
     CONVERSATION,
@@ -25,7 +26,7 @@ PURGE_ROWS: Final = 500
 IMPORT_SECONDS: Final = 3600
 """An import that has stored nothing for so long is dead."""
 
-_PAUSE: Final = 0.005
+_PAUSE: Final = 0.005  # seconds in which others may write (guess)
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -34,6 +35,7 @@ class Purger:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._rows = PURGE_ROWS
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -63,15 +65,24 @@ class Purger:
         try:
             while not self._stopped.is_set() and self._step():
                 self._stopped.wait(_PAUSE)
+            self._database.shrink(self._stopped.is_set)
         except StorageFailedError as error:
             # What is left is invisible already, and purged when the store is opened again.
             _LOG.warning("purging deleted conversations stopped: %s", error)
 
     def _step(self) -> bool:
-        return self._database.write(lambda connection: purge_some(connection, PURGE_ROWS))
+        try:
+            return self._database.write_deletion(lambda connection: purge_some(connection, self._rows))
+        except StorageFailedError as error:
+            if not is_full(error) or self._rows == 1:
+                raise
+        # Rows of many pages: what a transaction changes has to fit into the space there is.
+        self._rows = max(1, self._rows // 10)
+        return True
 
 
 def has_garbage(connection: Connection) -> bool:
+    """Whether rows of deleted conversations are left to remove."""
     return connection.execute(_GARBAGE, _dead()).scalar() is not None
 
 

@@ -1,4 +1,4 @@
-"""What the store takes and gives."""
+"""The records that the store accepts and returns."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -8,7 +8,7 @@ from coppice.tree.entries import Entry
 
 
 class _Leaf:
-    """The current leaf, where an entry id could stand."""
+    """The current leaf, as the value of a parameter that otherwise takes an entry id."""
 
     def __repr__(self) -> str:
         return "LEAF"
@@ -20,6 +20,8 @@ EntryRef = str | _Leaf
 
 @dataclass(frozen=True, slots=True)
 class NewConversation:
+    """What a new conversation starts with; `source` is where an imported one came from."""
+
     id: str
     workspace_uri: str
     created_at: str
@@ -32,7 +34,7 @@ class NewConversation:
 class ConversationRecord:
     """`name` is the newest of the name it was created with and its `session_info` entries.
 
-    `cursor` lets a listing go on behind this conversation.
+    `cursor` continues a listing after this conversation.
     """
 
     id: str
@@ -50,7 +52,7 @@ class ConversationRecord:
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
-    """An entry to store, with its size. `append` sets its `parent_id`, an import goes by it.
+    """An entry to store, with its size. `append` sets its `parent_id`, an import uses the given one.
 
     `ledger` goes with a compaction: the files of the path up to the first kept entry, as JSON values.
     """
@@ -62,7 +64,7 @@ class NewRecord:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """`stored` holds the ids that are new; an id that was there already is in `entry_ids` alone."""
+    """`stored` holds the ids that are new; an id that was stored before is in `entry_ids` only."""
 
     entry_ids: list[str]
     stored: list[str]
@@ -74,8 +76,8 @@ class Appended:
 class PathEnd:
     """An entry seen as the end of its path.
 
-    `depth` counts from 0 at the root. `total` is the size of what the path says: every entry up to this one
-    except compactions, of which a view holds one at most.
+    `depth` counts from 0 at the root. `total` is the size of the path: every entry up to this one except
+    compactions, of which a view holds one at most.
     `usage_tokens` is the newest valid provider count on the path that is not older than the newest
     compaction, and `since_usage` the size of what came after it.
     """
@@ -144,7 +146,7 @@ class TreeRow:
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """A change another server made. `kinds` are those of `coppice/conversationChanged`."""
+    """A change another server made. `kinds` are those of `coppice/conversationChanged`, and `turn`."""
 
     conversation_id: str
     leaf_id: str | None
@@ -152,11 +154,28 @@ class StoredChange:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn that a server runs. `seen` is when `holder` last renewed it, in seconds since 1970.
+
+    `stop`: another server asks `holder` to stop it.
+    """
+
+    holder: str
+    seen: int
+    stop: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SearchRow:
-    """An entry that was found. `snippet` is the place of the hit with its surroundings, on one line."""
+    """An entry that was found. `snippet` is the place of the hit with its surroundings, on one line.
+
+    `role` is the message's, for entries of type `message`.
+    """
 
     conversation_id: str
     entry_id: str
+    type: str
+    role: str | None
     snippet: str
     timestamp: str
     on_current_branch: bool

@@ -9,8 +9,8 @@ Besides its parent each run knows one far ancestor, chosen as in Myers' skew-bin
 on `run_depth` alone). So any ancestor is O(log runs) steps away, and runs of one `run_depth` jump equally
 far, which is what finds a common ancestor. `exit` is always the depth at which a path leaves a run.
 
-An annotation run holds one metadata entry beside the path. It becomes an ordinary run when something that
-is no metadata is stored below.
+An annotation run holds one metadata entry that is not on a path of messages. It becomes an ordinary run
+when an entry that is not metadata is stored below it.
 """
 
 from dataclasses import dataclass
@@ -46,6 +46,7 @@ class Run:
 
     @property
     def start(self) -> int:
+        """The depth of its first entry."""
         return self.fork_depth + 1
 
 
@@ -59,11 +60,12 @@ class Segment:
 
 
 def root_run(key: int) -> Run:
+    """A run that starts at a root."""
     return Run(key, None, -1, 0, None, 0, 0, -1)
 
 
 def columns_of_root() -> dict[str, int | None]:
-    """The columns that say where a run is, for a run that starts at a root."""
+    """The columns of a run's position, for a run that starts at a root."""
     return {
         "parent_run": None,
         "fork_depth": -1,
@@ -95,6 +97,7 @@ def columns_below(parent: Run, far: Run | None, fork_depth: int) -> dict[str, in
 
 
 def load_run(connection: Connection, key: int) -> Run:
+    """The run with this key, which must exist."""
     return Run(*connection.execute(_ONE, {"key": key}).one())
 
 

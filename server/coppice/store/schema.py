@@ -1,7 +1,7 @@
 """The tables. One schema for SQLite and PostgreSQL.
 
 Entries are immutable and keyed in append order, so that a parent's key is always smaller than its
-children's. What a reader needs without walking to the root stands in the row: the run and the depth
+children's. The row holds what a reader needs without walking to the root: the run and the depth
 (see runs.py), the path's totals, the newest compaction, the newest valid usage.
 """
 
@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-from coppice.store.any_text import ANY_TEXT
+from coppice.store.column_types import ANY_TEXT
 
 METADATA: Final = MetaData()
 
@@ -35,10 +35,12 @@ VERSION_TABLE: Final = Table(
     Column("version", Integer, nullable=False),
 )
 
-_BEHIND: Final = text("id IS NOT NULL AND entry_count > indexed_count")
+UNINDEXED: Final = text("id IS NOT NULL AND entry_count > indexed_count")
 
 # A conversation without an id is invisible: an import under way while `import_seen` (seconds since 1970)
 # is fresh, else garbage for purging.py. `workspace` is the canonical form of `workspace_uri`.
+# `turn_holder` names the server that runs a turn, which it renewed at `turn_seen` (seconds since 1970), and
+# `turn_stop` that it is asked to stop; see turns.py.
 # Of its entries the first `indexed_count`, up to `indexed_key`, are in the full-text index; see indexing.py.
 CONVERSATION: Final = Table(
     "conversation",
@@ -58,11 +60,15 @@ CONVERSATION: Final = Table(
     Column("import_seen", KEY),
     Column("indexed_count", KEY, nullable=False, server_default="0"),
     Column("indexed_key", KEY, nullable=False, server_default="0"),
+    Column("turn_holder", ANY_TEXT),
+    Column("turn_seen", KEY),
+    Column("turn_stop", Boolean),
     Index("conversation_by_time", "modified_at", "key"),
     Index("conversation_by_workspace", "workspace", "modified_at", "key"),
-    Index("conversation_behind_index", "key", sqlite_where=_BEHIND, postgresql_where=_BEHIND),
     sqlite_autoincrement=True,
 )
+UNINDEXED_INDEX: Final = Index("conversation_behind_index", CONVERSATION.c.key, sqlite_where=UNINDEXED)
+"""`store.postgres` adds its own condition: to name it here would load that dialect for SQLite too."""
 
 # The columns `jump_*` describe the ancestor run that runs.py jumps to.
 RUN: Final = Table(
@@ -83,8 +89,8 @@ RUN: Final = Table(
     sqlite_autoincrement=True,
 )
 
-# `body` is the entry's JSON without the properties that have columns. It stands last, so that SQLite
-# leaves its overflow pages alone when a row is read without it.
+# `body` is the entry's JSON without the properties that have columns. It is the last column, so that
+# SQLite does not read its overflow pages when a row is read without it.
 ENTRY_TABLE: Final = Table(
     "entry",
     METADATA,
@@ -157,7 +163,7 @@ LANDMARK: Final = Table(
     Index("landmark_by_run", "run", "depth"),
 )
 
-# What servers on the same store tell each other; see changes.py. `made_at` is in seconds since 1970.
+# The change log of the servers on the same store; see changes.py. `made_at` is in seconds since 1970.
 CHANGE: Final = Table(
     "change",
     METADATA,

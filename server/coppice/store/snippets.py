@@ -4,11 +4,11 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
-from coppice.store.words import Term, occurs, places
+from coppice.store.tokenize import Term, occurs, places
 
-SNIPPET_CHARS: Final = 200
-_BEFORE: Final = 60
-_WITHIN: Final = 120
+SNIPPET_CHARS: Final = 200  # characters (guess)
+_BEFORE: Final = 60  # characters before the first match (guess)
+_WITHIN: Final = 120  # characters in which matches count as close (guess)
 _SPACES: Final = 4
 """Room for white space, which is drawn together only after a stretch has been cut out."""
 

@@ -1,29 +1,32 @@
 """SQLite: a file for each workspace, the default."""
 
-import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, Table, bindparam, column, create_engine, event, inspect, table, text
-from sqlalchemy.engine import URL
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import QueuePool
+from typing_extensions import override
 
 from coppice.errors import StorageFailedError
-from coppice.store.engine import BEGIN, Database, WordIndex
-from coppice.store.failures import is_busy, translated
-from coppice.store.words import Term
+from coppice.store.disk_reserve import DiskReserve
+from coppice.store.engine import BEGIN, Database, MakeSchema, T, WordIndex, Work
+from coppice.store.errors import LOCKED, is_busy, is_full, translated
+from coppice.store.sqlite_file import DatabaseFile
+from coppice.store.tokenize import Term
 
 
 class SqliteDatabase(Database):
     """One file in WAL mode, only its owner's to read."""
 
     def __init__(self, path: Path, busy_seconds: float) -> None:
-        self._path = path
+        self._file = DatabaseFile(path, busy_seconds)
+        self._reserve = DiskReserve(path.parent)
         self._busy_seconds = busy_seconds
         # Threads of one process queue here: SQLite's own waiting is by polling, and unfair.
         self._writer = threading.Lock()
@@ -31,29 +34,49 @@ class SqliteDatabase(Database):
         self._watch: sqlite3.Connection | None = None
         self._data_version: int | None = None
         super().__init__(
-            create_engine(URL.create("sqlite", database=str(path)), pool_size=4, hide_parameters=True)
+            create_engine(
+                "sqlite://",
+                creator=self._file.connect,
+                poolclass=QueuePool,
+                pool_size=_CONNECTIONS,
+                max_overflow=-1,
+                hide_parameters=True,
+            )
         )
-        event.listen(self._engine, "connect", self._configure)
         event.listen(self._engine, "begin", _begin)
 
-    def _configure(self, connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = None
-        connection.execute(f"PRAGMA busy_timeout = {int(self._busy_seconds * 1000)}")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
+    @override
+    def prepare(self, make: MakeSchema) -> None:
+        def fill(path: Path) -> None:
+            new = SqliteDatabase(path, self._busy_seconds)
+            try:
+                with new.making() as connection:
+                    make(new, connection)
+            finally:
+                new.close()
 
-    def prepare(self) -> None:
         with translated():
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            if not self._file.path.exists():
+                self._file.create(fill)
+            self._file.open()
+            self._reserve.keep()
             with self._engine.connect() as connection:
                 tables = inspect(connection).get_table_names()
                 if tables and "coppice_schema" not in tables:
                     raise StorageFailedError(
                         "The file of the conversation store belongs to another program. Choose another one."
                     )
-            # The journal and the shared-memory file get the mode of the database.
-            self._path.chmod(0o600)
+
+    @contextmanager
+    def making(self) -> Iterator[Connection]:
+        """The transaction that fills an empty file, which nobody else knows yet."""
+        self._file.adopt()
+        with translated(), self._engine.connect() as connection:
+            # Can only be chosen while the file is empty; lets `shrink` shorten it.
+            connection.exec_driver_sql("PRAGMA auto_vacuum = INCREMENTAL")
+        self.settle()
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            yield connection
 
     def settle(self) -> None:
         """Switches to WAL, which the file remembers. A second process doing the same has to wait."""
@@ -69,17 +92,69 @@ class SqliteDatabase(Database):
                         raise error from None
                 time.sleep(0.01)
 
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._transaction("BEGIN") as connection:
+            yield connection
+            # A commit fails once damage was met, though nothing was written.
+            connection.rollback()
+
+    @override
     def reading(self) -> AbstractContextManager[Connection]:
-        return self._transaction("BEGIN")
+        return self._reading()
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with self._writer, self._transaction("BEGIN IMMEDIATE") as connection:
-            yield connection
+        if not self._writer.acquire(timeout=self._busy_seconds):
+            raise StorageFailedError(LOCKED)
+        try:
+            with translated():
+                self._file.check()
+            with self._transaction("BEGIN IMMEDIATE") as connection:
+                self._check_version(connection)
+                yield connection
+            with translated():
+                self._file.check(uncertain=True)
+        finally:
+            self._writer.release()
 
+    @override
     def writing(self) -> AbstractContextManager[Connection]:
         return self._writing()
 
+    @override
+    def write_deletion(self, work: Work[T]) -> T:
+        try:
+            return self.write(work)
+        except StorageFailedError as error:
+            if not is_full(error):
+                raise
+        self._reserve.give_up()
+        self._checkpoint()
+        return self.write(work)
+
+    @override
+    def shrink(self, stop: Callable[[], bool]) -> None:
+        while not stop() and self._vacuum_some():
+            time.sleep(_VACUUM_PAUSE)
+        self._checkpoint()
+        self._reserve.keep()
+
+    def _vacuum_some(self) -> bool:
+        """Gives some free pages back; false when there are none, or the file was made without that."""
+        with translated(), self._engine.connect() as connection:
+            before = _free_pages(connection)
+            driver: Any = connection.connection.driver_connection
+            # A row for each page: `execute` would stop after the first.
+            driver.executescript(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
+            return _free_pages(connection) < before
+
+    def _checkpoint(self) -> None:
+        """Moves the WAL into the database and cuts it, unless another connection still reads from it."""
+        with translated(), self._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @override
     def reserve_keys(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
         # The writer is alone, and AUTOINCREMENT counts explicit keys too.
         last = connection.execute(_LAST_KEY, {"name": table.name}).scalar() or 0
@@ -89,46 +164,47 @@ class SqliteDatabase(Database):
         """A writer is alone anyway."""
 
     def announce_change(self, connection: Connection) -> None:
-        """`PRAGMA data_version` tells by itself."""
+        """`PRAGMA data_version` changes by itself."""
 
+    @override
     def changed_elsewhere(self) -> bool:
         with translated(), self._watch_lock:
             self._check_open()
             if self._watch is None:
-                self._watch = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
+                self._watch = self._file.connect()
             version: int = self._watch.execute("PRAGMA data_version").fetchone()[0]
             changed, self._data_version = version != self._data_version, version
             return changed
 
+    @override
     def make_index(self, connection: Connection) -> None:
         for statement in _INDEX_DDL:
             connection.exec_driver_sql(statement)
 
     @property
+    @override
     def index(self) -> WordIndex:
         return _INDEX
 
+    @override
     def add_to_index(self, connection: Connection, rows: Sequence[tuple[int, str]]) -> None:
         connection.execute(_ADD_TO_INDEX, [{"key": key, "words": words} for key, words in rows])
 
     def expression(self, terms: Sequence[Term]) -> str:
-        """In FTS5's language, where what stands in double quotes is text whatever it is."""
-        return " AND ".join(f'"{" ".join(term.words)}"{" *" if term.prefix else ""}' for term in terms)
+        """A query for FTS5. Words are put in double quotes, so that none is read as an operator."""
+        return " AND ".join(map(_quoted, terms))
 
+    @override
+    def any_of(self, terms: Sequence[Term]) -> str:
+        return " OR ".join(map(_quoted, terms))
+
+    @override
     def back_up(self, version: int) -> None:
-        final = self._path.with_name(f"{self._path.name}.version-{version}.backup")
-        partial = final.with_name(final.name + ".partial")
+        path = self._file.path
         with translated():
-            partial.unlink(missing_ok=True)
-            os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-            source, copy = sqlite3.connect(self._path), sqlite3.connect(partial)
-            try:
-                source.backup(copy)
-            finally:
-                copy.close()
-                source.close()
-            partial.replace(final)
+            self._file.copy_to(path.with_name(f"{path.name}.version-{version}.backup"))
 
+    @override
     def damages(self) -> list[str]:
         try:
             with self.reading() as connection:
@@ -138,12 +214,37 @@ class SqliteDatabase(Database):
             return [str(error)]
         return [str(line) for line in found if line != "ok"]
 
-    def close(self) -> None:
+    def rest(self) -> None:
+        """Closes the connections that are not in use; the next call opens them again."""
         with self._watch_lock:
             if self._watch is not None:
                 self._watch.close()
                 self._watch = None
-            super().close()
+        super().rest()
+
+    @override
+    def close(self) -> None:
+        super().close()
+        self.rest()
+
+
+_CONNECTIONS: Final = 4
+"""Connections that stay open while nothing is asked; workers.py limits how many there are at once. Guess."""
+
+
+_VACUUM_PAGES: Final = 500
+"""The most pages that one transaction gives back: 2 MB, a few milliseconds. Guess."""
+
+_VACUUM_PAUSE: Final = 0.005
+"""Seconds in which others may write."""
+
+
+def _free_pages(connection: Connection) -> int:
+    return int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
+
+
+def _quoted(term: Term) -> str:
+    return f'"{" ".join(term.words)}"{" *" if term.prefix else ""}'
 
 
 _WORDS: Final = table("entry_words", column("rowid"), column("words"))

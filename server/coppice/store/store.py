@@ -2,40 +2,40 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from typing import Literal
+from contextlib import contextmanager, suppress
+from typing import Final
 
 from sqlalchemy import Connection
 
-from coppice.errors import StorageFailedError
+from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.store import append as appending
 from coppice.store import changes as change_log
-from coppice.store import conversations, paths, purging, searching, tree_listing
-from coppice.store.engine import Database
+from coppice.store import conversations, purging, recalling, searching
+from coppice.store.damage import damaged_entries
+from coppice.store.engine import Database, T, Work
 from coppice.store.engines import database
 from coppice.store.importing import ImportWriter
-from coppice.store.indexing import EVERYTHING, IDLE_SECONDS, Indexer, Scope, behind
+from coppice.store.indexing import EVERYTHING, IDLE_SECONDS, Indexer, Scope, newest_unindexed
 from coppice.store.migrations import migrate
+from coppice.store.reader import Snapshot, StoreReader
 from coppice.store.records import (
     LEAF,
     Appended,
-    CompactionRecord,
     ConversationRecord,
     EntryRef,
-    EntryRow,
     NewConversation,
     NewRecord,
-    PathEnd,
     SearchRow,
     StoredChange,
-    TreeRow,
 )
-from coppice.store.words import terms_of
-from coppice.tree.entries import Entry
+from coppice.store.tokenize import Term, terms_of
+from coppice.store.turns import RunningTurns
+
+MOST_DAMAGES: Final = 5
+"""Damages that are listed; the repair lists all. Guess: enough to see that it is no single accident."""
 
 
-class Store:
+class Store(StoreReader):
     """Conversations and their entries. May be used from several threads, and by several processes at once.
 
     What a method has written when it returns survives a crash. Every method raises `StorageFailedError`
@@ -43,17 +43,24 @@ class Store:
     """
 
     def __init__(
-        self, opened: Database, server_id: str, *, index_idle_seconds: float | None = IDLE_SECONDS
+        self,
+        opened: Database,
+        server_id: str,
+        *,
+        url: str,
+        index_idle_seconds: float | None = IDLE_SECONDS,
     ) -> None:
+        self.url = url
         self._database = opened
         self._server_id = server_id
+        self.turns = RunningTurns(opened, server_id)
         self._purger = purging.Purger(opened)
         self._indexer = Indexer(opened, idle_seconds=index_idle_seconds)
         self._changes_lock = threading.Lock()
         with opened.reading() as connection:
             self._seen_change = change_log.last_change(connection)
             garbage = purging.has_garbage(connection)
-            unindexed = behind(connection, EVERYTHING)
+            unindexed = newest_unindexed(connection, EVERYTHING)
         if garbage:
             self._purger.wake()
         if unindexed is not None:
@@ -70,18 +77,22 @@ class Store:
     ) -> "Store":
         """Opens the store at `url`, making or migrating it if need be.
 
-        `server_id` tells this process's changes from those of others. A lock that another process holds,
-        and a database server that has gone away, is waited for up to `busy_seconds`. What is stored is
+        `server_id` identifies this process's changes among those of others. A lock of another process, and a
+        database server that has gone away, is waited for up to `busy_seconds`. What is stored is
         made searchable in the background when nothing has come for `index_idle_seconds`; with None only
         a search does it.
         """
         opened = database(url, busy_seconds)
         try:
             migrate(opened)
-            return cls(opened, server_id, index_idle_seconds=index_idle_seconds)
+            return cls(opened, server_id, url=url, index_idle_seconds=index_idle_seconds)
         except BaseException:
             opened.close()
             raise
+
+    def rest(self) -> None:
+        """Closes what is open for now; the next call opens it again."""
+        self._database.rest()
 
     def close(self) -> None:
         """Any later call raises `StorageFailedError`; a second `close` does nothing."""
@@ -90,33 +101,31 @@ class Store:
         self._database.close()
 
     def damages(self) -> list[str]:
-        """What the database's own check finds wrong. Reads all of it: seconds for each gigabyte."""
-        return self._database.damages()
+        """A sentence for each damage, the first few. Reads everything: seconds for each gigabyte."""
+        found = self._database.damages()
+        try:
+            return found + self._read(lambda connection: damaged_entries(connection, MOST_DAMAGES))
+        except StorageFailedError as error:
+            return [*found, str(error)]
+
+    @contextmanager
+    def snapshot(self) -> Iterator[StoreReader]:
+        """One state of the store to read from, whatever is written meanwhile; in this thread only.
+
+        A database server that is lost meanwhile ends it with a `StorageFailedError`.
+        """
+        with self._database.reading() as connection:
+            yield Snapshot(connection)
 
     def create(self, new: NewConversation) -> ConversationRecord:
+        """A new conversation. Raises IdConflictError where its id is taken."""
+
         def make(connection: Connection) -> ConversationRecord:
             conversations.insert_conversation(connection, new)
             change_log.record_change(self._database, connection, self._server_id, new.id, ["created"])
             return conversations.conversation(connection, new.id)
 
         return self._database.write(make)
-
-    def conversation(self, conversation_id: str) -> ConversationRecord:
-        return self._database.read(lambda connection: conversations.conversation(connection, conversation_id))
-
-    def conversations(
-        self, *, workspace_uri: str | None = None, limit: int, cursor: str | None = None
-    ) -> tuple[list[ConversationRecord], str | None]:
-        """A page of conversations, newest modified first, and the cursor of the next page if there is one.
-
-        Raises:
-            UnknownEntryError: the cursor is none that was given out.
-        """
-        return self._database.read(
-            lambda connection: conversations.conversations(
-                connection, workspace_uri=workspace_uri, limit=limit, cursor=cursor
-            )
-        )
 
     def delete(self, conversation_id: str) -> None:
         """The conversation is unknown at once; its space is freed in the background."""
@@ -127,7 +136,7 @@ class Store:
                 self._database, connection, self._server_id, conversation_id, ["deleted"]
             )
 
-        self._database.write(hide)
+        self._database.write_deletion(hide)
         self._purger.wake()
 
     def append(
@@ -149,7 +158,7 @@ class Store:
         Raises:
             StaleLeafError: something would be stored, and `expected_leaf_id` (None: no leaf) was given and
                 is not the leaf. `data` has `leafId`.
-            IdConflictError: an id stands for other content.
+            IdConflictError: an id is in use for other content.
         """
         done = self._database.write(
             lambda connection: appending.append(
@@ -191,70 +200,6 @@ class Store:
             )
         )
 
-    def end(self, conversation_id: str, leaf: EntryRef | None = LEAF) -> PathEnd | None:
-        """The end of the path to an entry, or to the current leaf; None where the path is empty."""
-        return self._database.read(lambda connection: paths.end(connection, conversation_id, leaf))
-
-    def rows(self, end: PathEnd, from_depth: int, to_depth: int) -> list[EntryRow]:
-        """The path's entries from one depth to another, both included, root first, without content."""
-        return self._database.read(lambda connection: paths.rows(connection, end, from_depth, to_depth))
-
-    def entries(self, end: PathEnd, from_depth: int, to_depth: int) -> list[Entry]:
-        """The same with content."""
-        return self._database.read(lambda connection: paths.entries(connection, end, from_depth, to_depth))
-
-    def entry(self, conversation_id: str, entry_id: str) -> Entry:
-        return self._database.read(lambda connection: paths.entry(connection, conversation_id, entry_id))
-
-    def ancestor_depth(self, end: PathEnd, entry_id: str) -> int | None:
-        """The depth of an entry on the path to `end`; None if it is not on it."""
-        return self._database.read(lambda connection: paths.ancestor_depth(connection, end, entry_id))
-
-    def common_ancestor(self, one: PathEnd, other: PathEnd) -> PathEnd | None:
-        """The deepest entry that both paths share."""
-        return self._database.read(lambda connection: paths.common_ancestor(connection, one, other))
-
-    def compaction(self, end: PathEnd) -> CompactionRecord | None:
-        """The newest compaction on the path, `end` included."""
-        return self._database.read(lambda connection: paths.compaction(connection, end))
-
-    def attached(
-        self, end: PathEnd, from_depth: int, to_depth: int, types: Sequence[str]
-    ) -> list[tuple[int, Entry]]:
-        """Metadata beside the path, each with its parent's depth, in append order.
-
-        Metadata that has no parent counts as at depth -1.
-        """
-        return self._database.read(
-            lambda connection: paths.attached(connection, end, from_depth, to_depth, types)
-        )
-
-    def beside_root(self, conversation_id: str, types: Sequence[str]) -> list[Entry]:
-        """Metadata that was recorded before anything was said, in append order."""
-        return self._database.read(lambda connection: paths.beside_root(connection, conversation_id, types))
-
-    def pins(self, end: PathEnd) -> list[tuple[int, Entry]]:
-        """The pinned entries on the path with their depths, root first."""
-        return self._database.read(lambda connection: paths.pins(connection, end))
-
-    def labels(self, end: PathEnd) -> list[tuple[int, str, str]]:
-        """The labelled entries on the path as depth, id and label, root first."""
-        return self._database.read(lambda connection: paths.labels(connection, end))
-
-    def tree(
-        self, conversation_id: str, *, mode: Literal["all", "branches"], limit: int, after: str | None = None
-    ) -> tuple[list[TreeRow], str | None]:
-        """A page of the tree in append order, and the id to ask for the next page with, if there is one.
-
-        Mode `branches` lists leaves, forks, compactions and labelled entries, each standing for the
-        entries from behind the node above it. Metadata beside the path appears in mode `all` only.
-        """
-        return self._database.read(
-            lambda connection: tree_listing.tree(
-                connection, conversation_id, folded=mode == "branches", limit=limit, after=after
-            )
-        )
-
     def search(
         self,
         query: str,
@@ -265,8 +210,8 @@ class Store:
     ) -> list[SearchRow]:
         """The newest stored entries, on any branch, that hold every word of `query`; none for no words.
 
-        What stands in double quotes is looked for side by side, as is a run of Chinese, Japanese or Korean
-        characters. The last word may be the beginning of one. Everything else in `query` parts words.
+        Words in double quotes must be adjacent, as must a run of Chinese, Japanese or Korean characters. The
+        last word also matches as a prefix. All other characters of `query` separate words.
         """
         if conversation_id is not None:
             self.conversation(conversation_id)
@@ -274,22 +219,43 @@ class Store:
         if not terms:
             return []
         scope = Scope(conversation_id, workspace_uri)
-        self._indexer.catch_up(scope)
+        self._catch_up(scope)
         return self._database.read(
             lambda connection: searching.search(self._database, connection, terms, scope, limit)
         )
 
-    def all_entries(self, conversation_id: str) -> Iterator[Entry]:
-        """Every entry of the tree in append order, read as the iteration goes on."""
-        return (record.entry for record in self.all_records(conversation_id))
+    def recall_postings(
+        self, groups: Sequence[Sequence[Term]], where: recalling.Where, most: int
+    ) -> recalling.Postings:
+        """For each group the newest `most` entries that hold one of its terms."""
+        self._catch_up(where.scope)
+        return self._database.read(
+            lambda connection: recalling.postings(self._database, connection, groups, where, most)
+        )
 
-    def all_records(self, conversation_id: str) -> Iterator[NewRecord]:
-        """The same as they were stored, with sizes and ledgers: what an import elsewhere takes."""
-        key = self._database.read(lambda connection: paths.conversation_key(connection, conversation_id))
-        behind = 0
-        while page := self._database.read(partial(paths.records_behind, conversation=key, behind=behind)):
-            yield from (record for _, record in page)
-            behind = page[-1][0]
+    def recall_newest(self, where: recalling.Where, most: int) -> list[int]:
+        """The keys of the newest `most` entries that have text, newest first."""
+        return self._database.read(lambda connection: recalling.newest(connection, where, most))
+
+    def recall_on_path(self, keys: Sequence[int]) -> list[int]:
+        """Those of the keys whose entries lie on the current path of their conversation, in their order."""
+        return self._database.read(lambda connection: recalling.on_path(connection, keys))
+
+    def recall_rows(self, keys: Sequence[int]) -> list[recalling.RecallRow]:
+        """The entries with these keys, in this order."""
+        return self._database.read(lambda connection: recalling.rows(connection, keys))
+
+    def key_of(self, conversation_id: str, entry_id: str) -> int:
+        """The key of an entry, which orders by appending. Raises UnknownEntryError."""
+        return self._database.read(lambda connection: recalling.key_of(connection, conversation_id, entry_id))
+
+    def _catch_up(self, scope: Scope) -> None:
+        # What cannot be indexed for damage is not found; everything else is.
+        with suppress(StoreDamagedError):
+            self._indexer.catch_up(scope)
+
+    def _read(self, work: Work[T]) -> T:
+        return self._database.read(work)
 
     @contextmanager
     def importing(self, new: NewConversation, *, modified_at: str | None = None) -> Iterator[ImportWriter]:

@@ -27,19 +27,19 @@ _LEVELS_APART: Final = 64
 def tree(
     connection: Connection, conversation_id: str, *, folded: bool, limit: int, after: str | None
 ) -> tuple[list[TreeRow], str | None]:
-    """A page of nodes behind the entry `after`, and the entry to go on after.
+    """A page of nodes that follow the entry `after`, and the value of `after` for the next page.
 
-    A `folded` listing has a node for each landmark, standing for the entries from behind the landmark
-    above it; else every entry is a node.
+    A `folded` listing has a node for each landmark, which represents the entries after the landmark above
+    it; otherwise every entry is a node.
     """
     key = conversation_key(connection, conversation_id)
-    behind = 0
+    after_key = 0
     if after is not None:
         found = find_end(connection, key, conversation_id, after)
         if found is None:
             raise unknown_entry(after)
-        behind = found.key
-    values = {"conversation": key, "behind": behind, "most": limit + 1}
+        after_key = found.key
+    values = {"conversation": key, "after_key": after_key, "most": limit + 1}
     rows = connection.execute(_LANDMARKS if folded else _ALL, values).all()
     page = rows[:limit]
     current = on_current_path(connection, page, end(connection, conversation_id, LEAF))
@@ -128,7 +128,8 @@ _ALL: Final = (
     select(*_COLUMNS, _PARENT.c.id.label("parent_id"), _CHILDREN)
     .select_from(_NODES.outerjoin(_PARENT, _PARENT.c.key == ENTRY_TABLE.c.parent_key))
     .where(
-        ENTRY_TABLE.c.conversation_key == bindparam("conversation"), ENTRY_TABLE.c.key > bindparam("behind")
+        ENTRY_TABLE.c.conversation_key == bindparam("conversation"),
+        ENTRY_TABLE.c.key > bindparam("after_key"),
     )
     .order_by(ENTRY_TABLE.c.key)
     .limit(bindparam("most"))
@@ -140,7 +141,7 @@ def _landmarks_statement() -> Any:
         select(LANDMARK.c.entry_key)
         .where(
             LANDMARK.c.conversation_key == bindparam("conversation"),
-            LANDMARK.c.entry_key > bindparam("behind"),
+            LANDMARK.c.entry_key > bindparam("after_key"),
         )
         .group_by(LANDMARK.c.entry_key)
         .order_by(LANDMARK.c.entry_key)

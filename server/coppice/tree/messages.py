@@ -1,4 +1,4 @@
-"""Messages: what a person, a model or a tool said.
+"""Messages: what a person, a model or a tool wrote.
 
 A superset of the messages of Pi's session format, version 3. Unknown properties are kept, and a property
 that was sent as `null` stays `null`, so that what goes in comes out.
@@ -17,7 +17,12 @@ class DataModel(BaseModel):
     """A stored value. It serializes to what it was made from: unset properties are left out."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="allow", strict=True, frozen=True
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="allow",
+        strict=True,
+        frozen=True,
+        defer_build=True,
     )
 
     @model_serializer(mode="wrap")
@@ -35,6 +40,8 @@ def _is_tag(default: object) -> bool:
 
 
 class TextContent(DataModel):
+    """A block of text."""
+
     type: Literal["text"] = "text"
     text: str
 
@@ -102,11 +109,15 @@ class _Message(DataModel):
 
 
 class UserMessage(_Message):
+    """A message of a person."""
+
     role: Literal["user"] = "user"
     content: str | list[UserContent]
 
 
 class AssistantMessage(_Message):
+    """A model's reply. `stopReason` is absent where the source did not record it."""
+
     role: Literal["assistant"] = "assistant"
     content: list[AssistantContent]
     provider: str | None = None
@@ -117,6 +128,7 @@ class AssistantMessage(_Message):
 
     @property
     def tool_calls(self) -> list[ToolCall]:
+        """The calls among the content, in order."""
         return [block for block in self.content if isinstance(block, ToolCall)]
 
     @property
@@ -126,6 +138,8 @@ class AssistantMessage(_Message):
 
 
 class ToolResultMessage(_Message):
+    """What a tool returned for the call `toolCallId`. `details` is for clients; a model is not sent it."""
+
     role: Literal["toolResult"] = "toolResult"
     tool_call_id: str
     tool_name: str
@@ -135,7 +149,7 @@ class ToolResultMessage(_Message):
 
 
 class BashExecutionMessage(_Message):
-    """A command the user ran beside the conversation."""
+    """A command the user ran outside the conversation."""
 
     role: Literal["bashExecution"] = "bashExecution"
     command: str
@@ -147,11 +161,15 @@ class BashExecutionMessage(_Message):
 
 
 class DeveloperMessage(_Message):
+    """Instructions of the application."""
+
     role: Literal["developer"] = "developer"
     content: str | list[TextContent]
 
 
 class SystemMessage(_Message):
+    """Instructions of the system."""
+
     role: Literal["system"] = "system"
     content: str | list[TextContent]
 
@@ -197,7 +215,7 @@ Message = Annotated[
 
 
 def text_of(content: str | list[Any]) -> str:
-    """The text of a message's content; images and other blocks say nothing here."""
+    """The text of a message's content; images and other blocks are left out."""
     if isinstance(content, str):
         return content
     return "".join(block.text for block in content if isinstance(block, TextContent))

@@ -1,4 +1,4 @@
-"""One line that tells a person which entry this is."""
+"""One line by which a person recognizes an entry."""
 
 from coppice.tree.entries import (
     BranchSummaryEntry,
@@ -7,6 +7,7 @@ from coppice.tree.entries import (
     CustomMessageEntry,
     Entry,
     FileActivityEntry,
+    GitUpdate,
     LabelEntry,
     MessageEntry,
     ModelChangeEntry,
@@ -24,11 +25,11 @@ from coppice.tree.messages import (
     text_of,
 )
 
-PREVIEW_CHARS = 100
+PREVIEW_CHARS = 100  # characters (guess)
 
 
 def preview_of(entry: Entry, limit: int = PREVIEW_CHARS) -> str:
-    """The start of what `entry` says, on one line of at most `limit` characters."""
+    """The start of the text of `entry`, on one line of at most `limit` characters."""
     line = " ".join(_words_of(entry)[: limit * 8].split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
@@ -53,6 +54,10 @@ def _words_of(entry: Entry) -> str:  # noqa: PLR0911 - one line for each type
             return "pinned" if entry.pinned else "unpinned"
         case SessionInfoEntry():
             return entry.name or ""
+        case FileActivityEntry(git_update=GitUpdate() as update):
+            named = [f"git {update.action}", *([update.target] if update.target else [])]
+            count = len(entry.changes) + (entry.omitted or 0)
+            return f"{' '.join(named)}, {count} {'file' if count == 1 else 'files'}"
         case FileActivityEntry():
             return ", ".join(f"{change.kind} {change.path}" for change in entry.changes[:5])
 
@@ -60,9 +65,9 @@ def _words_of(entry: Entry) -> str:  # noqa: PLR0911 - one line for each type
 def _words_of_message(message: Message) -> str:
     match message:
         case AssistantMessage():
-            said = text_of(message.content)
+            text = text_of(message.content)
             calls = ", ".join(call.name for call in message.tool_calls)
-            return said if said.strip() else (calls or message.error_message or "")
+            return text if text.strip() else (calls or message.error_message or "")
         case BashExecutionMessage():
             return f"$ {message.command}"
         case ToolResultMessage():

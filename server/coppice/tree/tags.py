@@ -9,7 +9,15 @@ import unicodedata
 from collections import defaultdict
 from typing import Final
 
-TAGS: Final = ("conversation", "previous-summary", "summary", "pinned", "read-files", "modified-files")
+TAGS: Final = (
+    "conversation",
+    "previous-summary",
+    "facts",
+    "summary",
+    "pinned",
+    "read-files",
+    "modified-files",
+)
 
 HIDDEN: Final = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"

@@ -1,7 +1,7 @@
 """The view: the messages a model sees of a path.
 
 A view is what the newest compaction left, with everything since. It is valid for every provider: each tool
-call is followed at once by its one result, and nothing stands in it that a model may not be sent again.
+call is followed at once by its one result, and it contains nothing that a model may not be sent again.
 """
 
 import json
@@ -43,16 +43,16 @@ NO_RESULT: Final = "This call was interrupted; it has no result."
 
 @dataclass(frozen=True, slots=True)
 class ViewMessage:
-    """A message with the entry it comes from; None for one that stands for no entry."""
+    """A message with the id of its entry; None for a message that is no entry, such as a summary."""
 
     entry_id: str | None
     message: Message
 
 
 def message_of(entry: Entry) -> Message | None:
-    """What `entry` says to a model, or None for an entry that says nothing.
+    """The message that a model is sent for `entry`, or None for an entry that a model does not see.
 
-    Compactions say nothing here: only the newest one speaks, through `view_of`.
+    None for a compaction too: only the newest one is in a view, added by `view_of`.
     """
     match entry:
         case MessageEntry():
@@ -65,29 +65,40 @@ def message_of(entry: Entry) -> Message | None:
             return None
 
 
+def is_sent(message: Message) -> bool:
+    """Whether a view that holds `message` shows it: a failed or empty reply is never sent again."""
+    return _as_sent(message) is not None
+
+
 def view_of(
     entries: Iterable[Entry],
     compaction: CompactionEntry | None = None,
     summary_role: SummaryRole = "user",
     pinned: Iterable[Entry] = (),
+    history_note: str = "",
 ) -> list[ViewMessage]:
     """The view of a path, oldest message first.
 
     `entries` are those from the first kept one to the leaf, oldest first; `compaction` is the newest on the
     path, and may itself be among them. `pinned` are entries from before the first kept one that stay in
-    the view; they stand between the summary and the kept entries.
+    the view; they come between the summary and the kept entries. `history_note` is a sentence before the
+    summary about how to look up what it replaced.
     """
-    said = [ViewMessage(entry.id, message) for entry in entries if (message := message_of(entry)) is not None]
-    visible = [
-        ViewMessage(item.entry_id, plain) for item in said if (plain := _as_sent(item.message)) is not None
+    messages = [
+        ViewMessage(entry.id, message) for entry in entries if (message := message_of(entry)) is not None
     ]
-    opening = [] if compaction is None else [_summary_message(compaction, summary_role)]
+    visible = [
+        ViewMessage(item.entry_id, plain)
+        for item in messages
+        if (plain := _as_sent(item.message)) is not None
+    ]
+    opening = [] if compaction is None else [_summary_message(compaction, summary_role, history_note)]
     pins = [ViewMessage(entry.id, message) for entry in pinned if (message := pinned_message(entry))]
     return [*opening, *pins, *_with_paired_calls(visible)]
 
 
 def pinned_message(entry: Entry) -> Message | None:
-    """What a pinned entry says outside its place: a person's message as it is, all else in the user's name.
+    """A pinned entry outside its place: a person's message as it is, all else in the user's name.
 
     Out of its turn a reply or a tool result would have no partner, and no provider would take it.
     """
@@ -96,8 +107,8 @@ def pinned_message(entry: Entry) -> Message | None:
     match message := message_of(entry):
         case AssistantMessage() | ToolResultMessage():
             speaker = "assistant" if isinstance(message, AssistantMessage) else f"tool {message.tool_name}"
-            said = tagged("pinned", _words(message))
-            return UserMessage(content=f"Pinned from earlier, said by the {speaker}:\n\n{said}")
+            quoted = tagged("pinned", _words(message))
+            return UserMessage(content=f"Pinned from earlier, said by the {speaker}:\n\n{quoted}")
         case None:
             return None
         case _:
@@ -111,7 +122,7 @@ def _words(message: AssistantMessage | ToolResultMessage) -> str:
 
 
 def bash_text(message: BashExecutionMessage) -> str:
-    """A command the user ran, as it is told to a model."""
+    """A command the user ran, as a model is sent it."""
     lines = [f"The user ran `{message.command}`", "```", message.output or "(no output)", "```"]
     if message.cancelled:
         lines.append("The command was cancelled.")
@@ -126,8 +137,9 @@ def _branch_text(summary: str) -> str:
     return f"{BRANCH_PREAMBLE}\n\n{tagged('summary', summary)}"
 
 
-def _summary_message(compaction: CompactionEntry, role: SummaryRole) -> ViewMessage:
-    text = f"{SUMMARY_PREAMBLE}\n\n{tagged('summary', compaction.summary)}"
+def _summary_message(compaction: CompactionEntry, role: SummaryRole, note: str) -> ViewMessage:
+    preamble = f"{note}\n\n{SUMMARY_PREAMBLE}" if note else SUMMARY_PREAMBLE
+    text = f"{preamble}\n\n{tagged('summary', compaction.summary)}"
     content = [TextContent(text=text)]
     message = SystemMessage(content=content) if role == "system" else UserMessage(content=list(content))
     return ViewMessage(compaction.id, message)
@@ -154,10 +166,10 @@ def _as_sent(message: Message) -> Message | None:
 
 
 def _with_paired_calls(items: Sequence[ViewMessage]) -> list[ViewMessage]:
-    """Results stand behind their calls, in the calls' order; a result without a call is left out.
+    """Results follow their calls, in the calls' order; a result without a call is left out.
 
     A result answers the nearest earlier call with its id; a call that nothing answered gets a result that
-    says so. Whatever was said between a call and its result comes after the result.
+    says so. Messages between a call and its result come after the result.
     """
     results = _results_by_call(items)
     paired: list[ViewMessage] = []

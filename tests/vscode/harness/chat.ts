@@ -52,6 +52,16 @@ export class Chat {
     return this.frame.getByTestId("work");
   }
 
+  /** The questions about tools that wait for an answer. */
+  get approvals(): Locator {
+    return this.frame.getByTestId("approval");
+  }
+
+  /** Allows the tool whose question has this title, for the whole conversation. */
+  async allow(title: string): Promise<void> {
+    await this.approvals.filter({ hasText: title }).getByRole("button", { name: "Allow for This Conversation" }).first().click();
+  }
+
   get meter(): Locator {
     return this.frame.getByTestId("context-meter");
   }
@@ -63,19 +73,25 @@ export class Chat {
 
   /** A whole turn: what is asked, and everything that is answered. */
   async play(provider: Provider, turn: Turn): Promise<void> {
-    for (const answer of turn.answers) provider.turn(answer);
-    const last = turn.answers.at(-1)?.text?.split("\n")[0]?.replaceAll(/[*`]/g, "") ?? "";
-    await this.send(turn.asks);
-    await this.replies.filter({ hasText: last }).waitFor();
-    await this.rests();
+    await this.#play(provider, turn, () => this.send(turn.asks));
   }
 
-  /** Goes back to before a message, whose text comes into the input. */
-  async edit(text: string): Promise<void> {
+  /** Edits a message where it stands, sends it, and waits for what is answered. */
+  async playInPlaceOf(text: string, provider: Provider, turn: Turn): Promise<void> {
     const message = this.asked.filter({ hasText: text });
     await message.hover();
     await message.getByRole("button", { name: "Edit and Resend" }).click();
-    await message.waitFor({ state: "hidden" });
+    const input = this.frame.getByRole("textbox", { name: "Edited message" });
+    await input.fill(turn.asks);
+    await this.#play(provider, turn, () => input.press("Enter"));
+  }
+
+  async #play(provider: Provider, turn: Turn, send: () => Promise<void>): Promise<void> {
+    for (const answer of turn.answers) provider.turn(answer);
+    const last = turn.answers.at(-1)?.text?.split("\n")[0]?.replaceAll(/[*`]/g, "") ?? "";
+    await send();
+    await this.replies.filter({ hasText: last }).waitFor();
+    await this.rests();
   }
 
   /** Waits until nothing runs any more. */

@@ -1,8 +1,9 @@
-"""The tests' provider as a program, told on standard input what to answer, one JSON object a line.
+"""The tests' provider as a program that reads from standard input what to answer, one JSON object a line.
 
-`{"kind": "turn" | "summary", "text", "thinking", "calls": [[id, name, arguments]], "seconds", "hangs"}` is
-one answer; turns are given in the order in which they were told, and the last summary stands for all later
-ones. Standard output says where the provider is, and then what each request asked.
+`{"kind": "turn" | "summary", "text", "thinking", "calls": [[id, name, arguments]], "seconds", "hangs",
+"waits"}` is one answer; turns are given in the order in which they were read, and the last summary is
+repeated for later ones. An answer that `waits` is given up to its middle until `{"kind": "release"}`
+lets all go on. Standard output says where the provider is, and then what each request asked.
 """
 
 import asyncio
@@ -30,16 +31,20 @@ class Answer:
     calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     seconds: float = 0.0
     hangs: bool = False
+    waits: bool = False
 
 
 @dataclass
 class Player:
     turns: deque[Answer] = field(default_factory=deque)
     summary: Answer = field(default_factory=lambda: Answer("summary", GOOD))
+    released: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def told(self, line: str) -> None:
+    def add(self, line: str) -> None:
         answer = Answer(**json.loads(line))
-        if answer.kind == "summary":
+        if answer.kind == "release":
+            self.released.set()
+        elif answer.kind == "summary":
             self.summary = answer
         else:
             self.turns.append(answer)
@@ -59,7 +64,9 @@ class Player:
                 answer.text, thinking=answer.thinking, calls=answer.calls, usage=usage, pieces=PIECES
             )
         )
-        for each in events:
+        for number, each in enumerate(events):
+            if answer.waits and number == len(events) // 2:
+                await self.released.wait()
             await exchange.event(each)
             await asyncio.sleep(answer.seconds / len(events))
         await exchange.end()
@@ -73,7 +80,7 @@ async def main() -> None:
     async with ProviderServer([player.reply]) as server:
         print(json.dumps({"url": server.url}), flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
-            player.told(line)
+            player.add(line)
 
 
 asyncio.run(main())

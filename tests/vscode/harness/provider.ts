@@ -14,6 +14,8 @@ export interface Answer {
   seconds?: number;
   /** Begins and never says anything. */
   hangs?: boolean;
+  /** Stops in its middle until `release`. */
+  waits?: boolean;
 }
 
 export interface Asked {
@@ -63,6 +65,11 @@ export class Provider {
 
   summaries(answer: Answer): void {
     this.#tell({ kind: "summary", ...answer });
+  }
+
+  /** Lets the answers go on that wait, also later ones. */
+  release(): void {
+    this.#process.stdin!.write(`${JSON.stringify({ kind: "release" })}\n`);
   }
 
   stop(): void {

@@ -66,6 +66,17 @@ export class Window {
     return this.chat;
   }
 
+  /** Opens the Coppice sidebar, whatever the chat in it shows. */
+  async openSidebar(): Promise<Chat> {
+    const view = this.chat.frame.locator(".panel");
+    await until("the chat is shown", async () => {
+      if (await view.isVisible()) return true;
+      await this.#tab.click(); // It folds a sidebar that is open already.
+      return view.waitFor({ timeout: 10_000 }).then(() => true, () => false);
+    });
+    return this.chat;
+  }
+
   get chat(): Chat {
     return new Chat(this.page.frameLocator("iframe.webview").frameLocator("#active-frame"));
   }
@@ -104,6 +115,14 @@ export class Window {
     await mouse.up();
   }
 
+  /** The whole text of the open editor, also what is not in sight. */
+  async copiedText(): Promise<string> {
+    await this.editorText.first().click();
+    await this.page.keyboard.press("Control+A");
+    await this.page.keyboard.press("Control+C");
+    return this.clipboard();
+  }
+
   /** Takes an entry of a row's context menu. */
   async menu(row: Locator, entry: string): Promise<void> {
     await row.click({ button: "right" });
@@ -137,7 +156,10 @@ export class Window {
       await this.page.keyboard.press("F1");
       try {
         await this.#box.fill(`>${title}`, { timeout: 3000 });
-        await this.choices.filter({ hasText: title }).first().click({ timeout: 5000 });
+        const offered = this.page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: title });
+        await offered.waitFor({ timeout: 5000 });
+        // A click could fall on the list that the command opens at the same place.
+        await this.#box.press("Enter");
         return true;
       } catch {
         return false; // Something took the focus, and with it the palette.

@@ -37,6 +37,7 @@ class Address:
 
     @property
     def host(self) -> str:
+        """The host's name without port and brackets."""
         return urlsplit(self.base).hostname or ""
 
     @property

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from coppice.models.chat import Delta, OnDelta
-from coppice.models.providers.failures import AnswerFaultError
-from coppice.models.providers.values import nests_deeper
+from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.tree.messages import AssistantContent, TextContent, ThinkingContent, ToolCall
+from coppice.tree.nesting import nests_deeper
 
 LARGEST_ANSWER: Final = 4_000_000
-"""Characters of text, thinking and arguments together: ten times what the longest-winded models can say."""
+"""Characters of text, thinking and arguments together: ten times what models can answer at most."""
 
-_MOST_BLOCKS: Final = 1_000
+_MOST_BLOCKS: Final = 1_000  # blocks of one answer (guess)
 _DEEPEST_ARGUMENTS: Final = 100
 """Levels of arrays and objects; what is stored must fit into a message to a client."""
 
@@ -44,14 +44,16 @@ class AnswerBuilder:
 
     @property
     def begun(self) -> bool:
-        """Whether any of it has been told: from then on the request is not made again."""
+        """Whether any of it was passed on: from then on the request is not made again."""
         return self._size > 0 or bool(self._calls)
 
     def text(self, piece: str) -> None:
+        """Append to the text."""
         if piece:
             self._grow(self._last("text"), piece, Delta("text", piece))
 
     def thinking(self, piece: str) -> None:
+        """Append to the thinking."""
         if piece:
             self._grow(self._last("thinking"), piece, Delta("thinking", piece))
 
@@ -78,20 +80,23 @@ class AnswerBuilder:
         part = self._new(_Part("toolCall", call_id=call_id or f"call_{secrets.token_hex(8)}", name=name))
         part.call_index = len(self._calls)
         self._calls.append(part)
-        self._tell(Delta("toolCall", "", part.call_index, part.call_id, part.name))
+        self._emit(Delta("toolCall", "", part.call_index, part.call_id, part.name))
         return part.call_index
 
     def arguments(self, call_index: int, piece: str, name: str = "") -> None:
+        """Append to the JSON of a call's arguments, and to its name if that comes in pieces too."""
         part = self._calls[call_index]
         part.name += name
         if piece:
             self._grow(part, piece, Delta("toolCall", piece, call_index, part.call_id, part.name))
 
     def call_id(self, call_index: int) -> str:
+        """The id of the call that was opened as number `call_index`."""
         return self._calls[call_index].call_id
 
     @property
     def call_count(self) -> int:
+        """How many calls were opened."""
         return len(self._calls)
 
     def content(self, *, complete: bool) -> list[AssistantContent]:
@@ -108,9 +113,9 @@ class AnswerBuilder:
             case "text":
                 return TextContent(text=text) if text.strip() else None
             case "thinking":
-                told: dict[str, Any] = {"thinking_signature": part.signature} if part.signature else {}
-                told |= {"redacted": True} if part.redacted else {}
-                return ThinkingContent(thinking=text, **told) if text.strip() or told else None
+                more: dict[str, Any] = {"thinking_signature": part.signature} if part.signature else {}
+                more |= {"redacted": True} if part.redacted else {}
+                return ThinkingContent(thinking=text, **more) if text.strip() or more else None
             case "toolCall":
                 arguments = _arguments(text)
                 if not part.name or (arguments is None and not complete):
@@ -135,9 +140,9 @@ class AnswerBuilder:
         if self._size > LARGEST_ANSWER:
             raise AnswerFaultError("bad-answer", "sent an answer that is too large; it was stopped.")
         part.pieces.append(piece)
-        self._tell(delta)
+        self._emit(delta)
 
-    def _tell(self, delta: Delta) -> None:
+    def _emit(self, delta: Delta) -> None:
         if self._on_delta is not None:
             self._on_delta(delta)
 

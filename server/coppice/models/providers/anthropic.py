@@ -4,18 +4,17 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coppice.models.chat import ChatRequest, Tool
+from coppice.models.chat import ChatRequest
 from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.dialect import Ending
-from coppice.models.providers.failures import AnswerFaultError, RefusedInStreamError
-from coppice.models.providers.refusals import Refusal, refusal_in
+from coppice.models.providers.error_response import ErrorResponse, error_response_in
+from coppice.models.providers.failures import RefusedInStreamError
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
+from coppice.protocol.tools import Tool
 from coppice.tree.messages import StopReason, SystemMessage, Usage
 from coppice.tree.rendering.anthropic import anthropic_request
 from coppice.tree.view import ViewMessage
-
-OWN_ADDRESS: Final = "https://api.anthropic.com/v1"
-KEY_VARIABLE: Final = "ANTHROPIC_API_KEY"
 
 _VERSION: Final = "2023-06-01"
 _STOPS: Final[dict[str, StopReason]] = {
@@ -27,15 +26,22 @@ _STOPS: Final[dict[str, StopReason]] = {
 
 @dataclass(slots=True)
 class AnthropicDialect:
+    """Anthropic's Messages API, version 2023-06-01."""
+
     model: str
     provider: str = "anthropic"
-    path: str = "/messages"
+
+    def path(self, model: str, *, stream: bool) -> str:  # noqa: ARG002 - the same for all
+        """The same for all models."""
+        return "/messages"
 
     def headers(self, key: str | None) -> dict[str, str]:
+        """The API's version, and the key as `x-api-key`."""
         version = {"anthropic-version": _VERSION}
         return version if key is None else version | {"x-api-key": key}
 
     def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:
+        """The system prompt is a field of its own; roles alternate."""
         opening = [ViewMessage(None, SystemMessage(content=request.system))] if request.system else []
         rendered = anthropic_request([*opening, *request.messages])
         body: dict[str, Any] = {
@@ -51,10 +57,17 @@ class AnthropicDialect:
         return body
 
     def reader(self, builder: AnswerBuilder) -> "MessageReader":
+        """A reader of one answer."""
         return MessageReader(builder)
 
-    def adapt(self, refusal: Refusal, sent: dict[str, Any]) -> bool:  # noqa: ARG002 - nothing is optional here
+    def adapt(self, error_response: ErrorResponse, sent: dict[str, Any]) -> bool:  # noqa: ARG002 - nothing is optional here
+        """False: every server of this protocol takes the whole body."""
         return False
+
+
+def make_dialect(model: str, is_own_endpoint: bool) -> AnthropicDialect:  # noqa: FBT001, ARG001 - a DialectFactory
+    """A DialectFactory; the endpoint makes no difference."""
+    return AnthropicDialect(model)
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
@@ -66,6 +79,8 @@ def _tool(tool: Tool) -> dict[str, Any]:
 
 
 class MessageReader:
+    """Reads one message, streamed as events or whole."""
+
     def __init__(self, builder: AnswerBuilder) -> None:
         self._builder = builder
         self._reason: str | None = None
@@ -76,9 +91,11 @@ class MessageReader:
 
     @property
     def finished(self) -> bool:
+        """Whether the stop reason has come."""
         return self._reason is not None
 
     def event(self, data: str) -> bool:
+        """Take in one event; False after the last one. Raises RefusedInStreamError and AnswerFaultError."""
         try:
             event = json.loads(data)
         except (ValueError, RecursionError):
@@ -101,14 +118,17 @@ class MessageReader:
                 self._reason = self._reason or "end_turn"
                 return False
             case "error":
-                raise RefusedInStreamError(refusal_in(event, None) or Refusal(None, None, "an error"))
+                raise RefusedInStreamError(
+                    error_response_in(event, None) or ErrorResponse(None, None, "an error")
+                )
             case None:
-                if error := refusal_in(event, None):
+                if error := error_response_in(event, None):
                     raise RefusedInStreamError(error)
         return True
 
     def whole(self, data: Any) -> None:
-        if error := refusal_in(data, None):
+        """Take in a message that was not streamed."""
+        if error := error_response_in(data, None):
             raise RefusedInStreamError(error)
         message = as_object(data)
         if message.get("type") != "message":
@@ -119,6 +139,7 @@ class MessageReader:
         self._reason = as_text(message.get("stop_reason")) or "end_turn"
 
     def ending(self) -> Ending:
+        """How the answer ended, with its usage. AnswerFaultError where it is not complete."""
         if not self._understood:
             raise AnswerFaultError("bad-answer", "sent no message. Check baseUrl.")
         if self._reason is None:
@@ -166,12 +187,12 @@ class MessageReader:
                 self._usage[name] = count
 
     def _counted(self) -> Usage | None:
-        told = self._usage
-        if "input_tokens" not in told or "output_tokens" not in told:
+        usage = self._usage
+        if "input_tokens" not in usage or "output_tokens" not in usage:
             return None
         return Usage(
-            input=told["input_tokens"],
-            output=told["output_tokens"],
-            cache_read=told.get("cache_read_input_tokens"),
-            cache_write=told.get("cache_creation_input_tokens"),
+            input=usage["input_tokens"],
+            output=usage["output_tokens"],
+            cache_read=usage.get("cache_read_input_tokens"),
+            cache_write=usage.get("cache_creation_input_tokens"),
         )

@@ -3,30 +3,31 @@
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from http import HTTPStatus
+from typing import Any
 
 import httpx
 
 from coppice.models.chat import ModelError
 from coppice.models.providers.address import Address
+from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.deadlines import Deadlines
+from coppice.models.providers.decoding import decoded
 from coppice.models.providers.events import LARGEST_EVENT
-from coppice.models.providers.failures import AnswerFaultError, Party
-
-_HTTP_OK: Final = 200
+from coppice.models.providers.failures import Endpoint
 
 
 class Connection:
     """Connections to one provider, opened when first needed and kept for the requests that follow.
 
     Redirects are not followed: the request carries a key. Proxies and certificates come from the
-    environment (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`), as people behind one expect; for this machine's
+    environment (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`), as users of a proxy expect; for this machine's
     own addresses it is ignored, or a proxy would read what is never to leave the machine.
     """
 
-    def __init__(self, address: Address, party: Party, deadlines: Deadlines) -> None:
+    def __init__(self, address: Address, endpoint: Endpoint, deadlines: Deadlines) -> None:
         self._address = address
-        self._party = party
+        self._endpoint = endpoint
         self._deadlines = deadlines
         self._client: httpx.AsyncClient | None = None
 
@@ -55,26 +56,24 @@ class Connection:
             raise self._too_slow(error, answered, key) from None
         except httpx.TransportError as error:
             raise self._lost(error, answered, key) from None
-        except httpx.DecodingError:
-            what = "sent an answer that cannot be unpacked. Check the proxy in between."
-            raise self._party.failed("bad-answer", what, key) from None
 
     async def get_json(self, url: str, headers: Mapping[str, str]) -> Any:
         """The JSON at `url`, or None: for whatever is not there, is too large, or is no JSON."""
         body = bytearray()
         try:
             async with self._opened().stream("GET", url, headers=dict(headers)) as response:
-                if response.status_code != _HTTP_OK:
+                if response.status_code != HTTPStatus.OK:
                     return None
-                async for chunk in response.aiter_bytes():
+                async for chunk in decoded(response):
                     body += chunk
                     if len(body) > LARGEST_EVENT:
                         return None
             return json.loads(body)
-        except (httpx.HTTPError, ValueError, RecursionError):
+        except (httpx.HTTPError, AnswerFaultError, ValueError, RecursionError):
             return None
 
     async def close(self) -> None:
+        """Close the pooled connections. The next request opens new ones."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
@@ -86,7 +85,7 @@ class Connection:
                 timeout=httpx.Timeout(waits.silence, connect=waits.connect, pool=waits.connect),
                 follow_redirects=False,
                 trust_env=not self._address.is_loopback,
-                # Compression would hold back pieces of the stream, and is a way to send a bomb.
+                # Compression would hold back pieces of the stream. Some proxies compress all the same.
                 headers={"accept-encoding": "identity", "user-agent": "coppice"},
             )
         return self._client
@@ -99,25 +98,25 @@ class Connection:
             what = f"fell silent for {waits.silence:g} s in the middle of the answer. Try again."
         else:
             what = f"did not begin to answer within {waits.silence:g} s. Try again, or choose another model."
-        return self._party.failed("timeout", what, key)
+        return self._endpoint.failed("timeout", what, key)
 
     def _lost(self, error: httpx.TransportError, answered: bool, key: str | None) -> ModelError:  # noqa: FBT001 - private
         if answered:
             what = "broke off in the middle of the answer. Try again."
-            return self._party.failed("cut-off", what, key)
+            return self._endpoint.failed("cut-off", what, key)
         reached = not isinstance(error, httpx.ConnectError | httpx.ProxyError)
         what = (
             "closed the connection without an answer. Try again."
             if reached
             else "could not be reached. Check that the server runs, baseUrl, and the network."
         )
-        return self._party.failed("network", what, key)
+        return self._endpoint.failed("network", what, key)
 
 
 async def read_json(response: httpx.Response) -> Any:
     """An answer in one piece. Raises AnswerFaultError when it is too large or no JSON."""
     body = bytearray()
-    async for chunk in response.aiter_bytes():
+    async for chunk in decoded(response):
         body += chunk
         if len(body) > LARGEST_EVENT:
             raise AnswerFaultError("bad-answer", "sent an answer that is too large; it was stopped.")

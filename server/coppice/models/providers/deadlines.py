@@ -16,7 +16,7 @@ class Deadlines:
       without a byte, and a model on a laptop needs minutes to read a long prompt.
     - `total`: the whole of `complete`, retries and their pauses included, so that a server that drips a byte
       a minute ends too. The longest honest answers, 16,000 tokens at 20 a second, take under a quarter hour.
-    - `trailer`: for the usage that may follow a finished answer; the answer stands without it.
+    - `trailer`: for the usage that may follow a finished answer; the answer is complete without it.
     - `limits`: asking a server what fits. A wrong guess costs less than a long wait.
     """
 
@@ -32,7 +32,7 @@ class Retries:
     """When a failed request is made again.
 
     Only where the same request may well succeed a moment later, and only as long as nothing of an answer has
-    been told. `tries` counts the first one. The pause doubles from `pause`, with jitter so that several
+    been passed on. `tries` counts the first one. The pause doubles from `pause`, with jitter so that several
     clients do not come back at once. `longest_pause` also bounds what a provider may ask for with
     `retry-after`: past it the next fallback is the better answer.
     """

@@ -1,11 +1,12 @@
-"""What a provider's protocol has to know, so that everything else is said once."""
+"""What differs between the protocols of providers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from coppice.models.chat import ChatRequest
 from coppice.models.providers.answer import AnswerBuilder
-from coppice.models.providers.refusals import Refusal
+from coppice.models.providers.error_response import ErrorResponse
 from coppice.tree.messages import StopReason, Usage
 
 
@@ -40,24 +41,40 @@ class AnswerReader(Protocol):
 
 
 class Dialect(Protocol):
-    @property
-    def provider(self) -> str: ...
+    """A protocol of chat requests: how to write one, and how to read the answer."""
 
     @property
-    def path(self) -> str:
-        """Where requests go, below the base URL."""
+    def provider(self) -> str:
+        """The name that the settings give it."""
         ...
 
-    def headers(self, key: str | None) -> dict[str, str]: ...
+    def path(self, model: str, *, stream: bool) -> str:
+        """Where a request for `model` goes, below the base URL."""
+        ...
 
-    def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]: ...
+    def headers(self, key: str | None) -> dict[str, str]:
+        """The headers that are special to the protocol; `key` is sent nowhere else."""
+        ...
 
-    def reader(self, builder: AnswerBuilder) -> AnswerReader: ...
+    def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:
+        """The JSON of a request for at most `max_tokens` of answer."""
+        ...
 
-    def adapt(self, refusal: Refusal, sent: dict[str, Any]) -> bool:
+    def reader(self, builder: AnswerBuilder) -> AnswerReader:
+        """A reader of one answer, which it builds in `builder`."""
+        ...
+
+    def adapt(self, error_response: ErrorResponse, sent: dict[str, Any]) -> bool:
         """Whether the body that `sent` was would now be made without what it was refused for.
 
         Several requests may be under way: each is judged by what it sent itself. No cause is found twice in
         bodies that were made after it.
         """
         ...
+
+
+DialectFactory = Callable[[str, bool], Dialect]
+"""Makes the dialect for a model's name; the flag is True if the endpoint is the provider's own.
+
+Each module that a line of `coppice.providers` names has one, called `make_dialect`.
+"""

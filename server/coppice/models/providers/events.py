@@ -8,13 +8,17 @@ name in it.
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final
 
-from coppice.models.providers.failures import AnswerFaultError
+from coppice.models.providers.answer_fault import AnswerFaultError
 
 LARGEST_EVENT: Final = 4_000_000
 """Bytes of one event, and of an answer in one piece: far above any real one, far below what hurts."""
 
 LARGEST_STREAM: Final = 100_000_000
 """Bytes of a whole stream. Providers wrap each token in some 300 bytes: this is room for 300,000 tokens."""
+
+
+MAX_LINES: Final = 1_000_000
+"""Lines of a whole stream: three for each of 300,000 tokens, and some. Each takes about a microsecond."""
 
 
 async def data_events(chunks: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
@@ -42,8 +46,10 @@ class EventLines:
         self._searched = 0
         self._data: list[str] = []
         self._size = 0
+        self._lines = 0
 
     def feed(self, chunk: bytes) -> list[str]:
+        """The data of the events that `chunk` completes."""
         self._rest += chunk
         events: list[str] = []
         start = 0
@@ -51,6 +57,9 @@ class EventLines:
             line_end, start_next = end
             events += self._line(bytes(self._rest[start:line_end]))
             start = start_next
+            self._lines += 1
+            if self._lines > MAX_LINES:
+                raise AnswerFaultError("bad-answer", "sent more than an answer can hold; it was stopped.")
         del self._rest[:start]
         # A CR at the very end may be half of a CR LF: it is looked at again with the next chunk.
         self._searched = max(0, len(self._rest) - 1)
@@ -59,6 +68,7 @@ class EventLines:
         return events
 
     def end(self) -> list[str]:
+        """The data of an event that the stream's end completes."""
         events = self._line(bytes(self._rest).rstrip(b"\r")) if self._rest else []
         self._rest.clear()
         return [*events, *self._line(b"")]

@@ -1,4 +1,4 @@
-"""A refusal or a fault as the error that a person reads and a program decides by."""
+"""An error response, or a fault in an answer, as the error that a person reads and a program decides by."""
 
 import re
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from coppice.models.chat import FailureKind, ModelError
+from coppice.models.providers.error_response import ErrorResponse
 from coppice.models.providers.keys import KeySource, redacted
-from coppice.models.providers.refusals import Refusal
 from coppice.recovery.overflow import is_overflow
 
-_LONGEST_QUOTE: Final = 300
+_LONGEST_QUOTE: Final = 300  # characters of a provider's message that are quoted (guess)
 
 
 def _words(pattern: str) -> re.Pattern[str]:
@@ -62,63 +62,52 @@ _CASES: Final[tuple[tuple[FailureKind, frozenset[int], frozenset[str], re.Patter
 _REFUSED_CODES: Final = frozenset({"invalid_request_error", "badrequesterror", "content_filter"})
 
 
-class AnswerFaultError(Exception):
-    """What came is no answer of the protocol. `what` ends a sentence that begins with the server's name."""
-
-    def __init__(self, kind: FailureKind, what: str) -> None:
-        super().__init__(what)
-        self.kind: FailureKind = kind
-        self.what = what
-
-
-class NothingStreamedError(AnswerFaultError):
-    """A stream that ended before its first event."""
-
-    def __init__(self) -> None:
-        super().__init__("bad-answer", "sent an empty answer. Try again, or choose another model.")
-
-
 class RefusedInStreamError(Exception):
     """An error in the middle of an answer that began well."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, error_response: ErrorResponse) -> None:
         super().__init__("refused in the stream")
-        self.refusal = refusal
+        self.error_response = error_response
 
 
-def kind_of(refusal: Refusal, phrases: Sequence[str] = ()) -> FailureKind:
-    """Which case a refusal is. Overflow first, since servers send it with every status."""
-    if is_overflow(refusal.status, refusal.code, refusal.message, phrases):
+def kind_of(error_response: ErrorResponse, phrases: Sequence[str] = ()) -> FailureKind:
+    """Which case an error response is. Overflow first, since servers send it with every status."""
+    if is_overflow(error_response.status, error_response.code, error_response.message, phrases):
         return "overflow"
-    status, code, message = refusal.status or 0, (refusal.code or "").lower(), refusal.message
+    status, code, message = (
+        error_response.status or 0,
+        (error_response.code or "").lower(),
+        error_response.message,
+    )
     if 300 <= status < 400:  # noqa: PLR2004 - HTTP's own numbers, here and below
         return "not-found"
     for kind, statuses, codes, words in _CASES:
         if status in statuses or code in codes or (words and words.search(message)):
-            # Gemini calls a limit by the minute a quota, and says when it ends.
-            return "rate-limit" if kind == "quota" and refusal.retry_after is not None else kind
+            # Gemini calls a limit by the minute a quota, and gives its end.
+            return "rate-limit" if kind == "quota" and error_response.retry_after is not None else kind
     if 400 <= status < 500 or (not status and code in _REFUSED_CODES):  # noqa: PLR2004
         return "refused"
     return "server"
 
 
 @dataclass(frozen=True, slots=True)
-class Party:
+class Endpoint:
     """Who was asked, for sentences: provider and model, where, and with which key."""
 
     name: str
     keys: KeySource
     phrases: Sequence[str] = ()
 
-    def refused(self, refusal: Refusal, key: str | None) -> ModelError:
-        kind = kind_of(refusal, self.phrases)
-        code = redacted(refusal.code, key) if refusal.code else None
+    def refused(self, error_response: ErrorResponse, key: str | None) -> ModelError:
+        """The error for a response with an error status, without the key."""
+        kind = kind_of(error_response, self.phrases)
+        code = redacted(error_response.code, key) if error_response.code else None
         return ModelError(
-            self._sentence(kind, refusal, key),
+            self._sentence(kind, error_response, key),
             kind=kind,
-            status=refusal.status,
-            provider_code=code if code == refusal.code else None,
-            retry_after=refusal.retry_after,
+            status=error_response.status,
+            provider_code=code if code == error_response.code else None,
+            retry_after=error_response.retry_after,
         )
 
     def failed(self, kind: FailureKind, what: str, key: str | None = None) -> ModelError:
@@ -127,36 +116,41 @@ class Party:
 
     @property
     def where(self) -> str:
+        """Provider and origin, for sentences."""
         return f"{self.name} at {self.keys.address.origin}"
 
-    def _sentence(self, kind: FailureKind, refusal: Refusal, key: str | None) -> str:
-        status = "" if refusal.status is None else f" ({refusal.status})"
-        quote = _quoted(refusal.message, key)
+    def _sentence(self, kind: FailureKind, error_response: ErrorResponse, key: str | None) -> str:
+        status = "" if error_response.status is None else f" ({error_response.status})"
+        quote = _quoted(error_response.message, key)
         match kind:
             case "overflow":
-                said = f"The request is too long for {self.where}{status}{quote}"
-                return f"{said} Compact the conversation, or set contextWindow to the model's real window."
+                text = f"The request is too long for {self.where}{status}{quote}"
+                return f"{text} Compact the conversation, or set contextWindow to the model's real window."
             case "auth":
                 # A server's words about a key may hold the key, whole or in part: they are not repeated.
                 return f"{self.where} did not accept the key{status}. {self._about_the_key(key)}"
             case "rate-limit":
-                wait = "" if refusal.retry_after is None else f" It asks to wait {refusal.retry_after:.0f} s."
+                wait = (
+                    ""
+                    if error_response.retry_after is None
+                    else f" It asks to wait {error_response.retry_after:.0f} s."
+                )
                 return f"{self.where} has had too many requests{status}{quote}{wait} Try again later."
             case "quota":
-                said = f"{self.where} has nothing left to spend on this account{status}{quote}"
-                return f"{said} Add credit there, or choose another model."
-            case "not-found" if refusal.status is not None and 300 <= refusal.status < 400:  # noqa: PLR2004
+                text = f"{self.where} has nothing left to spend on this account{status}{quote}"
+                return f"{text} Add credit there, or choose another model."
+            case "not-found" if error_response.status is not None and 300 <= error_response.status < 400:  # noqa: PLR2004
                 return (
                     f"{self.where} answered with a redirect{status}, which is not followed: it could take the"
                     " key elsewhere. Set baseUrl to the final address."
                 )
             case "not-found":
-                said = f"{self.where} has no such model or endpoint{status}{quote}"
+                text = f"{self.where} has no such model or endpoint{status}{quote}"
                 return (
-                    f"{said} Check the model's name, and that baseUrl is right (for openai it ends in /v1)."
+                    f"{text} Check the model's name, and that baseUrl is right (for openai it ends in /v1)."
                 )
             case "server":
-                return f"{self.where} is in trouble{status}{quote} Try again, or choose another model."
+                return f"{self.where} failed{status}{quote} Try again, or choose another model."
             case _:
                 return f"{self.where} refused the request{status}{quote}"
 
@@ -170,9 +164,9 @@ class Party:
 
 
 def _quoted(message: str, key: str | None) -> str:
-    said = redacted(message, key)
-    if not said:
+    text = redacted(message, key)
+    if not text:
         return "."
-    if len(said) > _LONGEST_QUOTE:
-        said = f"{said[:_LONGEST_QUOTE].rstrip()}…"
-    return f': "{said.rstrip(".")}".'
+    if len(text) > _LONGEST_QUOTE:
+        text = f"{text[:_LONGEST_QUOTE].rstrip()}…"
+    return f': "{text.rstrip(".")}".'

@@ -1,4 +1,4 @@
-"""API keys: read when a request is made, kept nowhere, and taken out of everything that is told."""
+"""API keys: read when a request is made, never stored, and removed from every message."""
 
 import os
 import re
@@ -12,10 +12,10 @@ from coppice.models.providers.address import Address
 
 REMOVED: Final = "[key removed]"
 
-_SHORTEST_PART: Final = 8
+_SHORTEST_PART: Final = 8  # characters in common with a key from which a text is redacted (guess)
 _VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SENDABLE: Final = re.compile(r"[\x21-\x7e]+")
-# The shapes in which providers issue keys, masked ones included, and the places where credentials stand.
+# The shapes in which providers issue keys, masked ones included, and the places where credentials are.
 _KEY_SHAPES: Final = re.compile(
     r"""
       \b(?:sk|gsk|xai|hf|tgp|csk|nvapi)[-_][A-Za-z0-9*._-]{6,}
@@ -33,7 +33,7 @@ class KeySource:
     """Where the key for an address comes from.
 
     `named` is the variable that the settings name. Without one the provider's `usual` variable counts, but
-    only at the provider's own address and on this machine: a key must not go to whoever a base URL points at.
+    only at the provider's own address: a key is sent to no other endpoint than the one that it is for.
     """
 
     named: str | None
@@ -47,7 +47,7 @@ class KeySource:
         """The environment variable that is read, or None where none counts."""
         if self.named is not None:
             return self.named
-        return self.usual if self.is_own_address or self.address.is_loopback else None
+        return self.usual if self.is_own_address else None
 
     def read(self) -> str | None:
         """The key; None where none is set and none was named.

@@ -4,35 +4,29 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final
 
 import httpx
 
-from coppice.models.chat import ChatAnswer, ChatRequest, ModelError, ModelLimits, OnDelta
+from coppice.models.chat import DEFAULT_WINDOW, ChatAnswer, ChatRequest, ModelError, ModelLimits, OnDelta
 from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.answer_fault import AnswerFaultError, NothingStreamedError
 from coppice.models.providers.connection import Connection, read_json
 from coppice.models.providers.deadlines import Deadlines, Retries
+from coppice.models.providers.decoding import decoded
 from coppice.models.providers.dialect import AnswerReader, Dialect
+from coppice.models.providers.error_response import ErrorResponse, read_error_response
 from coppice.models.providers.events import data_events
-from coppice.models.providers.failures import (
-    AnswerFaultError,
-    NothingStreamedError,
-    Party,
-    RefusedInStreamError,
-)
+from coppice.models.providers.failures import Endpoint, RefusedInStreamError
 from coppice.models.providers.keys import KeySource
-from coppice.models.providers.refusals import Refusal, read_refusal
 from coppice.models.providers.windows import ServerLimits, served_limits
-from coppice.recovery.overflow import told_window
+from coppice.recovery.overflow import reported_window
 from coppice.tree.messages import AssistantMessage
 
-DEFAULT_WINDOW: Final = 200_000
-"""The window of a model of which neither the settings nor the server say anything, in tokens."""
-
-_HTTP_OK: Final = 200
 _WORTH_ANOTHER_TRY: Final = frozenset({"rate-limit", "server", "network"})
 _ASK_AGAIN_AFTER: Final = 60.0
-"""Seconds after which a server that told no limits is asked again."""
+"""Seconds after which a server that reported no limits is asked again. A guess."""
 
 
 @dataclass(slots=True)
@@ -62,30 +56,32 @@ class HttpChatModel:
         self._dialect = dialect
         self._model = model
         self._keys = keys
-        self._party = Party(self.name, keys, tuple(overflow_phrases))
+        self._endpoint = Endpoint(self.name, keys, tuple(overflow_phrases))
         self._set_window = context_window
         self._set_output = max_output_tokens
         self._default_window = default_window
         self._deadlines = deadlines or Deadlines()
         self._retries = retries or Retries()
-        self._connection = Connection(keys.address, self._party, self._deadlines)
+        self._connection = Connection(keys.address, self._endpoint, self._deadlines)
         self._served: ServerLimits | None = None
         self._asked_at: float | None = None
         self._asking = asyncio.Lock()
-        self._told_window: int | None = None
+        self._reported_window: int | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name} at {self._keys.address.origin}>"
 
     @property
     def name(self) -> str:
+        """Provider and model, `openai/gpt-4o-mini` for instance."""
         return f"{self._dialect.provider}/{self._model}"
 
     async def close(self) -> None:
+        """Close its connections."""
         await self._connection.close()
 
     async def limits(self) -> ModelLimits:
-        """The settings', else the server's, else a default; never more than an overflow error has told."""
+        """The settings', else the server's, else a default; never more than an overflow error has named."""
         served = None if self._set_window else await self._asked()
         output = self._set_output or (served.max_output_tokens if served else None)
         if self._set_window:
@@ -94,11 +90,12 @@ class HttpChatModel:
             limits = ModelLimits(served.context_window, output, "server")
         else:
             limits = ModelLimits(self._default_window, output, "default")
-        if self._told_window and self._told_window < limits.context_window:
-            return ModelLimits(self._told_window, output, "server")
+        if self._reported_window and self._reported_window < limits.context_window:
+            return ModelLimits(self._reported_window, output, "server")
         return limits
 
     async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+        """Ask, with retries, within the total deadline. Raises ModelError."""
         try:
             async with asyncio.timeout(self._deadlines.total):
                 return await self._with_retries(request, on_delta)
@@ -106,7 +103,7 @@ class HttpChatModel:
             what = (
                 f"did not finish within {self._deadlines.total:g} s. Ask for less, or choose another model."
             )
-            error = self._party.failed("timeout", what)
+            error = self._endpoint.failed("timeout", what)
         except ModelError as failure:
             error = failure
         # What failed underneath holds the request, and the request its key: it is not handed on.
@@ -135,7 +132,7 @@ class HttpChatModel:
         """One answer; asked again at once, and uncounted, when only the wording was refused.
 
         So is a stream with nothing in it, in one piece: llama-cpp-python and others begin to answer before
-        they look at the request, and can then say no more. Unstreamed they say what is wrong.
+        they look at the request, and can then send no error. Unstreamed they do.
         """
         key = self._keys.read()
         most = self._set_output or (self._served.max_output_tokens if self._served else None)
@@ -146,13 +143,13 @@ class HttpChatModel:
                 answer = await self._exchange(body, builder, key)
             except NothingStreamedError as nothing:
                 if not asking.stream:
-                    raise self._party.failed(nothing.kind, nothing.what, key) from None
+                    raise self._endpoint.failed(nothing.kind, nothing.what, key) from None
                 asking.stream = False
                 continue
             except AnswerFaultError as fault:
-                raise self._party.failed(fault.kind, fault.what, key) from None
+                raise self._endpoint.failed(fault.kind, fault.what, key) from None
             except RefusedInStreamError as refused:
-                raise self._refused(refused.refusal, key) from None
+                raise self._refused(refused.error_response, key) from None
             if isinstance(answer, ChatAnswer):
                 return answer
             if not self._dialect.adapt(answer, body):
@@ -160,17 +157,20 @@ class HttpChatModel:
 
     async def _exchange(
         self, body: dict[str, Any], builder: AnswerBuilder, key: str | None
-    ) -> ChatAnswer | Refusal:
+    ) -> ChatAnswer | ErrorResponse:
         headers = self._dialect.headers(key)
-        async with self._connection.post(self._dialect.path, body, headers, key) as response:
-            if response.status_code == _HTTP_OK:
+        path = self._dialect.path(self._model, stream=body.get("stream", False))
+        async with self._connection.post(path, body, headers, key) as response:
+            if response.status_code == HTTPStatus.OK:
                 return await self._read(response, builder)
-            return await read_refusal(response)
+            return await read_error_response(response)
 
-    def _refused(self, refusal: Refusal, key: str | None) -> ModelError:
-        error = self._party.refused(refusal, key)
+    def _refused(self, error_response: ErrorResponse, key: str | None) -> ModelError:
+        error = self._endpoint.refused(error_response, key)
         if error.kind == "overflow":
-            self._told_window = refusal.window or told_window(refusal.message) or self._told_window
+            self._reported_window = (
+                error_response.window or reported_window(error_response.message) or self._reported_window
+            )
         return error
 
     async def _read(self, response: httpx.Response, builder: AnswerBuilder) -> ChatAnswer:
@@ -183,20 +183,20 @@ class HttpChatModel:
         else:
             await self._read_events(response, reader)
         ending = reader.ending()
-        told: dict[str, Any] = {} if ending.usage is None else {"usage": ending.usage}
+        usage: dict[str, Any] = {} if ending.usage is None else {"usage": ending.usage}
         message = AssistantMessage(
             content=builder.content(complete=ending.stop_reason != "length"),
             provider=self._dialect.provider,
             model=ending.model or self._model,
             stop_reason=ending.stop_reason,
-            **told,
+            **usage,
         )
         return ChatAnswer(message)
 
     async def _read_events(self, response: httpx.Response, reader: AnswerReader) -> None:
         """All events. Once the answer is whole, only its usage is waited for, and not for long."""
         count = 0
-        async with aclosing(data_events(response.aiter_bytes())) as events:
+        async with aclosing(data_events(decoded(response))) as events:
             while True:
                 try:
                     async with asyncio.timeout(self._deadlines.trailer if reader.finished else None):
@@ -214,7 +214,7 @@ class HttpChatModel:
                     return
 
     async def _asked(self) -> ServerLimits | None:
-        """What the server tells, asked once; where it told nothing certain, again, but not at once."""
+        """The limits that the server reports; it is asked again after a while when they were not certain."""
         loop = asyncio.get_running_loop()
         async with self._asking:
             recent = self._asked_at is not None and loop.time() - self._asked_at < _ASK_AGAIN_AFTER

@@ -4,17 +4,15 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from coppice.models.chat import ChatRequest, Tool
+from coppice.models.chat import ChatRequest
 from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.error_response import ErrorResponse
 from coppice.models.providers.openai_stream import CompletionReader
-from coppice.models.providers.refusals import Refusal
+from coppice.protocol.tools import Tool
 from coppice.tree.messages import SystemMessage
 from coppice.tree.rendering.openai import openai_messages
 from coppice.tree.rendering.reasoning import REASONING_NAMES
 from coppice.tree.view import ViewMessage
-
-OWN_ADDRESS: Final = "https://api.openai.com/v1"
-KEY_VARIABLE: Final = "OPENAI_API_KEY"
 
 _LIMIT_NAMES: Final = ("max_tokens", "max_completion_tokens")
 _ABOUT_THE_BODY: Final = (400, 422)
@@ -43,24 +41,29 @@ class OpenAIDialect:
 
     OpenAI itself wants `max_completion_tokens`, the others know `max_tokens`; whichever is refused, the other
     is tried. `developer` goes as `system`, which every server takes and OpenAI reads as the same. Where a
-    chat template takes no system message, or none here, its text stands before the first user message.
+    chat template takes no system message, or none here, its text is put before the first user message.
     Thinking goes back while a turn calls tools: DeepSeek and Kimi demand it, others read over it.
     """
 
     model: str
     is_openai_itself: bool
     provider: str = "openai"
-    path: str = "/chat/completions"
     _asks_usage: bool = True
     _takes_temperature: bool = True
     _plain_roles: bool = False
     _with_reasoning: bool = True
     _refused_limits: set[str] = field(default_factory=set)
 
+    def path(self, model: str, *, stream: bool) -> str:  # noqa: ARG002 - the same for all
+        """The same for all models."""
+        return "/chat/completions"
+
     def headers(self, key: str | None) -> dict[str, str]:
+        """The key as a bearer token."""
         return {} if key is None else {"authorization": f"Bearer {key}"}
 
     def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:
+        """Fields that a server has refused before are left out, see `adapt`."""
         body: dict[str, Any] = {
             "model": self.model,
             "messages": self._messages(request),
@@ -76,25 +79,29 @@ class OpenAIDialect:
         return body
 
     def reader(self, builder: AnswerBuilder) -> CompletionReader:
+        """A reader of one answer."""
         return CompletionReader(builder)
 
-    def adapt(self, refusal: Refusal, sent: dict[str, Any]) -> bool:
-        if refusal.status is None or not (refusal.status in _ABOUT_THE_BODY or refusal.status >= _TROUBLE):
+    def adapt(self, error_response: ErrorResponse, sent: dict[str, Any]) -> bool:
+        """Leave out or rename the field that the error names; whether the request can be sent again."""
+        if error_response.status is None or not (
+            error_response.status in _ABOUT_THE_BODY or error_response.status >= _TROUBLE
+        ):
             return False
-        said = f"{refusal.code or ''} {refusal.message}"
-        if "stream_options" in sent and _NO_USAGE_OPTION.search(said):
+        words = f"{error_response.code or ''} {error_response.message}"
+        if "stream_options" in sent and _NO_USAGE_OPTION.search(words):
             self._asks_usage = False
             return True
-        if _sent_reasoning(sent) and _REASONING.search(said):
+        if _sent_reasoning(sent) and _REASONING.search(words):
             self._with_reasoning = False
             return True
-        if "temperature" in sent and _TEMPERATURE.search(said):
+        if "temperature" in sent and _TEMPERATURE.search(words):
             self._takes_temperature = False
             return True
-        if _LIMIT_NAME.search(said) and _UNKNOWN.search(said):
+        if _LIMIT_NAME.search(words) and _UNKNOWN.search(words):
             self._refused_limits |= sent.keys() & set(_LIMIT_NAMES)
             return self._limit_name not in sent
-        if sent["messages"] != _with_plain_roles(sent["messages"]) and _ROLES.search(said):
+        if sent["messages"] != _with_plain_roles(sent["messages"]) and _ROLES.search(words):
             self._plain_roles = True
             return True
         return False
@@ -112,6 +119,11 @@ class OpenAIDialect:
             if message["role"] == "developer":
                 message["role"] = "system"
         return _with_plain_roles(rendered) if self._plain_roles else _with_one_opening(rendered)
+
+
+def make_dialect(model: str, is_own_endpoint: bool) -> OpenAIDialect:  # noqa: FBT001 - a DialectFactory
+    """A DialectFactory."""
+    return OpenAIDialect(model, is_openai_itself=is_own_endpoint)
 
 
 def _tool(tool: Tool) -> dict[str, Any]:

@@ -4,9 +4,10 @@ import json
 from typing import Any, Final
 
 from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.dialect import Ending
-from coppice.models.providers.failures import AnswerFaultError, RefusedInStreamError
-from coppice.models.providers.refusals import Refusal, refusal_in
+from coppice.models.providers.error_response import ErrorResponse, error_response_in
+from coppice.models.providers.failures import RefusedInStreamError
 from coppice.models.providers.think_tag import ThinkTag
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 from coppice.tree.messages import StopReason, Usage
@@ -27,6 +28,8 @@ _WINDOW_FULL: Final = "model_context_window_exceeded"
 
 
 class CompletionReader:
+    """Reads one chat completion, streamed as chunks or whole."""
+
     def __init__(self, builder: AnswerBuilder) -> None:
         self._builder = builder
         self._tag = ThinkTag(builder.text, builder.thinking)
@@ -39,9 +42,11 @@ class CompletionReader:
 
     @property
     def finished(self) -> bool:
+        """Whether the finish reason has come."""
         return self._reason is not None
 
     def event(self, data: str) -> bool:
+        """Take in one chunk; False after the last one. Raises RefusedInStreamError and AnswerFaultError."""
         if data.strip() == "[DONE]":
             return False
         try:
@@ -54,13 +59,14 @@ class CompletionReader:
         return True
 
     def whole(self, data: Any) -> None:
+        """Take in a completion that was not streamed."""
         self._take(data, "message")
         self._whole = self._understood
 
     def ending(self) -> Ending:
-        """Raises AnswerFaultError for a stream that never said why it stopped.
+        """Raises AnswerFaultError for a stream that gave no reason for its end.
 
-        `[DONE]` does not say it: llama-cpp-python puts it behind what it interrupts, too. The usage behind an
+        `[DONE]` is none: llama-cpp-python also ends what it interrupts with it. The usage after an
         answer does, which by OpenAI's reference an interrupted stream may lack.
         """
         self._tag.end()
@@ -72,7 +78,7 @@ class CompletionReader:
 
     def _take(self, data: Any, part: str) -> None:
         chunk = as_object(data)
-        if error := refusal_in(data, None):
+        if error := error_response_in(data, None):
             raise RefusedInStreamError(error)
         self._model = as_text(chunk.get("model")) or self._model
         usage = _usage(chunk.get("usage")) or _usage(at(chunk, "x_groq", "usage"))
@@ -115,7 +121,7 @@ class CompletionReader:
             self._tag.feed(as_text(block.get("text")))
 
     def _call(self, call: dict[str, Any]) -> None:
-        """A piece of a tool call. `index` tells its place; Gemini sends none, Ollama the same for all."""
+        """A piece of a tool call. `index` is its place; Gemini sends none, Ollama the same for all."""
         call_id, name = as_text(call.get("id")), as_text(at(call, "function", "name"))
         arguments = at(call, "function", "arguments")
         text = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
@@ -135,10 +141,10 @@ class CompletionReader:
         if reason in _REFUSALS:
             raise AnswerFaultError("refused", "will not answer this: its content filter stopped the answer.")
         if reason in _BREAKDOWNS:
-            raise RefusedInStreamError(Refusal(None, None, f"the answer ended with {reason}"))
+            raise RefusedInStreamError(ErrorResponse(None, None, f"the answer ended with {reason}"))
         if reason == _WINDOW_FULL:
             if not self._builder.begun:
-                raise RefusedInStreamError(Refusal(None, reason, reason))
+                raise RefusedInStreamError(ErrorResponse(None, reason, reason))
             return "length"
         if reason in _STOPS:
             return _STOPS[reason]
@@ -147,14 +153,14 @@ class CompletionReader:
 
 def _usage(value: Any) -> Usage | None:
     """Tokens by kind; what was read from a cache is not counted as input too."""
-    told = as_object(value)
-    prompt, output = as_count(told.get("prompt_tokens")), as_count(told.get("completion_tokens"))
+    usage = as_object(value)
+    prompt, output = as_count(usage.get("prompt_tokens")), as_count(usage.get("completion_tokens"))
     if prompt is None or output is None:
         return None
-    cached = as_count(at(told, "prompt_tokens_details", "cached_tokens"))
+    cached = as_count(at(usage, "prompt_tokens_details", "cached_tokens"))
     if cached is None:
-        cached = as_count(told.get("prompt_cache_hit_tokens"))  # DeepSeek
-    total = as_count(told.get("total_tokens")) or prompt + output
+        cached = as_count(usage.get("prompt_cache_hit_tokens"))  # DeepSeek
+    total = as_count(usage.get("total_tokens")) or prompt + output
     if cached is None:
         return Usage(input=prompt, output=output, total_tokens=total)
     return Usage(input=max(0, prompt - cached), output=output, cache_read=cached, total_tokens=total)

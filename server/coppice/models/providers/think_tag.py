@@ -19,8 +19,10 @@ class ThinkTag:
         self._thinking = thinking
         self._state = "start"
         self._held = ""
+        self._blanks: list[str] = []
 
     def feed(self, piece: str) -> None:
+        """Take in a piece of the content, which may end inside a tag."""
         if self._state == "text":
             self._text(piece)
             return
@@ -38,15 +40,17 @@ class ThinkTag:
         if self._state == "thinking":
             self._thinking(held)
         elif self._state == "start":
-            self._text(held)
+            self._text("".join(self._blanks) + held)
         self._state = "text"
 
     def _start(self) -> None:
         begun = self._held.lstrip()
+        self._blanks.append(self._held[: len(self._held) - len(begun)])
+        self._held = begun
         if begun.startswith(_OPEN):
             self._state, self._held = "thinking", begun[len(_OPEN) :].lstrip("\n")
         elif not _OPEN.startswith(begun):
-            self._state, held, self._held = "text", self._held, ""
+            self._state, held, self._held = "text", "".join(self._blanks) + begun, ""
             self._text(held)
 
     def _think(self) -> None:
@@ -61,11 +65,11 @@ class ThinkTag:
 
     def _after(self) -> None:
         """The blank lines between the thinking and the text belong to neither."""
-        said = self._held.lstrip()
+        rest = self._held.lstrip()
         self._held = ""
-        if said:
+        if rest:
             self._state = "text"
-            self._text(said)
+            self._text(rest)
 
 
 def _tail_that_may_close(text: str) -> int:

@@ -1,18 +1,21 @@
-"""JSON from a stranger: values of the type that is wanted, or a harmless one instead."""
+"""JSON of unknown shape: values of the type that is wanted, or an empty one instead."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 
 def as_object(value: Any) -> dict[str, Any]:
+    """`value` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
+    """`value` if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def as_text(value: Any) -> str:
+    """`value` if it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
@@ -24,25 +27,12 @@ def as_count(value: Any) -> int | None:
 
 
 def objects(value: Any) -> Iterator[dict[str, Any]]:
+    """The objects in `value`, if it is a list."""
     return (item for item in as_list(value) if isinstance(item, dict))
 
 
 def at(value: Any, *path: str) -> Any:
-    """What stands at `path` within nested objects, or None."""
+    """The value at `path` within nested objects, or None."""
     for key in path:
         value = as_object(value).get(key)
     return value
-
-
-def nests_deeper(value: Any, levels: int) -> bool:
-    """Whether arrays and objects stand within each other more than `levels` deep."""
-    level = [value]
-    for _ in range(levels):
-        level = [inner for outer in level for inner in _within(outer) if isinstance(inner, dict | list)]
-        if not level:
-            return False
-    return True
-
-
-def _within(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else as_list(value)

@@ -1,6 +1,6 @@
-"""What a server says of its models' sizes.
+"""The sizes of its models that a server reports.
 
-The listing at `/models` tells the window under one of several names, or not at all. Servers for one's own
+The listing at `/models` has the window under one of several names, or not at all. Servers for one's own
 machine know better at addresses of their own: there the window that is loaded may be far smaller than the one
 the model was trained with, and it is the loaded one that counts.
 """
@@ -14,9 +14,9 @@ from coppice.models.providers.values import as_count, as_object, as_text, at, ob
 Ask = Callable[[str], Awaitable[Any]]
 """The JSON at a URL, or None when there is none."""
 
-_SMALLEST: Final = 256
+_SMALLEST: Final = 256  # tokens; a smaller number is no window (guess)
 _OLLAMA_WINDOW: Final = 4_096
-"""What Ollama loads a model with unless told otherwise. It cuts longer prompts without a word."""
+"""What Ollama loads a model with by default. It cuts longer prompts without an error."""
 
 _SERVED: Final = (
     ("max_model_len",),  # vLLM, SGLang
@@ -45,7 +45,7 @@ _OUTPUT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """Sizes in tokens, as a server tells them."""
+    """Sizes in tokens, as a server reports them."""
 
     context_window: int
     max_output_tokens: int | None = None
@@ -54,9 +54,9 @@ class ServerLimits:
 
 
 async def served_limits(base: str, model: str, ask: Ask, *, has_own_addresses: bool) -> ServerLimits | None:
-    """What the server at `base` tells of `model`; None when it tells nothing.
+    """The limits of `model` that the server at `base` reports; None when it reports none.
 
-    llama.cpp tells the window of a slot, LM Studio and Ollama that of a model as it is loaded.
+    llama.cpp reports the window of a slot, LM Studio and Ollama that of a model as it is loaded.
     `has_own_addresses` is false where the server is known to be no local one, and is spared the questions.
     """
     entry = listed_model(await ask(f"{base}/models"), model)

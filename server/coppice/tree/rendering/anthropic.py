@@ -28,7 +28,7 @@ _THINKING: Final = ("thinking", "redacted_thinking")
 
 @dataclass(frozen=True, slots=True)
 class AnthropicRequest:
-    """`system` is None where no system or developer message stands in the view."""
+    """`system` is None where the view has no system or developer message."""
 
     system: str | None
     messages: list[dict[str, Any]]

@@ -6,4 +6,5 @@ from coppice.tree.messages import ToolCall
 
 
 def arguments_json(call: ToolCall) -> str:
+    """The arguments of a call as the JSON text that OpenAI's protocol wants."""
     return json.dumps(call.arguments, ensure_ascii=False)

@@ -32,7 +32,7 @@ def signature_of(block: ThinkingContent) -> str | None:
 
 
 def turn_begins(view: Sequence[ViewMessage]) -> int:
-    """The index behind the newest user message: what follows is the turn that is still under way."""
+    """The index after the newest user message; the messages from there on are the turn under way."""
     return next(
         (index + 1 for index in reversed(range(len(view))) if isinstance(view[index].message, UserMessage)), 0
     )

@@ -1,0 +1,27 @@
+import * as vscode from "vscode";
+
+import type { ApprovalPolicy, Approver } from "../../approvals/approval";
+import { offeredTools } from "../../models/tools";
+import type { Tool } from "../../protocol.gen";
+import { type Access, Agent } from "../agent";
+import { EditorHost } from "./host";
+import { currentSystemPrompt } from "./instructions";
+
+/** The built-in tools on the editor, and what a turn is given of them. */
+export function createAgent(
+  context: vscode.ExtensionContext,
+  approver: Approver,
+): { agent: Agent; host: EditorHost; equip: () => Promise<{ tools: Tool[]; system: string }> } {
+  const host = new EditorHost();
+  context.subscriptions.push(host);
+  const settings = () => {
+    const section = vscode.workspace.getConfiguration("coppice");
+    return { access: section.get<Access>("chat.builtInTools", "all"), policy: section.get<ApprovalPolicy>("chat.confirmTools", "firstUse") };
+  };
+  const agent = new Agent(host, settings, approver);
+  const equip = async () => {
+    const tools = offeredTools(agent);
+    return { tools, system: await currentSystemPrompt(host.folders, tools.map(({ name }) => name)) };
+  };
+  return { agent, host, equip };
+}

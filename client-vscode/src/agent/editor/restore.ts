@@ -1,0 +1,102 @@
+import type { Feature } from "../../chat/feature";
+import type { FromPage } from "../../chat/messages";
+import type { CoppiceClient } from "../../client";
+import { counted } from "../../format";
+import { notify } from "../../notify";
+import type { Entry } from "../../protocol.gen";
+import { checkpointBefore } from "../checkpoint";
+import { ToolError } from "../errors";
+import { changeOf, type FileChange } from "../file-change";
+import { placeOf } from "../paths";
+import type { Verdict } from "../review";
+import { readText, writeTexts } from "./files";
+import type { EditorHost } from "./host";
+import type { EditReview } from "./review";
+
+const PAGE = 1000;
+const MOST_NAMED = 20;
+
+interface Edit {
+  toolCallId: string;
+  change: FileChange;
+}
+
+/** Restores the workspace's files as they were at an earlier message, from the edits that tools made since. */
+export class FileRestore implements Feature {
+  constructor(
+    private readonly client: CoppiceClient,
+    private readonly host: EditorHost,
+    private readonly review: EditReview,
+  ) {}
+
+  greet(): void {
+    // The page needs to know nothing.
+  }
+
+  async handle(message: FromPage, conversationId: string | undefined): Promise<boolean> {
+    if (message.type !== "restoreFiles") return false;
+    if (conversationId !== undefined) await this.#restore(conversationId, message.entryId);
+    return true;
+  }
+
+  async #restore(conversationId: string, entryId: string): Promise<void> {
+    if (!this.host.isTrusted) throw new ToolError("This workspace is not trusted: nothing in it can be changed.");
+    const edits = (await this.#editsAfter(conversationId, entryId)).filter(({ toolCallId }) => this.review.verdictOf(toolCallId) !== "undone");
+    if (edits.length === 0) {
+      void notify.info("No file was edited by the model after this message.");
+      return;
+    }
+    const { files, conflicts } = await checkpointBefore(edits.map(({ change }) => change), (path) => this.#read(path));
+    const names = [...[...files.keys()].map((path) => `${path}${files.get(path) === null ? " (deleted)" : ""}`), ...conflicts.map((path) => `${path}: stays, it was changed by others since`)];
+    const more = names.length > MOST_NAMED ? `\nand ${counted(names.length - MOST_NAMED, "more file")}` : "";
+    const detail = `${names.slice(0, MOST_NAMED).join("\n")}${more}\n\nWhat commands changed is not restored. The conversation stays as it is.`;
+    if (files.size === 0) throw new ToolError(`Nothing can be restored. ${names.join("; ")}.`);
+    const chosen = await notify.confirm(`Restore ${counted(files.size, "file")} as before this message's edits?`, detail, "Restore");
+    if (chosen === undefined) return;
+    const undone = edits.filter(({ change }) => files.has(change.path));
+    const before = await this.#write(files);
+    await this.#mark(undone, "undone");
+    void this.review.inform(conversationId, `The user restored these files as they were earlier: ${[...files.keys()].join(", ")}.`);
+    if ((await notify.info(`Restored ${counted(files.size, "file")}.`, "Undo")) !== "Undo") return;
+    await this.#write(before);
+    await this.#mark(undone, undefined);
+    void this.review.inform(conversationId, `The user took that back: ${[...files.keys()].join(", ")} are as you left them.`);
+  }
+
+  #mark(edits: readonly Edit[], verdict: Verdict | undefined): Promise<void> {
+    return this.review.mark(edits.map(({ toolCallId }) => toolCallId), verdict);
+  }
+
+  /** Writes the files, and gives what they held. */
+  async #write(files: ReadonlyMap<string, string | null>): Promise<Map<string, string | null>> {
+    const before = new Map<string, string | null>();
+    const places = new Map<string, string | null>();
+    for (const [path, text] of files) {
+      before.set(path, await this.#read(path));
+      places.set((await placeOf(this.host.folders, path)).path, text);
+    }
+    await writeTexts(places);
+    return before;
+  }
+
+  async #read(path: string): Promise<string | null> {
+    return readText((await placeOf(this.host.folders, path)).path);
+  }
+
+  async #editsAfter(conversationId: string, entryId: string): Promise<Edit[]> {
+    const edits: Edit[] = [];
+    let after: string | undefined = entryId;
+    while (after !== undefined) {
+      const page: { entries: Entry[]; nextAfter?: string } = await this.client.request("coppice/entries", { conversationId, after, limit: PAGE });
+      edits.push(...page.entries.flatMap(editOf));
+      after = page.nextAfter;
+    }
+    return edits;
+  }
+}
+
+function editOf(entry: Entry): Edit[] {
+  if (entry.type !== "message" || entry.message.role !== "toolResult") return [];
+  const change = changeOf(entry.message.details);
+  return change === undefined ? [] : [{ toolCallId: entry.message.toolCallId, change }];
+}

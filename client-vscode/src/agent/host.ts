@@ -1,0 +1,17 @@
+import type { Outcome } from "./process";
+
+/** What the tools need of the editor. Paths are absolute. */
+export interface Host {
+  /** The workspace's folders on a disk. */
+  readonly folders: readonly string[];
+  /** Nothing may be changed or run in a workspace that is not trusted. */
+  readonly isTrusted: boolean;
+  /** Where `ripgrep` is. */
+  readonly ripgrep: string;
+  /** The text with unsaved changes of the editor; null where there is no file. Throws `ToolError` for what is no text. */
+  read(path: string): Promise<string | null>;
+  /** Replaces the text through the editor, so that it can be undone there, saves it, and gives what was saved. */
+  write(path: string, text: string): Promise<string>;
+  /** Runs a command in a terminal that a person sees, and ends it when `stop` is aborted. */
+  run(command: string, cwd: string, timeoutMs: number, stop: AbortSignal): Promise<Outcome>;
+}

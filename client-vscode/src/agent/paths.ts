@@ -1,0 +1,76 @@
+import { lstat, realpath } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+
+import { ToolError } from "./errors";
+
+/** A file or folder of the workspace, which need not exist. */
+export interface Place {
+  /** Absolute, without symbolic links. */
+  path: string;
+  /** The workspace folder that it lies in: absolute, without symbolic links. */
+  folder: string;
+  /** From the workspace folder, with `/`; empty for the folder itself. */
+  relative: string;
+  /** In front of paths from the workspace folder: its name where there are several, else nothing. */
+  prefix: string;
+  /** As the model writes it: `prefix` and `relative`. */
+  shown: string;
+}
+
+/**
+ * Finds what `path` names. It is absolute or relative to the first of `folders`; where there are several, the name of
+ * a folder may come first. Symbolic links are followed first, those of missing files' parents too.
+ * Throws `ToolError` for what lies outside of the folders.
+ */
+export async function placeOf(folders: readonly string[], path: string): Promise<Place> {
+  if (path.includes("\0")) throw new ToolError("A path has no NUL character.");
+  if (folders.length === 0) throw new ToolError("No folder is open, so there are no files to work on.");
+  const given = candidate(folders, path);
+  const real = await realPathOf(given);
+  for (const each of folders) {
+    const folder = await realPathOf(each);
+    const within = relative(folder, real);
+    if (isOutside(within)) continue;
+    const slashed = within.split(sep).join("/");
+    const prefix = folders.length === 1 ? "" : `${basename(each)}/`;
+    return { path: real, folder, relative: slashed, prefix, shown: `${prefix}${slashed}` || "." };
+  }
+  throw new ToolError(`${path} is outside of the workspace. Paths are relative to the workspace folder and stay inside it.`);
+}
+
+function candidate(folders: readonly string[], path: string): string {
+  const [first = ""] = folders;
+  if (isAbsolute(path)) return path;
+  const [head = "", ...rest] = path.split(/[\\/]/);
+  const named = folders.length > 1 ? folders.find((folder) => basename(folder) === head) : undefined;
+  return named === undefined ? resolve(first, path) : resolve(named, ...rest);
+}
+
+/** The path without symbolic links; of what does not exist, the nearest parent that does is resolved. */
+async function realPathOf(path: string): Promise<string> {
+  const missing: string[] = [];
+  let existing = resolve(path);
+  for (;;) {
+    try {
+      return join(await realpath(existing), ...missing);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ELOOP") throw new ToolError(`${path} is a circle of symbolic links.`);
+      const parent = dirname(existing);
+      if ((code !== "ENOENT" && code !== "ENOTDIR") || parent === existing) throw new ToolError(`${path} cannot be opened.`);
+      await refuseDanglingLink(existing, path);
+      missing.unshift(basename(existing));
+      existing = parent;
+    }
+  }
+}
+
+/** A link whose target does not exist would be created wherever it points to. */
+async function refuseDanglingLink(existing: string, path: string): Promise<void> {
+  const state = await lstat(existing).catch(() => undefined);
+  if (state?.isSymbolicLink()) throw new ToolError(`${path} is a symbolic link to something that does not exist.`);
+}
+
+function isOutside(within: string): boolean {
+  return within === ".." || within.startsWith(`..${sep}`) || isAbsolute(within);
+}

@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { basename } from "node:path";
+import { StringDecoder } from "node:string_decoder";
+
+import { BoundedOutput } from "./output";
+
+/** Characters of output that a model gets of one command. A guess: about 8,000 tokens. */
+const MOST_OUTPUT = 30_000;
+/** Milliseconds between asking a process to end and ending it. */
+const GRACE_MS = 2000;
+/** Milliseconds to wait for the output of processes that outlive the shell. */
+const DRAIN_MS = 500;
+
+export interface Command {
+  command: string;
+  cwd: string;
+  /** The shell to run it in; undefined is the system's. */
+  shell?: string | undefined;
+  environment?: NodeJS.ProcessEnv;
+  timeoutMs: number;
+}
+
+export interface Outcome {
+  output: string;
+  /** Undefined where the command was ended before it ended by itself. */
+  exitCode: number | undefined;
+  ending: "exited" | "timeout" | "stopped";
+}
+
+/** A command that runs, in a process group of its own so that all it started ends with it. */
+export class RunningCommand {
+  readonly #child: ChildProcess;
+  readonly #output = new BoundedOutput(MOST_OUTPUT);
+  #ending: Outcome["ending"] = "exited";
+  readonly done: Promise<Outcome>;
+
+  /** `onOutput` gets everything that the command prints, as it comes. */
+  constructor({ command, cwd, shell, environment, timeoutMs }: Command, onOutput: (text: string) => void) {
+    const posixShell = shell !== undefined && /^(ba|da|z|fi|k)?sh$/.test(basename(shell)) ? shell : undefined;
+    this.#child = spawn(command, {
+      cwd,
+      shell: process.platform === "win32" ? true : (posixShell ?? "/bin/sh"),
+      env: environment ?? commandEnvironment(process.env),
+      detached: process.platform !== "win32",
+      windowsHide: true,
+    });
+    const take = (text: string): void => {
+      if (text === "") return;
+      this.#output.add(text);
+      onOutput(text);
+    };
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      const decoder = new StringDecoder("utf8");
+      stream?.on("data", (data: Buffer) => { take(decoder.write(data)); });
+    }
+    // A command that closes its input is not an error of ours.
+    this.#child.stdin?.on("error", () => undefined);
+    const timer = setTimeout(() => { this.#end("timeout"); }, timeoutMs);
+    this.done = this.#wait().finally(() => { clearTimeout(timer); });
+  }
+
+  /** What a person types into the terminal. */
+  write(text: string): void {
+    this.#child.stdin?.write(text);
+  }
+
+  stop(): void {
+    this.#end("stopped");
+  }
+
+  #end(ending: Outcome["ending"]): void {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#ending !== "exited") return;
+    this.#ending = ending;
+    this.#signal("SIGTERM");
+    setTimeout(() => { this.#signal("SIGKILL"); }, GRACE_MS).unref();
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    if (process.platform === "win32") {
+      spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { windowsHide: true }).on("error", () => undefined);
+      return;
+    }
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // The whole group has ended already.
+    }
+  }
+
+  async #wait(): Promise<Outcome> {
+    const exitCode = await new Promise<number | null>((resolve, reject) => {
+      this.#child.once("error", reject);
+      this.#child.once("exit", (code) => {
+        // What runs on in the background keeps the pipes open; the command itself has ended.
+        const late = setTimeout(() => { resolve(code); }, DRAIN_MS);
+        this.#child.once("close", () => {
+          clearTimeout(late);
+          resolve(code);
+        });
+      });
+    });
+    const ended = this.#ending === "exited";
+    return { output: this.#output.text, exitCode: ended ? (exitCode ?? 128) : undefined, ending: this.#ending };
+  }
+}
+
+/** The environment of the editor without what belongs to the editor itself, and without pagers that wait for keys. */
+export function commandEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own = Object.entries(environment).filter(([name]) => !/^(VSCODE_|ELECTRON_)/.test(name));
+  return { ...Object.fromEntries(own), PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", TERM: "dumb" };
+}

@@ -1,0 +1,83 @@
+import * as v from "valibot";
+
+import { diffDetail } from "../../approvals/diff";
+import { fileChangeOf } from "../change";
+import { withEdits } from "../edits";
+import { ToolError } from "../errors";
+import { type Place, placeOf } from "../paths";
+import { sensitivityOf, WARNINGS } from "../sensitive";
+import { type Call, described, type Output, path, text, tool } from "../tool";
+
+/** *Allow for This Conversation* covers further edits by both tools. */
+const SCOPE = "edit_file";
+
+const editSchema = v.object({
+  path,
+  edits: described(
+    v.pipe(
+      v.array(
+        v.object({
+          oldText: text("The exact text to replace. It must be in the file exactly once."),
+          newText: text("The text that takes its place."),
+          replaceAll: v.optional(described(v.boolean(), "Replaces every occurrence of oldText.")),
+        }),
+      ),
+      v.minLength(1),
+      v.maxLength(200),
+    ),
+    "Applied one after the other.",
+  ),
+});
+
+export const editFile = tool(
+  "edit_file",
+  "Replaces exact pieces of text in a file of the workspace. Read the file first.",
+  editSchema,
+  true,
+  async ({ path: given, edits }, call) => {
+    const place = await placeOf(call.host.folders, given);
+    const before = await call.host.read(place.path);
+    if (before === null) throw new ToolError(`There is no file ${place.shown}. Use write_file to make it.`);
+    return change("edit_file", place, before, withEdits(before, edits), call);
+  },
+);
+
+const writeSchema = v.object({ path, content: text("The whole content of the file.") });
+
+export const writeFile = tool(
+  "write_file",
+  "Makes a file of the workspace, or replaces all of its content. For changes in a file use edit_file.",
+  writeSchema,
+  true,
+  async ({ path: given, content }, call) => {
+    const place = await placeOf(call.host.folders, given);
+    const before = await call.host.read(place.path);
+    if (before === content) return { text: `${place.shown} has this content already.` };
+    return change("write_file", place, before, content, call);
+  },
+);
+
+/** Asks, and changes the file if it still is what was asked about. */
+async function change(name: string, place: Place, before: string | null, after: string, call: Call): Promise<Output> {
+  const { host } = call;
+  const sensitivity = await sensitivityOf(place, true);
+  const note = sensitivity === undefined ? [] : [{ kind: "note" as const, text: WARNINGS[sensitivity] }];
+  await call.approve({
+    tool: name,
+    title: `${before === null ? "Create" : "Edit"} ${place.shown}`,
+    details: [...note, diffDetail(place.shown, before ?? undefined, after)],
+    scope: sensitivity === undefined ? SCOPE : null,
+  });
+  call.stop.throwIfAborted();
+  // A person may have thought about it for long: the file, and the folders and links on its way, can be others now.
+  const now = await placeOf(host.folders, place.path);
+  if (now.path !== place.path || (await host.read(place.path)) !== before) {
+    throw new ToolError(`${place.shown} has changed since the edit was proposed, so it was not applied. Read the file again.`);
+  }
+  const saved = await host.write(place.path, after);
+  const remark = saved === after ? "" : " The editor formatted it when it was saved; read it again before the next edit.";
+  return {
+    text: `${before === null ? "Created" : "Changed"} ${place.shown}.${remark}`,
+    change: fileChangeOf(place.shown, before, saved),
+  };
+}

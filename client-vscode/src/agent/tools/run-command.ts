@@ -1,0 +1,54 @@
+import { stat } from "node:fs/promises";
+
+import * as v from "valibot";
+
+import { ToolError } from "../errors";
+import { placeOf } from "../paths";
+import type { Outcome } from "../process";
+import { described, text, tool } from "../tool";
+
+/** Seconds. Guesses: a test suite of a small project, and the longest that somebody waits for. */
+const USUAL_SECONDS = 120;
+const MOST_SECONDS = 3600;
+
+const schema = v.object({
+  command: text("A command line for the shell."),
+  folder: v.optional(described(v.string(), "The folder to run it in, relative to the workspace folder. Default: the workspace folder.")),
+  timeoutSeconds: v.optional(
+    described(v.pipe(v.number(), v.minValue(1), v.maxValue(MOST_SECONDS)), `Seconds after which the command is ended. Default: ${USUAL_SECONDS}.`),
+  ),
+});
+
+export const runCommand = tool(
+  "run_command",
+  "Runs a command in a terminal of the editor and gives its output and exit code. Commands must end by themselves and cannot ask for input.",
+  schema,
+  true,
+  async ({ command, folder = ".", timeoutSeconds = USUAL_SECONDS }, call) => {
+    const place = await placeOf(call.host.folders, folder);
+    // What is allowed for the conversation is this command in this folder, and no other.
+    const scope = JSON.stringify(["run_command", place.path, command]);
+    const details = [{ kind: "command" as const, command, directory: place.shown }];
+    await call.approve({ tool: "run_command", title: "Run a command", details, scope });
+    call.stop.throwIfAborted();
+    const now = await placeOf(call.host.folders, place.path);
+    const found = await stat(now.path).catch(() => undefined);
+    if (now.path !== place.path || !found?.isDirectory()) throw new ToolError(`${place.shown} is no folder.`);
+    const outcome = await call.host.run(command, place.path, timeoutSeconds * 1000, call.stop);
+    return {
+      text: report(outcome, timeoutSeconds),
+      isError: outcome.exitCode !== 0,
+      details: { exitCode: outcome.exitCode ?? null, ending: outcome.ending },
+    };
+  },
+);
+
+function report({ output, exitCode, ending }: Outcome, seconds: number): string {
+  const last = {
+    exited: `[Exit code ${exitCode ?? "unknown"}]`,
+    timeout: `[Ended after ${seconds} seconds: the command did not end by itself.]`,
+    stopped: "[Stopped by the user.]",
+  }[ending];
+  const printed = output.trimEnd();
+  return printed === "" ? `[No output]\n${last}` : `${printed}\n${last}`;
+}

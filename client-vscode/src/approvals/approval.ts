@@ -1,0 +1,78 @@
+/** What a person is asked to allow before a tool runs, and what they answer. Shared by the host and the Chat view's page. */
+import * as v from "valibot";
+
+const hunk = v.object({
+  /** The first line of the hunk in the old text and in the new one, counted from 1. */
+  oldStart: v.number(),
+  newStart: v.number(),
+  /** Each begins with `+`, `-` or a space, as in a unified diff. */
+  lines: v.array(v.string()),
+});
+
+const detail = v.variant("kind", [
+  /** A command line, and the folder in which it runs. */
+  v.object({ kind: v.literal("command"), command: v.string(), directory: v.optional(v.string()) }),
+  /** A change of one file; `diffDetail` computes it. */
+  v.object({ kind: v.literal("diff"), path: v.string(), isNew: v.boolean(), hunks: v.array(hunk) }),
+  /** Every argument, as the model wrote it. */
+  v.object({ kind: v.literal("arguments"), arguments: v.record(v.string(), v.unknown()) }),
+  /** A sentence that a person should know before deciding, for instance that the path is ignored by Git. */
+  v.object({ kind: v.literal("note"), text: v.string() }),
+]);
+
+const request = v.object({
+  conversationId: v.string(),
+  toolCallId: v.string(),
+  /** The tool's name. */
+  tool: v.string(),
+  /** What would be done, in one line: `Run a command`, `Edit src/api.py`. */
+  title: v.string(),
+  details: v.array(detail),
+  /**
+   * What *Allow for This Conversation* covers: later requests of the conversation with the same scope are not asked.
+   * Null offers no such choice.
+   */
+  scope: v.nullable(v.string()),
+});
+
+const pending = v.object({
+  ...request.entries,
+  id: v.string(),
+  /** The turn ended with the server or the window: nothing waits for the answer any more. */
+  interrupted: v.boolean(),
+});
+
+export type DiffHunk = v.InferOutput<typeof hunk>;
+export type ApprovalDetail = v.InferOutput<typeof detail>;
+export type ApprovalRequest = v.InferOutput<typeof request>;
+export type PendingApproval = v.InferOutput<typeof pending>;
+
+/** When a person is asked: before each use, before the first use of a scope in a conversation, or never. */
+export type ApprovalPolicy = "always" | "firstUse" | "never";
+
+/** `message` is what the person wants the model to know. */
+export type ApprovalDecision = { kind: "allow" } | { kind: "allowConversation" } | { kind: "deny"; message?: string | undefined };
+
+/** What a tool gets: whether it may run, and for the model why not. */
+export type ApprovalResult = { allowed: true } | { allowed: false; reason: string };
+
+/** Asks a person. The only part of `Approvals` that tools need. */
+export interface Approver {
+  /** Waits for the person's answer, however long it takes; a cancelled `token` counts as denied. */
+  approve(request: ApprovalRequest, policy: ApprovalPolicy, token?: Cancellation): Promise<ApprovalResult>;
+}
+
+/** The part of `vscode.CancellationToken` that is used. */
+export interface Cancellation {
+  readonly isCancellationRequested: boolean;
+  onCancellationRequested(listener: () => void): { dispose(): unknown };
+}
+
+/** The approvals in `value` that can be read; what cannot is left out. */
+export function readPending(value: unknown): PendingApproval[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((each) => {
+    const parsed = v.safeParse(pending, each);
+    return parsed.success ? [parsed.output] : [];
+  });
+}

@@ -1,0 +1,42 @@
+import type * as vscode from "vscode";
+
+import { BeforeDocuments } from "../agent/editor/before";
+import type { EditorHost } from "../agent/editor/host";
+import { FileRestore } from "../agent/editor/restore";
+import { EditReview } from "../agent/editor/review";
+import type { Approvals } from "../approvals/approvals";
+import type { CoppiceClient } from "../client";
+import { Attachments } from "../context/attachments";
+import type { Conversations } from "../conversations";
+import { callForAttention } from "./attention";
+import { CodeActions } from "./code";
+import { MessageActions } from "./on-message";
+import type { Chat } from "./panel";
+import { MessageQueue } from "./queue";
+import { SlashCommands } from "./slash";
+
+interface Parts {
+  client: CoppiceClient;
+  conversations: Conversations;
+  approvals: Approvals;
+  host: EditorHost;
+}
+
+/** Adds to the chat what it can do besides turns; what is attached to messages is returned. */
+export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host }: Parts): Attachments {
+  const before = new BeforeDocuments();
+  context.subscriptions.push(before);
+  let attached!: Attachments;
+  chat.addFeature((access) => (attached = new Attachments(access, host, () => conversations.active)));
+  chat.addFeature((access) => {
+    context.subscriptions.push(attached, callForAttention(chat, approvals, access));
+    return new MessageQueue(access, attached);
+  });
+  chat.addFeature(() => new CodeActions());
+  chat.addFeature((access) => new MessageActions(chat, access, client, conversations));
+  chat.addFeature(() => new SlashCommands(client, (id) => conversations.select(id)));
+  let review!: EditReview;
+  chat.addFeature((access) => (review = new EditReview(access, client, host, context.workspaceState, before)));
+  chat.addFeature(() => new FileRestore(client, host, review));
+  return attached;
+}

@@ -1,0 +1,84 @@
+/** What an endpoint reports about itself: its models, and whether it answers. */
+
+import { PROVIDERS } from "../protocol.gen";
+
+export interface Endpoint {
+  provider: keyof typeof PROVIDERS;
+  /** Empty: the provider's own. */
+  baseUrl: string;
+  key: string | undefined;
+}
+
+export interface OfferedModel {
+  id: string;
+  /** In tokens, where the endpoint reports it. */
+  contextWindow?: number;
+}
+
+/** Milliseconds. A guess: a model on this machine may have to be loaded first. */
+const TIMEOUT_MS = 30_000;
+const MOST_MODELS = 2000;
+const LONGEST_COMPLAINT = 300;
+/** The names under which servers report a model's window: OpenRouter and LM Studio, vLLM, Anthropic, llama.cpp. */
+const WINDOW_NAMES = ["context_length", "max_context_length", "max_model_len", "max_input_tokens", "context_window", "n_ctx_train"];
+
+/** The models that can be asked, by name. Throws a sentence where the endpoint does not list any. */
+export async function listModels(endpoint: Endpoint): Promise<OfferedModel[]> {
+  const answer: unknown = await (await asked(endpoint, endpoint.provider === "anthropic" ? "/v1/models?limit=1000" : "/models")).json();
+  const data = typeof answer === "object" && answer !== null ? (answer as { data?: unknown }).data : undefined;
+  if (!Array.isArray(data)) throw new Error("The endpoint lists no models.");
+  return data.slice(0, MOST_MODELS).flatMap(modelOf).sort((one, other) => one.id.localeCompare(other.id));
+}
+
+/** Throws a sentence where the model does not answer a short question. */
+export async function testModel(endpoint: Endpoint, model: string): Promise<void> {
+  const messages = [{ role: "user", content: "Say OK." }];
+  const anthropic = endpoint.provider === "anthropic";
+  const body = anthropic ? { model, messages, max_tokens: 16 } : { model, messages, stream: true };
+  const response = await asked(endpoint, anthropic ? "/v1/messages" : "/chat/completions", body);
+  await response.body?.cancel();
+}
+
+async function asked({ provider, baseUrl, key }: Endpoint, path: string, body?: unknown): Promise<Response> {
+  const base = (baseUrl || PROVIDERS[provider].address).replace(/\/+$/, "").replace(provider === "anthropic" ? /\/v1$/ : /$^/, "");
+  const authorization: Record<string, string> = key === undefined ? {} : provider === "anthropic" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
+  const response = await fetch(base + path, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { ...authorization, "content-type": "application/json", ...(provider === "anthropic" ? { "anthropic-version": "2023-06-01" } : {}) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    // Whoever an endpoint points to is not the one that the key was given for.
+    redirect: "error",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((error: unknown) => { throw new Error(reason(error)); });
+  if (response.ok) return response;
+  const complaint = complaintOf(await response.text().catch(() => ""));
+  const hint = response.status === 401 || response.status === 403 ? "The endpoint refuses the API key." : `The endpoint answers ${response.status}.`;
+  throw new Error(`${hint} ${key === undefined ? complaint : complaint.replaceAll(key, "…")}`.trim());
+}
+
+function modelOf(value: unknown): OfferedModel[] {
+  if (typeof value !== "object" || value === null) return [];
+  const fields = value as Record<string, unknown>;
+  const id = fields["id"];
+  if (typeof id !== "string" || id === "") return [];
+  const meta = typeof fields["meta"] === "object" && fields["meta"] !== null ? (fields["meta"] as Record<string, unknown>) : {};
+  const found = WINDOW_NAMES.map((name) => fields[name] ?? meta[name]).find((size) => typeof size === "number" && Number.isInteger(size) && size > 0);
+  return [typeof found === "number" ? { id, contextWindow: found } : { id }];
+}
+
+function complaintOf(body: string): string {
+  try {
+    const { error } = JSON.parse(body) as { error?: { message?: unknown } };
+    if (typeof error?.message === "string") return error.message.slice(0, LONGEST_COMPLAINT);
+  } catch {
+    // No JSON: what it says is for browsers.
+  }
+  return "";
+}
+
+function reason(error: unknown): string {
+  const { name, cause } = error as Error & { cause?: { code?: string; message?: string } };
+  if (name === "TimeoutError") return "The endpoint does not answer.";
+  if (cause?.message === "unexpected redirect") return "The endpoint redirects elsewhere; give the address that it redirects to.";
+  return `The endpoint cannot be reached${cause?.code === undefined ? "" : ` (${cause.code})`}.`;
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "node:test";
+
+import { commandEnvironment } from "../../src/agent/process";
+import { Disk } from "./disk";
+
+test("a command gives its output and its exit code", async () => {
+  await using disk = await Disk.with({ "shop/src/x": "" });
+  const good = await disk.call("run_command", { command: "pwd; ls", folder: "src" });
+  assert.deepEqual([good.isError, good.text], [false, `${disk.root}/shop/src\nx\n[Exit code 0]`]);
+  const bad = await disk.call("run_command", { command: "echo no >&2; exit 3" });
+  assert.deepEqual([bad.isError, bad.text, bad.details], [true, "no\n[Exit code 3]", { exitCode: 3, ending: "exited" }]);
+});
+
+test("a command that never ends is ended, with everything that it started", async () => {
+  await using disk = await Disk.with({});
+  const result = await disk.call("run_command", { command: "trap '' TERM; (while :; do echo tick >> ticks; sleep 0.1; done) & wait; sleep 600", timeoutSeconds: 1 });
+  assert.match(result.text, /Ended after 1 seconds/);
+  await sleep(300);
+  const ticks = await disk.file("shop/ticks");
+  await sleep(500);
+  assert.equal(await disk.file("shop/ticks"), ticks);
+});
+
+test("a turn that is stopped ends its command", async () => {
+  await using disk = await Disk.with({});
+  const stop = new AbortController();
+  setTimeout(() => { stop.abort(); }, 300);
+  const started = Date.now();
+  const result = await disk.call("run_command", { command: "sleep 600" }, stop.signal);
+  assert.ok(result.isError);
+  assert.ok(Date.now() - started < 10_000);
+});
+
+test("of 10 MB of output the model gets the beginning and the end", async () => {
+  await using disk = await Disk.with({});
+  const result = await disk.call("run_command", { command: "echo first; head -c 10000000 /dev/zero | tr '\\0' x; echo; echo last" });
+  assert.match(result.text, /^first\nx+/);
+  assert.match(result.text, /characters left out/);
+  assert.match(result.text, /x\nlast\n\[Exit code 0\]$/);
+  assert.ok(result.text.length < 31_000);
+});
+
+test("a server that is started in the background does not hold the turn", async () => {
+  await using disk = await Disk.with({});
+  const started = Date.now();
+  const result = await disk.call("run_command", { command: "sleep 20 & echo started" });
+  assert.match(result.text, /^started\n\[Exit code 0\]$/);
+  assert.ok(Date.now() - started < 10_000);
+});
+
+test("bytes that are no text do not break the output", async () => {
+  await using disk = await Disk.with({});
+  assert.match((await disk.call("run_command", { command: "printf '\\377\\376 ok'" })).text, /ok/);
+});
+
+test("a command gets nothing of the editor's own environment", () => {
+  const given = commandEnvironment({ PATH: "/bin", VSCODE_IPC_HOOK: "x", ELECTRON_RUN_AS_NODE: "1" });
+  assert.equal(given["PATH"], "/bin");
+  assert.ok(!("VSCODE_IPC_HOOK" in given) && !("ELECTRON_RUN_AS_NODE" in given));
+});

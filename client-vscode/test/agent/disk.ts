@@ -1,0 +1,82 @@
+/** The tools' host without an editor: files on the disk, commands in a shell. */
+import { existsSync, readdirSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+import { Agent, type ToolSettings } from "../../src/agent/agent";
+import { findRipgrep } from "../../src/agent/editor/ripgrep";
+import type { Host } from "../../src/agent/host";
+import { type Outcome, RunningCommand } from "../../src/agent/process";
+import type { ApprovalRequest, ApprovalResult } from "../../src/approvals/approval";
+import type { InvokeToolResult } from "../../src/protocol.gen";
+
+const prefix = process.env["COPPICE_VSCODE_PREFIX"] ?? join(homedir(), ".cache", "coppice", "vscode");
+const editor = existsSync(prefix) ? readdirSync(prefix).find((name) => name.startsWith("code-server-")) : undefined;
+const appRoot = join(prefix, editor ?? "none", "lib", "vscode");
+export const ripgrepProgram = findRipgrep(appRoot);
+export const hasRipgrep = existsSync(ripgrepProgram) || process.env["CI"] === "true";
+
+export class Disk implements Host {
+  isTrusted = true;
+  readonly ripgrep = ripgrepProgram;
+  readonly asked: ApprovalRequest[] = [];
+  /** What the person answers, and does before. */
+  answer: (request: ApprovalRequest) => ApprovalResult | Promise<ApprovalResult> = () => ({ allowed: true });
+  settings: ToolSettings = { access: "all", policy: "firstUse" };
+  readonly agent: Agent;
+
+  private constructor(
+    readonly root: string,
+    readonly folders: readonly string[],
+  ) {
+    const approve = async (request: ApprovalRequest): Promise<ApprovalResult> => {
+      this.asked.push(request);
+      return this.answer(request);
+    };
+    this.agent = new Agent(this, () => this.settings, { approve });
+  }
+
+  static async with(files: Record<string, string>, folders: readonly string[] = ["shop"]): Promise<Disk> {
+    const root = await realpath(await mkdtemp(join(tmpdir(), "coppice-agent-")));
+    for (const folder of folders) await mkdir(join(root, folder));
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), text);
+    }
+    return new Disk(root, folders.map((folder) => join(root, folder)));
+  }
+
+  async call(name: string, given: Record<string, unknown>, stop = new AbortController().signal): Promise<InvokeToolResult & { text: string }> {
+    const result = await this.agent.invoke({ conversationId: "c", toolCallId: "t", name, arguments: given }, stop);
+    const [first] = result.content;
+    return { ...result, text: first?.type === "text" ? first.text : "" };
+  }
+
+  file(path: string): Promise<string> {
+    return readFile(join(this.root, path), "utf8");
+  }
+
+  async read(path: string): Promise<string | null> {
+    return readFile(path, "utf8").catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      throw error;
+    });
+  }
+
+  async write(path: string, text: string): Promise<string> {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    return text;
+  }
+
+  async run(command: string, cwd: string, timeoutMs: number, stop: AbortSignal): Promise<Outcome> {
+    const running = new RunningCommand({ command, cwd, timeoutMs }, () => undefined);
+    stop.addEventListener("abort", () => { running.stop(); });
+    return running.done;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.root, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,69 @@
+/** A tool that waits for approval: the card in the chat. */
+import assert from "node:assert/strict";
+
+import { inBrowser } from "./panel";
+import { COMMAND, EDIT, RUNNING, shown, TALK } from "./samples";
+
+inBrowser("a question comes in sight, is announced, and leaves the focus where it is", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK, { running: true }));
+  const input = panel.page.getByRole("textbox", { name: "Message" });
+  await input.fill("draft");
+  await panel.tell({ type: "approvals", approvals: [EDIT] });
+  assert.ok(await input.evaluate((element) => element === document.activeElement));
+  await panel.page.keyboard.press("Enter");
+  assert.deepEqual(await panel.asked(), [{ type: "ready" }, { type: "send", text: "draft" }]);
+  assert.equal(await panel.page.getByRole("alert").textContent(), "Approval needed: Edit src/importer/lines.py.");
+  await panel.page.getByRole("button", { name: "Allow", exact: true }).waitFor();
+  const box = await panel.page.getByTestId("approval").boundingBox();
+  assert.ok(box !== null && box.y < 700);
+  assert.ok(await panel.page.getByText("+        yield rest  # the last line has no newline").isVisible());
+});
+
+inBrowser("the keyboard alone answers: allow, allow for the conversation, deny with a word", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [EDIT] });
+  const { keyboard } = panel.page;
+  await panel.page.getByRole("textbox", { name: "Message" }).focus();
+  for (const name of ["Deny", "", "Allow for This Conversation", "Allow"]) {
+    await keyboard.press("Shift+Tab");
+    if (name === "") await keyboard.type("use a set");
+    else await panel.page.getByRole("button", { name, exact: true }).evaluate((element) => { if (element !== document.activeElement) throw new Error("not focused"); });
+  }
+  await keyboard.press("Enter");
+  await keyboard.press("Tab");
+  await keyboard.press("Space");
+  await keyboard.press("Tab");
+  await keyboard.press("Enter");
+  assert.deepEqual((await panel.asked()).slice(1), [
+    { type: "decide", id: "approval-1", decision: { kind: "allow" } },
+    { type: "decide", id: "approval-1", decision: { kind: "allowConversation" } },
+    { type: "decide", id: "approval-1", decision: { kind: "deny", message: "use a set" } },
+  ]);
+});
+
+inBrowser("the command is in sight however long the other arguments are, with what would not show", { height: 900 }, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [COMMAND] });
+  const command = panel.page.getByRole("region", { name: "Command" });
+  assert.equal(await command.innerText(), "pytest -q tests/test_lines.py <U+202E>&& rm -rf .<U+001B>[2K");
+  await command.scrollIntoViewIfNeeded();
+  assert.ok(await command.isVisible());
+  const explanation = panel.page.getByRole("region", { name: "explanation" });
+  assert.equal((await explanation.innerText()).length, "An explanation that is very long. ".repeat(200).length);
+  assert.ok(((await explanation.boundingBox())?.height ?? 9999) <= 361);
+});
+
+inBrowser("a question of another conversation is not shown here, and one of an ended turn offers no lasting permission", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK), { type: "approvals", approvals: [{ ...EDIT, conversationId: "c2" }, { ...COMMAND, interrupted: true }] });
+  assert.equal(await panel.page.getByTestId("approval").count(), 1);
+  assert.equal(await panel.page.getByRole("button", { name: "Allow for This Conversation" }).count(), 0);
+  assert.equal(await panel.page.getByRole("alert").textContent(), "");
+});
+
+inBrowser("a reader who has scrolled up is told that something waits", {}, async (panel) => {
+  await panel.tell(RUNNING, shown([...TALK, ...TALK, ...TALK], { running: true }));
+  await panel.page.evaluate(() => document.querySelector(".log-scroll")?.scrollTo({ top: 0 }));
+  await panel.page.waitForTimeout(100);
+  await panel.tell({ type: "approvals", approvals: [EDIT] });
+  await panel.page.getByRole("button", { name: "Waiting for Approval" }).click();
+  await panel.page.waitForTimeout(100);
+  assert.equal(await panel.page.getByRole("button", { name: "Waiting for Approval" }).count(), 0);
+});

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+
+import { inBrowser, type PanelPage } from "./panel";
+import { RUNNING, shown, TALK } from "./samples";
+
+const FILE = { icon: "file", label: "src/reader.py", attachment: { kind: "file" as const, path: "src/reader.py" } };
+const SYMBOL = { icon: "symbol-method", label: "read_lines", detail: "src/reader.py:12", attachment: { kind: "lines" as const, path: "src/reader.py", start: 12, end: 20, name: "read_lines" } };
+
+async function last(panel: PanelPage, type: string) {
+  return (await panel.asked()).findLast((message) => message.type === type);
+}
+
+inBrowser("a file is attached by @ with the keyboard alone, shown, and removed again", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK));
+  const input = panel.page.getByTestId("message-input");
+  await input.pressSequentially("Look at @read");
+  await panel.page.waitForFunction(() => (globalThis as unknown as { said: { query?: string }[] }).said.some(({ query }) => query === "read"));
+  const asked = await last(panel, "complete");
+  assert.ok(asked?.type === "complete" && asked.query === "read");
+  await panel.tell({ type: "completions", request: asked.request, items: [FILE, SYMBOL] });
+  assert.equal(await panel.page.getByRole("option").count(), 2);
+  // What is offered can be clicked: nothing covers it, and nothing cuts it off.
+  await panel.page.getByRole("option").first().hover();
+  await panel.page.mouse.move(0, 0);
+  await input.press("ArrowDown");
+  const active = await input.getAttribute("aria-activedescendant");
+  assert.match((await panel.page.locator(`[id="${active ?? ""}"]`).textContent()) ?? "", /read_lines/);
+  await input.press("Enter");
+  assert.deepEqual(await last(panel, "attach"), { type: "attach", attachment: SYMBOL.attachment });
+  assert.equal(await input.inputValue(), "Look at @read_lines ");
+  assert.equal(await panel.page.getByTestId("suggestions").count(), 0);
+  await panel.tell({ type: "attachments", conversationId: "c1", attachments: [SYMBOL.attachment] }, { type: "openFile", path: "src/open.py" });
+  await panel.page.getByRole("button", { name: "Attach src/open.py, the open file" }).click();
+  await panel.page.getByRole("button", { name: "Remove read_lines" }).click();
+  assert.deepEqual(await last(panel, "detach"), { type: "detach", at: 0 });
+  assert.deepEqual(panel.complaints, []);
+});
+
+inBrowser("commands are typed behind a slash, and Escape gives the text back to its writer", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK));
+  const input = panel.page.getByTestId("message-input");
+  await input.pressSequentially("/co");
+  await input.press("Tab");
+  await input.pressSequentially("the public API");
+  await input.press("Enter");
+  assert.deepEqual(await last(panel, "slash"), { type: "slash", command: "compact", argument: "the public API" });
+  await input.pressSequentially("/");
+  await input.press("Escape");
+  assert.equal(await panel.page.getByTestId("suggestions").count(), 0);
+  assert.equal(await last(panel, "stop"), undefined);
+});
+
+inBrowser("earlier messages come back with the arrow keys, and a text that was begun is left alone", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK));
+  const input = panel.page.getByTestId("message-input");
+  const sent = await panel.page.getByTestId("user").count();
+  await input.press("ArrowUp");
+  const newest = await input.inputValue();
+  assert.notEqual(newest, "");
+  for (let at = 1; at < sent; at += 1) await input.press("ArrowUp");
+  for (let at = 1; at < sent; at += 1) await input.press("ArrowDown");
+  assert.equal(await input.inputValue(), newest);
+  await input.press("ArrowDown");
+  assert.equal(await input.inputValue(), "");
+  await input.fill("mine");
+  await input.press("ArrowUp");
+  assert.equal(await input.inputValue(), "mine");
+});
+
+inBrowser("a message can be sent while a turn runs, and what waits can be acted on", { width: 280 }, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK, { running: true }));
+  const input = panel.page.getByTestId("message-input");
+  await input.fill("And the tests?");
+  await input.press("Enter");
+  assert.deepEqual(await last(panel, "send"), { type: "send", text: "And the tests?" });
+  await panel.tell({ type: "queue", conversationId: "c1", messages: [{ id: "q1", text: "And the tests?", attached: 1 }] });
+  await panel.page.getByRole("button", { name: "Stop the Turn and Send Now" }).click();
+  assert.deepEqual(await last(panel, "queued"), { type: "queued", id: "q1", action: "now" });
+});
+
+inBrowser("a pasted picture is attached", {}, async (panel) => {
+  await panel.tell(RUNNING, shown(TALK));
+  await panel.page.getByTestId("message-input").evaluate((element) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array([1, 2, 3])], "shot.png", { type: "image/png" }));
+    data.items.add(new File(["x"], "evil.svg", { type: "image/svg+xml" }));
+    element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  await panel.page.waitForFunction(() => (globalThis as unknown as { said: { type: string }[] }).said.some(({ type }) => type === "attach"));
+  assert.deepEqual(await last(panel, "attach"), { type: "attach", attachment: { kind: "image", name: "shot.png", mimeType: "image/png", data: "AQID" } });
+});

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+
+import { listModels, testModel } from "../src/models/endpoint";
+
+const KEY = "sk-very-secret";
+
+async function served(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const asked: { url: string; key: string | undefined }[] = [];
+  const server = createServer((request, response) => {
+    asked.push({ url: request.url ?? "", key: request.headers.authorization ?? (request.headers["x-api-key"] as string | undefined) });
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => { server.listen(0, "127.0.0.1", resolve); });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, asked, [Symbol.asyncDispose]: async () => { server.closeAllConnections(); await new Promise((resolve) => { server.close(resolve); }); } };
+}
+
+const json = (value: unknown, status = 200) => (_: IncomingMessage, response: ServerResponse): void => {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+};
+
+test("the models of an endpoint are listed with the windows that it tells", async () => {
+  await using server = await served(json({ data: [{ id: "b", max_model_len: 4096 }, { id: "a", meta: { n_ctx_train: 8192 } }, { id: "c", context_length: -1 }, { id: 7 }, null] }));
+  const models = await listModels({ provider: "openai", baseUrl: `${server.url}/v1/`, key: KEY });
+  assert.deepEqual(models, [{ id: "a", contextWindow: 8192 }, { id: "b", contextWindow: 4096 }, { id: "c" }]);
+  assert.deepEqual(server.asked, [{ url: "/v1/models", key: `Bearer ${KEY}` }]);
+  await listModels({ provider: "anthropic", baseUrl: `${server.url}/v1`, key: KEY });
+  assert.deepEqual(server.asked.at(-1), { url: "/v1/models?limit=1000", key: KEY });
+});
+
+test("a redirect is not followed: the key stays with the endpoint that it was given for", async () => {
+  await using other = await served(json({ data: [] }));
+  await using server = await served((_, response) => { response.writeHead(307, { location: `${other.url}/v1/models` }).end(); });
+  await assert.rejects(listModels({ provider: "openai", baseUrl: server.url, key: KEY }));
+  await assert.rejects(testModel({ provider: "openai", baseUrl: server.url, key: KEY }, "a"));
+  assert.deepEqual(other.asked, []);
+});
+
+test("a refusal is a sentence without the key", async () => {
+  await using server = await served(json({ error: { message: `Wrong key ${KEY}` } }, 401));
+  await assert.rejects(testModel({ provider: "openai", baseUrl: server.url, key: KEY }, "a"), (error: Error) => {
+    assert.match(error.message, /refuses the API key/);
+    assert.ok(!error.message.includes(KEY));
+    return true;
+  });
+});
+
+test("what is no list of models, and an endpoint that is not there, are sentences", async () => {
+  await using server = await served(json({ models: [] }));
+  await assert.rejects(listModels({ provider: "openai", baseUrl: server.url, key: undefined }), /lists no models/);
+  await assert.rejects(listModels({ provider: "openai", baseUrl: "http://127.0.0.1:9", key: undefined }), /cannot be reached/);
+});

@@ -1,0 +1,105 @@
+import type { JSX } from "preact";
+import { useId, useState } from "preact/hooks";
+
+import type { ApprovalDecision, ApprovalDetail, DiffHunk, PendingApproval } from "../../src/approvals/approval";
+import { oneLine, visible } from "../../src/format";
+import { post } from "../page";
+import { Icon } from "./icon";
+
+const LONGEST_ANNOUNCEMENT = 300;
+
+/** The questions about tools that wait for an answer. They never take the focus. */
+export function Approvals({ approvals }: { approvals: readonly PendingApproval[] }): JSX.Element {
+  return <>{approvals.map((each) => <ApprovalCard key={each.id} approval={each} />)}</>;
+}
+
+/** What a screen reader reads of a question. */
+export function approvalAnnouncement({ title, details }: PendingApproval): string {
+  const command = details.find(({ kind }) => kind === "command");
+  return oneLine(`Approval needed: ${title}. ${command?.kind === "command" ? command.command : ""}`, LONGEST_ANNOUNCEMENT);
+}
+
+function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element {
+  const { id, title, details, scope, interrupted } = approval;
+  const [reply, setReply] = useState("");
+  const heading = useId();
+  const decide = (decision: ApprovalDecision): void => { post({ type: "decide", id, decision }); };
+  const deny = (): void => { decide(reply.trim() === "" ? { kind: "deny" } : { kind: "deny", message: reply }); };
+  return (
+    <section class="item approval" role="group" aria-labelledby={heading} data-testid="approval">
+      <h2 id={heading} class="approval-title"><Icon name="shield" label="Approval needed:" />{visible(title)}</h2>
+      {interrupted && <p class="hint">The turn ended before this was answered. Allowing it asks the model to make the same call again.</p>}
+      {details.map((detail, at) => <Detail key={at} detail={detail} title={title} />)}
+      <div class="buttons">
+        <button type="button" class="button" onClick={() => { decide({ kind: "allow" }); }}>Allow</button>
+        {scope !== null && !interrupted && (
+          <button type="button" class="button secondary" onClick={() => { decide({ kind: "allowConversation" }); }}>Allow for This Conversation</button>
+        )}
+      </div>
+      <form class="approval-deny" onSubmit={(event) => { event.preventDefault(); deny(); }}>
+        <input
+          type="text"
+          value={reply}
+          placeholder="What to do instead (optional)"
+          aria-label="What the model should do instead"
+          onInput={(event) => { setReply(event.currentTarget.value); }}
+        />
+        <button type="submit" class="button secondary">Deny</button>
+      </form>
+    </section>
+  );
+}
+
+function Detail({ detail, title }: { detail: ApprovalDetail; title: string }): JSX.Element {
+  switch (detail.kind) {
+    case "command":
+      return (
+        <>
+          {detail.directory !== undefined && <div class="part">In {visible(detail.directory)}</div>}
+          <Block label="Command" text={detail.command} />
+        </>
+      );
+    case "diff":
+      return (
+        <>
+          {(detail.isNew || !title.includes(detail.path)) && <div class="part">{visible(detail.path)}{detail.isNew ? " (new file)" : ""}</div>}
+          <Diff path={detail.path} hunks={detail.hunks} />
+        </>
+      );
+    case "arguments":
+      return <>{Object.entries(detail.arguments).map(([name, value]) => <Argument key={name} name={name} value={value} />)}</>;
+    case "note":
+      return <p class="approval-note"><Icon name="warning" label="Note:" /><span>{visible(detail.text)}</span></p>;
+  }
+}
+
+function Argument({ name, value }: { name: string; value: unknown }): JSX.Element {
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return (
+    <>
+      <div class="part">{visible(name)}</div>
+      <Block label={visible(name)} text={text} />
+    </>
+  );
+}
+
+/** All of a text, in a box that scrolls; characters that do not show are shown as their codes. */
+function Block({ label, text }: { label: string; text: string }): JSX.Element {
+  return <pre class="approval-text" tabIndex={0} role="region" aria-label={label}><code>{visible(text)}</code></pre>;
+}
+
+const KINDS: Record<string, string> = { "+": "added", "-": "removed" };
+
+function Diff({ path, hunks }: { path: string; hunks: readonly DiffHunk[] }): JSX.Element {
+  return (
+    <pre class="approval-text diff" tabIndex={0} role="region" aria-label={`Changes of ${visible(path)}`}>
+      {hunks.map(({ oldStart, newStart, lines }, at) => (
+        <code key={at} class="hunk">
+          <span class="hunk-head">{`@@ -${oldStart} +${newStart} @@`}</span>
+          {lines.map((line, number) => <span key={number} class={`diff-line ${KINDS[line.charAt(0)] ?? ""}`}>{visible(line)}{"\n"}</span>)}
+        </code>
+      ))}
+      {hunks.length === 0 && <code>The file stays as it is.</code>}
+    </pre>
+  );
+}

@@ -1,1 +1,0 @@
-"""What must not be lost of a conversation, found by rules: no model, no network, the same every time."""

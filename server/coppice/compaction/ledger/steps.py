@@ -1,0 +1,283 @@
+"""What happened in a conversation, in order: what the user typed, what the assistant wrote, what tools did.
+
+Tools are known by their shape where their name is unknown: a path argument, a patch, a command, an exit
+code. A program that calls other tools (code in a string argument) counts as the calls it contains.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from coppice.compaction.text.sentences import clip, one_line
+from coppice.compaction.words import pattern
+from coppice.files.tools import FileTouch, touches_of
+from coppice.tree.messages import ToolCall
+
+OUTPUT_EDGE: Final = 20_000
+"""Characters that are kept of each end of a long output (guess: summaries of runs are at the ends)."""
+_CODE_CHARS: Final = 200_000  # characters of code that are read (guess)
+_LONGEST_PATH: Final = 1_000  # characters of a path (guess)
+_COMMAND_NAMES: Final = ("command", "cmd", "script", "commandLine")
+_PATH_NAMES: Final = ("path", "file_path", "filePath", "notebook_path", "file", "filename", "uri")
+_CONTENT_NAMES: Final = (
+    "content",
+    "contents",
+    "new_string",
+    "newString",
+    "new_str",
+    "newText",
+    "text",
+    "diff",
+    "patch",
+)
+_OLD_NAMES: Final = ("old_string", "oldString", "old_str", "oldText")
+_SHELLS: Final = ("bash", "sh", "zsh", "pwsh", "powershell", "cmd")
+_LITERAL: Final = re.compile(
+    r"(?:\b([A-Za-z_]\w{0,40})\"?\s{0,4}[:=]\s{0,4})?(\"(?:[^\"\\\n]|\\.){1,100000}+\")"
+)
+_PATCH_START: Final = "*** Begin Patch"
+_DIFF_FILE: Final = re.compile(r"^\+\+\+ (?:b/)?(\S{1,400})", re.MULTILINE)
+_EXIT_CODE: Final = re.compile(
+    r"(?:exit(?:ed)?(?:[ _-]?(?:code|status))?(?: with)?(?: (?:code|status))?|returned|status)"
+    r"[\"'>:= (]{1,4}(-?\d{1,5})\b",
+    re.IGNORECASE,
+)
+_COMMENT: Final = re.compile(r"\s{0,80}(?:///?!?|#(?![!\[#]|\w)|--(?!-)|\*(?![*/])|/\*\*?|;;)\s(.*)$")
+_ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
+_RULER: Final = "─━═-=*#~ "
+_HEADER_CHARS: Final = 600  # characters in which the header must end (guess)
+_HEADER: Final = re.compile(r"(?:[A-Z][^\n]{0,120}\n){1,8}Output:\n")
+"""A few lines about a run, and then what it printed."""
+_REJECTED: Final = pattern("REJECTED")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One tool call with its result, or one command that the user ran.
+
+    `commands` are the shell commands it ran, `changes` and `reads` the files it touched, `written` the texts
+    that it put into files. `rejected` means that the user did not allow it.
+    """
+
+    entry: str
+    tool: str
+    arguments: Mapping[str, Any]
+    commands: tuple[str, ...]
+    changes: tuple[FileTouch, ...]
+    reads: tuple[str, ...]
+    written: tuple[str, ...]
+    output: str
+    exit_code: int | None
+    failed: bool
+    rejected: bool
+
+
+def action_of(entry: str, call: ToolCall, output: str, *, is_error: bool) -> Action:
+    """The action of `call`, whose result is `output`."""
+    text, stated = _unwrapped(output)
+    text = edges(_ESCAPES.sub("", text) if "\x1b" in text else text)
+    exit_code = stated if stated is not None else exit_code_in(text)
+    commands, patches = _embedded(call.arguments)
+    touches = _touches(call, patches)
+    return Action(
+        entry=entry,
+        tool=call.name,
+        arguments=call.arguments,
+        commands=commands,
+        changes=tuple(touch for touch in touches if touch.kind != "read"),
+        reads=tuple(touch.path for touch in touches if touch.kind == "read"),
+        written=tuple(patches) or tuple(_texts(call.arguments, _CONTENT_NAMES)),
+        output=text,
+        exit_code=exit_code,
+        failed=is_error or bool(exit_code),
+        rejected=is_error and bool(_REJECTED.search(text[:600])),
+    )
+
+
+def edges(text: str, edge: int = OUTPUT_EDGE) -> str:
+    """Head and tail of a long text."""
+    return text if len(text) <= 2 * edge else f"{text[:edge]}\n{text[-edge:]}"
+
+
+def exit_code_in(output: str) -> int | None:
+    """The exit code that the first or last lines of `output` state, if they do."""
+    head, tail = output[:400], output[-200:]
+    found = [*_EXIT_CODE.finditer(head), *(_EXIT_CODE.finditer(tail) if len(output) > len(head) else ())]
+    return int(found[-1][1]) if found else None
+
+
+def strings_in(value: object, depth: int = 8) -> Iterator[str]:
+    """Every string in a JSON value without the keys; what lies deeper than `depth` is left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping) and depth:
+        for item in value.values():
+            yield from strings_in(item, depth - 1)
+    elif isinstance(value, list) and depth:
+        for item in value:
+            yield from strings_in(item, depth - 1)
+
+
+def _unwrapped(output: str) -> tuple[str, int | None]:
+    """The text and the exit code of an output that is a JSON object in a string, or comes under a header."""
+    header = _HEADER.match(output[:_HEADER_CHARS])
+    if header is not None:
+        return output[header.end() :], exit_code_in(header[0])
+    if not output.startswith("{") or not output.rstrip().endswith("}"):
+        return output, None
+    try:
+        value = json.loads(output)
+    except (ValueError, RecursionError):
+        return output, None
+    text = next(
+        (value[name] for name in ("output", "stdout", "text") if isinstance(value.get(name), str)), None
+    )
+    if text is None:
+        return output, None
+    meta = value.get("metadata") if isinstance(value.get("metadata"), dict) else {}
+    code = value.get("exit_code", value.get("exitCode", meta.get("exit_code")))
+    stderr = value.get("stderr")
+    whole = f"{text}\n{stderr}" if isinstance(stderr, str) and stderr else text
+    return whole, code if isinstance(code, int) else None
+
+
+def _embedded(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]:
+    """The commands and patches in the arguments: given as such, or as literals in a program's code."""
+    patches: list[str] = []
+    commands = [command for name in _COMMAND_NAMES if (command := _command(arguments.get(name)))]
+    for name, value in arguments.items():
+        if not isinstance(value, str) or name in _COMMAND_NAMES:
+            continue
+        if value.lstrip().startswith(_PATCH_START):
+            patches.append(value)
+        elif "(" in value and ("cmd" in value or "command" in value or _PATCH_START in value):
+            for match in _LITERAL.finditer(value[:_CODE_CHARS]):
+                text = _literal(match[2])
+                if text.lstrip().startswith(_PATCH_START):
+                    patches.append(text)
+                elif match[1] in _COMMAND_NAMES and text.strip():
+                    commands.append(text)
+    return tuple(commands), patches
+
+
+def _literal(quoted: str) -> str:
+    try:
+        return str(json.loads(quoted))
+    except ValueError:
+        return quoted[1:-1]
+
+
+def _command(value: object) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        program = value[0].rpartition("/")[2].removesuffix(".exe")
+        return value[-1] if program in _SHELLS and len(value) > 1 else " ".join(value)
+    return ""
+
+
+def _touches(call: ToolCall, patches: list[str]) -> list[FileTouch]:
+    known = touches_of(call, {})
+    if known:
+        return known
+    found = [touch for patch in patches for touch in touches_of(_as_patch(call, patch), {})]
+    if found or any(isinstance(call.arguments.get(name), str | list) for name in _COMMAND_NAMES):
+        return found
+    path = next(
+        (
+            text
+            for text in _texts(call.arguments, _PATH_NAMES)
+            if "\n" not in text and len(text) < _LONGEST_PATH
+        ),
+        "",
+    )
+    diffs = [text for text in _texts(call.arguments, ("diff", "patch")) if _DIFF_FILE.search(text[:2_000])]
+    if diffs:
+        return [
+            FileTouch(name, "modified") for name in dict.fromkeys(_DIFF_FILE.findall(diffs[0][:_CODE_CHARS]))
+        ]
+    if not path:
+        return []
+    changed = any(True for _ in _texts(call.arguments, _CONTENT_NAMES))
+    return [FileTouch(path, "modified" if changed else "read")]
+
+
+def _as_patch(call: ToolCall, patch: str) -> ToolCall:
+    return ToolCall(id=call.id, name="apply_patch", arguments={"input": patch})
+
+
+def _texts(arguments: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
+    for name in names:
+        value = arguments.get(name)
+        if isinstance(value, str) and value:
+            yield value
+    for listed in arguments.values():
+        for item in listed if isinstance(listed, list) else ():
+            if isinstance(item, Mapping):
+                yield from (item[name] for name in names if isinstance(item.get(name), str) and item[name])
+
+
+def added_code(action: Action, limit: int = 160) -> str:
+    """The lines that a change added, on one line; `…` ends them where they are longer than `limit`."""
+    old = {
+        line.strip()
+        for name in _OLD_NAMES
+        for text in _texts(action.arguments, (name,))
+        for line in text.splitlines()
+    }
+    added: list[str] = []
+    for text in action.written:
+        lines = text[:_CODE_CHARS].splitlines()
+        if text.lstrip().startswith(_PATCH_START) or _DIFF_FILE.search(text[:2_000]):
+            removed = {line[1:].strip() for line in lines if line.startswith("-")}
+            lines = [line[1:] for line in lines if line.startswith("+") and line[1:].strip() not in removed]
+        added += [line.strip() for line in lines if line.strip() and line.strip() not in old]
+        if sum(map(len, added)) > limit:
+            break
+    joined = "".join(f"{line} " if line.endswith((",", "{", "(", "[")) else f"{line}; " for line in added)
+    return clip(one_line(joined).rstrip("; ").replace("`", "'"), limit)
+
+
+def added_text(text: str) -> str:
+    """What a patch adds, without its marks; another text as it is."""
+    if not (text.lstrip().startswith(_PATCH_START) or _DIFF_FILE.search(text[:2_000])):
+        return text
+    return "\n".join(line[1:] for line in text[:_CODE_CHARS].splitlines() if line.startswith("+"))
+
+
+def comments_in(action: Action) -> Iterator[str]:
+    """The comments and documentation that a change added, a block of lines as one text."""
+    for text in action.written:
+        is_patch = text.lstrip().startswith(_PATCH_START) or bool(_DIFF_FILE.search(text[:2_000]))
+        block: list[str] = []
+        for raw in text[:_CODE_CHARS].splitlines():
+            line = raw[1:] if is_patch and raw.startswith("+") else "" if is_patch else raw
+            comment = _COMMENT.match(line[:600])
+            if comment:
+                block.append(comment[1].strip())
+            elif block:
+                yield " ".join(block).strip(_RULER)
+                block = []
+        if block:
+            yield " ".join(block).strip(_RULER)
+
+
+def relative_to(action: Action, root: str) -> Action:
+    """`action` with paths below `root` as they are named from there."""
+    return replace(
+        action,
+        commands=tuple(command.replace(root, "") for command in action.commands),
+        changes=tuple(replace(touch, path=touch.path.removeprefix(root)) for touch in action.changes),
+        reads=tuple(path.removeprefix(root) for path in action.reads),
+        output=action.output.replace(root, ""),
+    )
+
+
+def label_of(action: Action) -> str:
+    """What an action is called in a statement: its command, or the tool with its path."""
+    if action.commands:
+        return one_line(action.commands[0])
+    path = action.changes[0].path if action.changes else action.reads[0] if action.reads else ""
+    return one_line(f"{action.tool} {path}")

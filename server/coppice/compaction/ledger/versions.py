@@ -1,0 +1,202 @@
+"""Commits, and what was changed since: read from git's commands and their outputs."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from coppice.compaction.ledger.shell import Stage, heredocs_in, is_looking, stages_of
+from coppice.compaction.ledger.steps import Action
+from coppice.compaction.text.paths import is_about_work
+from coppice.compaction.text.sentences import clip, one_line
+from coppice.protocol.ledger import ChangedFile, ChangeKind, Commit, WorkLedger
+from coppice.tree.entries import FileChangeKind
+
+_MOST_ROUTINE: Final = 8  # routine commands since a change (guess)
+_BODY_CHARS: Final = 1_600  # characters of a commit's message (guess)
+_SUBJECT_CHARS: Final = 200  # characters of a commit's subject (guess)
+_MOST_NAMES: Final = 8  # definitions that a commit is known for (guess)
+_COMMITTED: Final = re.compile(
+    r"^\[(\S{1,200})(?: \([a-z-]{1,20}\))? ([0-9a-f]{7,40})\] (.{1,400})", re.MULTILINE
+)
+_LOGGED: Final = re.compile(r"^(?:\* )?([0-9a-f]{7,40})(?: \([^)\n]{1,200}\))? (.{4,200})$", re.MULTILINE)
+_ON_BRANCH: Final = re.compile(r"^On branch (\S{1,200})", re.MULTILINE)
+_CLEAN: Final = re.compile(r"nothing to commit, working tree clean")
+_DEFINITION: Final = re.compile(
+    r"^[+ \t]{0,24}(?:@?(?:pub(?:\(\w{1,8}\))?|public|private|protected|export|default|static|async|abstract"
+    r"|override) ){0,4}"
+    r"(?:def|defp|defmodule|defmacro|fn|func|fun|function|class|interface|type|struct|enum|trait|module"
+    r"|record) +"
+    r"([A-Za-z_][A-Za-z0-9_.]{2,60})",
+    re.MULTILINE,
+)
+_TRAILER: Final = re.compile(r"[A-Z][a-z]+(?:-[A-Za-z]+)+: ")
+_WRITTEN_CHARS: Final = 100_000  # characters of written code that are searched (guess)
+
+
+def note_changes(ledger: WorkLedger, action: Action) -> list[str]:
+    """Takes in the files that `action` changed; their paths come back."""
+    changed = []
+    for touch in action.changes:
+        if not is_about_work(touch.path):
+            continue
+        known = next((file for file in ledger.uncommitted if same_path(file.path, touch.path)), None)
+        if touch.kind == "renamed" and touch.from_path:
+            known = next((file for file in ledger.uncommitted if file.path == touch.from_path), known)
+        file = known or ChangedFile(path=touch.path, kind=_kind(touch.kind), edits=0)
+        if known is not None:
+            ledger.uncommitted.remove(known)
+            file.path = touch.path if touch.kind == "renamed" else known.path
+        file.kind = _kind(touch.kind) if touch.kind in ("deleted", "renamed") or known is None else known.kind
+        file.edits += 1
+        file.entry_id = action.entry
+        ledger.uncommitted.append(file)
+        changed.append(file.path)
+    if changed:
+        names = dict.fromkeys(name for text in action.written for name in definitions_in(text))
+        last = ledger.uncommitted[-1]
+        last.names = [*(name for name in last.names if name not in names), *names][-_MOST_NAMES:]
+    return changed
+
+
+def definitions_in(text: str) -> list[str]:
+    """The names of functions, types and modules that a text written into a file defines, in order."""
+    return _DEFINITION.findall(text[:_WRITTEN_CHARS])
+
+
+def note_version_control(ledger: WorkLedger, action: Action) -> None:
+    """Takes in the commits, pushes and states that `action`'s git commands and outputs show."""
+    for command in action.commands:
+        stages = [stage for stage in stages_of(command) if stage.program == "git"]
+        for stage in stages:
+            if action.failed and not stage.runs("git", "commit"):
+                continue
+            _apply(ledger, action, command, stage, stages)
+    if any("git" in command for command in action.commands):
+        _read_output(ledger, action.output)
+
+
+def same_path(one: str, other: str) -> bool:
+    """Whether two paths name the same file, one of them perhaps relative."""
+    return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
+
+
+def _kind(kind: FileChangeKind) -> ChangeKind:
+    match kind:
+        case "created" | "deleted" | "renamed":
+            return kind
+        case _:
+            return "edited"
+
+
+def _apply(ledger: WorkLedger, action: Action, command: str, stage: Stage, stages: Sequence[Stage]) -> None:
+    arguments = [word for word in stage.arguments if not word.startswith("-")]
+    if stage.runs("git", "commit"):
+        _commit(ledger, action, command, stage, stages)
+    elif stage.runs("git", "push"):
+        for commit in ledger.commits:
+            commit.pushed = True
+    elif stage.runs("git", "checkout", "switch"):
+        created = "-b" in stage.arguments or "-c" in stage.arguments
+        if (created or "--" not in stage.arguments) and len(arguments) > 1:
+            ledger.branch = arguments[1]
+        if "--" in stage.arguments:
+            _forget(ledger, arguments[1:])
+    elif stage.runs("git", "restore"):
+        _forget(ledger, arguments[1:])
+    elif (stage.runs("git", "stash") and arguments[1:2] in ([], ["push"])) or (
+        stage.runs("git", "reset") and "--hard" in stage.arguments
+    ):
+        ledger.uncommitted.clear()
+
+
+def _commit(ledger: WorkLedger, action: Action, command: str, stage: Stage, stages: Sequence[Stage]) -> None:
+    stated = list(_COMMITTED.finditer(action.output))
+    subject, body, trailer = _message(command, stage)
+    if not stated and (action.failed or not subject):
+        return
+    match = next((each for each in stated if one_line(each[3]) == subject), stated[-1] if stated else None)
+    added = [path for each in stages if each.runs("git", "add") for path in each.arguments[1:]]
+    amended = "--amend" in stage.arguments and bool(ledger.commits)
+    before = ledger.commits.pop() if amended else None
+    files = _take_committed(ledger, added)
+    commit = Commit(
+        entry_id=action.entry,
+        hash=match[2] if match else "",
+        subject=clip(subject or (one_line(match[3]) if match else ""), _SUBJECT_CHARS)
+        or (before.subject if before else ""),
+        body=clip(body, _BODY_CHARS) or (before.body if before else ""),
+        files=list(dict.fromkeys([*(before.files if before else []), *files])),
+        branch=match[1] if match else ledger.branch,
+        trailer=trailer,
+    )
+    ledger.branch = commit.branch or ledger.branch
+    ledger.problems = [each for each in ledger.problems if not (each.open and each.is_change)]
+    ledger.commits.append(commit)
+
+
+def _take_committed(ledger: WorkLedger, added: Sequence[str]) -> list[str]:
+    """The changed files that a commit of `added` contains; they are no longer uncommitted."""
+    named = [path.removeprefix("./").rstrip("/") for path in added if not path.startswith("-")]
+    everything = not named or "." in named or any(flag in ("-A", "--all", "-u") for flag in added)
+    taken = [
+        file for file in ledger.uncommitted if everything or any(_covers(name, file.path) for name in named)
+    ]
+    ledger.uncommitted = [file for file in ledger.uncommitted if file not in taken]
+    return [file.path for file in taken]
+
+
+def _covers(name: str, path: str) -> bool:
+    return same_path(path, name) or f"/{name}/" in f"/{path}"
+
+
+def _message(command: str, stage: Stage) -> tuple[str, str, str]:
+    """Subject, body and last trailer of a `git commit`, from its options or a here-document."""
+    texts = []
+    words = stage.arguments
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        if word.startswith("-") and not word.startswith("--") and word.endswith("m"):
+            texts.append(following)
+        elif word.startswith("--message="):
+            texts.append(word.partition("=")[2])
+        elif word == "--message":
+            texts.append(following)
+    bodies = heredocs_in(command)
+    if bodies and (not texts or "<<" in texts[0]):
+        texts = bodies[-1:]
+    lines = "\n\n".join(texts).strip().splitlines()
+    if not lines:
+        return "", "", ""
+    trailers = [line.strip() for line in lines[1:] if _TRAILER.match(line)]
+    rest = [line for line in lines[1:] if not _TRAILER.match(line)]
+    return one_line(lines[0]), "\n".join(rest).strip(), trailers[-1] if trailers else ""
+
+
+def _read_output(ledger: WorkLedger, output: str) -> None:
+    if branch := _ON_BRANCH.search(output):
+        ledger.branch = branch[1]
+    if _CLEAN.search(output):
+        ledger.uncommitted.clear()
+    for match in _LOGGED.finditer(output[:20_000]):
+        for commit in ledger.commits:
+            if commit.subject == match[2].strip() and not match[1].startswith(commit.hash or "-"):
+                commit.hash = match[1]
+
+
+def _forget(ledger: WorkLedger, paths: Sequence[str]) -> None:
+    ledger.uncommitted = [
+        file
+        for file in ledger.uncommitted
+        if not any(path == "." or _covers(path, file.path) for path in paths)
+    ]
+
+
+def note_routine(ledger: WorkLedger, action: Action, since_change: list[str]) -> None:
+    """Takes in what ran since the last change, and keeps it once a commit or a push ends the step."""
+    for command in action.commands if not action.failed else ():
+        for stage in stages_of(command):
+            if is_looking(stage) or stage.runs("git", "add"):
+                continue
+            plain = [word for word in stage.words[:3] if " " not in word and "/" not in word]
+            since_change.append(clip(" ".join(plain), 60))
+            if stage.runs("git", "commit", "push"):
+                ledger.routine = list(dict.fromkeys(since_change))[-_MOST_ROUTINE:]

@@ -1,0 +1,98 @@
+"""Sentences, and text fitted to one line."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_BULLET: Final = re.compile(r"\s*(?:[-*+•·‣]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)、]\s*(?!\d)|#{1,6}\s+)")
+_END: Final = re.compile(r"(?<=[.!?])[\"')\]*_]{0,3}\s+|(?<=[。！？])[”』」）]?\s*")
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|[A-Za-z])\.)$", re.IGNORECASE
+)
+_SHORT_LINE: Final = 30
+"""Characters of a line that its writer ended on purpose (guess)."""
+_OPEN_END: Final = re.compile(r"[A-Za-z0-9,;\-—'\")`]$")
+
+
+def one_line(text: str) -> str:
+    """`text` with every run of white space as one space; control characters are dropped."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def clip(text: str, limit: int) -> str:
+    """`text` in at most `limit` characters, cut at a word where there is one, marked with `…`."""
+    if len(text) <= limit:
+        return text
+    head = text[: max(1, limit - 1)]
+    space = head.rfind(" ", limit * 2 // 3)
+    return f"{head[:space] if space > 0 else head}…"
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    """The sentences of `text`, each on one line, without list markers; wrapped lines are joined."""
+    for paragraph in _paragraphs(text):
+        start = 0
+        for match in _END.finditer(paragraph):
+            if (
+                match.end() >= len(paragraph)
+                or paragraph[max(start, match.start() - 2) : match.start()] == ".."
+                or _ABBREVIATION.search(paragraph[max(start, match.start() - 12) : match.start()])
+            ):
+                continue
+            if match.end() > start:
+                yield paragraph[start : match.end()].strip()
+            start = match.end()
+        if paragraph[start:].strip():
+            yield paragraph[start:].strip()
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Lines, with a line that goes on in small letters joined to the one before."""
+    current: list[str] = []
+    for raw in text.splitlines():
+        bullet = _BULLET.match(raw)
+        line = one_line(raw[bullet.end() :] if bullet else raw)
+        continues = line[:1].islower() or "\u4e00" <= line[:1] <= "\u9fff"
+        if current and line and not bullet and continues and _is_wrapped(current):
+            current.append(line)
+            continue
+        if current:
+            yield " ".join(current)
+        current = [line] if line else []
+    if current:
+        yield " ".join(current)
+
+
+def _is_wrapped(lines: list[str]) -> bool:
+    """Whether a paragraph of these lines may go on in the next one; a short line ended itself."""
+    return (len(lines) > 1 or len(lines[0]) > _SHORT_LINE) and bool(_OPEN_END.match(lines[-1][-1]))
+
+
+def whole_sentences(text: str, limit: int) -> str:
+    """The first sentences of `text` that fit `limit` characters; a first one that is longer is clipped."""
+    if len(text) <= limit:
+        return text
+    kept = ""
+    for sentence in sentences_of(text):
+        if len(kept) + len(sentence) + 1 > limit:
+            break
+        kept = f"{kept} {sentence}".strip()
+    return kept or clip(text, limit)
+
+
+def flowing(body: str) -> str:
+    """Wrapped lines and list items as sentences on one line."""
+    parts: list[str] = []
+    for line in body.splitlines():
+        text = line.strip()
+        item = text[:2] in ("- ", "* ")
+        if item or not parts or not text:
+            parts.append(text[2:] if item else text)
+        else:
+            parts[-1] = f"{parts[-1]} {text}".strip()
+    return " ".join(ended(part) for part in parts if part)
+
+
+def ended(text: str) -> str:
+    """`text` with a mark at its end."""
+    return text if text.endswith((".", "!", "?", "。", "：", ":", "…")) else f"{text}."

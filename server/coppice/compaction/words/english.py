@@ -1,0 +1,237 @@
+"""English: the words that rules look for, as alternatives of regular expressions in small letters."""
+
+from typing import Final
+
+ALWAYS: Final = (
+    r"always|never|must(?:n['’]?t)?|shall|cannot|forbidden|prohibited|disallowed|mandatory|not allowed"
+    r"|no longer"
+    r"|under no circumstances|at all times|from now on|going forward|in (?:the )?future|make sure|be sure"
+    r"|ensure"
+    r"|be careful|remember (?:to|that|not)|keep in mind|bear in mind|stick (?:to|with)"
+    r"|prefer(?:s|red|ably|ence)?|avoid|refrain|instead of|rather than|at most|at least|no more than"
+    r"|no less than|no (?:longer|fewer) than|required?|requirements?|strictly|convention|constraints?|rule"
+    r"|whenever|every time|directive|(?:before|after) (?:each|every|any|you|committing|pushing|merging)"
+    r"|under \d|(?:up|limited|restricted) to|ought to|should(?:n['’]?t| not)?"
+    r"|(?:it|they|this|that|these|those|code|tests?) (?:have|has|needs?) to"
+)
+"""What makes a sentence of the user's a constraint wherever it is in it."""
+
+STRICT: Final = (
+    r"always|never|must|do not|don['’]t|cannot|required|mandatory|forbidden|ensure|make sure"
+    r"|under no circumstances"
+)
+"""What makes a sentence of instructions a rule."""
+
+HARNESS: Final = r"tools?|tool calls?|function calls?|(?:sub-?|multi[-_ ]?)agents?|namespaces?|sandbox\w*"
+"""What instructions are about that concern the assistant's own equipment."""
+
+ORDER: Final = r"do not|don['’]?t|no|not|only|use|keep|follow|leave|target|stay|treat"
+"""What makes a clause that begins with it a constraint."""
+
+QUANTIFIER: Final = r"all|every|each|any|nothing|none|everything|nobody|anything"
+
+WISH: Final = r"write|put|name|call|store|return|log|format|support|document|indent|sort|validate"
+"""What makes a clause that begins with it a wish."""
+
+WISHED: Final = (
+    r"i (?:only )?(?:want|need|expect|would (?:only |rather )?(?:want|like|prefer)|['’]d (?:like|prefer))"
+    r"|we (?:want|use|need)|need(?:s|ed)? to|has to|have to|only|without|unless|except|exactly|important"
+)
+
+CLAUSE_OPENER: Final = r"please|and|but|so|just|also|then|to|you|we|pls|btw|ok|okay"
+
+NO_ORDER: Final = (
+    r"\b(?:i|we|they|it|that|this|there|he|she|which|who) (?:really |just |still |also )?"
+    r"(?:do(?:es)?n['’]?t|do not|does not|did(?:n['’]?t| not)) "
+    r"(?:know|think|see|understand|remember|have|get|care|believe|like|work|seem|mind|recall)\b"
+    r"|\bdon['’]?t (?:worry|mind|know|think)\b|\bno (?:worries|problem|idea|need)\b|\bnot sure\b"
+    r"|\bshould be fine\b|\bi (?:should|must|have to|ought)\b|^no,\s|^no (?:thanks|thank)\b|^no[.!]?$"
+    r"|^all i\b"
+    r"|\bif you need to\b|^nothing else\b|\bas required\b"
+)
+"""Phrases with such words that constrain nothing."""
+
+POLITE_ORDER: Final = (
+    r"\b(?:can|could|would|will) (?:you|we) (?:please |also |just |make it so )*"
+    r"(?:always|never|not|only|make sure|keep|avoid|use|stop|we keep)\b"
+)
+
+REFERS_BACK: Final = r"(?:it|they|them|this|that|these|those|otherwise|same|both|neither|except)\b"
+
+RULES_HEADING: Final = (
+    r"\b(?:rules?|constraints?|requirements?|conventions?|guidelines?|preferences?|remember|always|never|must"
+    r"|do not|don['’]?t)\b"
+)
+
+SMALL_TALK: Final = (
+    r"ok(?:ay)?|yes|yep|yeah|yo|y|no|nope|sure|fine|good|great|nice|wow|cool|thanks?(?: you)?|perfect"
+    r"|continue"
+    r"|go(?: on| ahead)?|proceed|next|done|please|hi|hello|hey|lgtm|check again|looks? good|do it|again|retry"
+    r"|try again|jesus|amazing"
+)
+
+WITHDRAWS: Final = (
+    r"never ?mind|forget (?:it|that|about|the)|scrap|drop (?:that|the)|cancel (?:that|the)|stop\b|undo|revert"
+    r"|change of plan|on second thought|leave (?:that|it)"
+)
+"""How a request that takes an earlier one back begins."""
+
+REASON: Final = (
+    r"because|since|so that|so (?:we|it|the|i)|given that|due to|in order to|to avoid|which (?:avoids"
+    r"|keeps|means"
+    r"|lets|makes)|as (?:it|this|that|the|we|they) (?:is|are|was|does|has|have|do|can)|therefore|hence"
+    r"|otherwise"
+    r"|the reason|root cause|caused by|turns out"
+)
+
+BECAUSE: Final = r"because|instead of|rather than|so that|given that|due to"
+CHOICE: Final = (
+    r"decided?|decision|chose|choosing|opt(?:ed|ing)? for|(?:going|go|went) with|settled? on|instead of"
+    r"|rather than|switch(?:ed|ing)? (?:to|from|back|over)|stick(?:ing)? with|no longer|revert(?:ed|ing)? to"
+    r"|changed? (?:my|our) mind|change of plan|in favou?r of"
+    r"|the (?:best|right|\w+est) (?:\w+ ){0,2}(?:approach|way|option|solution|api|design|fix|choice)"
+    r"|should (?:be|stay|remain|not)|skip(?:ped)?|declin(?:e|ed)|reject(?:ed)?"
+    r"|judged|prefer"
+    r"|explicit|backward[- ]compatib\w+|unchanged|continue to"
+)
+
+TROUBLE: Final = (
+    r"(?:does|do|did|can|could|is|are|was|were|wo|would|has|have)n['’]t|cannot|not|fail(?:s|ed|ing"
+    r"|ures?)?|unsupported"
+    r"|breaks?|broken|errors?|missing|lacks?|wrong|bug|flaw|stale|conflicts?|unrelated|pre-existing|behind"
+    r"|rejected|refused|silent(?:ly)?|issue"
+)
+
+OUTCOME: Final = (
+    r"fixed|done|passes|pass(?:ed|ing)?|pushed|merged|committed|closed|works|complete[d]?|resolved"
+    r"|replied|verified"
+    r"|all (?:green|clean)|clean|created|added|updated|implemented|finished|opened|successfully|ready"
+)
+
+COMPLETED: Final = (
+    r"(?:(?<!be )(?<!not )(?<!was )(?<!to )(?:fixed|pushed|merged|committed|closed|completed?|resolved"
+    r"|replied|verified|created|added|updated|implemented|finished|opened|addressed|rewritten|done)(?![-.]\w)"
+    r"|tests? (?:all |now )?pass(?:es|ed)?)"
+)
+"""What makes a statement a report of finished work."""
+
+CHECK_REPORT: Final = (
+    r"(?:all (?:is |are )?(?:green|clean)\b"
+    r"|(?:✅ )?(?:all )?(?:[\d,]+ )?(?:\w+ ){0,3}(?:tests?|specs?|examples?|checks?) "
+    r"(?:now |all |still |are )?(?:pass|fail|green|succeed)\w*)"
+)
+"""How a sentence begins that only gives the result of a check."""
+
+OPEN: Final = (
+    r"remaining|remains?|still|not yet|left to do|to[- ]?do|outstanding|pending|follow[- ]ups?"
+    r"|next steps?|next up"
+    r"|next is|needs? (?:to|a)|untested|uncommitted|should add|recommend(?:ed|ation)?"
+)
+
+PLAN_HEADING: Final = (
+    r"next steps?|remaining|still (?:needs?|to do|missing|left|open)|to[- ]?do|left to do|outstanding|pending"
+    r"|follow[- ]ups?"
+)
+
+NARRATION: Final = (
+    r"(?:now,? |next,? |first,? |then,? |so,? |good[.,!]? |great[.,!]? |perfect[.,!]? |ok(?:ay)?[.,!]? "
+    r"|right[.,]? |and )*"
+    r"(?:let me|let['’]s|i['’]ll|i will|i['’]m (?:going|now|checking|using|waiting|looking|running"
+    r"|reading|starting"
+    r"|monitoring|resolving|posting)|i need to (?:check|see|look|read|find|run)|now (?:i|add|write|create"
+    r"|update|run"
+    r"|check|implement|also|for|the)|starting|checking|looking|reading|running|waiting|expected"
+    r"|want me to|would you like"
+    r"|shall i|should i|which (?:ones?|would)|good|great|perfect|ok(?:ay)?|let us|here(?: is|['’]s| are)"
+    r"|sorry|sure)\b"
+)
+"""How a sentence begins that announces the next step and states nothing lasting."""
+
+INTENTION: Final = (
+    r"(?:now,? |next,? |first,? |then,? |so,? |good[.,!]? |great[.,!]? |perfect[.,!]? |ok(?:ay)?[.,!]? |and "
+    r"|right[.,]? )*"
+    r"(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|we['’]ll|we will"
+    r"|(?:(?:i|we) )?(?:also |now |just |still )*(?:need|have|want) to)\b"
+)
+"""How a sentence begins that says what the assistant is about to do."""
+
+DECIDED: Final = (
+    r"decided?|decision|chose|choosing|opt(?:ed|ing)? for|settled? on|stick(?:ing)? with|in favou?r of"
+    r"|changed? (?:my|our) mind|change of plan|(?:going|go|went) with"
+    r"|(?:i|we)(?:['’](?:ll|ve|d)| will| would| should| have)? (?:\w+ )?(?:use|used|keep|kept|skip|skipped"
+    r"|switch|switched|leave|left|prefer|avoid|avoided|reject|rejected|decline|declined|implement)"
+    r"|(?:use|uses|used|using|keep|kept|keeping|made|put|moved) .{1,80} (?:instead of|rather than)"
+    r"|the (?:best|better|right|cleanest|simplest|safest) (?:\w+ ){0,3}(?:approach|way|option|solution|api"
+    r"|design|fix|choice)|(?:is|are) the (?:best|better|right|cleanest|simplest|safest)"
+)
+"""What makes a statement a decision."""
+
+BRIEF_HEADING: Final = (
+    r"acceptance(?: criteria)?|requirements?|goals?|objectives?|scope|out of scope|non-goals?|constraints?"
+    r"|deliverables?|definition of done|description|specs?|technical specs?|specification|design"
+    r"|user stor(?:y|ies)"
+    r"|steps to reproduce|expected behaviou?r|actual behaviou?r|problem|proposal|motivation|outcome|proof"
+    r"|verification"
+    r"|notes?|rules?|what to build|instructions|workflow|architecture|test(?:s|ing)?|checks?|how to \w+"
+)
+BRIEF_RULE: Final = (
+    r"must|only|never|do not|don['’]t|no|not|without|exactly|always|keep|preserve|required?|should"
+    r"|may not|cannot|strict\w*"
+)
+BRIEF_NOISE: Final = (
+    r"source references?|sources|target areas?|targets?|files?|output files?|references|related|links|owner"
+    r"|labels?|children|comments?|depends on|dependencies|blocks|blocked by|parent"
+)
+
+CHECK: Final = r"\w*(?:tests?|check|lint|linter|specs?)|build|compile|verify|validate|vet|bench|ci|e2e"
+"""Words of a command that make it a check, wherever they are among its first words."""
+
+PASSED: Final = (
+    r"(?<![\w.-])[0-9][0-9,]{0,12} (?:\w{1,30} )?(?:tests?|examples?|specs?|assertions?|checks?)\b"
+    r"|\b[0-9][0-9,]{0,12} (?:passed|passing)"
+    r"|test result: ok"
+    r"|\b(?:no|0) (?:\w+ )?(?:issues|errors|problems|failures|warnings)|all checks passed|build succeeded"
+    r"|\bok\b"
+    r"|passed|up to date|clean|success(?:fully)?"
+)
+FAILED_COUNT: Final = r"[1-9][0-9]{0,6} (?:failed|failures?|failing|errors?|problems?)"
+
+CLOSE: Final = r"close|done|complete|finish|resolve|merge"
+START: Final = r"start|claim|begin|take|pick|assign"
+SHOW: Final = r"show|view|get|describe|info|read|cat"
+CREATE: Final = r"create|new|add|open"
+STATES: Final = {
+    "open": r"open|todo|to do|to-do|pending|ready|not[_ -]started|new|backlog",
+    "in_progress": r"in[_ -]?progress|active|doing|started|working|claimed",
+    "blocked": r"blocked|on hold|waiting",
+    "done": r"closed|done|completed?|finished|resolved|merged|cancelled|canceled",
+}
+
+BACKGROUND: Final = (
+    r"(?:running|started|moved|continu\w+)(?: in| to)?(?: the)? background|still running|script running"
+    r"|process running"
+)
+JOB_ID: Final = r"(?:id|pid|session|cell|task|job|shell)"
+FINISHED: Final = r"completed?|finished|exited|done|succeeded"
+REJECTED: Final = (
+    r"doesn['’]t want to (?:proceed|take)|(?:rejected|denied|declined|refused|cancelled|canceled"
+    r"|interrupted|aborted) by"
+    r"|request interrupted|was rejected|command aborted"
+)
+USER_WROTE: Final = r"the user said:?|user (?:feedback|message|comment):?|reason:"
+TEXT_OPTION: Final = r"m|b|body|message|comment|reason|title|description|desc|notes?|text|content|summary"
+"""Options of commands whose values are prose."""
+TRANSIENT: Final = (
+    r"still (?:running|compiling|building|waiting)|in progress|nearly complete|almost done|waiting for"
+    r"|(?:i|we)['’]m (?:\w+ing)"
+)
+"""Words for a state that will change."""
+COUNTED: Final = r"tests?|specs?|examples?|passed|passing|issues|errors|warnings|failures"
+"""What a check counts in the line that reports how it ended."""
+CHANGED: Final = (
+    r"update|from now on|now|changed?|moved to|no longer|rotated|switched|retired|instead|change of plan"
+    r"|replaces?"
+)
+"""What announces that something is different from before."""
+ASKS: Final = r"(?:should|shall|could|can) (?:i|we)|want me|would you|do you want|which (?:one|would|do)"
+"""How the introduction of options begins that the user is asked to choose from."""

@@ -1,0 +1,63 @@
+"""The last line of git's log of HEAD, and whether it says that git replaced files of the working tree.
+
+A line is `<old commit> <new commit> <name> <email> <time> <zone>`, a tab, and `<action>: <words>`
+(git-reflog(1), and gitrepository-layout(5) for the file). The words come from a checkout and are text.
+"""
+
+import re
+from typing import Final
+
+from coppice.tree.entries import GitAction, GitUpdate
+
+MAX_TARGET: Final = 250
+"""Characters of a name. Git allows no longer one as a file."""
+
+_FINISHED: Final = "(finish)"
+"""The last step of a rebase. It ends at the commit of the step before."""
+
+_LINE: Final = re.compile(rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t\n]*\t([^\n]*)")
+_MOVING_TO: Final = re.compile(r"moving (?:from \S+ )?to (\S+)$")
+_RETURNING_TO: Final = re.compile(r"returning to (?:refs/heads/)?(\S+)$")
+
+
+def last_update(log_end: bytes) -> GitUpdate | None:
+    """What the last line of a log of HEAD says, or None where git replaced no file then.
+
+    A commit, also an amended, picked or reverted one, is work of whoever makes it. A checkout that makes a
+    branch, and a reset to where HEAD already is, end at the commit where they began.
+    """
+    lines = log_end.rstrip(b"\n").rsplit(b"\n", 1)
+    found = _LINE.fullmatch(lines[-1])
+    if found is None:
+        return None
+    old, new = found[1].decode(), found[2].decode()
+    action, _, words = found[3].decode("utf-8", "replace").partition(": ")
+    verb, _, argument = action.partition(" ")
+    update = _update(verb, argument, words)
+    if update is None or (old == new and not argument.endswith(_FINISHED)):
+        return None
+    return GitUpdate(action=update[0], target=_printable(update[1]), commit=new)
+
+
+def _update(verb: str, argument: str, words: str) -> tuple[GitAction, str | None] | None:
+    match verb:
+        case "checkout" | "reset":
+            return verb, _named(_MOVING_TO, words)
+        case "merge":
+            return verb, argument
+        case "pull":
+            return verb, None
+        case "rebase" if argument == _FINISHED:
+            return verb, _named(_RETURNING_TO, words)
+        case _:
+            return None
+
+
+def _named(pattern: re.Pattern[str], words: str) -> str | None:
+    found = pattern.search(words)
+    return found[1] if found else None
+
+
+def _printable(name: str | None) -> str | None:
+    shown = "".join(character if character.isprintable() else " " for character in name or "")
+    return shown[:MAX_TARGET].strip() or None

@@ -1,0 +1,148 @@
+"""Codex's rollouts: a log of records `{timestamp, type, payload}`, one a line.
+
+The first rollouts have the response items alone, without the record around them; these are read too. The
+format's source is the crate `codex-protocol` of openai/codex, from 2025 to July 2026.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from coppice.errors import ImportFailedError
+from coppice.formats.codex_context import fingerprint
+from coppice.formats.codex_messages import CALL_TYPES, OUTPUT_TYPES, PROVIDER_CALL_TYPES
+from coppice.formats.codex_steps import Steps
+from coppice.formats.entry_file import changed_meanwhile
+from coppice.formats.entry_index import shown
+from coppice.formats.lines import ParsedLine, read_objects
+from coppice.formats.session import SessionHeader
+from coppice.formats.source import Source
+from coppice.formats.warning_log import WarningLog, as_sentences
+from coppice.tree.entries import Entry
+
+RECORD_TYPES: Final = frozenset(
+    {"session_meta", "response_item", "compacted", "turn_context", "event_msg", "world_state"}
+)
+ITEM_TYPES: Final = CALL_TYPES | OUTPUT_TYPES | PROVIDER_CALL_TYPES | {"message", "reasoning"}
+
+_ITEMS_WITHOUT_CONTENT: Final = frozenset(
+    {"ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "other"}
+)
+_HEADER_FIELDS: Final = {
+    "cli_version": "codexVersion",
+    "originator": "originator",
+    "model_provider": "modelProvider",
+    "forked_from_id": "forkedFrom",
+}
+
+
+class Reader:
+    """Reads a rollout twice: first for its header and for what the user typed, then for the entries.
+
+    `leaf_id` is known once the entries were read. See `SessionReader`.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.header = SessionHeader(format="codex")
+        self.leaf_id: str | None = None
+        self._source = source
+        self._log = WarningLog()
+        self._content_log = WarningLog()
+        self._typed: set[int] = set()
+        self._unknown: dict[str, tuple[int, int]] = {}
+        self._records = 0
+        with source.open() as file:
+            for line in read_objects(file, self._log):
+                self._survey(*record_of(line.value), line)
+        if not self._records:
+            raise ImportFailedError(
+                "No line of this file could be used as part of a Codex rollout. "
+                "Choose another file or format."
+            )
+        for kind, (first, number) in self._unknown.items():
+            self._log.add(
+                first,
+                "unknown",
+                f"{number:,} records of the unknown type {shown(kind)} were left out, this one the first",
+            )
+
+    @property
+    def warnings(self) -> list[str]:
+        """See `SessionReader`."""
+        return as_sentences(self._log, self._content_log)
+
+    def __iter__(self) -> Iterator[Entry]:
+        self._content_log = WarningLog()
+        steps = Steps(self.header, self._typed, self._content_log)
+        records = 0
+        with self._source.open() as file:
+            for line in read_objects(file, WarningLog()):
+                kind, payload = record_of(line.value)
+                records += kind in RECORD_TYPES
+                yield from steps.feed(line, kind, payload)
+            yield from steps.finish()
+        if records != self._records:
+            raise changed_meanwhile()
+        self.leaf_id = steps.leaf_id
+
+    def _survey(self, kind: str, payload: dict[str, Any], line: ParsedLine) -> None:
+        """Takes from a record what must be known before the entries are made."""
+        if kind not in RECORD_TYPES:
+            self._count_unknown(kind, line)
+            return
+        self._records += 1
+        if kind == "session_meta" and self.header.session_id is None:
+            self._take_header(payload)
+        elif kind == "response_item":
+            item = str(payload.get("type"))
+            if item not in ITEM_TYPES and item not in _ITEMS_WITHOUT_CONTENT:
+                self._count_unknown(item, line)
+        elif kind == "event_msg" and payload.get("type") == "user_message":
+            self._typed.add(fingerprint(str(payload.get("message"))))
+        elif kind == "event_msg" and payload.get("type") == "thread_name_updated":
+            self.header.name = _text(payload, "thread_name")
+
+    def _take_header(self, payload: dict[str, Any]) -> None:
+        git = payload.get("git")
+        known = {name: _text(payload, key) for key, name in _HEADER_FIELDS.items()}
+        if isinstance(git, dict):
+            known |= {"gitBranch": _text(git, "branch"), "gitCommit": _text(git, "commit_hash")}
+        self.header.session_id = _text(payload, "id")
+        self.header.cwd = _text(payload, "cwd")
+        self.header.created_at = _text(payload, "timestamp")
+        self.header.extra = {name: value for name, value in known.items() if value is not None}
+
+    def _count_unknown(self, kind: str, line: ParsedLine) -> None:
+        first, number = self._unknown.get(kind, (line.number, 0))
+        if number or len(self._unknown) < _MAX_UNKNOWN_TYPES:
+            self._unknown[kind] = (first, number + 1)
+
+
+_MAX_UNKNOWN_TYPES: Final = 100
+"""Further unknown types are not counted apart. A guess: enough to see what is in a file."""
+
+
+def record_of(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A line's record type and payload; a bare response item or header is given the record it lacks."""
+    kind, payload = value.get("type"), value.get("payload")
+    if isinstance(payload, dict):
+        return str(kind), payload
+    if kind in ITEM_TYPES:
+        return "response_item", value
+    if kind is None and isinstance(value.get("id"), str) and isinstance(value.get("timestamp"), str):
+        return "session_meta", value
+    return str(kind or value.get("record_type")), value
+
+
+def _text(value: dict[str, Any], key: str) -> str | None:
+    found = value.get(key)
+    return found if isinstance(found, str) and found else None
+
+
+def recognize(value: dict[str, Any]) -> bool:
+    """Whether `value` is an object of such a file."""
+    kind = value.get("type")
+    if kind is None:
+        return {"id", "timestamp", "instructions"} <= value.keys()
+    if kind in RECORD_TYPES:
+        return isinstance(value.get("payload"), dict)
+    return kind in ITEM_TYPES and "parentId" not in value and ("role" in value or kind != "message")

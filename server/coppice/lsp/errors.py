@@ -1,0 +1,91 @@
+"""Failures as JSON-RPC errors: what a client may know of them, and what stays in the log."""
+
+import asyncio
+import logging
+import traceback
+from typing import Any, Final
+
+from lsprotocol import types
+from pydantic import ValidationError
+
+from coppice.errors import CoppiceError
+
+PARSE_ERROR: Final = types.ErrorCodes.ParseError.value
+INVALID_REQUEST: Final = types.ErrorCodes.InvalidRequest.value
+METHOD_NOT_FOUND: Final = types.ErrorCodes.MethodNotFound.value
+INVALID_PARAMS: Final = types.ErrorCodes.InvalidParams.value
+INTERNAL_ERROR: Final = types.ErrorCodes.InternalError.value
+NOT_INITIALIZED: Final = types.ErrorCodes.ServerNotInitialized.value
+REQUEST_CANCELLED: Final = types.LSPErrorCodes.RequestCancelled.value
+REQUEST_FAILED: Final = types.LSPErrorCodes.RequestFailed.value
+
+MAX_ERRORS: Final = 50  # problems of one request that are listed (guess)
+MAX_TEXT: Final = 400  # characters of a name in a problem's path (guess)
+
+_log = logging.getLogger(__name__)
+
+
+class WireError(Exception):
+    """A message that is answered with a JSON-RPC error of the given code and nothing else."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+class ParamsError(WireError):
+    """Params that do not fit their model. Set apart from a `ValidationError` out of the server's own work."""
+
+    def __init__(self, cause: ValidationError) -> None:
+        super().__init__(INVALID_PARAMS, "The params do not fit.")
+        self.cause = cause
+
+
+def to_response_error(error: BaseException, method: str) -> types.ResponseError:
+    """The error response for `error`, in which `method` ended. Unexpected errors are logged as well."""
+    if isinstance(error, ParamsError):
+        return _bad_params(method, error.cause)
+    if isinstance(error, WireError):
+        return types.ResponseError(code=error.code, message=str(error), data=error.data)
+    if isinstance(error, CoppiceError):
+        return types.ResponseError(
+            code=REQUEST_FAILED, message=str(error), data={**error.data, "code": error.code}
+        )
+    if isinstance(error, asyncio.CancelledError):
+        return types.ResponseError(code=REQUEST_CANCELLED, message="The request was cancelled.")
+    log_unforeseen(error, method)
+    return types.ResponseError(code=INTERNAL_ERROR, message="internal error")
+
+
+def log_unforeseen(error: BaseException, where: str) -> None:
+    """Log where `error` came about, without its message: that may quote a conversation or a credential."""
+    chain: list[str] = []
+    seen: BaseException | None = error
+    while seen is not None:
+        frames = "".join(traceback.format_tb(seen.__traceback__))
+        chain.append(f"{type(seen).__module__}.{type(seen).__qualname__}\n{frames}")
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    _log.error("%s failed: %s", where, "caused by ".join(chain))
+
+
+def log_unusable(method: str) -> None:
+    """Log that a notification's params made no sense."""
+    _log.warning("%s was ignored: its params do not fit.", method)
+
+
+def _bad_params(method: str, error: ValidationError) -> types.ResponseError:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    errors = [
+        {"type": one["type"], "loc": [_short(part) for part in one["loc"]], "msg": _short(one["msg"])}
+        for one in found[:MAX_ERRORS]
+    ]
+    first = errors[0]
+    at = ".".join(str(part) for part in first["loc"]) or "params"
+    return types.ResponseError(
+        code=INVALID_PARAMS, message=f"{method}: {at}: {first['msg']}", data={"errors": errors}
+    )
+
+
+def _short(part: Any) -> Any:
+    return part[: MAX_TEXT - 1] + "…" if isinstance(part, str) and len(part) > MAX_TEXT else part

@@ -1,0 +1,165 @@
+"""A listening socket that serves one client and closes every other connection."""
+
+import asyncio
+import contextlib
+import hmac
+import logging
+import socket
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Final, SupportsIndex
+
+from coppice.lsp import codec
+from coppice.lsp.connection import Connection, serve
+from coppice.lsp.errors import REQUEST_FAILED
+from coppice.lsp.framing import MAX_HEADER_BYTES, frame
+from coppice.lsp.server import CoppiceServer
+from coppice.lsp.streams import FLUSH_SECONDS, MAX_UNWRITTEN_BYTES
+
+SECRET_HEADER: Final = b"Coppice-Secret: "
+SECRET_SECONDS: Final = 10.0
+"""How long a connection may take to send the secret. A guess: a client sends it at once."""
+MAX_STRANGERS: Final = 16
+"""Connections that may wait for their secret at a time, a guess; further ones are closed at once."""
+
+_log = logging.getLogger(__name__)
+
+
+class Door:
+    """Lets in connections that begin with the secret; all of them where there is none."""
+
+    def __init__(self, secret: str | None) -> None:
+        self._expected = None if secret is None else SECRET_HEADER + secret.encode()
+        self._waiting = 0
+
+    async def admits(self, reader: asyncio.StreamReader) -> bool:
+        """Whether the first line is `Coppice-Secret: <secret>`. The line is taken from the stream."""
+        if self._expected is None:
+            return True
+        if self._waiting >= MAX_STRANGERS:
+            return False
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(SECRET_SECONDS):
+                line = await self._first_line(reader, len(self._expected))
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            return False
+        finally:
+            self._waiting -= 1
+        return hmac.compare_digest(line, self._expected)
+
+    @staticmethod
+    async def _first_line(reader: asyncio.StreamReader, length: int) -> bytes:
+        """The line without its end, or as much of a longer one as shows that it is another."""
+        line = await reader.readexactly(length)
+        end = await reader.readexactly(1)
+        return line if end == b"\n" or end + await reader.readexactly(1) == b"\r\n" else b""
+
+
+class _Reader(asyncio.StreamReader):
+    """Shows when the connection has begun to send, or has ended, without taking anything from it."""
+
+    def __init__(self) -> None:
+        super().__init__(limit=MAX_HEADER_BYTES)
+        self.received = False
+        self.begun = asyncio.Event()
+
+    def feed_data(self, data: Iterable[SupportsIndex]) -> None:
+        super().feed_data(data)
+        self.received = True
+        self.begun.set()
+
+    def feed_eof(self) -> None:
+        super().feed_eof()
+        self.begun.set()
+
+    def set_exception(self, exc: Exception) -> None:
+        super().set_exception(exc)
+        self.begun.set()
+
+
+class Listening:
+    """`leftovers` are files to remove in the end."""
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        door: Door,
+        make: Callable[[], CoppiceServer],
+        leftovers: Iterable[Path] = (),
+    ) -> None:
+        self._listening = listening
+        self._door = door
+        self._make = make
+        self._leftovers = list(leftovers)
+        self._taken = False
+        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def serve(self, announcement: str) -> int:
+        """Print `announcement`, serve the first client that is let in, and return its exit code."""
+        loop = asyncio.get_running_loop()
+        start = loop.create_unix_server if self._listening.family == socket.AF_UNIX else loop.create_server
+        opened = await start(self._protocol, sock=self._listening)
+        sys.stdout.write(f"{announcement}\n")
+        sys.stdout.flush()
+        try:
+            return await self._ended
+        finally:
+            opened.close()
+            for file in self._leftovers:
+                file.unlink(missing_ok=True)
+
+    def _protocol(self) -> asyncio.StreamReaderProtocol:
+        reader = _Reader()
+        return asyncio.StreamReaderProtocol(reader, lambda _, writer: self._connected(reader, writer))
+
+    async def _connected(self, reader: _Reader, writer: asyncio.StreamWriter) -> None:
+        """A connection is the client's from its first byte; one that ends before was only a look."""
+        if not await self._door.admits(reader):
+            _log.warning("A connection that did not begin with the secret was closed.")
+            writer.transport.abort()
+            return
+        if not self._taken:
+            await reader.begun.wait()
+        if self._taken:
+            await _refuse(writer)
+        elif not reader.received:
+            writer.transport.abort()
+        else:
+            self._taken = True
+            await self._serve(reader, writer)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.set_write_buffer_limits(high=MAX_UNWRITTEN_BYTES)
+        connection = Connection(reader, writer.write, partial(_drain, writer), asyncio.Event())
+        code = 1
+        try:
+            code = await serve(self._make(), connection)
+        finally:
+            await _close(writer)
+            if not self._ended.done():
+                self._ended.set_result(code)
+
+
+async def _refuse(writer: asyncio.StreamWriter) -> None:
+    error = {"code": REQUEST_FAILED, "message": "Another client is connected; start a server of your own."}
+    writer.write(frame(codec.encode({"jsonrpc": "2.0", "id": None, "error": error}, str)))
+    await _close(writer)
+
+
+async def _drain(writer: asyncio.StreamWriter) -> None:
+    """Wait until little enough waits to be written; the end of the connection is noticed by its reader."""
+    with contextlib.suppress(ConnectionError):
+        await writer.drain()
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError, TimeoutError):
+        async with asyncio.timeout(FLUSH_SECONDS):
+            writer.transport.set_write_buffer_limits(high=0)
+            await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+    writer.transport.abort()

@@ -1,0 +1,46 @@
+"""What all wire messages share: camelCase on the wire, unknown properties ignored, strict types."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic.alias_generators import to_camel
+
+ProgressToken = int | str
+
+
+class WireModel(BaseModel):
+    """A message or a part of one.
+
+    A required property may be null on the wire; an optional one that is None is left out.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True, defer_build=True
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        for name, field in type(self).model_fields.items():
+            if getattr(self, name) is None and not field.is_required():
+                data.pop(field.alias or name, None)
+                data.pop(name, None)
+        return data
+
+
+class ConversationParams(WireModel):
+    """Params of a request about one conversation."""
+
+    conversation_id: str
+
+
+class LongParams(WireModel):
+    """Params of a request that takes long: its work-done progress is sent on `workDoneToken`."""
+
+    work_done_token: ProgressToken | None = None
+
+
+class StreamingParams(LongParams):
+    """Params of a request whose result is also sent in parts, on `partialResultToken`."""
+
+    partial_result_token: ProgressToken | None = None

@@ -1,0 +1,122 @@
+"""Messages of compaction, its progress and its end."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from coppice.protocol.base import ConversationParams, LongParams, WireModel
+from coppice.protocol.usage import TokenBreakdown
+from coppice.tree.entries import CompactionEntry
+
+CompactionReason = Literal["manual", "threshold", "overflow"]
+CompactionStatus = Literal["completed", "cancelled", "failed", "skipped"]
+
+
+class CompactPreviewParams(ConversationParams):
+    """`settings` override the configured ones for this request: `{"compaction": {...}}`."""
+
+    leaf_id: str | None = None
+    settings: dict[str, Any] | None = None
+
+
+class CompactPreviewResult(WireModel):
+    """What a compaction would do. The two message fields and all token fields are counts."""
+
+    first_kept_entry_id: str
+    messages_to_summarize: int
+    turn_prefix_messages: int
+    is_split_turn: bool
+    tokens_before: int
+    kept_tokens: int
+    previous_summary: bool
+    read_files: list[str]
+    modified_files: list[str]
+
+
+class CompactParams(LongParams, ConversationParams):
+    """`draft` writes nothing; `summary` is a draft's text as a person edited it."""
+
+    instructions: str | None = None
+    draft: bool = False
+    summary: str | None = None
+    settings: dict[str, Any] | None = None
+
+
+class DroppedReport(WireModel):
+    """What a compaction takes out of the view: numbers of entries and tokens, and tokens by kind."""
+
+    entries: int
+    tokens: int
+    by_kind: TokenBreakdown
+
+
+class SummaryChanges(WireModel):
+    """A summary compared with the one before it: how many of its lines are kept, and which facts are new,
+    no longer stated, and no longer stated because they were closed.
+    """
+
+    kept: int = 0
+    added: list[str] = Field(default_factory=list)
+    dropped: list[str] = Field(default_factory=list)
+    closed: list[str] = Field(default_factory=list)
+
+
+class LossReport(WireModel):
+    """What the model no longer sees. `notCarried` are facts of the ledger that the summary does not state.
+
+    `struck` are lines of a model's summary that the audit took out, for nobody had stated them or they call
+    open what is closed.
+    """
+
+    dropped: DroppedReport
+    files: list[str]
+    not_carried: list[str]
+    changes: SummaryChanges = Field(default_factory=SummaryChanges)
+    struck: list[str] = Field(default_factory=list)
+
+
+class CompactResult(WireModel):
+    """`summarizer` names who wrote the summary, `offline` for instance."""
+
+    entry: CompactionEntry
+    tokens_before: int
+    tokens_after: int
+    first_kept_entry_id: str
+    summarizer: str
+    duration_ms: Annotated[int, Field(ge=0)]
+    warnings: list[str]
+    report: LossReport
+
+
+class CancelParams(ConversationParams):
+    """The conversation whose jobs are to be stopped."""
+
+
+class CancelResult(WireModel):
+    """The kinds of the jobs that were stopped, `compaction` for instance."""
+
+    cancelled: list[str]
+
+
+class CompactionStarted(ConversationParams):
+    """`compactionId` names this attempt, until its one `compactionEnded`."""
+
+    compaction_id: str
+    reason: CompactionReason
+
+
+class CompactionEnded(ConversationParams):
+    """Sent once for each `coppice/compactionStarted`, with its `compactionId`, however the attempt ended.
+
+    With `willRetry` the request that was too long is sent again. `error` is a sentence for a person.
+    """
+
+    compaction_id: str
+    reason: CompactionReason
+    status: CompactionStatus
+    will_retry: bool = False
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    first_kept_entry_id: str | None = None
+    entry_id: str | None = None
+    error: str | None = None

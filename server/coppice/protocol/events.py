@@ -1,0 +1,30 @@
+"""Notifications about a conversation that changed."""
+
+from typing import Literal
+
+from coppice.protocol.base import ConversationParams
+from coppice.protocol.usage import UsageState
+
+Change = Literal["entries", "leaf", "labels", "pins", "name", "created", "deleted"]
+
+
+class ConversationChanged(ConversationParams):
+    """Sent whoever made the change, another server on the same store included."""
+
+    leaf_id: str | None
+    changes: list[Change]
+
+
+class TurnChanged(ConversationParams):
+    """A turn began or ended.
+
+    `turn` says where one runs now: in this server, or in another one on the same store.
+    """
+
+    turn: Literal["here", "elsewhere"] | None
+
+
+class UsageChanged(ConversationParams):
+    """Sent when the size of a conversation's view has changed."""
+
+    usage: UsageState

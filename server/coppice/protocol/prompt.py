@@ -1,0 +1,109 @@
+"""Messages of `coppice/prompt`: a turn that the server runs itself, and its partial results."""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from coppice.protocol.base import ConversationParams, StreamingParams, WireModel
+from coppice.protocol.compaction import CompactionStatus
+from coppice.protocol.tools import Skill, Tool
+from coppice.protocol.usage import UsageState
+from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserContent, UserMessage
+
+DEFAULT_STEPS: Final = 50
+"""Model requests that a turn may make by default."""
+
+
+class PromptParams(StreamingParams, ConversationParams):
+    """`content` is the user's message; it is appended first, unless the turn cannot begin. A text that is
+    `/compact`, with or without words after it, is a command: the conversation is compacted with these words
+    as the instructions, and nothing is appended or sent to a model.
+
+    `tools` are offered to the model where the client answers `coppice/invokeTool`. `system` is sent before
+    the conversation, with the texts of `skills` after it; neither is stored. A step is one request to the
+    model with the tool calls of its answer; the turn stops after `maxSteps` of them. On `partialResultToken`
+    the turn is reported as it happens.
+    """
+
+    content: Annotated[str | list[UserContent], Field(min_length=1)]
+    tools: list[Tool] | None = None
+    system: str | None = None
+    skills: list[Skill] | None = None
+    max_steps: Annotated[int, Field(ge=1, le=1000)] = DEFAULT_STEPS
+
+
+class PromptResult(WireModel):
+    """`stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done.
+    It is `compacted` when the content was the command `/compact`: no turn ran.
+
+    `entryIds` are the messages that were appended, in order; `compactions` are the entries of the
+    compactions that were made on the way.
+    """
+
+    stop_reason: Literal["stop", "length", "maxSteps", "compacted"]
+    entry_ids: list[str]
+    usage: UsageState
+    compactions: list[str]
+
+
+class TextUpdate(WireModel):
+    """A piece of the reply's text."""
+
+    kind: Literal["text"] = "text"
+    text: str
+
+
+class ThinkingUpdate(WireModel):
+    """A piece of the reply's thinking."""
+
+    kind: Literal["thinking"] = "thinking"
+    text: str
+
+
+class ToolCallUpdate(WireModel):
+    """A tool call of the reply, once it is complete."""
+
+    kind: Literal["toolCall"] = "toolCall"
+    tool_call_id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+class MessageUpdate(WireModel):
+    """A message was appended as `entryId`: the user's, a reply that is complete, or a tool's result.
+
+    A reply takes the place of its pieces.
+    """
+
+    kind: Literal["message"] = "message"
+    entry_id: str
+    message: Annotated[UserMessage | AssistantMessage | ToolResultMessage, Field(discriminator="role")]
+
+
+class CompactionUpdate(WireModel):
+    """A compaction began (`started`) or ended. `compactionId` is that of `coppice/compactionStarted`.
+
+    `entryId` is the compaction that was stored.
+    """
+
+    kind: Literal["compaction"] = "compaction"
+    compaction_id: str | None = None
+    entry_id: str | None = None
+    status: Literal["started"] | CompactionStatus
+
+
+class RetryUpdate(WireModel):
+    """The request was too long and is made again, after this `strategy`; `attempt` counts from 1.
+
+    The pieces of the unfinished reply that were sent are to be dropped.
+    """
+
+    kind: Literal["retry"] = "retry"
+    attempt: int
+    strategy: Literal["compacted", "truncated"]
+
+
+PromptUpdate = Annotated[
+    TextUpdate | ThinkingUpdate | ToolCallUpdate | MessageUpdate | CompactionUpdate | RetryUpdate,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,122 @@
+"""Messages of turns that a client runs by itself: turn marks, the check before a prompt, and recovery."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from coppice.protocol.base import ConversationParams, LongParams, WireModel
+from coppice.protocol.tools import Skill, Tool
+from coppice.protocol.usage import UsageState
+from coppice.tree.entries import CompactionEntry
+from coppice.tree.messages import Usage, UserContent
+
+Window = Annotated[int, Field(ge=1)]
+TurnId = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class PreparePromptParams(LongParams, ConversationParams):
+    """`prompt` is the user's next message; it is not stored.
+
+    `tools`, `system` and `skills` are sent with it.
+    """
+
+    prompt: str | list[UserContent] | None = None
+    context_window: Window | None = None
+    tools: list[Tool] | None = None
+    system: str | None = None
+    skills: list[Skill] | None = None
+
+
+class PreparePromptResult(WireModel):
+    """`entry` is the compaction that was made.
+
+    `message` is the reason if none was made although one was due.
+    """
+
+    compacted: bool
+    entry: CompactionEntry | None = None
+    usage: UsageState
+    message: str | None = None
+
+
+class RequestError(WireModel):
+    """What a model request failed with. `code` is the provider's own, `status` that of HTTP.
+
+    `usage` is that of a reply that did come although the request was larger than the window: the model has
+    not read all of it. Where such a reply is at the leaf, its own usage is read.
+    """
+
+    message: str
+    status: int | None = None
+    code: str | int | None = None
+    provider: str | None = None
+    model: str | None = None
+    usage: Usage | None = None
+
+
+class RecoverParams(LongParams, ConversationParams):
+    """The error that a request to the model failed with. `turnId` is the client's own turn."""
+
+    error: RequestError
+    turn_id: TurnId | None = None
+    context_window: Window | None = None
+
+
+class RecoverResult(WireModel):
+    """With `retry` the view of `leafId` is worth another try; it was `compacted` or `truncated` for that.
+
+    `attempt` counts the overflows since the last successful reply, this one included; it is 0 for an error
+    that is no overflow. `message` says why, and with `fail` what a person can do. A reply to a part of the
+    request is left out of the view with `retry`, and is at the leaf again with `fail`.
+    """
+
+    action: Literal["retry", "fail", "not-overflow"]
+    strategy: Literal["compacted", "truncated"] | None = None
+    attempt: int
+    leaf_id: str | None
+    message: str | None = None
+
+
+class TruncateToolResultsParams(ConversationParams):
+    """The model's window; by default that of the settings."""
+
+    context_window: Window | None = None
+
+
+class TruncateToolResultsResult(WireModel):
+    """`leafId` is the new branch's where something was truncated.
+
+    `leftOutCount` of the results have nothing left, since not even 2,000 characters of each fit. `reason`
+    says so, or why nothing was truncated.
+    """
+
+    truncated: bool
+    truncated_count: int
+    left_out_count: int = 0
+    reason: str | None = None
+    leaf_id: str | None
+
+
+class TurnParams(ConversationParams):
+    """The id of the client's turn; one is made where `coppice/turn/begin` has none."""
+
+    turn_id: TurnId | None = None
+
+
+class TurnResult(WireModel):
+    """`turnId` is null where a turn was ended and none ran."""
+
+    turn_id: str | None
+
+
+class AbortTurnParams(ConversationParams):
+    """Asked of the client whose turn runs: a compaction was asked for and waits for the turn's end."""
+
+    turn_id: str
+    reason: Literal["compaction"] = "compaction"
+
+
+class AbortTurnResult(WireModel):
+    """Whether the turn has ended; if not, nothing is compacted."""
+
+    aborted: bool

@@ -1,0 +1,49 @@
+"""Tools that a model may call, and the messages about those that the client runs."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from coppice.protocol.base import ConversationParams, WireModel
+from coppice.tree.messages import UserContent
+
+
+class Tool(BaseModel):
+    """A tool that a model may call. `inputSchema` is the JSON Schema of its arguments."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True, defer_build=True
+    )
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    description: str = ""
+    input_schema: Annotated[dict[str, Any], Field(default_factory=dict)]
+
+
+class Skill(BaseModel):
+    """Instructions that a request carries apart from `system`. `text` is what the model is sent of them."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    text: str
+
+
+class InvokeToolParams(ConversationParams):
+    """Asked of the client for each tool call of the model; several calls of one reply at once.
+
+    `arguments` are as the model wrote them: the tool's own schema has not been checked.
+    """
+
+    tool_call_id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+class InvokeToolResult(WireModel):
+    """`content` is sent to the model; `details` are stored with it and never sent to a model."""
+
+    content: list[UserContent]
+    is_error: bool = False
+    details: Any = None

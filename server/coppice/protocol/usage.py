@@ -1,0 +1,75 @@
+"""Messages of `coppice/usage`: how full the model's window is."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from coppice.protocol.base import ConversationParams, WireModel
+from coppice.protocol.tools import Skill, Tool
+
+TokenSource = Literal["usage", "tokenizer", "estimate"]
+
+
+class TokenBreakdown(WireModel):
+    """Tokens of the current view by kind, and of what a request carries besides: `system`, `tools`, `skills`.
+
+    `summary` is the newest compaction's, `pins` are pinned messages that are shown outside their places.
+    """
+
+    user: int = 0
+    assistant: int = 0
+    thinking: int = 0
+    tool_calls: int = 0
+    tool_results: int = 0
+    images: int = 0
+    summary: int = 0
+    pins: int = 0
+    system: int = 0
+    tools: int = 0
+    skills: int = 0
+
+
+class OverheadPart(WireModel):
+    """A part of a request that is no message: the system prompt, a tool's definition or a skill."""
+
+    kind: Literal["system", "tool", "skill"]
+    name: str | None = None
+    tokens: int
+
+
+class HeavyEntry(WireModel):
+    """One of the largest entries of the view."""
+
+    entry_id: str
+    tokens: int
+    preview: str
+
+
+class UsageState(WireModel):
+    """Token counts of the next request, with all that it carries, against the model's window.
+
+    `source` is how `tokens` were counted: `usage`, the provider's own count plus what came after it;
+    `tokenizer` or `estimate`, our count alone. `shouldCompact` is true when `tokens` exceeds
+    `thresholdTokens`, which is the window less the reserve. `overhead` lists what the request carries besides
+    the view, largest first.
+    """
+
+    tokens: int
+    context_window: int
+    reserve_tokens: int
+    threshold_tokens: int
+    should_compact: bool
+    source: TokenSource
+    breakdown: TokenBreakdown | None = None
+    heaviest: list[HeavyEntry] | None = None
+    overhead: list[OverheadPart] | None = None
+
+
+class UsageParams(ConversationParams):
+    """`tools`, `system` and `skills` are what the next request carries; the counts are of all of it."""
+
+    context_window: Annotated[int, Field(ge=1)] | None = None
+    detail: bool = False
+    tools: list[Tool] | None = None
+    system: str | None = None
+    skills: list[Skill] | None = None

@@ -1,0 +1,31 @@
+"""The providers of models behind an HTTP API, by the name that `model.provider` gives them.
+
+A new one is a line here, and a module below `coppice.models.providers` where it speaks a protocol of its own.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """`address` is its own base URL, `key_variable` the environment variable that usually holds its key.
+
+    `dialect` is the module below `coppice.models.providers` that speaks its protocol. `version_path` is
+    added to a base URL that names no version: a provider's own tools may be given the address without it.
+    """
+
+    name: str
+    address: str
+    key_variable: str
+    dialect: str
+    version_path: str = ""
+
+
+PROVIDERS: Final = {
+    provider.name: provider
+    for provider in (
+        Provider("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "openai"),
+        Provider("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "anthropic", "/v1"),
+    )
+}

@@ -1,0 +1,237 @@
+"""Leaving a branch: what is left, where the leaf goes, and the summary for the branch that is entered."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from coppice.compaction.branch import within_budget
+from coppice.compaction.ledger.bounds import stored
+from coppice.compaction.sizes import SUMMARY_SHARE, fitted_sizes
+from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
+from coppice.errors import SummaryRejectedError
+from coppice.files.ledger import FileLedger
+from coppice.protocol.hooks import HookSummary
+from coppice.protocol.ledger import WorkLedger
+from coppice.service.compaction.summary_parts import (
+    Stage,
+    by_hook,
+    given_text,
+    hook_details,
+    hook_signature,
+    signed,
+    span_request,
+    watched,
+    with_blocks,
+)
+from coppice.service.compaction.work_ledger import ledger_of_branch
+from coppice.service.core.context import now
+from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.workers import run_long
+from coppice.service.window.usage import Counter
+from coppice.store.reader import StoreReader
+from coppice.store.records import EntryRow, PathEnd
+from coppice.tokens.measuring import size_of_message
+from coppice.tree.entries import (
+    METADATA_TYPES,
+    BranchSummaryEntry,
+    CompactionEntry,
+    CustomMessageEntry,
+    Entry,
+    MessageEntry,
+)
+from coppice.tree.ids import new_entry_id
+from coppice.tree.messages import CompactionSummaryRoleMessage, Message, UserMessage, text_of
+from coppice.tree.view import message_of
+
+SMALLEST_SUMMARY: Final = 256  # tokens; a smaller room is not worth a request (guess)
+_CONTENT_TYPES: Final = frozenset({"message", "custom_message", "branch_summary", "compaction"})
+
+
+@dataclass(frozen=True)
+class BranchSwitch:
+    """A move of the leaf from the end of `path`.
+
+    `ancestor` is the deepest entry that the old leaf and the target share; what follows it on the old
+    path is abandoned. `editor_text` is the target's text if a person wrote it.
+    """
+
+    path: ConversationPath
+    target_id: str
+    new_leaf_id: str | None
+    editor_text: str | None
+    ancestor: PathEnd | None
+
+    @classmethod
+    def plan(cls, path: ConversationPath, target_id: str) -> "BranchSwitch":
+        """Raises UnknownEntryError. Reads the store."""
+        store, conversation_id = path.store, path.conversation.id
+        target = store.entry(conversation_id, target_id)
+        target_end = store.end(conversation_id, target_id)
+        ancestor = (
+            store.common_ancestor(path.end, target_end)
+            if path.end is not None and target_end is not None
+            else None
+        )
+        text = editable_text(target)
+        leaf_id = leaf_at(store, conversation_id, target) if text is None else target.parent_id
+        return cls(path, target_id, leaf_id, text, ancestor)
+
+    @property
+    def old_leaf_id(self) -> str | None:
+        """The leaf that is left; None in an empty conversation."""
+        return self.path.leaf_id
+
+    @property
+    def first_depth(self) -> int:
+        """The depth of the first entry that is left behind by the switch."""
+        return self.ancestor.depth + 1 if self.ancestor is not None else 0
+
+    def rows(self) -> Sequence[EntryRow]:
+        """The abandoned entries, oldest first, without their content."""
+        end = self.path.end
+        if end is None or self.first_depth > end.depth:
+            return []
+        return self.path.store.rows(end, self.first_depth, end.depth)
+
+    def newest_entries(self) -> list[Entry]:
+        """The newest abandoned entries that fit the model's window, oldest first. Reads the store."""
+        counter, rows = Counter(self.path.settings), self.rows()
+        left = self.path.settings.model.context_window
+        first = len(rows)
+        while first > 0 and (left := left - counter.tokens(rows[first - 1].size)) >= 0:
+            first -= 1
+        return self.path.entries(rows[first].depth) if first < len(rows) else []
+
+    def tokens(self) -> int:
+        """The size of the abandoned entries."""
+        counter = Counter(self.path.settings)
+        return sum(counter.tokens(row.size) for row in self.rows())
+
+    def has_content(self) -> bool:
+        """Whether anything of the abandoned entries can be summarized."""
+        return any(row.type in _CONTENT_TYPES for row in self.rows())
+
+    def ledger(self) -> FileLedger:
+        """The files of every abandoned entry, those that nested summaries name included."""
+        return self.path.ledger_of(self.first_depth)
+
+
+@dataclass(frozen=True)
+class AbandonedMessages:
+    """The content of the abandoned entries, read from the store as far as it is asked for."""
+
+    branch_switch: BranchSwitch
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(list(reversed(self))[::-1])
+
+    def __reversed__(self) -> Iterator[Message]:
+        path, first = self.branch_switch.path, self.branch_switch.first_depth
+        if path.end is None:
+            return
+        for piece in path.pieces(first, path.end.depth, newest_first=True):
+            for entry in reversed(piece):
+                if (message := message_to_summarize(entry)) is not None:
+                    yield message
+
+
+def editable_text(entry: Entry) -> str | None:
+    """The text of a user or extension message, which can be edited and sent again; else None."""
+    match entry:
+        case MessageEntry(message=UserMessage() as message):
+            return text_of(message.content)
+        case CustomMessageEntry():
+            return text_of(entry.content)
+        case _:
+            return None
+
+
+def leaf_at(store: StoreReader, conversation_id: str, entry: Entry) -> str | None:
+    """The leaf for whoever goes to `entry`: itself, or for metadata the next entry above that is none."""
+    while entry.type in METADATA_TYPES:
+        if entry.parent_id is None:
+            return None
+        entry = store.entry(conversation_id, entry.parent_id)
+    return entry.id
+
+
+async def summarize_branch(
+    branch_switch: BranchSwitch,
+    summarizer: Summarizer,
+    stage: Stage,
+    *,
+    instructions: str | None,
+    replace_instructions: bool,
+) -> tuple[BranchSummaryEntry, tuple[str, ...]]:
+    """The branch summary, stored nowhere yet, and the warnings of whoever wrote it. Cancellable."""
+    stage("Reading the branch", 5)
+    request, ledger, blocks = await run_long(_request, branch_switch)
+    request = replace(request, instructions=instructions, replace_instructions=replace_instructions)
+    written = await summarizer.summarize(watched(request, stage))
+    if not written.text.strip():
+        raise SummaryRejectedError("The branch summary came out empty; nothing was changed.")
+    stage("Saving", 95)
+    entry = _entry(branch_switch, ledger, request.ledger, blocks, written)
+    return signed(entry, written), written.warnings
+
+
+def adopt_branch(branch_switch: BranchSwitch, hook: str, given: HookSummary) -> BranchSummaryEntry:
+    """The branch summary that a hook gave, stored nowhere yet. Reads the store.
+
+    Raises SummaryRejectedError when the branch has no messages, and for a text that is empty or too long.
+    """
+    if not branch_switch.has_content():
+        raise SummaryRejectedError("No branch was left.")
+    request, ledger, blocks = _request(branch_switch)
+    text = given_text(given.summary, request)
+    written = WrittenSummary(text, hook_signature(hook), details=hook_details(given.details))
+    return by_hook(_entry(branch_switch, ledger, request.ledger, blocks, written))
+
+
+def _entry(
+    branch_switch: BranchSwitch,
+    files: FileLedger,
+    work: WorkLedger | None,
+    blocks: str,
+    written: WrittenSummary,
+) -> BranchSummaryEntry:
+    assert branch_switch.old_leaf_id is not None  # noqa: S101 - an empty path has nothing to summarize
+    return BranchSummaryEntry(
+        id=new_entry_id(),
+        parent_id=branch_switch.new_leaf_id,
+        timestamp=now(),
+        summary=with_blocks(written.text, blocks),
+        from_id=branch_switch.old_leaf_id,
+        details={
+            **written.details,
+            **files.details(),
+            "summarizer": written.summarizer,
+            "ledger": stored(work or WorkLedger()),
+        },
+    )
+
+
+def _request(branch_switch: BranchSwitch) -> tuple[SummaryRequest, FileLedger, str]:
+    settings = branch_switch.path.settings
+    counter = Counter(settings)
+    sizes = fitted_sizes(
+        settings.compaction.model_copy(update={"reserve_tokens": settings.branch_summary.reserve_tokens}),
+        settings.model.context_window,
+    )
+    chosen = within_budget(
+        AbandonedMessages(branch_switch),
+        sizes.threshold,
+        lambda message: counter.tokens(size_of_message(message)),
+    )
+    limit = min(int(SUMMARY_SHARE * sizes.reserve), max(SMALLEST_SUMMARY, branch_switch.tokens() // 2))
+    ledger = branch_switch.ledger()
+    work = ledger_of_branch(branch_switch.path, branch_switch.first_depth)
+    request, blocks = span_request(chosen, ledger, limit=limit, counter=counter, kind="branch", work=work)
+    return request, ledger, blocks
+
+
+def message_to_summarize(entry: Entry) -> Message | None:
+    """The message of an entry for a summarizer, which is given compactions too."""
+    if isinstance(entry, CompactionEntry):
+        return CompactionSummaryRoleMessage(summary=entry.summary, tokens_before=entry.tokens_before)
+    return message_of(entry)

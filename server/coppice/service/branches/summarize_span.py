@@ -1,0 +1,103 @@
+"""The use case `coppice/summarize`: a summary of any part of a path, stored nowhere."""
+
+import asyncio
+
+from coppice.compaction.sizes import fitted_sizes
+from coppice.compaction.summarizer import SummaryRequest
+from coppice.errors import CoppiceError, NothingToCompactError, SummaryRejectedError, UnknownEntryError
+from coppice.files.ledger import FileLedger
+from coppice.protocol.navigation import SummarizeParams, SummarizeResult
+from coppice.service.branches.branch_switch import message_to_summarize
+from coppice.service.compaction.summary_parts import span_request, watched, with_blocks
+from coppice.service.core.context import Context
+from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.jobs import JobProgress, Progress
+from coppice.service.core.workers import run_long, run_read
+from coppice.service.window.usage import Counter
+
+TITLE = "Summarizing"
+JOB = "summary"
+
+
+class Spans:
+    """The use case `coppice/summarize`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def summarize(self, params: SummarizeParams, progress: Progress) -> SummarizeResult:
+        """Writes a summary of a span and stores nothing."""
+
+        async def work(shared: JobProgress) -> SummarizeResult:
+            try:
+                result = await self._summarize(params, shared)
+            except asyncio.CancelledError:
+                shared.end("Cancelled")
+                raise
+            except Exception as error:
+                shared.end(str(error) if isinstance(error, CoppiceError) else "The summary failed")
+                raise
+            shared.end(f"{result.tokens:,} tokens")
+            return result
+
+        return await self._context.jobs.run(
+            params.conversation_id, JOB, title=TITLE, progress=progress, work=work, joinable=False
+        )
+
+    async def _summarize(self, params: SummarizeParams, progress: JobProgress) -> SummarizeResult:
+        progress.report("Reading the conversation", 5)
+        path = await run_read(self._context.path, params.conversation_id, params.leaf_id)
+        request, ledger, blocks = await run_long(_request, path, params)
+        async with self._context.summarizers.of(path.settings) as summarizer:
+            written = await summarizer.summarize(watched(request, progress.report))
+        if not written.text.strip():
+            raise SummaryRejectedError("The summary came out empty. Ask for it again.")
+        text = with_blocks(written.text, blocks)
+        return SummarizeResult(
+            summary=text,
+            details={**ledger.details(), **written.details},
+            tokens=request.count_tokens(text),
+            summarizer=written.summarizer,
+            warnings=list(written.warnings),
+        )
+
+
+def _request(path: ConversationPath, params: SummarizeParams) -> tuple[SummaryRequest, FileLedger, str]:
+    first, last = _depths(path, params)
+    found = map(message_to_summarize, path.entries(first, last))
+    messages = [message for message in found if message is not None]
+    if not messages:
+        raise NothingToCompactError("There are no messages there; there is nothing to summarize.")
+    settings = path.settings
+    limit = fitted_sizes(settings.compaction, settings.model.context_window).max_summary
+    counter = Counter(settings)
+    ledger = path.ledger_of(first, last)
+    request, blocks = span_request(
+        messages, ledger, limit=limit, counter=counter, instructions=params.instructions
+    )
+    return request, ledger, blocks
+
+
+def _depths(path: ConversationPath, params: SummarizeParams) -> tuple[int, int]:
+    """The depths of the first and the last entry of the span."""
+    if path.end is None:
+        raise NothingToCompactError("The conversation is empty; there is nothing to summarize.")
+    first = 0 if params.from_id is None else _depth(path, params.from_id)
+    last = path.end.depth if params.to_id is None else _depth(path, params.to_id)
+    if first > last:
+        raise UnknownEntryError(
+            "`fromId` comes after `toId` on the path; exchange them.",
+            fromId=params.from_id,
+            toId=params.to_id,
+        )
+    return first, last
+
+
+def _depth(path: ConversationPath, entry_id: str) -> int:
+    depth = path.depth_of(entry_id)
+    if depth is None:
+        raise UnknownEntryError(
+            f"The entry {entry_id[:80]!r} is not on the path. Give the leaf of the branch it is on.",
+            entryId=entry_id,
+        )
+    return depth

@@ -1,0 +1,312 @@
+"""The use cases `coppice/compactPreview`, `coppice/compact` and `coppice/cancel`."""
+
+import asyncio
+import time
+import uuid
+from dataclasses import replace
+from typing import Any, cast
+
+from coppice.compaction.ledger.bounds import stored
+from coppice.errors import CancelledByHookError, CoppiceError, StaleLeafError, SummaryRejectedError
+from coppice.protocol.compaction import (
+    CancelParams,
+    CancelResult,
+    CompactionEnded,
+    CompactionReason,
+    CompactionStarted,
+    CompactionStatus,
+    CompactParams,
+    CompactPreviewParams,
+    CompactPreviewResult,
+    CompactResult,
+)
+from coppice.protocol.hooks import DidCompactParams
+from coppice.protocol.notifications import COMPACTION_ENDED, COMPACTION_STARTED, DID_COMPACT
+from coppice.protocol.prompt import CompactionUpdate
+from coppice.protocol.usage import UsageState
+from coppice.service.compaction.compaction_hooks import adopted, ask_hooks
+from coppice.service.compaction.loss_report import loss_report
+from coppice.service.compaction.preparing import Preparation, prepare, preview_of
+from coppice.service.compaction.summarizing import FinishedSummary, summarize
+from coppice.service.compaction.summary_parts import by_hook, signed
+from coppice.service.core.client_turns import JOB as TURN
+from coppice.service.core.client_turns import Turns
+from coppice.service.core.context import Context, now
+from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.jobs import JobProgress, Progress
+from coppice.service.core.workers import run_long, run_read
+from coppice.service.window.fitting import Fit
+from coppice.service.window.usage import usage_state
+from coppice.store.records import NewRecord, PathEnd
+from coppice.tree.entries import CompactionEntry
+from coppice.tree.ids import new_entry_id
+
+TITLE = "Compacting"
+JOB = "compaction"
+DRAFT_JOB = "compaction draft"
+
+
+class _Attempt:
+    """Notifies that a compaction starts, and how it ended."""
+
+    def __init__(
+        self,
+        context: Context,
+        conversation_id: str,
+        reason: CompactionReason,
+        progress: JobProgress,
+        *,
+        quiet: bool,
+    ) -> None:
+        self._emit = (lambda _method, _params: None) if quiet else context.emit
+        self._progress = progress
+        self._about = {
+            "conversation_id": conversation_id,
+            "compaction_id": uuid.uuid4().hex,
+            "reason": reason,
+        }
+
+    def start(self) -> None:
+        started = CompactionStarted.model_validate(self._about)
+        self._emit(COMPACTION_STARTED, started)
+        self._progress.partial(CompactionUpdate(compaction_id=started.compaction_id, status="started"))
+
+    def end(self, message: str, **how: Any) -> None:
+        self._progress.end(message)
+        ended = CompactionEnded.model_validate(self._about | how)
+        self._emit(COMPACTION_ENDED, ended)
+        self._progress.partial(
+            CompactionUpdate(compaction_id=ended.compaction_id, status=ended.status, entry_id=ended.entry_id)
+        )
+
+
+class Compacting:
+    """The use cases `coppice/compact`, `coppice/compactPreview` and `coppice/cancel`."""
+
+    def __init__(self, context: Context, turns: Turns) -> None:
+        self._context = context
+        self._turns = turns
+
+    async def preview(self, params: CompactPreviewParams) -> CompactPreviewResult:
+        """What a compaction would cut and keep. Stores nothing and asks no model."""
+
+        def read() -> CompactPreviewResult:
+            return preview_of(self._prepare(params.conversation_id, params.settings, params.leaf_id))
+
+        return await run_long(read)
+
+    async def compact(
+        self,
+        params: CompactParams,
+        progress: Progress | JobProgress,
+        reason: CompactionReason = "manual",
+        fit: Fit | None = None,
+        retry_below: int | None = None,
+    ) -> CompactResult:
+        """A compaction that is already running is joined, unless this one asks for something of its own.
+
+        With the progress of the conversation's job, it is a step of that job. A client's turn is asked to end
+        before a compaction with the reason `manual`. `fit` is the view that it is to leave. A request that
+        failed is tried again when the view is left with at most `retry_below` tokens.
+        """
+
+        async def work(job: JobProgress) -> CompactResult:
+            return await self._compact(params, reason, job, fit, retry_below)
+
+        plain = not params.draft and params.summary is None
+        if reason == "manual" and not params.draft:
+            await self._turns.make_way(params.conversation_id)
+        return await self._context.jobs.run(
+            params.conversation_id,
+            JOB if plain else DRAFT_JOB,
+            title=TITLE,
+            progress=progress,
+            work=work,
+            joinable=plain,
+        )
+
+    async def cancel(self, params: CancelParams) -> CancelResult:
+        """Cancels the conversation's job, if there is one."""
+        await run_read(self._context.stores.of_conversation, params.conversation_id)
+        cancelled = self._context.jobs.cancel(params.conversation_id)
+        if await self._turns.shared.stop_elsewhere(params.conversation_id):
+            cancelled.append(TURN)
+        return CancelResult(cancelled=cancelled)
+
+    async def _compact(
+        self,
+        params: CompactParams,
+        reason: CompactionReason,
+        progress: JobProgress,
+        fit: Fit | None,
+        retry_below: int | None,
+    ) -> CompactResult:
+        """One compaction; a start and an end are notified for each, but not for a draft."""
+        try:
+            prepared = await run_long(self._prepare, params.conversation_id, params.settings, fit=fit)
+        except BaseException as error:
+            progress.end(str(error) if isinstance(error, CoppiceError) else "Stopped")
+            raise
+        attempt = _Attempt(self._context, params.conversation_id, reason, progress, quiet=params.draft)
+        attempt.start()
+        try:
+            result = await self._summarize_and_store(params, prepared, reason, progress)
+        except asyncio.CancelledError:
+            attempt.end("Cancelled; nothing was changed", status="cancelled")
+            raise
+        except Exception as error:
+            sentence = str(error) if isinstance(error, CoppiceError) else "The compaction failed"
+            attempt.end(sentence, status=_status(error, reason), error=sentence)
+            raise
+        before, after = result.tokens_before, result.tokens_after
+        attempt.end(
+            f"{_short(before)} → {_short(after)} tokens",
+            status="completed",
+            will_retry=retry_below is not None and after <= retry_below,
+            tokens_before=before,
+            tokens_after=after,
+            first_kept_entry_id=result.first_kept_entry_id,
+            entry_id=result.entry.id,
+        )
+        return result
+
+    async def _summarize_and_store(
+        self,
+        params: CompactParams,
+        prepared: Preparation,
+        reason: CompactionReason,
+        progress: JobProgress,
+    ) -> CompactResult:
+        started = time.monotonic()
+        hooks = self._context.hooks
+        answer = await ask_hooks(self._context, params, prepared, reason, progress.report)
+        if given := await adopted(hooks, params, prepared, answer):
+            prepared, summary = given
+        else:
+            async with self._context.summarizers.of(prepared.path.settings) as summarizer:
+                summary = await summarize(
+                    prepared,
+                    summarizer,
+                    instructions=answer.instructions,
+                    edited=params.summary,
+                    stage=progress.report,
+                )
+        entry = await run_long(_entry, prepared, summary, reason)
+        report = await run_long(loss_report, prepared, summary)
+        if not params.draft:
+            progress.report("Saving", 95)
+            entry = await self._store(prepared, summary, entry, reason)
+        return CompactResult(
+            entry=entry,
+            tokens_before=entry.tokens_before or 0,
+            tokens_after=entry.tokens_after or 0,
+            first_kept_entry_id=prepared.first_kept.id,
+            summarizer=summary.written.summarizer,
+            duration_ms=int((time.monotonic() - started) * 1000),
+            warnings=[*answer.problems, *summary.written.warnings],
+            report=report,
+        )
+
+    async def _store(
+        self,
+        prepared: Preparation,
+        summary: FinishedSummary,
+        entry: CompactionEntry,
+        reason: CompactionReason,
+    ) -> CompactionEntry:
+        conversation_id = prepared.path.conversation.id
+
+        def append() -> tuple[CompactionEntry, str | None, UsageState]:
+            stored, leaf_id = _append_at_leaf(prepared, summary, entry)
+            return stored, leaf_id, usage_state(prepared.path.to())
+
+        stored, leaf_id, usage = await self._context.write(conversation_id, append)
+        self._context.announce(conversation_id, leaf_id, "entries", "leaf")
+        done = DidCompactParams(
+            conversation_id=conversation_id,
+            reason=reason,
+            entry=stored,
+            tokens_before=stored.tokens_before or 0,
+            tokens_after=stored.tokens_after or 0,
+            from_hook=summary.from_hook,
+        )
+        self._context.did(DID_COMPACT, done, prepared.path)
+        self._context.announce_usage(conversation_id, usage)
+        return stored
+
+    def _prepare(
+        self,
+        conversation_id: str,
+        overrides: dict[str, Any] | None,
+        leaf_id: str | None = None,
+        fit: Fit | None = None,
+    ) -> Preparation:
+        return prepare(self._context.path(conversation_id, leaf_id, request=overrides), fit)
+
+
+def _append_at_leaf(
+    prepared: Preparation, summary: FinishedSummary, entry: CompactionEntry
+) -> tuple[CompactionEntry, str | None]:
+    """Appends the compaction at the leaf, which may have grown meanwhile, but not moved elsewhere."""
+    store, conversation_id = prepared.path.store, prepared.path.conversation.id
+
+    def append(path: ConversationPath) -> tuple[CompactionEntry, str | None]:
+        end = path.end
+        if (
+            end is None
+            or not path.contains(prepared.end.id)
+            or (end.compaction_key != prepared.end.compaction_key)
+        ):
+            raise StaleLeafError(
+                "The conversation moved on to another branch or was compacted elsewhere while it was being "
+                "summarized; nothing was changed. Compact it again if it is still too long.",
+                leafId=path.leaf_id,
+            )
+        grown = entry.model_copy(update=_sizes(prepared, summary, end))
+        record = NewRecord(grown, summary.size, summary.ledger.to_json())
+        done = store.append(conversation_id, [record], expected_leaf_id=end.id, modified_at=entry.timestamp)
+        return cast("CompactionEntry", store.entry(conversation_id, entry.id)), done.leaf_id
+
+    return prepared.path.retry_at_leaf(append)
+
+
+def _entry(prepared: Preparation, summary: FinishedSummary, reason: str) -> CompactionEntry:
+    entry = CompactionEntry(
+        id=new_entry_id(),
+        parent_id=prepared.end.id,
+        timestamp=now(),
+        summary=summary.text,
+        first_kept_entry_id=prepared.first_kept.id,
+        reason=reason,
+        details={
+            **summary.written.details,
+            **summary.ledger.details(),
+            "ledger": stored(summary.work),
+            "summarizer": summary.written.summarizer,
+        },
+    )
+    entry = entry.model_copy(update=_sizes(prepared, summary, prepared.end))
+    return by_hook(entry) if summary.from_hook else signed(entry, summary.written)
+
+
+def _sizes(prepared: Preparation, summary: FinishedSummary, end: PathEnd) -> dict[str, int]:
+    """The view's tokens before and after, with what was appended while the summary was written.
+
+    Reads the store.
+    """
+    appended = prepared.counter.tokens(end.total - prepared.end.total)
+    pinned = replace(prepared.path, end=end).pinned(prepared.first_kept.depth)
+    kept = prepared.cut.kept_tokens + prepared.counter.pinned_tokens(pinned)
+    after = prepared.counter.tokens(summary.size) + kept + appended
+    return {"tokens_before": prepared.tokens_before + appended, "tokens_after": after}
+
+
+def _status(error: Exception, reason: CompactionReason) -> CompactionStatus:
+    if isinstance(error, CancelledByHookError):
+        return "cancelled"
+    return "skipped" if reason != "manual" and isinstance(error, SummaryRejectedError) else "failed"
+
+
+def _short(tokens: int) -> str:
+    """`142k` for 142,310; small numbers stay whole."""
+    return f"{tokens / 1000:.0f}k" if tokens >= 10_000 else f"{tokens:,}"  # noqa: PLR2004 - five digits and up

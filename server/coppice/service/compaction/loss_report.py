@@ -1,0 +1,97 @@
+"""What the model no longer sees after a compaction, in the ledger's terms."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from coppice.compaction.ledger.lines import LedgerLines
+from coppice.compaction.prompts import normalized
+from coppice.compaction.text.names import names_in
+from coppice.protocol.compaction import DroppedReport, LossReport, SummaryChanges
+from coppice.protocol.ledger import WorkLedger
+from coppice.service.compaction.preparing import Preparation
+from coppice.service.compaction.summarizing import FinishedSummary
+from coppice.service.window.breakdown import breakdown_of
+from coppice.tree.view import ViewMessage
+
+MOST_FACTS: Final = 50
+"""Facts of a kind that the report names."""
+_MUST_PRIORITY: Final = 80
+"""Facts of the ledger from this priority on are worth a report when the summary does not state them."""
+_STATED: Final = 0.6
+"""Share of a fact's words that one line of the summary holds when it states the fact (as in the audit)."""
+
+
+def loss_report(prepared: Preparation, summary: FinishedSummary) -> LossReport:
+    """Counts what was cut off, by kind, and names the files and facts that the summary does not state.
+
+    `changes` compares the facts with those of the summary before. CPU-bound: call it off the event loop.
+    """
+    counter = prepared.counter
+    rows = prepared.rows[: prepared.cut.first_kept]
+    files = [*summary.ledger.read_files, *summary.ledger.modified_files]
+    struck = summary.written.details.get("struck")
+    return LossReport(
+        dropped=DroppedReport(
+            entries=prepared.history_messages + prepared.turn_prefix_messages,
+            tokens=sum(counter.tokens(row.size) for row in rows if row.type != "compaction"),
+            by_kind=breakdown_of([ViewMessage(None, message) for message in summary.dropped], counter),
+        ),
+        files=[path for path in files if path not in summary.text],
+        not_carried=_not_stated(summary.work, summary.text)[:MOST_FACTS],
+        changes=_changes(prepared, summary),
+        struck=struck if isinstance(struck, list) else [],
+    )
+
+
+def _changes(prepared: Preparation, summary: FinishedSummary) -> SummaryChanges:
+    """Of the facts of the summary before: what this one keeps, drops and closes; and what it adds."""
+    previous = prepared.path.compaction_entry()
+    before = previous.summary if previous is not None else ""
+    closed = _closed(summary.work)
+    old = [line.lstrip("-[]x 0123456789.") for line in before.splitlines() if line.startswith(("- ", "1"))]
+    kept = [line for line in old if line and _is_stated(line, summary.text)]
+    gone = [line for line in old if line and line not in kept]
+    settled = [line for line in gone if any(name in line for name in closed)]
+    new = [
+        line
+        for line in _facts(summary.work)
+        if _is_stated(line, summary.text) and not _is_stated(line, before)
+    ]
+    return SummaryChanges(
+        kept=len(kept),
+        added=new[:MOST_FACTS],
+        dropped=[line for line in gone if line not in settled][:MOST_FACTS],
+        closed=settled[:MOST_FACTS],
+    )
+
+
+def _closed(ledger: WorkLedger) -> list[str]:
+    """What names the tasks that are done and the problems that are fixed."""
+    done = [task.id or task.title for task in ledger.tasks if task.state == "done"]
+    return [*done, *(problem.what for problem in ledger.problems if not problem.open)]
+
+
+def _facts(ledger: WorkLedger) -> list[str]:
+    lines = [line for line in LedgerLines.of(ledger).lines() if line.priority >= _MUST_PRIORITY]
+    return [line.text for line in sorted(lines, key=lambda line: -line.priority)]
+
+
+def _not_stated(ledger: WorkLedger, text: str) -> list[str]:
+    return [fact for fact in _facts(ledger) if not _is_stated(fact, text)]
+
+
+def _is_stated(fact: str, text: str) -> bool:
+    if fact in text:
+        return True
+    words = _words(fact)
+    return any(len(words & _words(line)) >= _STATED * len(words) for line in _lines_naming(fact, text))
+
+
+def _lines_naming(fact: str, text: str) -> Iterable[str]:
+    """The lines of `text` that can state `fact`: those that name one of its names; all if it has none."""
+    names = list(names_in(fact))
+    return [line for line in text.splitlines() if not names or any(name in line for name in names)]
+
+
+def _words(text: str) -> set[str]:
+    return set(normalized(text).split())

@@ -1,0 +1,132 @@
+"""The use cases that bring conversations in and out."""
+
+import uuid
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+from coppice.errors import ImportFailedError, StorageFailedError
+from coppice.files.paths import path_of_uri
+from coppice.formats.reading import open_session
+from coppice.formats.registry import format_named
+from coppice.formats.session import SessionHeader
+from coppice.protocol.conversations import (
+    ExportFormat,
+    ExportParams,
+    ExportResult,
+    ImportParams,
+    ImportResult,
+)
+from coppice.service.conversations.conversations import conversation_of
+from coppice.service.conversations.export_file import write_export
+from coppice.service.conversations.importing import Intake, ReadingProgress
+from coppice.service.core.context import Context, now
+from coppice.service.core.jobs import Progress
+from coppice.service.core.thread_work import ThreadWork, run_in_thread
+from coppice.store.reader import StoreReader
+from coppice.store.records import ConversationRecord, NewConversation
+from coppice.store.sqlite_file import is_opened
+from coppice.tree.entries import MAX_NAME_CHARS, Entry
+
+
+class Portability:
+    """Imports session files and exports conversations."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def import_(self, params: ImportParams, progress: Progress) -> ImportResult:
+        """The whole session becomes a new conversation, or nothing does; its file is only read."""
+        record, warnings = await run_in_thread(partial(self._import, params), progress, title="Importing")
+        self._context.announce(record.id, record.leaf_id, "created")
+        progress.end(f"{record.entry_count:,} entries")
+        return ImportResult(conversation=conversation_of(record), warnings=warnings)
+
+    async def export(self, params: ExportParams, progress: Progress) -> ExportResult:
+        """The conversation as a file, or as text: all of one state of it, or an error."""
+        result = await run_in_thread(partial(self._export, params), progress, title="Exporting")
+        progress.end("Exported")
+        return result
+
+    def _import(self, params: ImportParams, thread: ThreadWork) -> tuple[ConversationRecord, list[str]]:
+        reading = ReadingProgress(thread)
+        reader = open_session(_source(params), params.format, reading.on_read)
+        workspace = params.workspace_uri or self._context.stores.default_workspace()
+        store = self._context.stores.of_workspace(workspace)
+        new = _conversation(reader.header, workspace, params.uri)
+        with store.importing(new, modified_at=now()) as writer:
+            intake = Intake(store, writer, new, self._context.settings.of(workspace), reading)
+            intake.take(reader)
+            writer.leaf(reader.leaf_id)
+            thread.finish()
+        return store.conversation(new.id), reader.warnings
+
+    def _export(self, params: ExportParams, thread: ThreadWork) -> ExportResult:
+        store = self._context.stores.of_conversation(params.conversation_id)
+        with store.snapshot() as snapshot:
+            lines = _until_cancelled(_lines(snapshot, params.conversation_id, params.format), thread)
+            if params.uri is None:
+                return ExportResult(content="".join(lines))
+            write_export(_path(params.uri, StorageFailedError), lines, overwrite=params.overwrite)
+            return ExportResult(uri=params.uri)
+
+
+def _until_cancelled(lines: Iterable[str], thread: ThreadWork) -> Iterator[str]:
+    for line in lines:
+        thread.check()
+        yield line
+
+
+def _lines(source: StoreReader, conversation_id: str, name: ExportFormat) -> Iterator[str]:
+    format_ = format_named(name)
+    record = source.conversation(conversation_id)
+    entries: Iterable[Entry] = source.all_entries(record.id)
+    if format_.writes_path:
+        end = source.end(record.id)
+        entries = [] if end is None else source.entries(end, 0, end.depth)
+    return format_.write(_header(record), entries, leaf_id=record.leaf_id)
+
+
+def _source(params: ImportParams) -> Path | str:
+    if (params.uri is None) == (params.content is None):
+        raise ImportFailedError("Give either `uri`, a file: URI, or `content`, the session's text.")
+    return params.content if params.content is not None else _path(params.uri or "", ImportFailedError)
+
+
+def _path(uri: str, refusal: type[ImportFailedError | StorageFailedError]) -> Path:
+    path = path_of_uri(uri)
+    if path is None or "\0" in path:
+        raise refusal("Only file: URIs can be read and written.")
+    if is_opened(Path(path)):
+        raise refusal("That file is a conversation store in use. Give the URI of a session file.")
+    return Path(path)
+
+
+def _conversation(header: SessionHeader, workspace_uri: str, uri: str | None) -> NewConversation:
+    path = path_of_uri(uri) if uri else None
+    source = {
+        "format": header.format,
+        "name": Path(path).name if path else None,
+        "sessionId": header.session_id,
+        "cwd": header.cwd,
+        "header": header.extra,
+    }
+    return NewConversation(
+        id=uuid.uuid4().hex,
+        workspace_uri=workspace_uri,
+        created_at=header.created_at or now(),
+        name=None if header.name is None else header.name[:MAX_NAME_CHARS],
+        source={key: value for key, value in source.items() if value is not None},
+    )
+
+
+def _header(record: ConversationRecord) -> SessionHeader:
+    source = record.source or {}
+    return SessionHeader(
+        format=source.get("format", "coppice"),
+        session_id=source.get("sessionId") or record.id,
+        name=record.name,
+        cwd=source.get("cwd") or path_of_uri(record.workspace_uri),
+        created_at=record.created_at,
+        extra=source.get("header") or {},
+    )

@@ -1,0 +1,58 @@
+"""The use case `coppice/conversation/search`."""
+
+from operator import attrgetter
+from typing import Protocol
+
+from coppice.protocol.navigation import SearchHit, SearchParams, SearchResult
+from coppice.service.core.jobs import Progress
+from coppice.service.core.stores import Stores
+from coppice.service.core.thread_work import run_in_thread
+from coppice.store.records import SearchRow
+
+
+class _HasStores(Protocol):
+    @property
+    def stores(self) -> Stores: ...
+
+
+class Searching:
+    """`context` is what the use cases share; a search needs its stores alone."""
+
+    def __init__(self, context: _HasStores) -> None:
+        self._context = context
+
+    async def search(self, params: SearchParams, progress: Progress | None = None) -> SearchResult:
+        """What was found in one conversation, in one workspace, or in every workspace folder.
+
+        The newest come first: in one store those stored last, of several those with the newest timestamp.
+
+        Raises:
+            UnknownConversationError: no open workspace holds `conversation_id`.
+        """
+        found = await run_in_thread(lambda _: self._search(params), progress, title="Searching")
+        if progress is not None:
+            progress.end(f"{len(found):,} found")
+        return SearchResult(hits=[_hit_of(row) for row in found])
+
+    def _search(self, params: SearchParams) -> list[SearchRow]:
+        stores = self._context.stores
+        if params.conversation_id is not None:
+            return stores.of_conversation(params.conversation_id).search(
+                params.query,
+                conversation_id=params.conversation_id,
+                workspace_uri=params.workspace_uri,
+                limit=params.limit,
+            )
+        folders = [params.workspace_uri] if params.workspace_uri else stores.workspaces()
+        found = [
+            stores.of_workspace(folder).search(params.query, workspace_uri=folder, limit=params.limit)
+            for folder in folders
+        ]
+        if len(found) == 1:
+            return found[0]
+        merged = [row for rows in found for row in rows]
+        return sorted(merged, key=attrgetter("timestamp"), reverse=True)[: params.limit]
+
+
+def _hit_of(row: SearchRow) -> SearchHit:
+    return SearchHit.model_validate(row, from_attributes=True)

@@ -1,0 +1,190 @@
+"""The use cases that append to a conversation tree and list it."""
+
+from collections.abc import Sequence
+
+from coppice.errors import StaleLeafError, UnknownEntryError
+from coppice.protocol.events import Change
+from coppice.protocol.trees import (
+    AppendParams,
+    AppendResult,
+    EntriesParams,
+    EntriesResult,
+    NewEntry,
+    TreeNode,
+    TreeParams,
+    TreeResult,
+)
+from coppice.protocol.usage import UsageState
+from coppice.service.core.context import Context, now
+from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.workers import run_read
+from coppice.service.window.usage import Counter, usage_state
+from coppice.store.records import LEAF, NewRecord, PathEnd, TreeRow
+from coppice.store.store import Store
+from coppice.tokens.measuring import size_of_entry
+from coppice.tree.entries import METADATA_TYPES, Entry, MessageEntry
+from coppice.tree.ids import new_entry_id
+from coppice.tree.messages import Message
+
+_CHANGE_OF_TYPE: dict[str, Change] = {"label": "labels", "pin": "pins", "session_info": "name"}
+
+
+class Trees:
+    """The use cases `coppice/append`, `coppice/entries` and `coppice/tree`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def append(self, params: AppendParams) -> AppendResult:
+        """Durable when it returns: all entries, or none. Calls land in the order in which they came."""
+
+        def store() -> tuple[AppendResult, list[Change]]:
+            return self._append(params, _records(params.entries))
+
+        result, changes = await self._context.write(params.conversation_id, store)
+        if changes:
+            self._context.announce(params.conversation_id, result.leaf_id, *changes)
+            self._context.announce_usage(params.conversation_id, result.usage)
+        return result
+
+    async def add(
+        self, conversation_id: str, message: Message, *, after: str | None, context_window: int
+    ) -> str:
+        """Appends one message at the leaf, which may have grown since `after` was it; the entry's id.
+
+        Raises StaleLeafError when the conversation has gone to another branch since.
+        """
+        entry = MessageEntry(id=new_entry_id(), parent_id=None, timestamp=now(), message=message)
+
+        def write() -> tuple[str | None, UsageState]:
+            record = NewRecord(entry, size_of_entry(entry))
+
+            def append(path: ConversationPath) -> str | None:
+                if after is not None and not path.contains(after):
+                    raise StaleLeafError(
+                        "The conversation was taken to another branch during the turn; the turn was stopped.",
+                        leafId=path.leaf_id,
+                    )
+                done = path.store.append(
+                    conversation_id, [record], expected_leaf_id=path.leaf_id, modified_at=entry.timestamp
+                )
+                return done.leaf_id
+
+            path = self._context.path(conversation_id)
+            return path.retry_at_leaf(append), usage_state(path.to(), context_window)
+
+        leaf_id, usage = await self._context.write(conversation_id, write)
+        self._context.announce(conversation_id, leaf_id, "entries", "leaf")
+        self._context.announce_usage(conversation_id, usage)
+        return entry.id
+
+    async def entries(self, params: EntriesParams) -> EntriesResult:
+        """A page of a path, from either end."""
+        return await run_read(self._entries, params)
+
+    async def set_leaf(self, conversation_id: str, entry_id: str) -> None:
+        """Makes the entry the leaf; what was there before stays in the tree."""
+
+        def write() -> bool:
+            store = self._context.stores.of_conversation(conversation_id)
+            return store.set_leaf(conversation_id, entry_id, modified_at=now())
+
+        if await self._context.write(conversation_id, write):
+            self._context.announce(conversation_id, entry_id, "leaf")
+
+    async def tree(self, params: TreeParams) -> TreeResult:
+        """A page of the tree, with the sizes of its entries."""
+
+        def read() -> TreeResult:
+            store, record = self._context.find(params.conversation_id)
+            rows, following = store.tree(record.id, mode=params.mode, limit=params.limit, after=params.after)
+            counter = Counter(self._context.settings.of(record.workspace_uri))
+            nodes = [_node(row, counter) for row in rows]
+            return TreeResult(nodes=nodes, leaf_id=record.leaf_id, next_after=following)
+
+        return await run_read(read)
+
+    def _append(
+        self, params: AppendParams, records: Sequence[NewRecord]
+    ) -> tuple[AppendResult, list[Change]]:
+        store = self._context.stores.of_conversation(params.conversation_id)
+        sent = params.model_fields_set
+        done = store.append(
+            params.conversation_id,
+            records,
+            parent_id=params.parent_id if "parent_id" in sent else LEAF,
+            expected_leaf_id=params.expected_leaf_id if "expected_leaf_id" in sent else LEAF,
+            modified_at=now(),
+        )
+        usage = usage_state(self._context.path(params.conversation_id))
+        result = AppendResult(entry_ids=done.entry_ids, leaf_id=done.leaf_id, usage=usage)
+        stored = set(done.stored)
+        changes = _changes([r.entry for r in records if r.entry.id in stored], leaf_moved=done.leaf_moved)
+        return result, changes
+
+    def _entries(self, params: EntriesParams) -> EntriesResult:
+        store = self._context.stores.of_conversation(params.conversation_id)
+        end = store.end(params.conversation_id, params.leaf_id if params.leaf_id is not None else LEAF)
+        if end is None:
+            return EntriesResult(entries=[])
+        first, last = _span(params, store, end)
+        page = store.entries(end, first, last) if first <= last else []
+        return EntriesResult(
+            entries=page,
+            next_after=page[-1].id if page and not params.backward and last < end.depth else None,
+            next_before=page[0].id if page and params.backward and first > 0 else None,
+        )
+
+
+def _span(params: EntriesParams, store: Store, end: PathEnd) -> tuple[int, int]:
+    """The depths of the first and the last entry of the page; with none on it, the first is the greater."""
+    if params.backward:
+        last = end.depth if params.before is None else _depth_on_path(store, end, params.before) - 1
+        return max(last - params.limit + 1, 0), last
+    first = 0 if params.after is None else _depth_on_path(store, end, params.after) + 1
+    return first, min(first + params.limit - 1, end.depth)
+
+
+def _depth_on_path(store: Store, end: PathEnd, entry_id: str) -> int:
+    depth = store.ancestor_depth(end, entry_id)
+    if depth is None:
+        raise UnknownEntryError(
+            f"The entry {entry_id[:80]!r} is not on the path. Read the path from its start.",
+            entryId=entry_id,
+        )
+    return depth
+
+
+def _records(entries: Sequence[NewEntry]) -> list[NewRecord]:
+    at = now()
+    stored = [entry.completed(new_entry_id(), at) for entry in entries]
+    return [NewRecord(entry, size_of_entry(entry)) for entry in stored]
+
+
+def _changes(stored: Sequence[Entry], *, leaf_moved: bool) -> list[Change]:
+    if not stored:
+        return []
+    special = {_CHANGE_OF_TYPE[entry.type] for entry in stored if entry.type in _CHANGE_OF_TYPE}
+    plain: list[Change] = ["entries"]
+    if leaf_moved and any(entry.type not in METADATA_TYPES for entry in stored):
+        plain.append("leaf")
+    return [*plain, *sorted(special)]
+
+
+def _node(row: TreeRow, counter: Counter) -> TreeNode:
+    return TreeNode.model_validate(
+        {
+            "id": row.id,
+            "parentId": row.parent_id,
+            "type": row.type,
+            "role": row.role,
+            "preview": row.preview,
+            "label": row.label,
+            "pinned": row.pinned or None,
+            "timestamp": row.timestamp,
+            "tokens": counter.tokens(row.size),
+            "childCount": row.child_count,
+            "onCurrentPath": row.on_current_path,
+            "runLength": row.run_length,
+        }
+    )

@@ -1,0 +1,194 @@
+"""Reading one path: its newest compaction, its kept entries, its files."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import merge
+from itertools import chain
+from typing import Final, TypeVar
+
+from coppice.errors import StaleLeafError
+from coppice.files.ledger import FileLedger
+from coppice.files.paths import path_of_uri
+from coppice.settings import Settings
+from coppice.store.records import LEAF, CompactionRecord, ConversationRecord, PathEnd
+from coppice.store.store import Store
+from coppice.tree.entries import CompactionEntry, Entry, reply_of
+from coppice.tree.view import ViewMessage, view_of
+
+BEFORE_THE_ROOT: Final = -1
+"""The depth of metadata that was recorded before the first message."""
+_RESULTS_LOOKED_PAST: Final = 64
+"""Entries before a span that are searched for the reply whose calls its first results answer. A guess."""
+_A_PIECE: Final = 500
+"""Entries that are read at once. A guess: some hundreds of kilobytes of typical entries."""
+_STALE_LEAF_RETRIES: Final = 4
+"""How often a write is repeated whose leaf moved meanwhile. A guess: other servers append rarely at once."""
+
+Written = TypeVar("Written")
+
+
+@dataclass(frozen=True)
+class ConversationPath:
+    """A path to `end`, which is None for an empty one. All of it blocks on the disk."""
+
+    store: Store
+    conversation: ConversationRecord
+    end: PathEnd | None
+    compaction: CompactionRecord | None
+    settings: Settings
+
+    @property
+    def first_depth(self) -> int:
+        """The depth at which the view begins: that of the first kept entry, or the root's."""
+        return self.compaction.kept_depth if self.compaction is not None else 0
+
+    def entries(self, first: int | None = None, last: int | None = None) -> list[Entry]:
+        """The entries of the view, oldest first, or those from depth `first` to `last`."""
+        if self.end is None:
+            return []
+        first = self.first_depth if first is None else first
+        last = self.end.depth if last is None else last
+        return self.store.entries(self.end, first, last) if first <= last else []
+
+    def all_entries(self) -> Iterator[Entry]:
+        """Every entry from the root on, read in pieces as the iteration goes on."""
+        if self.end is not None:
+            yield from chain.from_iterable(self.pieces(0, self.end.depth))
+
+    def pieces(self, first: int, last: int, *, newest_first: bool = False) -> Iterator[list[Entry]]:
+        """The entries from depth `first` to `last`, some hundreds at a time, each piece oldest first."""
+        starts = range(first, last + 1, _A_PIECE)
+        for start in reversed(starts) if newest_first else starts:
+            yield self.entries(start, min(start + _A_PIECE - 1, last))
+
+    def pinned(self, before: int | None = None) -> list[Entry]:
+        """The pinned entries that a view does not show in their places, root first.
+
+        Those are the ones from before the view and every compaction but the one that opens it. With
+        `before` the view is the one that a new compaction keeping the entries from that depth on would
+        leave.
+        """
+        if self.end is None:
+            return []
+        opening = self.compaction.entry_id if self.compaction is not None and before is None else None
+        first = self.first_depth if before is None else before
+        return [
+            entry
+            for depth, entry in self.store.pins(self.end)
+            if entry.id != opening and (depth < first or isinstance(entry, CompactionEntry))
+        ]
+
+    def view(self, history_note: str = "") -> list[ViewMessage]:
+        """What a model sees. `history_note` is put before the summary, if there is one."""
+        role = self.settings.context.summary_role
+        return view_of(self.entries(), self.compaction_entry(), role, self.pinned(), history_note)
+
+    def compaction_entry(self) -> CompactionEntry | None:
+        """The newest compaction on the path, read from the store; None where there is none."""
+        if self.compaction is None:
+            return None
+        entry = self.store.entry(self.conversation.id, self.compaction.entry_id)
+        assert isinstance(entry, CompactionEntry)  # noqa: S101 - the store's own record says so
+        return entry
+
+    def ledger(self, last: int | None = None) -> FileLedger:
+        """The files of the path up to depth `last`, which is not before the view's beginning."""
+        known = self.compaction.ledger if self.compaction is not None else None
+        ledger = FileLedger.from_json(known, self.root, self.settings.files.tools, self.aliases)
+        return self._fed(ledger, self.first_depth, last)
+
+    def ledger_of(self, first: int, last: int | None = None) -> FileLedger:
+        """The files of the entries from depth `first` to `last` alone.
+
+        A result among them counts though its call comes before them.
+        """
+        ledger = FileLedger(self.root, self.settings.files.tools, aliases=self.aliases)
+        return self._fed(ledger.add(self._calling_reply(first)), first, last)
+
+    def _calling_reply(self, before: int) -> list[Entry]:
+        """The newest reply before a depth, whose calls may be answered from there on."""
+        if self.end is None:
+            return []
+        rows = self.store.rows(self.end, max(0, before - _RESULTS_LOOKED_PAST), before - 1)
+        reply = next((row for row in reversed(rows) if row.role == "assistant"), None)
+        return self.entries(reply.depth, reply.depth) if reply is not None else []
+
+    def _fed(self, ledger: FileLedger, first: int, last: int | None) -> FileLedger:
+        """Feeds `ledger` the entries on the path, each followed by the file activity attached to it."""
+        if self.end is None:
+            return ledger.add(self.store.root_metadata(self.conversation.id, ["file_activity"]))
+        last = self.end.depth if last is None else last
+        if last < first:
+            return ledger
+        on_path = enumerate(chain.from_iterable(self.pieces(first, last)), first)
+        earliest = first if first > 0 else BEFORE_THE_ROOT
+        attached = sorted(
+            self.store.attached(self.end, earliest, last, ["file_activity"]), key=lambda pair: pair[0]
+        )
+        ordered: Iterable[tuple[int, Entry]] = merge(on_path, attached, key=lambda pair: pair[0])
+        return ledger.add(entry for _, entry in ordered)
+
+    @classmethod
+    def read(
+        cls, store: Store, conversation: ConversationRecord, settings: Settings, leaf_id: str | None = None
+    ) -> "ConversationPath":
+        """The path to `leaf_id`, by default to the conversation's leaf. Raises UnknownEntryError."""
+        end = store.end(conversation.id, LEAF if leaf_id is None else leaf_id)
+        compaction = store.compaction(end) if end is not None else None
+        return cls(store, conversation, end, compaction, settings)
+
+    def to(self, leaf_id: str | None = None) -> "ConversationPath":
+        """The path to another leaf, by default to the conversation's leaf as it is now."""
+        return ConversationPath.read(self.store, self.conversation, self.settings, leaf_id)
+
+    def retry_at_leaf(self, write: Callable[["ConversationPath"], Written]) -> Written:
+        """The result of `write`, which appends at the end of the path that it is given.
+
+        Where the leaf has moved before anything was stored, `write` is called again with the path to the new
+        leaf. Raises StaleLeafError when that happens too often.
+        """
+        path = self
+        for _ in range(_STALE_LEAF_RETRIES):
+            try:
+                return write(path)
+            except StaleLeafError:
+                path = self.to()
+        return write(path)
+
+    @property
+    def leaf_id(self) -> str | None:
+        """The last entry of the path; None where it is empty."""
+        return self.end.id if self.end is not None else None
+
+    def depth_of(self, entry_id: str) -> int | None:
+        """The depth of an entry on the path, None for one that is not on it."""
+        return self.store.ancestor_depth(self.end, entry_id) if self.end is not None else None
+
+    def contains(self, entry_id: str) -> bool:
+        """Whether the entry is on the path."""
+        return self.depth_of(entry_id) is not None
+
+    def has_reply_since(self, entry_id: str) -> bool:
+        """Whether a model has replied after the entry without failing; false for an entry not on the path."""
+        depth = self.depth_of(entry_id)
+        if depth is None or self.end is None:
+            return False
+        return any(
+            (reply := reply_of(entry)) is not None and not reply.failed
+            for piece in self.pieces(depth + 1, self.end.depth)
+            for entry in piece
+        )
+
+    @property
+    def root(self) -> str | None:
+        """The folder that paths are relative to: where an imported session ran, else the workspace."""
+        source: Mapping[str, object] = self.conversation.source or {}
+        cwd = source.get("cwd")
+        return cwd if isinstance(cwd, str) else path_of_uri(self.conversation.workspace_uri)
+
+    @property
+    def aliases(self) -> list[str]:
+        """Other names of that folder: the workspace's, and what a link in it leads to."""
+        folder = path_of_uri(self.conversation.workspace_uri)
+        return [] if folder is None else [folder, os.path.realpath(folder)]

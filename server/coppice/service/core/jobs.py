@@ -1,0 +1,324 @@
+"""Long work that a person can watch and stop: one job a conversation at a time."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar, cast
+
+from coppice.errors import ConversationBusyError
+from coppice.protocol.base import WireModel
+
+Result = TypeVar("Result")
+
+
+class Progress(Protocol):
+    """How far a long job is, as one client sees it. Never raises and never waits.
+
+    `begin` comes first and once, `end` last and once. Percentages run from 0 to 100 and never fall.
+    `partial` is a piece of the result, for methods that have such pieces. `nested` is the progress of a step
+    that the client shows as one of its own.
+    """
+
+    def begin(self, title: str) -> None:
+        """Begin, once, with a title for a person."""
+
+    def report(self, stage: str, percentage: int) -> None:
+        """Report the stage and how far the job is."""
+
+    def end(self, message: str) -> None:
+        """End, once, with the outcome."""
+
+    def partial(self, value: WireModel) -> None:
+        """Send a piece of the result."""
+
+    def nested(self) -> "Progress":
+        """A progress for a step that is shown by itself."""
+
+
+class NoProgress:
+    """Shows nothing."""
+
+    def begin(self, title: str) -> None:
+        """Do nothing."""
+
+    def report(self, stage: str, percentage: int) -> None:
+        """Do nothing."""
+
+    def end(self, message: str) -> None:
+        """Do nothing."""
+
+    def partial(self, value: WireModel) -> None:
+        """Do nothing."""
+
+    def nested(self) -> Progress:
+        """Nothing either."""
+        return NoProgress()
+
+
+class LateProgress(NoProgress):
+    """Shown from the first report on: for work that seldom takes long enough to be shown."""
+
+    def __init__(self, shown: Progress) -> None:
+        self._shown = shown
+        self._title = ""
+        self._is_begun = False
+
+    def begin(self, title: str) -> None:
+        """Keep the title until the first report."""
+        self._title = title
+
+    def report(self, stage: str, percentage: int) -> None:
+        """Begin, where that has not happened, and report."""
+        if not self._is_begun:
+            self._is_begun = True
+            self._shown.begin(self._title)
+        self._shown.report(stage, percentage)
+
+    def end(self, message: str) -> None:
+        """End what was begun."""
+        if self._is_begun:
+            self._shown.end(message)
+
+
+@dataclass
+class JobProgress:
+    """One job's progress, shown to every client that waits for it; one that joins late is shown the last."""
+
+    title: str
+    watchers: list[Progress] = field(default_factory=list)
+    _last: tuple[str, int] | None = None
+
+    def join(self, watcher: Progress) -> None:
+        """Show the progress to one more client, from where it is."""
+        self.watchers.append(watcher)
+        watcher.begin(self.title)
+        if self._last is not None:
+            watcher.report(*self._last)
+
+    def report(self, stage: str, percentage: int) -> None:
+        """Report to every client; a percentage never falls."""
+        self._last = (stage, max(percentage, self._last[1] if self._last else 0))
+        for watcher in self.watchers:
+            watcher.report(*self._last)
+
+    def partial(self, value: WireModel) -> None:
+        """Send a piece of the result to every client."""
+        for watcher in self.watchers:
+            watcher.partial(value)
+
+    def end(self, message: str) -> None:
+        """End the progress of every client."""
+        for watcher in self.watchers:
+            watcher.end(message)
+        self.watchers.clear()
+
+    def nested(self) -> list[Progress]:
+        """A progress for a step of its own, for each client that waits."""
+        return [watcher.nested() for watcher in self.watchers]
+
+
+class StepProgress(JobProgress):
+    """A step of a job that goes on when the step has ended.
+
+    Its stages are the job's. A step with a title that is not the job's is shown by itself as well.
+    """
+
+    def __init__(self, job: JobProgress, title: str | None = None) -> None:
+        super().__init__(title or job.title)
+        self.job = job
+        if self.title != job.title:
+            for watcher in job.nested():
+                self.join(watcher)
+
+    def report(self, stage: str, percentage: int) -> None:
+        """Report to the step's own clients and to the job's."""
+        super().report(stage, percentage)
+        self.job.report(stage, percentage)
+
+    def partial(self, value: WireModel) -> None:
+        """Send a piece of the job's result."""
+        self.job.partial(value)
+
+    def nested(self) -> list[Progress]:
+        """A progress for a further step, for each client of the job."""
+        return self.job.nested()
+
+    def end(self, message: str) -> None:
+        """End the step; the job goes on."""
+        super().end(message)
+        self.job.report(message, 0)
+
+    def close(self) -> None:
+        """Ends what the step shows by itself, if it has not ended."""
+        super().end("Stopped")
+
+
+@dataclass
+class _Job:
+    """`free` is set when the conversation is the job's."""
+
+    kind: str
+    task: asyncio.Task[Any]
+    progress: JobProgress
+    free: asyncio.Event
+    waiting: int = 0
+
+
+class Jobs:
+    """The running jobs, by conversation, and at most one more for each that comes next."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, _Job] = {}
+        self._next: dict[str, _Job] = {}
+
+    async def run(
+        self,
+        conversation_id: str,
+        kind: str,
+        *,
+        title: str,
+        progress: Progress | JobProgress,
+        work: Callable[[JobProgress], Awaitable[Result]],
+        joinable: bool,
+        wait_for: Collection[str] = (),
+    ) -> Result:
+        """The result of `work`, or of the job of the same kind that is already running.
+
+        With the progress of the conversation's own job, the work is a step of that job. A job that runs and
+        is of a kind in `wait_for` is waited for; nothing else gets between the two.
+        Raises ConversationBusyError when a job runs that can be neither joined nor waited for. A caller that
+        is cancelled stops the job if nobody else waits for it.
+        """
+        if isinstance(progress, JobProgress):
+            step = StepProgress(progress, title)
+            try:
+                return await work(step)
+            finally:
+                step.close()
+        running = self._running.get(conversation_id)
+        if running is None:
+            job = self._running[conversation_id] = self._made(conversation_id, kind, title, work)
+            job.free.set()
+        elif joinable and running.kind == kind:
+            job = running
+        elif running.kind in wait_for and conversation_id not in self._next:
+            job = self._next[conversation_id] = self._made(conversation_id, kind, title, work)
+        else:
+            raise _busy(self._next.get(conversation_id, running).kind)
+        job.progress.join(progress)
+        return cast("Result", await self._outcome(job))
+
+    def refuse_if_busy(self, conversation_id: str) -> None:
+        """Raise ConversationBusyError while a job runs in the conversation."""
+        job = self._running.get(conversation_id)
+        if job is not None:
+            raise _busy(job.kind)
+
+    async def settled(self, conversation_id: str, kind: str) -> bool:
+        """Waits for the end of the conversation's job of this kind; whether one ran, and did not fail."""
+        job = self._running.get(conversation_id)
+        if job is None or job.kind != kind:
+            return False
+        await asyncio.wait([job.task])
+        return not job.task.cancelled() and job.task.exception() is None
+
+    def cancel(self, conversation_id: str) -> list[str]:
+        """Stops the conversation's job and the one that comes next; the kinds of what was stopped."""
+        return [job.kind for job in self._of(conversation_id) if job.task.cancel()]
+
+    async def stop(self, conversation_id: str) -> None:
+        """Cancels the conversation's jobs and waits until they have ended."""
+        tasks = [job.task for job in self._of(conversation_id)]
+        await _stopped(tasks)
+
+    async def stop_running(self, conversation_id: str, kind: str) -> None:
+        """Cancels the job that runs, where it is of this kind, and waits until it has ended."""
+        job = self._running.get(conversation_id)
+        if job is not None and job.kind == kind:
+            await _stopped([job.task])
+
+    async def close(self) -> None:
+        """Stops every job and waits until each has ended."""
+        await _stopped([job.task for jobs in (self._next, self._running) for job in jobs.values()])
+
+    def _of(self, conversation_id: str) -> list[_Job]:
+        found = (jobs.get(conversation_id) for jobs in (self._running, self._next))
+        return [job for job in found if job is not None]
+
+    def _made(
+        self, conversation_id: str, kind: str, title: str, work: Callable[[JobProgress], Awaitable[Any]]
+    ) -> _Job:
+        progress, free = JobProgress(title), asyncio.Event()
+        task = asyncio.create_task(self._work(conversation_id, work, progress, free))
+        task.add_done_callback(lambda _: self._ended(conversation_id, progress))
+        return _Job(kind, task, progress, free)
+
+    async def _work(
+        self,
+        conversation_id: str,
+        work: Callable[[JobProgress], Awaitable[Any]],
+        progress: JobProgress,
+        free: asyncio.Event,
+    ) -> Any:
+        try:
+            await free.wait()
+            return await work(progress)
+        finally:
+            self._ended(conversation_id, progress)
+
+    def _ended(self, conversation_id: str, progress: JobProgress) -> None:
+        """Also for a job that was cancelled before it began, of which its own code knows nothing."""
+        for jobs in (self._next, self._running):
+            job = jobs.get(conversation_id)
+            if job is not None and job.progress is progress:
+                del jobs[conversation_id]
+        if conversation_id in self._next and conversation_id not in self._running:
+            job = self._running[conversation_id] = self._next.pop(conversation_id)
+            job.free.set()
+        progress.end("Stopped")
+
+    async def _outcome(self, job: _Job) -> Any:
+        """A job that was cancelled when it had written already is answered for with what it did."""
+        job.waiting += 1
+        try:
+            return await asyncio.shield(job.task)
+        except asyncio.CancelledError:
+            if job.waiting == 1 and not job.task.done():
+                job.task.cancel()
+                with contextlib.suppress(asyncio.CancelledError, Exception):
+                    return await job.task
+            raise
+        finally:
+            job.waiting -= 1
+
+
+def _busy(kind: str) -> ConversationBusyError:
+    return ConversationBusyError(
+        f"This conversation is busy ({kind}). Wait until it is done, or cancel it.", job=kind
+    )
+
+
+async def _stopped(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def uninterrupted(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of a write that, once begun, ends; a cancel that comes meanwhile is too late."""
+    task = asyncio.create_task(work)
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise
+    return task.result()
+
+
+def stop_if_cancelled() -> None:
+    """Raises CancelledError where a cancel came too late for a write, but not for what comes after it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

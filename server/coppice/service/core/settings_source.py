@@ -1,0 +1,107 @@
+"""The settings in force for a workspace, from every layer."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coppice.compaction.prompts import Prompts
+from coppice.compaction.sizes import smallest_reserve
+from coppice.files.paths import path_of_uri
+from coppice.settings import ModelSettings, Settings
+from coppice.settings.files import (
+    USER_FILE,
+    WORKSPACE_FILE,
+    config_directory,
+    read_user_file,
+    read_workspace_file,
+)
+from coppice.settings.layers import (
+    Layer,
+    editor_layer,
+    environment_layer,
+    request_layer,
+    resolve,
+    user_layer,
+    workspace_layer,
+)
+
+_Content = tuple[dict[str, Any], list[str]]
+_Stamp = tuple[int, ...]
+
+
+@dataclass
+class SettingsSource:
+    """Reads a settings file again whenever it has changed, so that an edit takes effect at once."""
+
+    editor: Mapping[str, Any] = field(default_factory=dict)
+    client_layer: Callable[[Mapping[str, Any]], Layer] = editor_layer
+    user_file: Path = field(default_factory=lambda: config_directory() / USER_FILE)
+    _windows: dict[Hashable, int] = field(default_factory=dict)
+    _read: dict[Path, tuple[_Stamp | None, _Content]] = field(default_factory=dict)
+
+    def report_window(self, model: ModelSettings, tokens: int) -> None:
+        """Records the window that a model's server reports; it counts where the settings set none."""
+        self._windows[_endpoint(model)] = tokens
+
+    def of(self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None) -> Settings:
+        """The settings for a workspace, or those outside of any. A value that is not accepted is ignored."""
+        return self.explained(workspace_uri, request)[0]
+
+    def explained(
+        self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None
+    ) -> tuple[Settings, list[str]]:
+        """The settings, and a sentence for each value that was ignored."""
+        user, problems = self._content(self.user_file, self.user_file, read_user_file)
+        layers: list[Layer] = [user_layer(user), environment_layer()]
+        path = path_of_uri(workspace_uri) if workspace_uri else None
+        if path is not None:
+            folder = Path(path)
+            checkout, more = self._content(folder / WORKSPACE_FILE, folder, read_workspace_file)
+            problems = [*problems, *more]
+            layers.append(workspace_layer(checkout))
+        layers += [self.client_layer(self.editor), request_layer(request or {})]
+        settings, ignored = resolve(*layers)
+        _, unknown_prompts = Prompts.from_settings(settings.prompts)
+        settings = self._with_window(settings)
+        return settings, [*problems, *ignored, *unknown_prompts, *_small_reserve(settings)]
+
+    def _content(self, file: Path, place: Path, read: Callable[[Path], _Content]) -> _Content:
+        stamp = _stamp(file)
+        known = self._read.get(file)
+        if known is None or known[0] != stamp:
+            known = self._read[file] = (stamp, read(place))
+        return known[1]
+
+    def _with_window(self, settings: Settings) -> Settings:
+        model = settings.model
+        reported = self._windows.get(_endpoint(model))
+        if reported is None or "context_window" in model.model_fields_set:
+            return settings
+        # The window is not marked as set: the server is to be asked for it again.
+        known = ModelSettings.model_construct(
+            model.model_fields_set, **{**dict(model), "context_window": reported}
+        )
+        return settings.model_copy(update={"model": known})
+
+
+def _small_reserve(settings: Settings) -> Iterator[str]:
+    smallest = smallest_reserve(settings.model.context_window)
+    if settings.compaction.reserve_tokens < smallest:
+        yield (
+            f"compaction.reserveTokens: no answer fits in {settings.compaction.reserve_tokens:,} tokens;"
+            f" {smallest:,} are kept free."
+        )
+
+
+def _endpoint(model: ModelSettings) -> Hashable:
+    return model.provider, model.base_url, model.name
+
+
+def _stamp(file: Path) -> _Stamp | None:
+    """What changes with the file's content; None where there is none."""
+    try:
+        found, link = file.stat(), file.lstat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode, link.st_mode, found.st_ctime_ns

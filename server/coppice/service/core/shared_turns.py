@@ -1,0 +1,174 @@
+"""Turns as the servers on one store see them: each conversation has at most one, whichever server runs it."""
+
+import asyncio
+import contextlib
+import os
+import platform
+import time
+from typing import Final, Literal
+
+from coppice.errors import ConversationBusyError, CoppiceError, UnknownConversationError
+from coppice.protocol.events import TurnChanged
+from coppice.protocol.notifications import TURN_CHANGED
+from coppice.service.core.context import Context
+from coppice.service.core.workers import run_read
+from coppice.store.records import StoredTurn
+from coppice.store.turns import RunningTurns
+
+KEEP_SECONDS: Final = 10.0
+"""How often a server renews the mark of its turn in the store. Guess: a write that nobody notices."""
+
+LOST_SECONDS: Final = 60
+"""A turn whose mark is older is over: its server, or its machine, is gone. Guess."""
+
+BUSY: Final = "A turn of this conversation runs in another window or program. Wait until it ends, or stop it."
+
+
+class SharedTurns:
+    """The turns of this server, kept in the store, and those of others, as far as the client was notified."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._holder = f"{context.stores.server_id} {os.getpid()} {platform.node()}"
+        self._held: dict[str, asyncio.Task[None]] = {}
+        self._elsewhere: set[str] = set()
+
+    async def begin(self, conversation_id: str) -> None:
+        """Raises ConversationBusyError while another server runs a turn. The same turn may begin twice."""
+
+        def take() -> bool:
+            turns = self._stored(conversation_id)
+            found = turns.of(conversation_id)
+            if found is not None and self._is_elsewhere(found):
+                return False
+            return turns.begin(conversation_id, self._holder, int(time.time()), instead_of=found)
+
+        if conversation_id in self._held:
+            return
+        if not await self._context.commit(conversation_id, take):
+            raise _busy()
+        self._held[conversation_id] = asyncio.create_task(self._keep(conversation_id))
+        self._notify(conversation_id, "here")
+
+    async def end(self, conversation_id: str) -> None:
+        """Does nothing where none of this server's runs. What cannot be ended in the store is lost there."""
+        keeping = self._held.pop(conversation_id, None)
+        if keeping is None:
+            return
+        keeping.cancel()
+
+        def leave() -> bool:
+            return self._stored(conversation_id).end(conversation_id, self._holder)
+
+        with contextlib.suppress(CoppiceError):
+            await self._context.commit(conversation_id, leave)
+        self._notify(conversation_id, None)
+
+    async def where(self, conversation_id: str) -> Literal["here", "elsewhere"] | None:
+        """Where a turn runs. One that runs elsewhere is watched from now on."""
+        if conversation_id in self._held:
+            return "here"
+        if await run_read(self._runs_elsewhere, conversation_id):
+            self._elsewhere.add(conversation_id)
+            return "elsewhere"
+        return None
+
+    async def refuse_elsewhere(self, conversation_id: str) -> None:
+        """Raises ConversationBusyError while another server runs a turn."""
+        if await self.where(conversation_id) == "elsewhere":
+            raise _busy()
+
+    async def stop_elsewhere(self, conversation_id: str) -> bool:
+        """Asks the server that runs a turn to stop it; false when no other one runs any."""
+
+        def ask() -> bool:
+            turns = self._stored(conversation_id)
+            found = turns.of(conversation_id)
+            return (
+                found is not None and self._is_elsewhere(found) and turns.ask_to_stop(conversation_id, found)
+            )
+
+        return conversation_id not in self._held and await self._context.commit(conversation_id, ask)
+
+    async def noticed(self, conversation_id: str) -> None:
+        """Another server began or ended a turn, or asks for this server's to be stopped."""
+        if conversation_id not in self._held:
+            await self._look(conversation_id)
+        elif await run_read(self._is_to_stop, conversation_id):
+            self._context.jobs.cancel(conversation_id)
+
+    async def follow(self) -> None:
+        """Looks whether the turns that run elsewhere still do: a server that was killed records no end."""
+        for conversation_id in tuple(self._elsewhere):
+            await self._look(conversation_id)
+
+    async def close(self) -> None:
+        """Ends what this server holds."""
+        for conversation_id in tuple(self._held):
+            await self.end(conversation_id)
+
+    async def _look(self, conversation_id: str) -> None:
+        was = conversation_id in self._elsewhere
+        try:
+            runs = await run_read(self._runs_elsewhere, conversation_id)
+        except UnknownConversationError:
+            runs = False
+        if runs == was or conversation_id in self._held:
+            return
+        if runs:
+            self._elsewhere.add(conversation_id)
+        else:
+            self._elsewhere.discard(conversation_id)
+        self._notify(conversation_id, "elsewhere" if runs else None)
+
+    def _stored(self, conversation_id: str) -> RunningTurns:
+        return self._context.stores.of_conversation(conversation_id).turns
+
+    def _runs_elsewhere(self, conversation_id: str) -> bool:
+        found = self._stored(conversation_id).of(conversation_id)
+        return found is not None and self._is_elsewhere(found)
+
+    def _is_to_stop(self, conversation_id: str) -> bool:
+        found = self._stored(conversation_id).of(conversation_id)
+        return found is not None and found.holder == self._holder and found.stop
+
+    def _is_elsewhere(self, turn: StoredTurn) -> bool:
+        return turn.holder != self._holder and not _is_lost(turn)
+
+    async def _keep(self, conversation_id: str) -> None:
+        def keep() -> None:
+            self._stored(conversation_id).keep(conversation_id, self._holder, int(time.time()))
+
+        while True:
+            await asyncio.sleep(KEEP_SECONDS)
+            with contextlib.suppress(CoppiceError):
+                await self._context.commit(conversation_id, keep)
+
+    def _notify(self, conversation_id: str, turn: Literal["here", "elsewhere"] | None) -> None:
+        if turn != "elsewhere":
+            self._elsewhere.discard(conversation_id)
+        self._context.emit(TURN_CHANGED, TurnChanged(conversation_id=conversation_id, turn=turn))
+
+
+def _busy() -> ConversationBusyError:
+    return ConversationBusyError(BUSY, job="turn", elsewhere=True)
+
+
+def _is_lost(turn: StoredTurn) -> bool:
+    """Whether the server of a turn is gone: it has ended on this machine, or was not seen for long."""
+    _, _, place = turn.holder.partition(" ")
+    pid, _, machine = place.partition(" ")
+    is_here = os.name == "posix" and machine == platform.node() and pid.isdecimal()
+    if is_here and not _is_alive(int(pid)):
+        return True
+    return time.time() - turn.seen > LOST_SECONDS
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True

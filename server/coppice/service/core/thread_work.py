@@ -1,0 +1,85 @@
+"""Long work in a thread that reports its progress and stops soon after a cancel."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from coppice.service.core.jobs import NoProgress, Progress
+from coppice.service.core.workers import LONG_JOBS
+
+Result = TypeVar("Result")
+
+STOP_SECONDS: Final = 0.8
+"""How long a cancelled request waits for its thread: it is answered within a second."""
+
+
+class StoppedError(Exception):
+    """Raised in the thread at the first check after a cancel. It never reaches a caller."""
+
+
+class ThreadWork:
+    """What work in a thread knows of its request. Its methods may be called in any thread."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._finishing = False
+
+    def check(self) -> None:
+        """Raise StoppedError when the request was cancelled. Cheap enough for every line of a file."""
+        if self._stopped:
+            raise StoppedError
+
+    def report(self, stage: str, percentage: int) -> None:
+        """Report progress, and check."""
+        self.check()
+        self._loop.call_soon_threadsafe(self._progress.report, stage, percentage)
+
+    def finish(self) -> None:
+        """Check, and have every cancel from now on come too late. To be called before a commit."""
+        with self._lock:
+            self.check()
+            self._finishing = True
+
+    def stop(self) -> bool:
+        """Have the next check raise; False when it is too late."""
+        with self._lock:
+            self._stopped = not self._finishing
+            return self._stopped
+
+
+async def run_in_thread(
+    work: Callable[[ThreadWork], Result], progress: Progress | None = None, *, title: str
+) -> Result:
+    """The result of `work`, run in a thread.
+
+    When the caller is cancelled, the work stops at its next check, and work that has finished gives its
+    result all the same. A thread that does not come to a check in time is left to itself; it changes nothing
+    any more, since it checks before it commits.
+    """
+    progress = progress or NoProgress()
+    progress.begin(title)
+    thread = ThreadWork(progress)
+    running = asyncio.get_running_loop().run_in_executor(LONG_JOBS, work, thread)
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running], timeout=STOP_SECONDS if thread.stop() else None)
+        if not running.done():
+            running.add_done_callback(_ignored)
+        elif not running.cancelled() and running.exception() is None:
+            return running.result()
+        progress.end("Stopped")
+        raise
+    except BaseException:
+        progress.end("Failed")
+        raise
+
+
+def _ignored(running: "asyncio.Future[Result]") -> None:
+    """Take note of how abandoned work ended, so that asyncio does not report it."""
+    if not running.cancelled():
+        running.exception()

@@ -1,0 +1,64 @@
+"""Threads for work that blocks. Reads, writes and long jobs have their own, so that none waits for another.
+
+A process has one set of them, as it has one event loop.
+"""
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final, ParamSpec, TypeVar
+
+READ_THREADS: Final = 8
+"""Guess: a read takes milliseconds, and the interpreter runs one thread at a time."""
+WRITE_THREADS: Final = 4
+"""For each store; guess. SQLite writes one after the other, PostgreSQL may wait for one conversation."""
+LONG_THREADS: Final = 16
+"""Guess: more than anybody starts at once, so that a compaction does not queue for an import."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_READERS: Final = ThreadPoolExecutor(READ_THREADS, "coppice-read")
+LONG_JOBS: Final = ThreadPoolExecutor(LONG_THREADS, "coppice-long")
+_WRITERS: Final[dict[str, ThreadPoolExecutor]] = {}
+_WRITERS_LOCK: Final = threading.Lock()
+
+
+async def run_read(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Runs what reads a store or a file for a moment. It must not write and not wait for a lock.
+
+    A cancel ends the waiting at once; work that has begun goes on unseen.
+    """
+    return await _started(_READERS, partial(work, *args, **kwargs))
+
+
+async def run_write(store: str, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Runs what writes to the store at the URL `store`; only writes to the same store wait for it."""
+    # Threads that were found and are released before they have the work would refuse it.
+    with _WRITERS_LOCK:
+        writers = _WRITERS.get(store)
+        if writers is None:
+            writers = _WRITERS[store] = ThreadPoolExecutor(WRITE_THREADS, "coppice-write")
+        written = _started(writers, partial(work, *args, **kwargs))
+    return await written
+
+
+async def run_long(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Runs what may take seconds: an import, a search that indexes first, the preparation of a summary."""
+    return await _started(LONG_JOBS, partial(work, *args, **kwargs))
+
+
+def release_writers(store: str) -> None:
+    """Lets the threads of a store that was closed end, when they have done the work that they were given."""
+    with _WRITERS_LOCK:
+        writers = _WRITERS.pop(store, None)
+    if writers is not None:
+        writers.shutdown(wait=False)
+
+
+def _started(threads: ThreadPoolExecutor, work: Callable[[], T]) -> asyncio.Future[T]:
+    context = contextvars.copy_context()
+    return asyncio.get_running_loop().run_in_executor(threads, context.run, work)

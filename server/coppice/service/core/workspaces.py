@@ -1,0 +1,69 @@
+"""The workspaces that have conversations stored, also those that no client has open."""
+
+from typing import Final
+
+from coppice.errors import CoppiceError
+from coppice.service.core.conversation_index import ConversationIndex
+from coppice.settings import Settings, data_directory
+from coppice.store.engines import name_of
+from coppice.store.location import databases_in
+from coppice.store.records import ConversationRecord
+from coppice.store.store import Store
+
+_SERVER_ID: Final = "overview"
+
+
+def databases(settings: Settings) -> list[str]:
+    """The URLs of the stores that exist: the configured one, or each workspace's file."""
+    if settings.storage.url is not None:
+        return [settings.storage.url]
+    return databases_in(data_directory(settings))
+
+
+def newest_conversations(settings: Settings, limit: int) -> tuple[list[ConversationRecord], list[str]]:
+    """The conversations of every workspace, newest first, and a sentence for each store that failed."""
+    found: list[ConversationRecord] = []
+    problems: list[str] = []
+    for url in databases(settings):
+        try:
+            store = Store.open(url, server_id=_SERVER_ID)
+            try:
+                records, _ = store.conversations(limit=limit)
+            finally:
+                store.close()
+        except CoppiceError as error:
+            problems.append(f"{name_of(url)}: {error}")
+            continue
+        found += records
+    found.sort(key=lambda each: (each.modified_at, each.id), reverse=True)
+    return found[:limit], problems
+
+
+def workspace_of(settings: Settings, conversation_id: str) -> str | None:
+    """The URI of the workspace that `conversation_id` belongs to, or None where none is found."""
+    urls = databases(settings)
+    if settings.storage.url is None:
+        found, _ = ConversationIndex().find(conversation_id, urls)
+        urls = [] if found is None else [found]
+    for url in urls:
+        try:
+            store = Store.open(url, server_id=_SERVER_ID)
+            try:
+                return store.conversation(conversation_id).workspace_uri
+            finally:
+                store.close()
+        except CoppiceError:
+            continue
+    return None
+
+
+def damages(url: str) -> list[str]:
+    """What is wrong with the store at `url`: that it does not open, or what its own check finds."""
+    try:
+        store = Store.open(url, server_id=_SERVER_ID)
+        try:
+            return store.damages()
+        finally:
+            store.close()
+    except CoppiceError as error:
+        return [str(error)]

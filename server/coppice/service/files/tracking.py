@@ -1,0 +1,199 @@
+"""File tracking: events of an editor and its watcher become `file_activity` of the active conversation.
+
+The active conversation of a workspace folder is the one that this client last opened, appended to, prompted
+or navigated. Without one, nothing is recorded.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from coppice.errors import CoppiceError, UnknownConversationError
+from coppice.files.changes import Changes, chosen, unrecorded
+from coppice.files.paths import path_of_uri
+from coppice.protocol.file_events import FileEvent
+from coppice.service.core.context import Context, now
+from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.workers import run_read
+from coppice.service.files.file_events import Active, Sorter, opened_last, without_folders
+from coppice.service.files.git_updates import split_updates
+from coppice.store.records import LEAF, ConversationRecord, NewRecord, PathEnd
+from coppice.store.store import Store
+from coppice.tokens.size import Size
+from coppice.tree.entries import FileActivityEntry, FileChange, GitUpdate
+from coppice.tree.ids import new_entry_id
+
+QUIET_SECONDS: Final = 0.5
+"""Events are recorded when none has come for this long. See ADR 0012."""
+
+LATEST_SECONDS: Final = 3.0
+"""The longest time between an event and its recording while others keep coming. See ADR 0012."""
+
+MOST_CHANGES: Final = 1_000
+"""The most changes that one entry holds; a checkout of a branch may touch more files. See ADR 0012."""
+
+_log = logging.getLogger(__name__)
+
+
+class Tracking:
+    """Receives events on the event loop without blocking it; a worker thread merges and stores them."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._active: Active = {}
+        self._events: list[tuple[Active, FileEvent]] = []
+        self._changes: dict[str, Changes] = {}
+        self._sorter = Sorter(context.settings)
+        self._recording = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._has_events = asyncio.Event()
+        self._last = 0.0
+
+    def feed(self, events: Iterable[FileEvent]) -> None:
+        """Adds events, in their order. They concern the conversations that are active at this moment."""
+        if self._active:
+            active = self._active
+            self._events += [(active, event) for event in events]
+            self._last = asyncio.get_running_loop().time()
+            self._has_events.set()
+
+    async def open(self, conversation_id: str) -> None:
+        """Makes the conversation the active one of its workspace. An unknown id is ignored."""
+        if opened_last(self._active) == conversation_id:
+            return
+        with contextlib.suppress(CoppiceError):
+            workspace = await run_read(self._workspace_of, conversation_id)
+            others = {uri: known for uri, known in self._active.items() if uri != workspace}
+            self._active = {**others, workspace: conversation_id}
+
+    def close_folders(self, uris: Iterable[str]) -> None:
+        """Ends the activity of the conversations of these folders."""
+        closed = set(uris)
+        self._active = {uri: known for uri, known in self._active.items() if uri not in closed}
+
+    async def record(self) -> None:
+        """Stores the events so far; they are durable when it returns. Cancelling the caller does not stop it.
+
+        Changes that cannot be stored are kept for the next call.
+        """
+        if self._tasks or self._events or any(changes.is_pending for changes in self._changes.values()):
+            task = asyncio.create_task(self._record())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            await asyncio.shield(task)
+
+    async def settle(self) -> None:
+        """Records the remaining events, and waits for recordings that are in progress."""
+        await self.record()
+        await asyncio.gather(*self._tasks)
+
+    async def keep_recording(self) -> None:
+        """Records after `QUIET_SECONDS` without events, or after `LATEST_SECONDS`. Never returns."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._has_events.wait()
+            wait, latest = QUIET_SECONDS, loop.time() + LATEST_SECONDS
+            while wait > 0:
+                await asyncio.sleep(wait)
+                wait = min(self._last + QUIET_SECONDS, latest) - loop.time()
+            self._has_events.clear()
+            await self.record()
+
+    async def _record(self) -> None:
+        async with self._recording:
+            events, self._events = self._events, []
+            if events:
+                await run_read(self._fold, events)
+            for conversation_id, changes in list(self._changes.items()):
+                if changes.is_pending:
+                    await self._store(conversation_id, changes)
+
+    def _fold(self, events: list[tuple[Active, FileEvent]]) -> None:
+        for conversation_id, event in self._sorter.sort(self._context.stores.folders, events):
+            self._changes.setdefault(conversation_id, Changes()).note(event)
+
+    async def _store(self, conversation_id: str, changes: Changes) -> None:
+        try:
+            stored, leaf_id = await self._context.commit(
+                conversation_id, lambda: self._append(conversation_id, changes)
+            )
+        except UnknownConversationError:
+            self._forget(conversation_id)
+        except CoppiceError as error:
+            _log.warning("File changes could not be recorded yet: %s", error)
+        else:
+            if stored:
+                self._context.announce(conversation_id, leaf_id, "entries")
+            if conversation_id not in self._active.values():
+                del self._changes[conversation_id]
+
+    def _append(self, conversation_id: str, changes: Changes) -> tuple[bool, str | None]:
+        """Whether there were changes to store, and the leaf that they are attached to."""
+        store, record = self._context.find(conversation_id)
+        end = store.end(conversation_id)
+        changes.start_after(end.id if end is not None else None)
+        root = path_of_uri(record.workspace_uri)
+        recorded = _recorded(store, record, end)
+        entries = []
+        omitted = changes.omitted
+        # What git replaced comes first: the files that nobody followed were part of that, if there was any.
+        for update, changed in sorted(
+            split_updates(changes.net(), root, lambda: self._written_files(store, record)),
+            key=lambda part: part[0] is None,
+        ):
+            news = unrecorded(changed, recorded.get(update, []))
+            if len(news) > MOST_CHANGES:
+                news, left_out = chosen(news, MOST_CHANGES, self._known_files(store, record))
+                omitted += left_out
+            if news := without_folders(news, root):
+                entries.append(_entry(news, omitted, update))
+                omitted = 0
+        if entries:
+            store.append(
+                conversation_id,
+                [NewRecord(entry, Size()) for entry in entries],
+                parent_id=LEAF,
+                modified_at=entries[-1].timestamp,
+            )
+        changes.mark_recorded()
+        return bool(entries), end.id if end is not None else None
+
+    def _known_files(self, store: Store, record: ConversationRecord) -> Collection[str]:
+        settings = self._context.settings.of(record.workspace_uri)
+        return ConversationPath.read(store, record, settings).ledger().histories
+
+    def _written_files(self, store: Store, record: ConversationRecord) -> Collection[str]:
+        settings = self._context.settings.of(record.workspace_uri)
+        histories = ConversationPath.read(store, record, settings).ledger().histories.values()
+        return {history.path for history in histories if history.writes}
+
+    def _workspace_of(self, conversation_id: str) -> str:
+        return self._context.find(conversation_id)[1].workspace_uri
+
+    def _forget(self, conversation_id: str) -> None:
+        self._changes.pop(conversation_id, None)
+        self._active = {uri: known for uri, known in self._active.items() if known != conversation_id}
+
+
+def _recorded(
+    store: Store, record: ConversationRecord, end: PathEnd | None
+) -> dict[GitUpdate | None, list[FileChange]]:
+    """The changes that are already recorded after the newest message, by the update that made them."""
+    kinds = ["file_activity"]
+    if end is None:
+        recorded = store.root_metadata(record.id, kinds)
+    else:
+        recorded = [entry for _, entry in store.attached(end, end.depth, end.depth, kinds)]
+    found: dict[GitUpdate | None, list[FileChange]] = {}
+    for entry in recorded:
+        if isinstance(entry, FileActivityEntry):
+            found.setdefault(entry.git_update, []).extend(entry.changes)
+    return found
+
+
+def _entry(changes: list[FileChange], omitted: int, update: GitUpdate | None) -> FileActivityEntry:
+    entry = FileActivityEntry(id=new_entry_id(), parent_id=None, timestamp=now(), changes=changes)
+    known = {"omitted": omitted or None, "git_update": update}
+    return entry.model_copy(update={name: value for name, value in known.items() if value is not None})

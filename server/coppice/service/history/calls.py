@@ -1,0 +1,75 @@
+"""The tool calls behind results that were found: without them an output is hard to place."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from coppice.files.tools import touches_of
+from coppice.store.recalling import RecallRow
+from coppice.store.store import Store
+from coppice.tree.messages import ToolCall
+
+_MAX_STEPS: Final = 8
+"""Entries between a result and its call: other results of the same reply. A guess."""
+_MAX_CHARS: Final = 200  # characters of a call's line (guess)
+_COMMAND_NAMES: Final = ("command", "cmd", "script")
+
+
+@dataclass(frozen=True, slots=True)
+class CallOf:
+    """The start of a call's arguments on one line: its command, or all of them. `path` is the first file."""
+
+    arguments: str
+    path: str | None
+
+
+def calls_of_results(store: Store, rows: Sequence[RecallRow]) -> dict[int, CallOf]:
+    """The calls of those `rows` that are tool results, by the key of the row."""
+    wanted = {row.key: row for row in rows if _call_id(row) is not None}
+    above = {key: row.parent_key for key, row in wanted.items()}
+    found: dict[int, CallOf] = {}
+    for _ in range(_MAX_STEPS):
+        keys = sorted({parent for parent in above.values() if parent is not None})
+        if not keys:
+            break
+        parents = {row.key: row for row in store.recall_rows(keys)}
+        following: dict[int, int | None] = {}
+        for key, parent_key in above.items():
+            parent = parents.get(parent_key) if parent_key is not None else None
+            call = None if parent is None else _call_in(parent, _call_id(wanted[key]))
+            if call is not None:
+                found[key] = call
+            elif parent is not None and _call_id(parent) is not None:
+                following[key] = parent.parent_key
+        above = following
+    return found
+
+
+def _call_id(row: RecallRow) -> str | None:
+    """The id of the call that this row is the result of."""
+    call_id: str | None = row.message.get("toolCallId")
+    return call_id
+
+
+def _call_in(row: RecallRow, call_id: str | None) -> CallOf | None:
+    for block in _calls(row.message):
+        if block.get("id") == call_id:
+            arguments = block.get("arguments") or {}
+            call = ToolCall(id=block["id"], name=block["name"], arguments=arguments)
+            touches = touches_of(call, {})
+            return CallOf(_shown(arguments), touches[0].path if touches else None)
+    return None
+
+
+def _calls(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    content = message.get("content")
+    if message.get("role") == "assistant" and isinstance(content, list):
+        yield from (block for block in content if block.get("type") == "toolCall")
+
+
+def _shown(arguments: dict[str, Any]) -> str:
+    command = next((arguments[name] for name in _COMMAND_NAMES if isinstance(arguments.get(name), str)), None)
+    text = command if command is not None else json.dumps(arguments, ensure_ascii=False)
+    line = " ".join(text[: 4 * _MAX_CHARS].split())
+    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1]}…"

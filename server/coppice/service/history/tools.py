@@ -1,0 +1,171 @@
+"""The tools with which a model looks up what a summary replaced.
+
+The server runs them itself in its own turns; a client with its own loop gets their definitions from
+`coppice/historyTools` and has them run by `coppice/callHistoryTool`.
+"""
+
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from coppice.errors import UnknownEntryError
+from coppice.protocol.history import (
+    READ_TOOL,
+    SEARCH_TOOL,
+    CallHistoryToolParams,
+    CallHistoryToolResult,
+    HistoryToolsParams,
+    HistoryToolsResult,
+    RecallItem,
+    RecallParams,
+    RecallResult,
+)
+from coppice.protocol.tools import Tool
+from coppice.service.core.jobs import Progress
+from coppice.service.history.recall import Recall
+from coppice.tree.messages import TextContent
+
+MAX_RESULT_TOKENS: Final = 4000
+"""Tokens of one result, by estimate. The page that tests/benchmarks/recall_tools.py measures."""
+
+_MAX_IDS: Final = 20  # entries a call may read (guess)
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class SearchArguments(_Arguments):
+    """The arguments of `history_search`."""
+
+    query: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=4000,
+            description="A question in your own words, or file names, identifiers, commands, error text.",
+        ),
+    ]
+    cursor: Annotated[
+        str | None, Field(description="From the end of the page before, for more of the same search.")
+    ] = None
+
+
+class ReadArguments(_Arguments):
+    """The arguments of `history_read`."""
+
+    ids: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=200)]],
+        Field(
+            min_length=1,
+            max_length=_MAX_IDS,
+            description="Ids of entries: from a search, or the references [#id] of a summary.",
+        ),
+    ]
+    cursor: Annotated[str | None, Field(description="From the end of the page before, for the rest.")] = None
+
+
+Arguments = TypeVar("Arguments", bound=_Arguments)
+
+TOOLS: Final = (
+    Tool(
+        name=SEARCH_TOOL,
+        description="Searches the whole conversation, also what a summary has replaced, and gives the exact "
+        "text of what answers a question best: messages, commands, tool results, errors. Newer text comes "
+        "before older text that answers equally well.",
+        input_schema=SearchArguments.model_json_schema(),
+    ),
+    Tool(
+        name=READ_TOOL,
+        description="Gives the exact and whole text of entries of the conversation by their ids.",
+        input_schema=ReadArguments.model_json_schema(),
+    ),
+)
+
+
+HISTORY_NOTE: Final = (
+    f"What the summary leaves out is not lost: {SEARCH_TOOL} finds its exact text by a question or by names, "
+    f"and {READ_TOOL} gives whole entries by their ids, also those of references [#id]."
+)
+"""The sentence before a summary where the tools are offered."""
+
+
+class HistoryTools:
+    """Defines the tools and runs their calls."""
+
+    def __init__(self, recall: Recall) -> None:
+        self._recall = recall
+
+    async def definitions(self, params: HistoryToolsParams) -> HistoryToolsResult:
+        """What a client offers its model."""
+        del params
+        return HistoryToolsResult(tools=list(TOOLS))
+
+    async def call(
+        self, params: CallHistoryToolParams, progress: Progress | None = None
+    ) -> CallHistoryToolResult:
+        """The result of a call. A mistake of the model is described in the result.
+
+        Raises UnknownConversationError.
+        """
+        try:
+            wanted = _recall_params(params)
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()
+            )
+            return _failure(f"The arguments are not as the tool's schema wants them: {problems}.")
+        if wanted is None:
+            return _failure(f"There is no such tool. Tools that can be called: {SEARCH_TOOL}, {READ_TOOL}.")
+        try:
+            found = await self._recall.recall(wanted, progress, for_model=True)
+        except UnknownEntryError:
+            return _failure(
+                f"The conversation has no entry of one of these ids. Ids come from {SEARCH_TOOL}."
+            )
+        return CallHistoryToolResult(content=[TextContent(text=_shown(found, wanted))])
+
+
+def _recall_params(params: CallHistoryToolParams) -> RecallParams | None:
+    """What a call asks for; None for a tool that is not one of these. Raises ValidationError."""
+    common: dict[str, Any] = {
+        "conversation_id": params.conversation_id,
+        "scope": "conversation",
+        "max_tokens": MAX_RESULT_TOKENS,
+    }
+    if params.name == SEARCH_TOOL:
+        search = SearchArguments.model_validate(params.arguments)
+        return RecallParams(query=search.query, cursor=search.cursor, **common)
+    if params.name == READ_TOOL:
+        read = ReadArguments.model_validate(params.arguments)
+        return RecallParams(entry_ids=read.ids, cursor=read.cursor, **common)
+    return None
+
+
+def _shown(found: RecallResult, wanted: RecallParams) -> str:
+    """The items as a model reads them: a heading for each, then its text."""
+    if not found.items:
+        return "Nothing was found. Try other words: names of files, functions, commands, or error text."
+    parts = [f"{heading_of(item)}\n{item.text.rstrip()}" for item in found.items]
+    if found.next_cursor is not None:
+        tool = READ_TOOL if wanted.entry_ids is not None else SEARCH_TOOL
+        parts.append(
+            f'(There is more: call {tool} again with the same arguments and cursor "{found.next_cursor}".)'
+        )
+    return "\n\n".join(parts)
+
+
+def heading_of(item: RecallItem) -> str:
+    """The line above an item's text: id, time, kind, and what it is about."""
+    what = item.tool_name or item.role or item.type.replace("_", " ")
+    facts = [
+        f"[#{item.entry_id}] {item.timestamp} {what}",
+        item.call or item.path or "",
+        "part of the entry" if item.truncated else "",
+        "" if item.on_current_path else "on another branch",
+    ]
+    return " | ".join(fact for fact in facts if fact)
+
+
+def _failure(why: str) -> CallHistoryToolResult:
+    return CallHistoryToolResult(content=[TextContent(text=why)], is_error=True)

@@ -1,0 +1,134 @@
+"""The use case `coppice/truncateToolResults`: too long tool results are cut, on a branch of their own."""
+
+from dataclasses import dataclass
+
+from coppice.protocol.recovery import TruncateToolResultsParams, TruncateToolResultsResult
+from coppice.protocol.usage import UsageState
+from coppice.recovery.decision import left_out_sentence
+from coppice.recovery.truncation import Candidate, is_left_out, plan, result_limit, truncated_view
+from coppice.service.branches.replay import COPIED_METADATA, replayed
+from coppice.service.core.client_turns import Turns
+from coppice.service.core.context import Context, now
+from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.window.measuring import Measured, measure
+from coppice.service.window.usage import Counter, usage_state
+from coppice.tokens.measuring import size_of_message
+from coppice.tree.entries import Entry, MessageEntry
+from coppice.tree.messages import Message, ToolResultMessage
+from coppice.tree.view import ViewMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Truncation:
+    """`count` results were cut, `left_out` of them to nothing; `leaf_id` is the conversation's leaf now."""
+
+    count: int
+    leaf_id: str | None
+    left_out: int = 0
+
+
+class Truncating:
+    """The use case `coppice/truncateToolResults`."""
+
+    def __init__(self, context: Context, turns: Turns) -> None:
+        self._context = context
+        self._turns = turns
+
+    async def truncate(self, params: TruncateToolResultsParams) -> TruncateToolResultsResult:
+        """The original branch stays as it was. A pinned result is not cut."""
+        conversation_id = params.conversation_id
+        await self._turns.refuse_if_busy(conversation_id)
+        done = await self.cut(conversation_id, params.context_window)
+        return TruncateToolResultsResult(
+            truncated=done.count > 0,
+            truncated_count=done.count,
+            reason=left_out_sentence(done.left_out)
+            if done.count
+            else "No tool result is too long, and together they leave enough room.",
+            left_out_count=done.left_out,
+            leaf_id=done.leaf_id,
+        )
+
+    async def cut(
+        self, conversation_id: str, context_window: int | None = None, *, overhead_tokens: int | None = None
+    ) -> Truncation:
+        """Cuts the results that are too long for a window, by default the settings' model's.
+
+        `overhead_tokens` is what is known to be sent with the view.
+        """
+
+        def write() -> tuple[Truncation, UsageState | None]:
+            path = self._context.path(conversation_id)
+            window = context_window or path.settings.model.context_window
+            done = path.retry_at_leaf(lambda at: _truncate(at, window, overhead_tokens))
+            return done, usage_state(path.to(), window) if done.count else None
+
+        done, usage = await self._context.write(conversation_id, write)
+        if usage is not None:
+            self._context.announce(conversation_id, done.leaf_id, "entries", "leaf")
+            self._context.announce_usage(conversation_id, usage)
+        return done
+
+
+def fitted_view(path: ConversationPath, context_window: int) -> tuple[list[ViewMessage], int]:
+    """The view with its tool results cut as a truncation would cut them, and how many tokens that saves.
+
+    Nothing is stored. Reads the store.
+    """
+    view, counter = path.view(), Counter(path.settings)
+    if path.end is None:
+        return view, 0
+    measured = measure(path, context_window)
+
+    def size(message: Message) -> int:
+        return counter.tokens(size_of_message(message))
+
+    fitted = truncated_view(
+        view,
+        limit=result_limit(measured.view.window),
+        excess=measured.view.tokens - measured.view.target(measured.floor),
+        count_tokens=size,
+        pinned=frozenset(entry.id for _, entry in path.store.pins(path.end)),
+    )
+    changed = [
+        (a.message, b.message) for a, b in zip(view, fitted, strict=True) if a.message is not b.message
+    ]
+    return fitted, sum(size(whole) - size(short) for whole, short in changed)
+
+
+def _truncate(path: ConversationPath, context_window: int, overhead_tokens: int | None) -> Truncation:
+    if path.end is None:
+        return Truncation(0, None)
+    entries = path.entries()
+    changed = _plan(path, entries, measure(path, context_window, overhead_tokens=overhead_tokens))
+    if not changed:
+        return Truncation(0, path.end.id)
+    first = next(index for index, entry in enumerate(entries) if entry.id in changed)
+    above = path.first_depth + first - 1
+    already = len(path.store.attached(path.end, above, above, COPIED_METADATA))
+    done = path.store.append(
+        path.conversation.id,
+        replayed(path.store, path.end, above, changed)[already:],
+        parent_id=entries[first].parent_id,
+        expected_leaf_id=path.end.id,
+        modified_at=now(),
+    )
+    results = [message for message in changed.values() if isinstance(message, ToolResultMessage)]
+    left_out = sum(map(is_left_out, results))
+    return Truncation(len(changed), done.leaf_id, left_out)
+
+
+def _plan(path: ConversationPath, entries: list[Entry], measured: Measured) -> dict[str, Message]:
+    """The results that are cut, as they are then, by their entries' ids."""
+    assert path.end is not None  # noqa: S101 - the caller has looked
+    counter = Counter(path.settings)
+    pinned = {entry.id for _, entry in path.store.pins(path.end)}
+    messages = [(entry, entry.message) for entry in entries if isinstance(entry, MessageEntry)]
+    results = [(entry, message) for entry, message in messages if isinstance(message, ToolResultMessage)]
+    cuts = plan(
+        [Candidate(message, fixed=entry.id in pinned, entry_id=entry.id) for entry, message in results],
+        limit=result_limit(measured.view.window),
+        excess=measured.view.tokens - measured.view.target(measured.floor),
+        count_tokens=lambda message: counter.tokens(size_of_message(message)),
+    )
+    return {results[index][0].id: message for index, message in cuts.items()}

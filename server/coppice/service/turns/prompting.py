@@ -1,0 +1,103 @@
+"""The use case `coppice/prompt`: a turn that the server runs itself."""
+
+from typing import Final
+
+from coppice.errors import NoModelError
+from coppice.protocol.model import ModelParams, ModelResult
+from coppice.protocol.prompt import PromptParams, PromptResult
+from coppice.protocol.server_requests import INVOKE_TOOL
+from coppice.service.compaction.compacting import DRAFT_JOB
+from coppice.service.compaction.compacting import JOB as COMPACTION
+from coppice.service.conversations.trees import Trees
+from coppice.service.core.chat_models import ChatModels
+from coppice.service.core.client_turns import JOB, Turns
+from coppice.service.core.context import Context
+from coppice.service.core.jobs import JobProgress, Progress
+from coppice.service.core.workers import run_read
+from coppice.service.history.tools import HistoryTools
+from coppice.service.recovery.recovering import Recovering
+from coppice.service.recovery.thresholds import Thresholds
+from coppice.service.turns.tool_calls import Tools
+from coppice.service.turns.turn import Rooms, Turn
+from coppice.settings import Settings
+
+TITLE: Final = "Working"
+ENDINGS: Final = {
+    "stop": "Answered",
+    "length": "The reply was cut off at its limit",
+    "maxSteps": "Stopped after as many steps as were allowed",
+}
+"""How the progress of a turn ends, by its stop reason."""
+
+
+class Prompting:
+    """Turns that the server runs; the client runs the tools, where it answers `coppice/invokeTool`."""
+
+    def __init__(  # noqa: PLR0917 - the use cases that a turn is made of
+        self,
+        context: Context,
+        trees: Trees,
+        thresholds: Thresholds,
+        recovering: Recovering,
+        turns: Turns,
+        history_tools: HistoryTools,
+    ) -> None:
+        self._models = ChatModels(context.summarizers, context.settings)
+        self._rooms = Rooms(context, self._models, trees, thresholds, recovering)
+        self._turns = turns
+        self._history_tools = history_tools
+
+    async def prompt(self, params: PromptParams, progress: Progress) -> PromptResult:
+        """Waits for a compaction that runs. Raises NoModelError, ModelError and ContextOverflowError.
+
+        A conversation in which another turn runs, the server's, the client's or another server's, is busy.
+        """
+        conversation_id = params.conversation_id
+        settings = await run_read(self._settings, conversation_id)
+        self._models.of(settings)
+        self._turns.refuse_if_running(conversation_id)
+        client = self._rooms.context.client
+        ask = client.ask if INVOKE_TOOL in client.answers else None
+        history = self._history_tools if settings.recall.enabled else None
+        tools = Tools(conversation_id, params.tools or (), ask, history)
+
+        async def work(shared: JobProgress) -> PromptResult:
+            await self._turns.shared.begin(conversation_id)
+            try:
+                result = await Turn(self._rooms, params, settings, tools, shared).run()
+            finally:
+                self._rooms.recovering.forget(conversation_id)
+                await self._turns.shared.end(conversation_id)
+            shared.end(ENDINGS[result.stop_reason])
+            return result
+
+        return await self._rooms.context.jobs.run(
+            conversation_id,
+            JOB,
+            title=TITLE,
+            progress=progress,
+            work=work,
+            joinable=False,
+            wait_for=(COMPACTION, DRAFT_JOB),
+        )
+
+    async def model(self, params: ModelParams) -> ModelResult:
+        """Which model answers turns, and what is missing where none can."""
+        settings = await run_read(self._rooms.context.settings.of, params.workspace_uri)
+        problem: str | None = None
+        try:
+            self._models.of(settings)
+        except NoModelError as error:
+            problem = str(error)
+        model = settings.model
+        return ModelResult(
+            provider=model.provider, name=model.name, context_window=model.context_window, problem=problem
+        )
+
+    async def close(self) -> None:
+        """Close the connections of its models."""
+        await self._models.close()
+
+    def _settings(self, conversation_id: str) -> Settings:
+        _, record = self._rooms.context.find(conversation_id)
+        return self._rooms.context.settings.of(record.workspace_uri)

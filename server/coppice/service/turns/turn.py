@@ -1,0 +1,252 @@
+"""A turn at work: from the user's message to the reply that calls no tool any more."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from coppice.compaction.sizes import fitted_sizes
+from coppice.errors import ContextOverflowError, CoppiceError
+from coppice.models.chat import ChatRequest, ModelError
+from coppice.protocol.prompt import (
+    MessageUpdate,
+    PromptParams,
+    PromptResult,
+    RetryUpdate,
+    ToolCallUpdate,
+)
+from coppice.protocol.usage import UsageState
+from coppice.recovery.overflow import is_silent_overflow
+from coppice.service.conversations.trees import Trees
+from coppice.service.core.chat_models import ChatModels
+from coppice.service.core.context import Context
+from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.jobs import JobProgress, stop_if_cancelled, uninterrupted
+from coppice.service.core.workers import run_read
+from coppice.service.history.tools import HISTORY_NOTE
+from coppice.service.recovery.recovering import Recovering, Refused
+from coppice.service.recovery.thresholds import NextRequest, Thresholds
+from coppice.service.turns.partial_reply import PartialReply, TurnProgress
+from coppice.service.turns.tool_calls import Tools, failed
+from coppice.service.window.usage import Counter, context_tokens, overhead_of, usage_state
+from coppice.settings import Settings
+from coppice.tree.messages import AssistantMessage, ToolCall, ToolResultMessage, UserContent, UserMessage
+from coppice.tree.view import NO_RESULT
+
+LEAST_ANSWER: Final = 256
+"""Tokens that a reply may have however full the window is; the provider refuses when that is too much."""
+_LONGEST_NAME: Final = 80  # characters of a tool's name in progress (guess)
+
+TurnMessage = UserMessage | AssistantMessage | ToolResultMessage
+Ending = Literal["stop", "length", "maxSteps"]
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """What a turn is made of."""
+
+    context: Context
+    models: ChatModels
+    trees: Trees
+    thresholds: Thresholds
+    recovering: Recovering
+
+
+class Turn:
+    """One turn, within a job. Whenever it stops, the tree is valid."""
+
+    def __init__(
+        self, rooms: Rooms, params: PromptParams, settings: Settings, tools: Tools, progress: JobProgress
+    ) -> None:
+        self._rooms = rooms
+        self._params = params
+        self._settings = settings
+        self._model = rooms.models.of(settings)
+        self._tools = tools
+        self._progress = TurnProgress(progress)
+        self._draft = PartialReply(self._progress)
+        self._unanswered: list[ToolCall] = []
+        self._leaf_id: str | None = None
+        self._entry_ids: list[str] = []
+        self._overhead_tokens = 0
+        self._window = 0
+
+    async def run(self) -> PromptResult:
+        """Raises ModelError, ContextOverflowError, and StaleLeafError when the conversation left the turn."""
+        self._overhead_tokens = await run_read(self._count_overhead)
+        await self._make_room(self._params.content)
+        await self._store(UserMessage(content=self._params.content))
+        try:
+            stop_if_cancelled()
+            stop_reason = await self._steps()
+        except BaseException as error:
+            with contextlib.suppress(CoppiceError):
+                await uninterrupted(self._break_off(error))
+            raise
+        return PromptResult(
+            stop_reason=stop_reason,
+            entry_ids=self._entry_ids,
+            usage=await run_read(self._usage),
+            compactions=self._progress.compactions,
+        )
+
+    async def _steps(self) -> Ending:
+        for step in range(self._params.max_steps):
+            if step > 0:
+                await self._make_room()
+            reply = await self._reply()
+            if not reply.tool_calls:
+                return "length" if reply.stop_reason == "length" else "stop"
+            stop_if_cancelled()
+            await self._run_tools(reply.tool_calls)
+        return "maxSteps"
+
+    async def _make_room(self, prompt: str | list[UserContent] | None = None) -> None:
+        """Compacts where the next request is over the threshold; refuses a prompt that can never fit."""
+        await self._look_at_window()
+        request = NextRequest(self._params.conversation_id, self._window, prompt, self._overhead_tokens)
+        prepared = await self._rooms.thresholds.prepare(request, self._progress)
+        stop_if_cancelled()
+        if prepared.cannot_fit is not None:
+            tokens = prepared.usage.tokens
+            raise ContextOverflowError(prepared.cannot_fit, tokens=tokens, contextWindow=self._window)
+
+    async def _reply(self) -> AssistantMessage:
+        """The next reply, stored. A request that was too long is made again as often as `recovery` allows."""
+        while True:
+            self._draft = PartialReply(self._progress)
+            self._progress.report("Waiting for the model")
+            reply: AssistantMessage | None = None
+            counted = 0
+            try:
+                reply = (await self._model.complete(await self._request(), self._draft.add)).message
+            except ModelError as error:
+                if error.kind != "overflow":
+                    raise
+            else:
+                counted = reply.usage.request_tokens if reply.usage is not None else 0
+                if not is_silent_overflow(counted, self._window):
+                    await self._store(reply)
+                    return reply
+            await self._recover(reply, counted)
+
+    async def _recover(self, reply: AssistantMessage | None, counted: int) -> None:
+        """`reply` answered only a part of what was sent; it is kept where no better one can be had."""
+        await self._look_at_window()
+        refused = Refused(self._window, self._overhead_tokens, counted)
+        conversation_id = self._params.conversation_id
+        recovery = await self._rooms.recovering.recover_in_turn(conversation_id, refused, self._progress)
+        stop_if_cancelled()
+        result = recovery.result
+        if result.strategy is None:
+            if reply is not None:
+                await self._store(reply)
+            raise ContextOverflowError(
+                result.message or "", tokens=recovery.tokens, contextWindow=recovery.window
+            )
+        self._leaf_id = result.leaf_id
+        self._progress.partial(RetryUpdate(attempt=result.attempt, strategy=result.strategy))
+
+    async def _request(self) -> ChatRequest:
+        def build() -> ChatRequest:
+            path = self._path()
+            counter = Counter(path.settings)
+            note = self._offer_history(path)
+            tokens, source = context_tokens(path, counter)
+            room = self._window - tokens - (0 if source == "usage" else self._overhead_tokens)
+            reserve = fitted_sizes(path.settings.compaction, self._window).reserve
+            return ChatRequest(
+                messages=path.view(note),
+                max_tokens=max(LEAST_ANSWER, min(reserve, room)),
+                system=self._system(),
+                purpose="turn",
+                tools=self._tools.offered,
+            )
+
+        return await run_read(build)
+
+    async def _run_tools(self, calls: Sequence[ToolCall]) -> None:
+        """Runs all `calls` at once and stores each result as it comes."""
+        what = calls[0].name[:_LONGEST_NAME] if len(calls) == 1 else f"{len(calls)} tools"
+        self._progress.report(f"Running {what}")
+        running = [asyncio.create_task(self._tools.result_of(call)) for call in calls]
+        try:
+            for done in asyncio.as_completed(running):
+                await self._store(await done)
+                stop_if_cancelled()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _store(self, message: TurnMessage) -> None:
+        """Appends a message after the turn's last one, and reports it."""
+        entry_id = await self._rooms.trees.add(
+            self._params.conversation_id, message, after=self._leaf_id, context_window=self._window
+        )
+        self._leaf_id = entry_id
+        self._entry_ids.append(entry_id)
+        if isinstance(message, AssistantMessage):
+            self._draft = PartialReply(self._progress)
+            self._unanswered = list(message.tool_calls)
+            for call in message.tool_calls:
+                self._progress.partial(
+                    ToolCallUpdate(tool_call_id=call.id, name=call.name, arguments=call.arguments)
+                )
+        elif isinstance(message, ToolResultMessage):
+            answered = next(call for call in self._unanswered if call.id == message.tool_call_id)
+            self._unanswered.remove(answered)
+        self._progress.partial(MessageUpdate(entry_id=entry_id, message=message))
+
+    async def _break_off(self, error: BaseException) -> None:
+        """Stores what came of a reply with the reason it ended, and answers its tool calls."""
+        for call in tuple(self._unanswered):
+            await self._store(failed(call, NO_RESULT))
+        content = self._draft.content()
+        provider, _, model = self._model.name.partition("/")
+        if not isinstance(error, asyncio.CancelledError):
+            why = str(error) if isinstance(error, CoppiceError) else "The turn failed."
+            stopped = AssistantMessage(
+                content=content, provider=provider, model=model, stop_reason="error", error_message=why
+            )
+            await self._store(stopped)
+        elif content:
+            await self._store(
+                AssistantMessage(content=content, provider=provider, model=model, stop_reason="aborted")
+            )
+
+    async def _look_at_window(self) -> None:
+        """The model's window, in tokens, which an overflow may have revealed."""
+        self._window = await self._rooms.models.window_of(self._settings)
+
+    def _system(self) -> str | None:
+        """The system prompt, with the texts of the skills after it."""
+        texts = [self._params.system, *(skill.text for skill in self._params.skills or ())]
+        return "\n\n".join(text for text in texts if text) or None
+
+    def _usage(self) -> UsageState:
+        return usage_state(self._path(), self._window, self._overhead_tokens)
+
+    def _path(self) -> ConversationPath:
+        return self._rooms.context.path(self._params.conversation_id)
+
+    def _offer_history(self, path: ConversationPath) -> str:
+        """Offers the tools that look up the history, once something was compacted.
+
+        Returns what the system prompt adds about them.
+        """
+        if path.compaction is None or not self._tools.offer_history():
+            return ""
+        self._overhead_tokens = self._overhead(path)
+        return HISTORY_NOTE
+
+    def _count_overhead(self) -> int:
+        """What the request carries besides the view, in tokens."""
+        path = self._path()
+        self._offer_history(path)
+        return self._overhead(path)
+
+    def _overhead(self, path: ConversationPath) -> int:
+        counter = Counter(path.settings)
+        return overhead_of(counter, self._params.system, self._tools.offered, self._params.skills).total

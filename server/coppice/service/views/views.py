@@ -1,0 +1,137 @@
+"""The use cases that show what a model sees, how big that is, and which files it was about."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from coppice.compaction.serialization import serialize
+from coppice.files.ledger import FileHistory
+from coppice.files.ledger import GitUpdateRecord as KnownUpdate
+from coppice.protocol.trees import (
+    ContextFormat,
+    ContextParams,
+    ContextResult,
+    FileRecord,
+    FilesParams,
+    FilesResult,
+    GitUpdateRecord,
+)
+from coppice.protocol.usage import UsageParams, UsageState
+from coppice.service.core.context import Context
+from coppice.service.core.workers import run_read
+from coppice.service.recovery.truncating import fitted_view
+from coppice.service.window.breakdown import breakdown_of, heaviest_of
+from coppice.service.window.usage import Counter, context_tokens, counted_tokens, overhead_of, usage_state
+from coppice.tree.rendering.anthropic import anthropic_request
+from coppice.tree.rendering.openai import openai_messages
+from coppice.tree.view import ViewMessage
+
+
+class Views:
+    """The use cases `coppice/context`, `coppice/usage` and `coppice/files`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def context(self, params: ContextParams) -> ContextResult:
+        """What a model is sent for a path, in the format that is asked for."""
+        return await run_read(self._view, params)
+
+    async def usage(self, params: UsageParams) -> UsageState:
+        """How full the window is, with the parts that are sent besides the view."""
+
+        def read() -> UsageState:
+            path = self._context.path(params.conversation_id)
+            counter = Counter(path.settings)
+            overhead = overhead_of(counter, params.system, params.tools, params.skills)
+            usage = usage_state(path, params.context_window, overhead.total)
+            if not params.detail:
+                return usage
+            view = path.view()
+            pinned = [entry.id for entry in path.pinned()]
+            return usage.model_copy(
+                update={
+                    "breakdown": breakdown_of(view, counter, path.compaction, pinned, overhead),
+                    "heaviest": heaviest_of(view, counter),
+                    "overhead": list(overhead.parts) or None,
+                }
+            )
+
+        return await run_read(read)
+
+    async def files(self, params: FilesParams) -> FilesResult:
+        """The files of a path, read and changed."""
+
+        def read() -> FilesResult:
+            ledger = self._context.path(params.conversation_id, params.leaf_id).ledger()
+            return FilesResult(
+                read_files=ledger.read_files,
+                modified_files=ledger.modified_files,
+                deleted_files=ledger.deleted_files,
+                records=[_record(history) for history in ledger.histories.values()],
+                git_updates=[_git_update(known) for known in ledger.git_updates] or None,
+            )
+
+        return await run_read(read)
+
+    def _view(self, params: ContextParams) -> ContextResult:
+        path = self._context.path(params.conversation_id, params.leaf_id)
+        counter = Counter(path.settings)
+        tokens, source = context_tokens(path, counter)
+        if params.context_window is None:
+            view = path.view()
+        else:
+            view, saved = fitted_view(path, params.context_window)
+            if saved:
+                tokens, source = counted_tokens(path, counter) - saved, counter.source
+        messages, system = _rendered(view, params.format)
+        compaction = path.compaction
+        return ContextResult(
+            messages=messages,
+            system=system,
+            tokens=tokens,
+            token_source=source,
+            compaction_id=compaction.entry_id if compaction else None,
+            first_kept_entry_id=compaction.first_kept_entry_id if compaction else None,
+        )
+
+
+def _rendered(view: Sequence[ViewMessage], format_: ContextFormat) -> tuple[list[Any] | str, str | None]:
+    """The view's messages in a format, and the system prompt where the format keeps it apart."""
+    match format_:
+        case "openai":
+            return openai_messages(view), None
+        case "anthropic":
+            request = anthropic_request(view)
+            return request.messages, request.system
+        case "text":
+            return serialize((item.message for item in view), result_chars=None), None
+        case "entries":
+            return [_entry_message(item) for item in view], None
+
+
+def _entry_message(item: ViewMessage) -> dict[str, Any]:
+    """A message with the id of its entry; one that no entry holds has none."""
+    message = item.message.model_dump(mode="json", by_alias=True)
+    return message if item.entry_id is None else {"entryId": item.entry_id, **message}
+
+
+def _record(history: FileHistory) -> FileRecord:
+    return FileRecord(
+        path=history.path,
+        reads=history.reads,
+        writes=history.writes,
+        sources=list(history.sources),
+        last_entry_id=history.last_entry_id,
+        renamed_from=history.renamed_from,
+        created=history.created or None,
+    )
+
+
+def _git_update(known: KnownUpdate) -> GitUpdateRecord:
+    return GitUpdateRecord(
+        action=known.update.action,
+        target=known.update.target,
+        commit=known.update.commit,
+        files=known.files,
+        last_entry_id=known.last_entry_id,
+    )

@@ -1,0 +1,181 @@
+"""Settings: their names, types and defaults."""
+
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import platformdirs
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from coppice.providers import PROVIDERS
+
+Tokens = Annotated[int, Field(ge=1, le=100_000_000)]
+
+MAX_IGNORE_PATTERNS: Final = 2_000
+"""As many as an ignore file may have; see `coppice.files.ignoring`."""
+
+
+def _check(name: str, names: tuple[str, ...]) -> str:
+    if name not in names:
+        raise ValueError(f"expected one of {', '.join(names)}")
+    return name
+
+
+MODEL_PROVIDERS: Final = ("none", *PROVIDERS, "editor")
+SUMMARIZER_PROVIDERS: Final = ("inherit", "offline", *PROVIDERS, "editor")
+
+ModelProvider = Annotated[
+    str,
+    AfterValidator(lambda name: _check(name, MODEL_PROVIDERS)),
+    Field(json_schema_extra={"enum": list(MODEL_PROVIDERS)}),
+]
+SummarizerProvider = Annotated[
+    str,
+    AfterValidator(lambda name: _check(name, SUMMARIZER_PROVIDERS)),
+    Field(json_schema_extra={"enum": list(SUMMARIZER_PROVIDERS)}),
+]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        defer_build=True,
+    )
+
+
+class CompactionSettings(_Section):
+    """Sizes in tokens. `max_summary_tokens` defaults to 0.8 of the reserve.
+
+    `target_summary_tokens` is the length that a summary aims at; `max_summary_tokens` is its hard limit.
+    `references` lets statements of a summary end in `[#id]`, the entry that they are based on.
+    """
+
+    enabled: bool = True
+    reserve_tokens: Tokens = 16_384
+    keep_recent_tokens: Tokens = 20_000
+    target_summary_tokens: Tokens = 3_500
+    max_summary_tokens: Tokens | None = None
+    references: bool = True
+
+
+class BranchSummarySettings(_Section):
+    """`reserve_tokens` is what a branch summary leaves free of the window."""
+
+    reserve_tokens: Tokens = 16_384
+    ask: Literal["ask", "always", "never"] = "ask"
+
+
+class ModelSettings(_Section):
+    """Which model answers turns. `api_key_env` names an environment variable; no setting holds the key."""
+
+    provider: ModelProvider = "none"
+    base_url: str | None = None
+    name: str | None = None
+    api_key_env: str | None = None
+    context_window: Tokens = 200_000
+    max_output_tokens: Tokens | None = None
+
+
+class SummarizerSettings(_Section):
+    """What writes summaries: `offline`, the model (`inherit`), or another model.
+
+    When it fails, `fallbacks` are tried in order; `offline` is the last even when it is not listed. Each has
+    `timeout_seconds`; what a model has written by then is used, and the rest is summarized offline.
+    """
+
+    provider: SummarizerProvider = "inherit"
+    base_url: str | None = None
+    name: str | None = None
+    api_key_env: str | None = None
+    context_window: Tokens | None = None
+    max_output_tokens: Tokens | None = None
+    fallbacks: list[Literal["inherit", "editor", "offline"]] = ["offline"]
+    timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 240
+
+
+class RecallSettings(_Section):
+    """`enabled` offers the model the tools that look up what was compacted, in the server's own turns."""
+
+    enabled: bool = True
+
+
+class TokenSettings(_Section):
+    """`auto` is the tokenizer where it can be loaded, else the estimate."""
+
+    counter: Literal["auto", "tiktoken", "estimate"] = "auto"
+
+
+class ContextSettings(_Section):
+    """How a view is rendered."""
+
+    summary_role: Literal["user", "system"] = "user"
+
+
+class ToolMapping(_Section):
+    """How a tool's arguments name files: `path` (and `from` for a rename) are argument names."""
+
+    kind: Literal["read", "write", "delete", "rename"]
+    path: str
+    from_path: str | None = Field(default=None, alias="from")
+
+
+class FileSettings(_Section):
+    """`ignore` are patterns as in `.gitignore`; `tools` maps tool names to what they do to files."""
+
+    count_open_as_read: bool = False
+    ignore: Annotated[list[str], Field(max_length=MAX_IGNORE_PATTERNS)] = []
+    tools: dict[str, ToolMapping] = {}
+
+
+class OverflowSettings(_Section):
+    """`phrases` are further texts of errors that mean an overflow, in any case."""
+
+    phrases: list[str] = []
+
+
+class HookSettings(_Section):
+    """`model_timeout_seconds` is for a hook that announced that it asks a model; a summarizer has as long."""
+
+    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 10
+    model_timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 240
+
+
+class ApiKeySettings(_Section):
+    """`allow` lists environment variables that a client may name in `api_key_env`, for any endpoint."""
+
+    allow: list[str] = []
+
+
+class StorageSettings(_Section):
+    """A database server, or the folder of SQLite files; the default is the user's data directory."""
+
+    url: str | None = None
+    directory: str | None = None
+
+
+class Settings(_Section):
+    """All settings with their defaults; docs/settings.md describes each."""
+
+    compaction: CompactionSettings = CompactionSettings()
+    branch_summary: BranchSummarySettings = BranchSummarySettings()
+    model: ModelSettings = ModelSettings()
+    summarizer: SummarizerSettings = SummarizerSettings()
+    recall: RecallSettings = RecallSettings()
+    tokens: TokenSettings = TokenSettings()
+    context: ContextSettings = ContextSettings()
+    files: FileSettings = FileSettings()
+    overflow: OverflowSettings = OverflowSettings()
+    hooks: HookSettings = HookSettings()
+    api_keys: ApiKeySettings = ApiKeySettings()
+    storage: StorageSettings = StorageSettings()
+    prompts: dict[str, str] = {}
+
+
+def data_directory(settings: Settings) -> Path:
+    """Where workspaces are stored unless `storage.url` names a server."""
+    named = settings.storage.directory
+    return Path(named).expanduser() if named else platformdirs.user_data_path("coppice") / "workspaces"

@@ -1,0 +1,60 @@
+"""Reading a settings file. The one of a checkout is not trusted: it may be anything."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+
+from coppice.regular_file import read_regular_file
+
+WORKSPACE_FILE: Final = ".coppice/settings.toml"
+USER_FILE: Final = "settings.toml"
+
+MAX_BYTES: Final = 64 * 1024
+"""Of a settings file. A guess: prompts are the longest settings, and have a few thousand characters."""
+
+_MAX_DOTS: Final = 1_000
+"""In one line. `tomllib` takes time with the square of a key's dots: 8 ms for this many, 13 s for 32,000."""
+
+
+def config_directory() -> Path:
+    """The folder of the user's `settings.toml`; `COPPICE_CONFIG_DIRECTORY` names another one."""
+    moved = os.environ.get("COPPICE_CONFIG_DIRECTORY")
+    return Path(moved) if moved else platformdirs.user_config_path("coppice")
+
+
+def read_user_file(file: Path) -> tuple[dict[str, Any], list[str]]:
+    """The values of the user's own file, which may be a link; and a sentence for each problem."""
+    return _read(file, follow_link=True)
+
+
+def read_workspace_file(folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """The values of a checkout's file; and a sentence for each problem. No link is followed."""
+    file = folder / WORKSPACE_FILE
+    if file.parent.is_symlink():
+        return {}, [_unread(file, "its folder is a link")]
+    return _read(file, follow_link=False)
+
+
+def _read(file: Path, *, follow_link: bool) -> tuple[dict[str, Any], list[str]]:
+    try:
+        text = read_regular_file(file, MAX_BYTES, follow_link=follow_link).decode("utf-8")
+        if any(line.count(".") > _MAX_DOTS for line in text.splitlines()):
+            return {}, [_unread(file, f"a line has more than {_MAX_DOTS:,} dots")]
+        return tomllib.loads(text), []
+    except (FileNotFoundError, NotADirectoryError):
+        return {}, []
+    except OSError as error:
+        return {}, [_unread(file, error.strerror or "it cannot be opened")]
+    except RecursionError:
+        return {}, [_unread(file, "it is nested too deeply")]
+    except tomllib.TOMLDecodeError as error:
+        return {}, [_unread(file, str(error))]
+    except Exception as error:  # noqa: BLE001 - the parser documents no others, and a checkout writes its input
+        return {}, [_unread(file, f"it is no valid TOML: {type(error).__name__}")]
+
+
+def _unread(file: Path, reason: str) -> str:
+    return f"{file.name}: the settings file could not be read ({reason}); it was ignored."

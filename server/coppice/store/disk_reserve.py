@@ -1,0 +1,55 @@
+"""Space that is kept for deleting on a full disk.
+
+SQLite writes what a deletion changes into the WAL first, and a checkpoint may lengthen the database before
+the WAL can be cut. On a full disk neither is possible, so a file next to the databases is given up for it.
+"""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+RESERVE_NAME: Final = ".coppice-reserve"
+RESERVE_BYTES: Final = 8 * 2**20
+"""SQLite checkpoints a WAL of 1,000 pages of 4 kB; twice that, for a last transaction that is large."""
+
+_LEAST_FREE: Final = 2 * RESERVE_BYTES
+"""Free bytes below which no reserve is made: it would take what the user needs. Guess."""
+
+
+class DiskReserve:
+    """A file that all databases of a folder share."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / RESERVE_NAME
+
+    def keep(self) -> None:
+        """Makes the reserve if there is none and the disk has room for it; without it nothing else fails."""
+        with suppress(OSError):
+            if self.is_kept() or shutil.disk_usage(self._path.parent).free < _LEAST_FREE:
+                return
+            # A process that ended while it wrote leaves a part.
+            self.give_up()
+            self._write()
+
+    def is_kept(self) -> bool:
+        """Whether the file is there in its full size."""
+        return self._path.exists() and self._path.stat().st_size == RESERVE_BYTES
+
+    def give_up(self) -> None:
+        """Frees the space. Does nothing where there is no reserve."""
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+    def _write(self) -> None:
+        # Random bytes: a file system that compresses would keep no space for zeros.
+        block = os.urandom(2**20)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        try:
+            with os.fdopen(os.open(self._path, flags, 0o600), "wb") as file:
+                for _ in range(RESERVE_BYTES // len(block)):
+                    file.write(block)
+        except OSError:
+            self.give_up()
+            raise

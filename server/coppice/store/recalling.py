@@ -1,0 +1,229 @@
+"""Finds entries for a ranking: the newest that hold any of several words, and their text.
+
+The cost does not grow with the store: of each group of words only the newest entries are taken, and only
+those that the caller chooses among them are read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, ColumnElement, Connection, bindparam, func, select
+
+from coppice.errors import UnknownEntryError
+from coppice.store.engine import Database
+from coppice.store.entry_json import readable_body, storable
+from coppice.store.indexing import Scope
+from coppice.store.paths import END_COLUMNS, path_end
+from coppice.store.schema import CONVERSATION, ENTRY_TABLE, RUN
+from coppice.store.tokenize import Term
+from coppice.store.tree_listing import on_current_path
+
+SHORTEST_PREFIX: Final = 8
+"""Characters from which a prefix names an entry, as in a summary's `[#26c4206e]`."""
+TEXTLESS_TYPES: Final = ("label", "pin", "session_info", "file_activity", "custom", "model_change")
+"""Types of entries without text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Keys of entries, both exclusive: what was appended after the one and before the other."""
+
+    after: int | None = None
+    before: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which entries are looked through."""
+
+    scope: Scope
+    bounds: Bounds = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """For each group of words the keys of the newest `most` entries that hold one of them, newest first.
+
+    `span` is how many keys lie between the oldest and the newest entry of the scope: the number of its
+    entries, where no others were stored in between.
+    """
+
+    keys: list[list[int]]
+    most: int
+    span: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRow:
+    """An entry as it is stored, with where it lies. `body` is its JSON."""
+
+    key: int
+    conversation_id: str
+    entry_id: str
+    parent_key: int | None
+    timestamp: str
+    type: str
+    body: dict[str, Any]
+    on_current_path: bool
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The message of an entry that is one; empty of every other entry, whatever its properties are."""
+        message = self.body.get("message") if self.type == "message" else None
+        return message if isinstance(message, dict) else {}
+
+
+def postings(
+    database: Database, connection: Connection, groups: Sequence[Sequence[Term]], where: Where, most: int
+) -> Postings:
+    """At most `most` entries for each group."""
+    scope, bounds = where.scope, where.bounds
+    oldest, newest = _extent(connection, scope)
+    first, last = max(oldest - 1, bounds.after or 0), min(newest + 1, bounds.before or newest + 1)
+    found = []
+    for group in groups:
+        words = database.any_of(group)
+        keys: list[int] = []
+        if database.index.newest is not None:
+            near = Bounds(max(first, last - database.index.newest), last)
+            keys = _holding(database, connection, words, Where(scope, near), most)
+        if len(keys) < most:
+            keys = _holding(database, connection, words, Where(scope, Bounds(first, last)), most)
+        found.append(keys)
+    return Postings(found, most, max(newest - oldest + 1, 1))
+
+
+def _holding(database: Database, connection: Connection, words: str, where: Where, most: int) -> list[int]:
+    """The keys of the newest entries that the expression `words` finds, newest first."""
+    index = database.index
+    statement = (
+        select(index.key)
+        .select_from(
+            index.table.join(ENTRY_TABLE, ENTRY_TABLE.c.key == index.key).join(
+                CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key
+            )
+        )
+        .where(index.matches, where.scope.condition, *_between(index.key, where.bounds))
+        .order_by(index.order.desc())
+        .limit(most)
+    )
+    return list(connection.execute(statement, {"words": words}).scalars())
+
+
+def newest(connection: Connection, where: Where, most: int) -> list[int]:
+    """The keys of the newest entries that have text, newest first."""
+    statement = (
+        select(ENTRY_TABLE.c.key)
+        .join(CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key)
+        .where(
+            where.scope.condition,
+            ENTRY_TABLE.c.type.not_in(TEXTLESS_TYPES),
+            *_between(ENTRY_TABLE.c.key, where.bounds),
+        )
+        .order_by(ENTRY_TABLE.c.key.desc())
+        .limit(most)
+    )
+    return list(connection.execute(statement).scalars())
+
+
+def key_of(connection: Connection, conversation_id: str, entry_id: str) -> int:
+    """The key of an entry, named by its id or, as a summary references it, by a prefix that no other has.
+
+    Raises UnknownEntryError.
+    """
+    entries = (
+        select(ENTRY_TABLE.c.key, ENTRY_TABLE.c.id)
+        .join(CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key)
+        .where(CONVERSATION.c.id == storable(conversation_id))
+    )
+    row = connection.execute(entries.where(ENTRY_TABLE.c.id == storable(entry_id))).first()
+    if row is not None:
+        return int(row.key)
+    named = ENTRY_TABLE.c.id.startswith(storable(entry_id), autoescape=True)
+    found = (
+        connection.execute(entries.where(named).limit(2)).all() if len(entry_id) >= SHORTEST_PREFIX else []
+    )
+    if len(found) != 1:
+        raise UnknownEntryError(entry_id)
+    return int(found[0].key)
+
+
+def on_path(connection: Connection, keys: Sequence[int]) -> list[int]:
+    """Those of the keys whose entries lie on the current path of their conversation, in their order."""
+    places = list(connection.execute(_PLACES, {"keys": list(keys)})) if keys else []
+    current = _on_current_paths(connection, places)
+    return [key for key in keys if key in current]
+
+
+def rows(connection: Connection, keys: Sequence[int]) -> list[RecallRow]:
+    """The entries with these keys, in the order of `keys`; what is gone is left out."""
+    found = {row.key: row for row in connection.execute(_ROWS, {"keys": list(keys)})} if keys else {}
+    current = _on_current_paths(connection, list(found.values()))
+    return [
+        RecallRow(
+            key=row.key,
+            conversation_id=row.conversation_id,
+            entry_id=row.id,
+            parent_key=row.parent_key,
+            timestamp=row.timestamp,
+            type=row.type,
+            body=readable_body(row.body),
+            on_current_path=row.key in current,
+        )
+        for key in keys
+        if (row := found.get(key)) is not None
+    ]
+
+
+def _extent(connection: Connection, scope: Scope) -> tuple[int, int]:
+    """The smallest and the largest key in `scope`."""
+    first, last = select(func.min(ENTRY_TABLE.c.key)), select(func.max(ENTRY_TABLE.c.key))
+    if scope.conversation_id is not None:
+        own = select(CONVERSATION.c.key).where(scope.condition).scalar_subquery()
+        first = first.where(ENTRY_TABLE.c.conversation_key == own)
+        last = last.where(ENTRY_TABLE.c.conversation_key == own)
+    return connection.execute(first).scalar() or 0, connection.execute(last).scalar() or 0
+
+
+def _between(key: ColumnElement[int], bounds: Bounds) -> list[ColumnElement[bool]]:
+    conditions = []
+    if bounds.after is not None:
+        conditions.append(key > bounds.after)
+    if bounds.before is not None:
+        conditions.append(key < bounds.before)
+    return conditions
+
+
+def _on_current_paths(connection: Connection, rows: Sequence[Any]) -> set[int]:
+    found: set[int] = set()
+    for leaf_key in {row.leaf_key for row in rows if row.leaf_key is not None}:
+        some = [row for row in rows if row.leaf_key == leaf_key]
+        leaf = connection.execute(_LEAF, {"leaf": leaf_key}).one_or_none()
+        if leaf is not None:
+            found |= on_current_path(connection, some, path_end(some[0].conversation_id, leaf))
+    return found
+
+
+_KEYS: Final = bindparam("keys", type_=BigInteger, expanding=True)
+_LEAF: Final = select(*END_COLUMNS).where(ENTRY_TABLE.c.key == bindparam("leaf"))
+_PLACES: Final = (
+    select(
+        ENTRY_TABLE.c.key,
+        ENTRY_TABLE.c.run,
+        ENTRY_TABLE.c.depth,
+        RUN.c.run_depth,
+        CONVERSATION.c.id.label("conversation_id"),
+        CONVERSATION.c.leaf_key,
+    )
+    .join(CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key)
+    .join(RUN, RUN.c.key == ENTRY_TABLE.c.run)
+    .where(ENTRY_TABLE.c.key.in_(_KEYS), CONVERSATION.c.id.is_not(None))
+)
+_ROWS: Final = _PLACES.add_columns(
+    ENTRY_TABLE.c.id,
+    ENTRY_TABLE.c.parent_key,
+    ENTRY_TABLE.c.type,
+    ENTRY_TABLE.c.timestamp,
+    ENTRY_TABLE.c.body,
+)

@@ -1,0 +1,176 @@
+"""Summaries that a model writes and rules put right."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from coppice.compaction.audit import Evidence, audit, typed_sentences, words_of
+from coppice.compaction.ledger.references import entries_in
+from coppice.compaction.prompts import Part, Prompts
+from coppice.compaction.split_turn import is_long, merged, turn_share
+from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.summary import Summary, parse_summary
+from coppice.errors import ModelFailedError, SummaryRejectedError
+from coppice.models.chat import ChatModel
+from coppice.summarizers.chunks import Chunked
+from coppice.summarizers.client import SummaryClient
+from coppice.summarizers.offline.summarizer import ledger_for, turn_by_rule
+from coppice.summarizers.stats import SummaryStats
+
+SMALLEST_SUMMARY: Final = 200
+"""In tokens. A budget below it holds little more than the headings, so no model is asked."""
+
+MOST_CHUNKS: Final = 24  # requests of one summary (guess)
+
+
+class ModelSummarizer:
+    """Has `model` write the prose, in as many requests as its window makes necessary, and audits it.
+
+    `seconds` bounds the whole work: when they are over, what is left is summarized offline if anything was
+    finished, else the model has failed. A conversation that would take more than `most_chunks` requests is
+    summarized offline in its oldest part. The model is not closed.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        prompts: Prompts | None = None,
+        *,
+        seconds: float | None = None,
+        most_chunks: int = MOST_CHUNKS,
+    ) -> None:
+        self._model = model
+        self._prompts = prompts or Prompts()
+        self._seconds = seconds
+        self._most_chunks = most_chunks
+
+    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
+        """The audited summary, never more than `request.max_tokens`.
+
+        Raises ModelError when the model could not be asked and SummaryRejectedError when what it wrote was
+        no summary. Cancelling stops every request that is under way.
+        """
+        started = time.monotonic()
+        if request.max_tokens < SMALLEST_SUMMARY:
+            raise SummaryRejectedError(
+                f"A summary of {request.max_tokens:,} tokens leaves a model no room to write in.",
+                maxTokens=request.max_tokens,
+            )
+        stats = SummaryStats()
+        evidence = await asyncio.to_thread(_evidence, request)
+        deadline = None if self._seconds is None else asyncio.get_running_loop().time() + self._seconds
+        client = SummaryClient(
+            self._model, self._prompts, request, stats, deadline=deadline, ledger=evidence.ledger
+        )
+        await client.fit()
+        prose = await _Work(Chunked(client, request, stats, self._most_chunks), request, stats).done()
+        audited = await asyncio.to_thread(
+            audit,
+            prose,
+            evidence,
+            request.max_tokens,
+            request.count_tokens,
+            target_tokens=request.target_tokens,
+        )
+        if not audited.text:
+            raise SummaryRejectedError(
+                f"{self._model.name} wrote a summary that does not fit {request.max_tokens:,} tokens.",
+                maxTokens=request.max_tokens,
+            )
+        return WrittenSummary(
+            text=audited.text,
+            summarizer=self._model.name,
+            warnings=tuple(dict.fromkeys(stats.warnings)),
+            details={
+                "model": self._model.name,
+                **stats.details(),
+                "durationMs": int((time.monotonic() - started) * 1000),
+                "audited": dict(audited.counts),
+                **({"struck": list(audited.struck)} if audited.struck else {}),
+            },
+        )
+
+
+class _Work:
+    """The summaries of one request, at once: the history's and the split turn's."""
+
+    def __init__(self, chunked: Chunked, request: SummaryRequest, stats: SummaryStats) -> None:
+        self._chunked = chunked
+        self._request = request
+        self._stats = stats
+
+    async def done(self) -> Summary:
+        """Both summaries: joined by sections where the turn's early part is long, else one after it."""
+        long_turn = await asyncio.to_thread(is_long, self._request)
+        both = long_turn and bool(self._request.history)
+        share = await asyncio.to_thread(turn_share, self._request) if both else 1.0
+        history = asyncio.create_task(self._earlier(1 - share) if both else self._history())
+        turn = asyncio.create_task(self._long_turn(share) if long_turn else self._short_turn())
+        try:
+            await asyncio.gather(history, turn)
+        except BaseException:
+            for task in (history, turn):
+                task.cancel()
+            await asyncio.gather(history, turn, return_exceptions=True)
+            raise
+        if not long_turn:
+            return replace(history.result(), turn=self._within_limit(turn.result().turn))
+        if both:
+            return merged(history.result(), turn.result())
+        return turn.result()
+
+    def _within_limit(self, lines: Sequence[str]) -> tuple[str, ...]:
+        """The lines of a turn, the first ones where they are too many."""
+        left = self._request.max_turn_prefix_tokens
+        if left is None:
+            return tuple(lines)
+        kept = []
+        for line in lines:
+            left -= self._request.count_tokens(f"- {line}\n")
+            if left < 0:
+                break
+            kept.append(line)
+        return tuple(kept)
+
+    async def _history(self) -> Summary:
+        """The history's summary; with nothing new the previous one is carried on as it is."""
+        previous = parse_summary(self._request.previous_summary or "")
+        if not self._request.history:
+            return previous
+        return await self._chunked.summarize(self._request.history, self._request.kind, previous)
+
+    async def _earlier(self, share: float) -> Summary:
+        previous = parse_summary(self._request.previous_summary or "")
+        part: Part = "branch" if self._request.kind == "branch" else "earlier"
+        return await self._chunked.summarize(self._request.history, part, previous, share)
+
+    async def _long_turn(self, share: float) -> Summary:
+        """The early part in the full format; without history it carries the previous summary on."""
+        previous = Summary() if self._request.history else parse_summary(self._request.previous_summary or "")
+        return await self._chunked.summarize(self._request.turn_prefix, self._request.kind, previous, share)
+
+    async def _short_turn(self) -> Summary:
+        """The early part in a few lines, by rule where the model fails: it matters less than the history."""
+        if not self._request.turn_prefix:
+            return Summary()
+        previous = parse_summary(self._request.previous_summary or "")
+        before = () if self._request.history else previous.turn
+        try:
+            return await self._chunked.summarize(self._request.turn_prefix, "turn", Summary(turn=before))
+        except (ModelFailedError, SummaryRejectedError) as error:
+            self._stats.warnings.append(f"The early part of the turn was summarized offline: {error}")
+            return await asyncio.to_thread(turn_by_rule, self._request)
+
+
+def _evidence(request: SummaryRequest) -> Evidence:
+    covered = [*request.history, *request.turn_prefix]
+    ledger = ledger_for(request)
+    return Evidence(
+        ledger=ledger,
+        previous=parse_summary(request.previous_summary or ""),
+        typed=typed_sentences(covered),
+        words=words_of(covered),
+        entries=entries_in(ledger),
+    )

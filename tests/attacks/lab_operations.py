@@ -1,0 +1,116 @@
+"""What the fault laboratory asks of a server, and what its answers promise."""
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from attacks.lab_window import TOOL, TURN, Window
+
+OPERATIONS: Final = ("append", "compact", "navigate", "import", "undo", "delete", "fork", "prompt")
+FEWEST: Final = 4
+"""Conversations that are left; none is deleted then."""
+
+Note = Callable[[Any], None]
+
+
+@dataclass
+class Conversations:
+    """`acknowledged` holds the ids of the entries of each conversation that must be there at the end."""
+
+    chance: random.Random
+    acknowledged: dict[str, set[str]] = field(default_factory=dict)
+    number: int = 0
+    refused: int = 0
+    prompted: int = 0
+    compacted: int = 0
+
+    def any(self) -> str:
+        return self.chance.choice(sorted(self.acknowledged))
+
+    def text(self) -> str:
+        self.number += 1
+        return f"Plant tree {self.number}. " + "x" * self.chance.choice((10, 300, 6_000))
+
+    def done(self, window: Window, operation: str, text: str | None = None) -> str | None:
+        """Sends the request and waits for the answer; the code of the refusal, if it is one."""
+        window.told.clear()
+        conversation = self.any()
+        method, params, note = self.request(window, operation, conversation, text or self.text())
+        answer = window.request(f"coppice/{method}", params)
+        if conversation in self.acknowledged:
+            self.acknowledged[conversation] |= set(window.told)
+        if "error" in answer:
+            self.refused += 1
+            assert answer["error"]["message"] != "internal error", (operation, window.stderr[-2000:])
+            return str((answer["error"].get("data") or {}).get("code"))
+        note(answer["result"])
+        return None
+
+    def request(
+        self, window: Window, operation: str, conversation: str, text: str
+    ) -> tuple[str, dict[str, Any], Note]:
+        """The method, its params, and what to do with its result."""
+        about = {"conversationId": conversation}
+        known = sorted(self.acknowledged[conversation])
+        match operation:
+            case "append":
+                more = {"parentId": self.chance.choice(known)} if self.chance.random() < 0.3 else {}
+                entries = [message(text), message("And then?")]
+                return "append", {**about, **more, "entries": entries}, self._stores(conversation)
+            case "navigate":
+                summarize = self.chance.random() < 0.3
+                params = {**about, "targetId": self.chance.choice(known), "summarize": summarize}
+                return "navigate", params, self._stores(conversation)
+            case "fork":
+                params = {**about, "entryId": self.chance.choice(known)}
+                return "conversation/fork", params, lambda result: self._made(window, result)
+            case "import":
+                session = json.dumps({"type": "session", "id": "s", "timestamp": "", "cwd": "/"})
+                entry = {"id": "i1", "parentId": None, "timestamp": "", **message(text)}
+                content = f"{session}\n{json.dumps(entry)}\n"
+                return "conversation/import", {"content": content}, lambda result: self._made(window, result)
+            case "delete" if len(self.acknowledged) > FEWEST:
+                del self.acknowledged[conversation]
+                return "conversation/delete", about, _nothing
+            case "undo":
+                return "undoCompaction", about, _nothing
+            case "prompt":
+                params = {**about, "content": text, "tools": [TOOL], "maxSteps": 2}
+                return "prompt", {**params, "partialResultToken": TURN}, self._stores(conversation)
+            case _:
+                return "compact", about, self._stores(conversation)
+
+    def create(self, window: Window) -> None:
+        made = window.result("coppice/conversation/create")["conversation"]["id"]
+        self._fill(window, made)
+
+    def _made(self, window: Window, result: Any) -> None:
+        self._fill(window, result["conversation"]["id"])
+
+    def _fill(self, window: Window, conversation: str) -> None:
+        params = {"conversationId": conversation, "entries": [message(self.text()) for _ in range(3)]}
+        answer = window.request("coppice/append", params)
+        if "result" in answer:
+            self.acknowledged.setdefault(conversation, set()).update(answer["result"]["entryIds"])
+
+    def _stores(self, conversation: str) -> Note:
+        """Notes the entries that a result names."""
+
+        def note(result: Any) -> None:
+            made = [result.get("entry"), result.get("summaryEntry")]
+            self.compacted += result.get("entry") is not None
+            self.prompted += "stopReason" in result
+            ids = {*result.get("entryIds", ()), *result.get("compactions", ())}
+            self.acknowledged[conversation] |= ids | {entry["id"] for entry in made if entry}
+
+        return note
+
+
+def message(text: str) -> dict[str, Any]:
+    return {"type": "message", "message": {"role": "user", "content": text}}
+
+
+def _nothing(_: Any) -> None:
+    """A result of which nothing is promised."""

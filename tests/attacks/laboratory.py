@@ -1,0 +1,195 @@
+"""Two real servers on one store, to which faults happen while they work.
+
+A scenario is one operation under one fault, both drawn at random. After each the answer is checked, after all
+of them the store: nothing that was acknowledged may be lost, on any branch.
+"""
+
+import contextlib
+import random
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import psutil
+from attacks.lab_faults import Faults
+from attacks.lab_model import WINDOW, Model
+from attacks.lab_operations import FEWEST, OPERATIONS, Conversations, message
+from attacks.lab_window import Window
+from models.provider_server import serving
+
+from coppice.store.disk_reserve import DiskReserve
+from coppice.store.store import Store
+
+MEMORY_LIMIT: Final = 400 * 2**20
+"""Bytes of each server."""
+FAULTS: Final = {
+    "none": 10,
+    "failing request": 20,
+    "hostile text": 20,
+    "slow reader": 15,
+    "lock": 8,
+    "removed file": 6,
+    "hostile checkout": 8,
+    "full disk": 4,
+    "kill": 3,
+    "closed window": 3,
+    "flipped bytes": 1,
+}
+"""How often each is drawn. A server that has to start again costs a second: those faults come less often."""
+ONLY_FILES: Final = frozenset({"lock", "removed file", "flipped bytes"})
+"""The faults that need a database file."""
+
+
+@dataclass
+class Laboratory:
+    """`url` is the store's where it is no file; `tmpfs` says that the folder `store` is a small disk."""
+
+    directory: Path
+    seed: int
+    url: str | None = None
+    tmpfs: bool = False
+    drawn: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.seed)
+        self.workspace = self.directory / "workspace"
+        self.workspace.mkdir()
+        self.model = ""
+        self.windows: list[Window] = []
+        self.log: list[str] = []
+        self.conversations = Conversations(self.chance)
+        self.faults = Faults(self.directory, self.chance, self.conversations)
+
+    def run(self, scenarios: int) -> None:
+        """Raises an exception that holds the last steps where a promise is broken."""
+        with ExitStack() as ending:
+            self.model = ending.enter_context(serving([Model(self.seed)])).url
+            ending.callback(self._end_windows)
+            self.windows = [self._window(), self._window()]
+            for _ in range(FEWEST):
+                self.conversations.create(self.windows[0])
+            try:
+                for _ in range(scenarios):
+                    self._scenario()
+                self.check()
+            except BaseException as error:
+                error.add_note(f"seed {self.seed}, last: {self.log[-20:]}")
+                raise
+
+    def check(self) -> None:
+        """Compares the store with what was acknowledged, by the answers of a server that starts anew."""
+        self._end_windows()
+        self.windows = [self._window()]
+        url = self.url or f"sqlite:///{self.faults.database}"
+        store = Store.open(url, server_id="check")
+        try:
+            for conversation, expected in self.conversations.acknowledged.items():
+                found = {entry.id for entry in store.all_entries(conversation)}
+                assert expected <= found, (conversation, expected - found)
+                for entry_id in sorted(expected):
+                    end = store.end(conversation, entry_id)
+                    assert end is not None
+                    path = store.rows(end, 0, end.depth)
+                    assert [row.depth for row in path] == list(range(end.depth + 1))
+            assert store.damages() == []
+        finally:
+            store.close()
+
+    def _scenario(self) -> None:
+        faults = [name for name in FAULTS if self._is_possible(name)]
+        fault = self.chance.choices(faults, [FAULTS[name] for name in faults])[0]
+        operation = self.chance.choice(OPERATIONS)
+        self.drawn[fault, operation] = self.drawn.get((fault, operation), 0) + 1
+        self.log.append(f"{fault} × {operation}")
+        window = self.chance.choice(self.windows)
+        if fault == "kill":
+            self._killed(window, operation)
+        elif fault == "closed window":
+            self._replace(window)
+            self.conversations.done(self.chance.choice(self.windows), operation)
+        elif fault == "flipped bytes":
+            self._flipped(operation)
+        else:
+            with self.faults.named(fault)(window):
+                before = len(self.conversations.acknowledged)
+                reserved = fault == "full disk" and DiskReserve(self.directory / "store").is_kept()
+                refused = self.conversations.done(window, operation)
+            if reserved and len(self.conversations.acknowledged) < before:
+                assert refused is None, (operation, refused)
+            if fault == "removed file" and operation in {"append", "delete", "import", "fork", "prompt"}:
+                assert refused == "storage-failed", (operation, refused)
+        for each in self.windows:
+            used = psutil.Process(each.process.pid).memory_info().rss
+            assert used < MEMORY_LIMIT, used
+
+    def _is_possible(self, fault: str) -> bool:
+        if fault == "full disk":
+            return self.tmpfs
+        return self.url is None or fault not in ONLY_FILES
+
+    def _killed(self, window: Window, operation: str) -> None:
+        conversation, text = self.conversations.any(), self.conversations.text()
+        method, params, _ = self.conversations.request(window, operation, conversation, text)
+        window.told.clear()
+        window.start_request(f"coppice/{method}", params)
+        time.sleep(self.chance.uniform(0, 0.05))
+        window.process.kill()
+        window.process.wait()
+        self._replace(window)
+        if operation == "prompt":
+            self.conversations.acknowledged[conversation] |= set(window.told)
+
+    def _flipped(self, operation: str) -> None:
+        """Flips a byte while nobody has the file open: the damage is called so and concerns no one else."""
+        conversation = self.conversations.any()
+        marker = f"rotten-{self.conversations.number}"
+        about = {"conversationId": conversation}
+        self.windows[0].result("coppice/append", {**about, "entries": [message(marker)]})
+        self._end_windows()
+        database = self.faults.database
+        content = database.read_bytes()
+        at = content.index(b'"content":"' + marker.encode()) + len(b'"content":"')
+        database.write_bytes(content[:at] + b"\xff" + content[at + 1 :])
+        self.windows = [self._window(), self._window()]
+        answer = self.windows[0].request("coppice/conversation/export", {**about, "format": "coppice"})
+        assert answer["error"]["data"]["damaged"] is True
+        del self.conversations.acknowledged[conversation]
+        self.conversations.done(self.windows[1], operation)
+        self._end_windows()
+        content = database.read_bytes()
+        at = content.index(b'"content":"\xff') + len(b'"content":"')
+        database.write_bytes(content[:at] + b"r" + content[at + 1 :])
+        store = Store.open(f"sqlite:///{database}", server_id="check")
+        with contextlib.suppress(Exception):
+            store.delete(conversation)
+        store.close()
+        self.windows = [self._window(), self._window()]
+
+    def _window(self) -> Window:
+        window = Window(self.directory, {"COPPICE_STORAGE_URL": self.url} if self.url else {})
+        settings = {
+            "model": {"provider": "openai", "name": "m", "baseUrl": self.model, "contextWindow": WINDOW},
+            "compaction": {"reserveTokens": 1_000, "keepRecentTokens": 500},
+            "tokens": {"counter": "estimate"},
+        }
+        folder = {"uri": self.workspace.as_uri(), "name": "workspace"}
+        options = {"settings": settings, "tools": True}
+        window.initialize({"workspaceFolders": [folder], "initializationOptions": options})
+        return window
+
+    def _replace(self, window: Window) -> None:
+        if window.process.poll() is None:
+            window.request("shutdown")
+            window.notify("exit")
+        window.end()
+        self.windows[self.windows.index(window)] = self._window()
+
+    def _end_windows(self) -> None:
+        for window in self.windows:
+            if window.process.poll() is None:
+                window.request("shutdown")
+                window.notify("exit")
+            window.end()
+        self.windows = []

@@ -1,0 +1,76 @@
+"""On a full disk, a real one of a few megabytes, deleting a conversation makes room."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from attacks.store_attacks import filled_store, opened
+from store.store_kit import NOW, new_conversation, user
+
+from coppice.errors import StorageFailedError
+from coppice.store.disk_reserve import DiskReserve
+from coppice.store.store import Store
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 40 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=40m", "coppice-test", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("needs the right to mount a file system")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(store: Store, disk: Path) -> None:
+    """Stores entries in `large` until nothing fits, then takes every byte that is left."""
+    store.create(new_conversation("large"))
+    with pytest.raises(StorageFailedError, match="Free some space"):
+        append_forever(store)
+    take_what_is_left(disk / "other")
+    with pytest.raises(StorageFailedError, match="Free some space"):
+        append_forever(store)
+
+
+def append_forever(store: Store) -> None:
+    while True:
+        store.append("large", [user("x" * 3_000) for _ in range(50)], modified_at=NOW)
+
+
+def take_what_is_left(path: Path) -> None:
+    with path.open("wb", buffering=0) as file, suppress(OSError):
+        file.write(b"x" * (shutil.disk_usage(path.parent).free + 4096))
+    assert shutil.disk_usage(path.parent).free == 0
+
+
+def test_deleting_a_conversation_on_a_full_disk_makes_room(small_disk: Path) -> None:
+    path = small_disk / "store" / "trees.sqlite3"
+    filled_store(path)
+    with opened(path) as store:
+        fill(store, small_disk)
+        store.delete("large")
+        store.append("c0", [user(entry_id="goes on")], modified_at=NOW)
+        store._purger.wait()
+        assert shutil.disk_usage(small_disk).free > 16 * 2**20
+        assert DiskReserve(path.parent).is_kept()
+        assert {each.id for each in store.conversations(limit=9)[0]} == {"c0", "c1", "c2"}
+        assert "goes on" in {entry.id for entry in store.all_entries("c0")}
+        assert store.damages() == []
+
+
+def test_a_store_is_opened_on_a_full_disk_to_delete_from_it(small_disk: Path) -> None:
+    path = small_disk / "store" / "trees.sqlite3"
+    filled_store(path)
+    with opened(path) as store:
+        fill(store, small_disk)
+    take_what_is_left(small_disk / "more")
+    with opened(path) as store:
+        store.delete("large")
+        store._purger.wait()
+        assert shutil.disk_usage(small_disk).free > 8 * 2**20

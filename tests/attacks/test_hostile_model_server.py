@@ -1,0 +1,109 @@
+"""What a model's server answers cannot freeze the server nor fill its memory."""
+
+import asyncio
+import json
+import time
+import tracemalloc
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from models.provider_replies import body, openai_events
+from models.provider_server import Reply
+from summarizers.asking import asked, request
+
+from coppice.models.chat import ModelError
+from coppice.models.providers.think_tag import ThinkTag
+
+MAX_MEMORY = 100_000_000
+"""Bytes. What is kept of an answer is at most 4 MB of bytes, and the same decoded."""
+
+MAX_STALL_SECONDS = 0.5
+"""Of processor time in which the event loop does nothing else; a bomb of 6 kB held it for minutes."""
+
+
+def packed(chunk: bytes, count: int, times: int = 1) -> bytes:
+    """`count` chunks, compressed as gzip so many `times`."""
+    for _ in range(times):
+        packer = zlib.compressobj(9, wbits=31)
+        chunk = b"".join([*(packer.compress(chunk) for _ in range(count)), packer.flush()])
+        count = 1
+    return chunk
+
+
+BLANKS, LINES = b" " * 1_000_000, b"\n" * 1_000_000
+BOMBS = {
+    "compressed": (packed(BLANKS, 1_000), "gzip"),
+    "compressed as deflate": (zlib.compress(BLANKS * 200, 9), "deflate"),
+    "twice compressed": (packed(BLANKS, 1_000, 2), "gzip, gzip"),
+    "twice compressed, once declared": (packed(BLANKS, 1_000, 2), "gzip"),
+    "lines": (packed(LINES, 300), "gzip"),
+    "not compressed": (b"data: x", "gzip"),
+    "an unknown compression": (b"data: x", "br"),
+}
+
+
+@contextmanager
+def bounded_memory() -> Iterator[None]:
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < MAX_MEMORY
+    finally:
+        tracemalloc.stop()
+
+
+async def longest_stall(until: "asyncio.Task[Any]") -> float:
+    longest, last = 0.0, time.thread_time()
+    while not until.done():
+        await asyncio.sleep(0.001)
+        longest, last = max(longest, time.thread_time() - last), time.thread_time()
+    return longest
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("data", "encoding"), BOMBS.values(), ids=BOMBS.keys())
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(200, "text/event-stream"), (200, "application/json"), (500, "application/json")],
+    ids=["stream", "JSON", "error"],
+)
+async def test_a_compressed_bomb_is_refused(data: bytes, encoding: str, status: int, kind: str) -> None:
+    bomb = encoded(data, encoding, status, kind)
+    async with asked("openai", bomb, bomb, bomb) as (model, _):
+        with bounded_memory():
+            asking = asyncio.create_task(model.complete(request()))
+            stall = await longest_stall(asking)
+        assert stall < MAX_STALL_SECONDS
+        assert isinstance(asking.exception(), ModelError)
+
+
+async def test_a_listing_of_models_that_is_a_bomb_is_no_listing() -> None:
+    bomb = encoded(*BOMBS["compressed"], kind="application/json")
+    async with asked("openai", pages={"/v1/models": bomb}) as (model, _):
+        with bounded_memory():
+            assert (await model.limits()).source == "default"
+
+
+async def test_an_answer_that_a_proxy_compressed_is_read() -> None:
+    events = "".join(f"data: {json.dumps(event)}\n\n" for event in openai_events("Hello"))
+    async with asked("openai", encoded(packed(events.encode(), 1), "gzip")) as (model, _):
+        assert (await model.complete(request())).text == "Hello"
+
+
+def encoded(data: bytes, encoding: str, status: int = 200, kind: str = "text/event-stream") -> Reply:
+    headers: Any = {"content-encoding": encoding}
+    return body(data, status=status, kind=kind, **headers)
+
+
+def test_an_answer_that_begins_with_many_blanks_takes_linear_time() -> None:
+    texts: list[str] = []
+    tag = ThinkTag(texts.append, texts.append)
+    began = time.process_time()
+    for _ in range(300_000):
+        tag.feed(" ")
+    tag.feed("Hello")
+    assert time.process_time() - began < 5
+    assert "".join(texts) == " " * 300_000 + "Hello"

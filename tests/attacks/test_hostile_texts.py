@@ -1,0 +1,129 @@
+"""What a tool prints, a person pastes or a model answers cannot freeze the server.
+
+250 kB of each hostile text are in a conversation that is compacted. Limits are processor time, so that a
+busy machine does not break them.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+from attacks.hostile_texts import UNITS
+from conftest_service import Client, MakeClient, assistant, tool, user
+from scripted import GOOD, ScriptedModel
+
+from coppice.summarizers.fallback import FallbackSummarizer
+from coppice.summarizers.llm import ModelSummarizer
+from coppice.summarizers.offline import OfflineSummarizer
+
+LENGTH = 250_000
+COMPACTION_SECONDS = 5.0
+STALL_SECONDS = 1.0
+
+ALWAYS = frozenset({" ", "\n", "a", "<", "- a\n", "你"})
+"""The texts of the short run; the others are in the slow one."""
+
+each_text = pytest.mark.parametrize(
+    "unit", [unit if unit in ALWAYS else pytest.param(unit, marks=pytest.mark.slow) for unit in UNITS]
+)
+
+
+@dataclass
+class Cost:
+    """Processor seconds: of the whole process, and the longest that the event loop did nothing else."""
+
+    total: float = 0.0
+    stall: float = 0.0
+
+
+@asynccontextmanager
+async def measured() -> AsyncIterator[Cost]:
+    cost = Cost()
+
+    async def watch() -> None:
+        last = time.thread_time()
+        while True:
+            await asyncio.sleep(0.001)
+            now = time.thread_time()
+            cost.stall, last = max(cost.stall, now - last), now
+
+    watching = asyncio.create_task(watch())
+    await asyncio.sleep(0.01)
+    began = time.process_time()
+    try:
+        yield cost
+    finally:
+        await asyncio.sleep(0.01)
+        cost.total = time.process_time() - began
+        watching.cancel()
+
+
+def text_of(unit: str) -> str:
+    return unit * (LENGTH // len(unit))
+
+
+async def compacted(client: Client, talk: str) -> Cost:
+    """The cost of a compaction of what is in the conversation, with some new work after it."""
+    long = "It reads rows and writes them. " * 3_000
+    more = [entry for _ in range(2) for entry in (user(long), assistant("Done."))]
+    await client.ask("append", conversationId=talk, entries=more)
+    async with measured() as cost:
+        await client.ask("compact", conversationId=talk)
+    return cost
+
+
+@each_text
+@pytest.mark.parametrize("kind", ["tool result", "user's text", "model's answer"])
+async def test_a_conversation_with_it_is_compacted_in_time(client: Client, unit: str, kind: str) -> None:
+    text = text_of(unit)
+    hostile = {
+        "tool result": [user("Go on."), *tool("c1", "bash", {"command": "make test"}, text)],
+        "user's text": [user(text)],
+        "model's answer": [user("Go on."), assistant(text)],
+    }[kind]
+    talk = await client.conversation("Build the importer.", "I will.")
+    async with measured() as appending:
+        await client.ask("append", conversationId=talk, entries=hostile)
+    cost = await compacted(client, talk)
+    assert max(appending.stall, cost.stall) < STALL_SECONDS
+    assert cost.total < COMPACTION_SECONDS
+
+
+@each_text
+async def test_a_summarizing_model_s_answer_is_checked_in_time(make_client: MakeClient, unit: str) -> None:
+    text = text_of(unit)
+    model = ScriptedModel([f"{GOOD}\n- {text}", f"{text}\n{GOOD}", f"## {text}\n{GOOD}"])
+    chain = FallbackSummarizer([("model", ModelSummarizer(model)), ("offline", OfflineSummarizer())])
+    client: Client = await make_client(summarizer=chain)
+    talk = await client.conversation("Build the importer.", "I will.")
+    cost = await compacted(client, talk)
+    assert cost.stall < STALL_SECONDS
+    assert cost.total < COMPACTION_SECONDS
+
+
+@each_text
+async def test_an_imported_summary_is_carried_on_in_time(client: Client, unit: str) -> None:
+    stamp = "2026-01-01T00:00:00.000Z"
+    entries = [
+        {"type": "session", "version": 3, "id": "s", "timestamp": stamp, "cwd": "/w"},
+        {"type": "message", "id": "m1", "parentId": None, "message": user("Build the importer.")["message"]},
+        {"type": "message", "id": "m2", "parentId": "m1", "message": assistant("I will.")["message"]},
+        {
+            "type": "compaction",
+            "id": "c1",
+            "parentId": "m2",
+            "summary": f"{GOOD}\n- {text_of(unit)}",
+            "firstKeptEntryId": "m2",
+            "tokensBefore": 1000,
+        },
+    ]
+    content = "\n".join(json.dumps({"timestamp": stamp, **entry}) for entry in entries)
+    async with measured() as importing:
+        made = await client.ask("conversation/import", content=content, format="pi")
+    cost = await compacted(client, made["conversation"]["id"])
+    assert max(importing.stall, cost.stall) < STALL_SECONDS
+    assert cost.total < COMPACTION_SECONDS

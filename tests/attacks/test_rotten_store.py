@@ -1,0 +1,66 @@
+"""Damage on the disk concerns the conversation that it is in, and is called damage."""
+
+from pathlib import Path
+
+import pytest
+from attacks.store_attacks import filled_store, opened, rot, rot_page
+from store.store_kit import NOW, user
+
+from coppice.errors import StoreDamagedError
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "store" / "trees.sqlite3"
+    filled_store(path)
+    return path
+
+
+def test_one_rotten_byte_concerns_one_conversation(path: Path) -> None:
+    rot(path, b'"content":"Plant tree 7 of c1')
+    with opened(path) as store:
+        with pytest.raises(StoreDamagedError, match="doctor --repair") as damaged:
+            list(store.all_entries("c1"))
+        assert damaged.value.code == "storage-failed"
+        assert damaged.value.data == {"damaged": True, "entryId": "c1-7"}
+        assert "server" not in str(damaged.value)
+        assert len(list(store.all_entries("c0"))) == 40
+        assert [record.id for record in store.conversations(limit=10)[0]] == ["c2", "c1", "c0"]
+        assert len(store.search("plant", limit=200)) == 120
+        store.append("c1", [user("Goes on.", "after")], modified_at=NOW)
+        store.append("c2", [user("Goes on.", "after")], modified_at=NOW)
+        assert store.damages() == ["conversation c1: the entry c1-7 cannot be read"]
+
+
+def test_a_rotten_preview_and_a_rotten_first_message_are_shown_as_far_as_they_can_be(path: Path) -> None:
+    content = path.read_bytes()
+    preview = b"Plant tree 0 of c2"
+    assert content.count(preview) > 1
+    path.write_bytes(content.replace(preview, preview[:-1] + b"\xff"))
+    with opened(path) as store:
+        assert {record.id for record in store.conversations(limit=10)[0]} == {"c0", "c1", "c2"}
+        nodes, _ = store.tree("c2", mode="all", limit=100)
+        assert len(nodes) == 40
+        assert "\N{REPLACEMENT CHARACTER}" in nodes[0].preview
+
+
+@pytest.mark.parametrize("byte", [b"\xff", b'"', b"\\", b"\0"], ids=["no UTF-8", "quote", "escape", "NUL"])
+def test_any_rotten_byte_of_a_body_is_damage_and_no_internal_error(path: Path, byte: bytes) -> None:
+    rot(path, b'"content":"Plant tree 7 of c1', byte)
+    with opened(path) as store:
+        with pytest.raises(StoreDamagedError):
+            store.entry("c1", "c1-7")
+        assert store.entry("c1", "c1-8").id == "c1-8"
+        assert len(store.search("tree", limit=200)) == 120
+
+
+def test_a_rotten_page_leaves_the_other_conversations(path: Path) -> None:
+    rot_page(path, b'"content":"Plant tree 20 of c1')
+    with opened(path) as store:
+        with pytest.raises(StoreDamagedError, match="damaged"):
+            list(store.all_entries("c1"))
+        assert len(list(store.all_entries("c0"))) == 40
+        assert len(list(store.all_entries("c2"))) == 40
+        found = store.search("plant", limit=200)
+        assert {row.conversation_id for row in found} == {"c0", "c1", "c2"}
+        assert store.damages()

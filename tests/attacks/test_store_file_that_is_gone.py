@@ -1,0 +1,81 @@
+"""A database file that was moved or deleted while no server ran."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsp.raw_client import RawServer, environment
+
+from coppice.cli.app import main
+
+
+def started(directory: Path) -> RawServer:
+    server = RawServer(directory)
+    server.initialize({"rootUri": directory.as_uri()})
+    return server
+
+
+def conversations(server: RawServer) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = server.result("coppice/conversation/list")["conversations"]
+    return found
+
+
+def end(server: RawServer) -> list[str]:
+    """Ends the server; the warnings that it showed."""
+    server.result("shutdown")
+    server.notify("exit")
+    assert server.end() == 0
+    seen = [*server.seen, *server.rest()]
+    return [message["params"]["message"] for message in seen if message.get("method") == "window/showMessage"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """The file of a store with a conversation, which no server has open."""
+    server = started(tmp_path)
+    server.result("coppice/conversation/create", {"name": "Kept"})
+    assert end(server) == []
+    [path] = (tmp_path / "store").glob("*.sqlite3")
+    return path
+
+
+def test_a_file_that_is_gone_is_reported_and_a_new_one_works(tmp_path: Path, store: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.sqlite3"
+    store.rename(elsewhere)
+    server = started(tmp_path)
+    server.result("coppice/conversation/create", {"name": "New"})
+    shown = server.notification("window/showMessage")["message"]
+    assert store.name in shown
+    assert "put it back" in shown
+    assert [each["name"] for each in conversations(server)] == ["New"]
+    end(server)
+
+    again = started(tmp_path)
+    again.result("coppice/conversation/list")
+    assert end(again) == []
+
+    elsewhere.replace(store)
+    back = started(tmp_path)
+    assert [each["name"] for each in conversations(back)] == ["Kept"]
+    assert end(back) == []
+
+
+def test_the_whole_folder_may_be_deleted_and_nothing_is_reported(tmp_path: Path, store: Path) -> None:
+    store.parent.rename(tmp_path / "deleted")
+    server = started(tmp_path)
+    assert conversations(server) == []
+    assert end(server) == []
+
+
+def test_the_command_line_reports_it_too(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store.unlink()
+    for name in ("COPPICE_STORAGE_DIRECTORY", "COPPICE_CONFIG_DIRECTORY"):
+        monkeypatch.setenv(name, environment(tmp_path)[name])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["list"])
+    assert ended.value.code == os.EX_OK
+    assert store.name in capsys.readouterr().err

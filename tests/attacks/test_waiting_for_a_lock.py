@@ -1,0 +1,60 @@
+"""What waits for another program's lock, or looks through many stores, delays and keeps little."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import psutil
+import pytest
+from attacks.store_attacks import filled_store, opened, url_of
+from store.store_kit import NOW, user
+from waiting import PATIENCE
+
+from coppice.service.core import conversation_index
+from coppice.service.core.conversation_index import ConversationIndex
+from coppice.service.core.workers import release_writers, run_read, run_write
+from coppice.store.conversation_ids import conversation_ids
+
+
+async def test_writers_waiting_for_a_lock_do_not_keep_a_read_waiting(tmp_path: Path) -> None:
+    paths = [tmp_path / name / "trees.sqlite3" for name in ("locked", "other")]
+    for path in paths:
+        filled_store(path)
+    lock = sqlite3.connect(paths[0], isolation_level=None)
+    with opened(paths[0], busy_seconds=3 * PATIENCE) as locked, opened(paths[1]) as other:
+        lock.execute("BEGIN IMMEDIATE")
+        waiting = [
+            asyncio.ensure_future(run_write(url_of(paths[0]), locked.append, "c0", [user()], modified_at=NOW))
+            for _ in range(14)
+        ]
+        await asyncio.sleep(0.1)
+        for store in (locked, other):
+            await asyncio.wait_for(run_read(store.conversation, "c1"), PATIENCE)
+        assert not any(each.done() for each in waiting)
+        lock.execute("ROLLBACK")
+        lock.close()
+        await asyncio.gather(*waiting)
+    release_writers(url_of(paths[0]))
+
+
+def test_an_unknown_id_reads_no_store_twice_and_keeps_no_descriptor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = []
+    for number in range(60):
+        path = tmp_path / f"{number}.sqlite3"
+        filled_store(path, 1, 1)
+        urls.append(url_of(path))
+    read: list[str] = []
+
+    def counted(url: str) -> frozenset[str]:
+        read.append(url)
+        return conversation_ids(url)
+
+    monkeypatch.setattr(conversation_index, "conversation_ids", counted)
+    index = ConversationIndex()
+    before = psutil.Process().num_fds()
+    for _ in range(3):
+        assert index.find("unknown", urls) == (None, [])
+    assert sorted(read) == sorted(urls)
+    assert psutil.Process().num_fds() <= before + 4

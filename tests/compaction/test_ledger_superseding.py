@@ -1,0 +1,37 @@
+"""Which of the user's statements a later one replaces."""
+
+import pytest
+from talk import user
+
+from coppice.compaction.ledger.builder import ledger_of
+from coppice.compaction.ledger.superseding import replaces
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Budget cap is $410 total. Never exceed it.", "Budget cap is $830 total. Never exceed it."),
+        ("The deadline of the project is 2027-03-01.", "The deadline of the project is 2027-05-14."),
+        ("Keep functions under 40 lines.", "Keep functions under 60 lines."),
+        ("Report all times in UTC.", "From now on, report all times in Pacific time."),
+        ("函数不超过 40 行。", "函数不超过 60 行。"),
+    ],
+)
+def test_the_same_with_another_value_or_an_announced_change_replaces(older: str, newer: str) -> None:
+    assert replaces(newer, older)
+    rules = [rule.text for rule in ledger_of([user("Build it"), user(older), user(newer)]).rules]
+    assert not any(older.split(".", maxsplit=1)[0] in rule for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Never use ==.", "Never use !=."),
+        ("Never touch legacy_1.", "Never touch legacy_2."),
+        ("The production database is Postgres 15.", "The staging database is Postgres 16 in eu-north-3."),
+        ("Use tabs in Makefiles.", "Use four spaces in Python now."),
+        ("Make part 1 of the parser.", "The parser is slow now."),
+    ],
+)
+def test_what_only_looks_alike_stays(older: str, newer: str) -> None:
+    assert not replaces(newer, older)

@@ -1,0 +1,56 @@
+"""Row 1: length alone makes nothing a paste; a long paragraph of the user's stays in the view."""
+
+import pytest
+from scripted import ScriptedModel
+from talk import edit, reply, request, user
+
+from coppice.compaction.summary import Summary, parse_summary
+from coppice.compaction.text.user_text import typed_by_user
+from coppice.summarizers.llm import ModelSummarizer
+from coppice.summarizers.offline.summarizer import summarize_offline
+
+SENTENCE = (
+    "So what I would like is that the importer reads the rows of the shop one at a time and hands each of "
+    "them to the writer before it asks for the next, because the files that we get from the warehouse have "
+    "become so large that the machine runs out of memory in the middle of the night. "
+)
+RULE = "The writer must never hold more than one row, and the order of the rows stays as it is in the file."
+DICTATED = SENTENCE * 5 + RULE
+
+
+def test_a_paragraph_of_1400_characters_is_typed_and_no_paste() -> None:
+    assert len(DICTATED) > 1_200
+    assert typed_by_user(DICTATED) == DICTATED
+
+
+def test_it_is_stated_after_an_offline_compaction_of_a_split_turn() -> None:
+    text = summarize_offline(request([], turn=[user(DICTATED), *edit("src/importer.py")]))
+    parsed = parse_summary(text)
+    assert parsed.goal[0].startswith("So what I would like is that the importer reads the rows")
+    assert any("must never hold more than one row" in rule for rule in parsed.constraints)
+
+
+async def test_a_constraint_that_a_model_took_from_it_is_not_struck_out() -> None:
+    claim = "The writer must never hold more than one row."
+    answer = Summary(goal=("Read rows in src/importer.py one at a time",), constraints=(claim,)).render()
+    history = [user(DICTATED), *edit("src/importer.py"), reply("The importer reads one row now.")]
+    written = await ModelSummarizer(ScriptedModel([answer])).summarize(request(history))
+    assert any(
+        "must never hold more than one row" in rule for rule in parse_summary(written.text).constraints
+    )
+    assert "struck" not in written.details
+
+
+async def test_what_the_audit_strikes_out_is_reported() -> None:
+    answer = Summary(goal=("Read src/importer.py",), constraints=("Deploy on Fridays only",)).render()
+    written = await ModelSummarizer(ScriptedModel([answer])).summarize(
+        request([user("Build the importer"), *edit("src/importer.py")])
+    )
+    assert written.details["struck"] == ["Deploy on Fridays only"]
+
+
+@pytest.mark.parametrize(
+    "paste", ["ERROR: the value must be positive\n" * 60, '{"a": 1, "b": [2, 3]}\n' * 60]
+)
+def test_a_paste_is_still_none_of_the_user_s_words(paste: str) -> None:
+    assert typed_by_user(f"What is this?\n{paste}") == "What is this?"

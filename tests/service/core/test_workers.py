@@ -1,0 +1,27 @@
+"""Threads that a store's closing ends."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from coppice.service.core import workers
+
+_STORE = "sqlite:///of-these-tests"
+
+
+class _ReleasedMeanwhile(ThreadPoolExecutor):
+    """Its store is closed by another thread just before it gets work."""
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        releasing = threading.Thread(target=workers.release_writers, args=[_STORE])
+        releasing.start()
+        releasing.join(timeout=0.2)
+        return super().submit(work, *args, **kwargs)
+
+
+async def test_a_write_is_done_whose_store_is_closed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "ThreadPoolExecutor", _ReleasedMeanwhile)
+    assert await workers.run_write(_STORE, int, 7) == 7

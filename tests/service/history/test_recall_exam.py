@@ -1,0 +1,35 @@
+"""The questions of the takeover exam: nobody makes recall worse unseen."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from recall_exam import own_scores, scores, total
+from shared_data import shared_data
+
+FLOOR = 0.70
+"""Share of the answers in the history that one item of the first page holds. Reached: 0.76."""
+
+
+IN_CHINESE = 0.70
+"""The same of Chinese questions about an English session. Reached: 0.80."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_first_page_holds_most_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", str(tmp_path / "config"))
+    monkeypatch.setenv("COPPICE_STORAGE_URL", "set by `serving`, restored after the test")
+    found = total(asyncio.run(scores(shared_data().parent, tmp_path)))
+    assert found.item >= FLOOR * found.answerable
+    assert found.answerable > found.asked / 2
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_chinese_questions_find_english_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", str(tmp_path / "config"))
+    monkeypatch.setenv("COPPICE_STORAGE_URL", "set by `serving`, restored after the test")
+    found = dict(asyncio.run(own_scores(shared_data().parent, tmp_path)))
+    assert found["pi-session, zh"].item >= IN_CHINESE * found["pi-session, zh"].answerable
+    assert found["pi-session, en"].item >= FLOOR * found["pi-session, en"].answerable

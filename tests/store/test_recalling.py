@@ -1,0 +1,66 @@
+"""What a ranking is made of: the newest entries for each word, bounded by scope and entries."""
+
+import pytest
+from store.store_kit import NOW, label, new_conversation, user
+
+from coppice.errors import UnknownEntryError
+from coppice.store.indexing import Scope
+from coppice.store.recalling import Bounds, Where
+from coppice.store.store import Store
+from coppice.store.tokenize import Term
+
+WORDS = ["rowan", "oak", "rowan and oak", "don't 'quote' rowan", "登录页面"]
+
+
+def ids(store: Store, keys: list[int]) -> list[str]:
+    return [row.entry_id for row in store.recall_rows(keys)]
+
+
+def found(store: Store, where: Where, *words: tuple[str, ...], most: int = 10) -> list[str]:
+    [keys] = store.recall_postings([[Term(each) for each in words]], where, most).keys
+    return ids(store, keys)
+
+
+def grown(store: Store, conversation: str) -> Where:
+    entries = [user(text, f"e{number}") for number, text in enumerate(WORDS)]
+    store.append(conversation, [*entries, label("e0", "mark", "first")], modified_at=NOW)
+    return Where(Scope(conversation_id=conversation))
+
+
+def test_the_newest_entries_with_any_of_the_words_come_first(store: Store, conversation: str) -> None:
+    where = grown(store, conversation)
+    assert found(store, where, ("rowan",)) == ["e3", "e2", "e0"]
+    assert found(store, where, ("rowan",), ("oak",)) == ["e3", "e2", "e1", "e0"]
+    assert found(store, where, ("rowan",), ("oak",), most=2) == ["e3", "e2"]
+    assert found(store, where, ("登", "录")) == ["e4"]
+    assert found(store, where, ("larch",)) == []
+
+
+def test_bounds_and_scope_hold(store: Store, conversation: str) -> None:
+    where = grown(store, conversation)
+    after, before = store.key_of(conversation, "e0"), store.key_of(conversation, "e3")
+    assert found(store, Where(where.scope, Bounds(after, before)), ("rowan",)) == ["e2"]
+    other = store.create(new_conversation()).id
+    store.append(other, [user("another rowan", "far")], modified_at=NOW)
+    assert found(store, where, ("rowan",)) == ["e3", "e2", "e0"]
+    assert found(store, Where(Scope()), ("rowan",))[0] == "far"
+    with pytest.raises(UnknownEntryError):
+        store.key_of(conversation, "far")
+
+
+def test_what_says_nothing_is_not_among_the_newest(store: Store, conversation: str) -> None:
+    where = grown(store, conversation)
+    assert ids(store, store.recall_newest(where, 3)) == ["e4", "e3", "e2"]
+
+
+def test_entries_on_other_branches_are_distinguished(store: Store, conversation: str) -> None:
+    where = grown(store, conversation)
+    store.append(conversation, [user("a rowan on a branch", "branch")], parent_id="e1", modified_at=NOW)
+    [keys] = store.recall_postings([[Term(("rowan",))]], where, 10).keys
+    assert ids(store, store.recall_on_path(keys)) == ["branch", "e0"]
+    assert {row.entry_id: row.on_current_path for row in store.recall_rows(keys)} == {
+        "branch": True,
+        "e3": False,
+        "e2": False,
+        "e0": True,
+    }

@@ -1,0 +1,120 @@
+import { equal, match, ok } from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { FILES } from "./harness/example.ts";
+import { scene } from "./harness/scene.ts";
+import { until } from "./harness/waiting.ts";
+
+const INSTRUCTIONS = { "AGENTS.md": "Prices are in cents.\n" };
+
+scene("a question leads to a changed file: the model reads, its edit is allowed, shown as a diff, and undone", { files: { ...FILES, ...INSTRUCTIONS } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  const file = (): string => readFileSync(join(editor.workspace, "src/api.py"), "utf8");
+  const before = file();
+  provider.turn({ text: "I'll read it.", calls: [["r1", "read_file", { path: "src/api.py" }], ["r2", "search", { pattern: "price: float" }]] });
+  provider.turn({ calls: [["e1", "edit_file", { path: "src/api.py", edits: [{ oldText: "item.price}", newText: "item.price_cents / 100}" }] }]] });
+  provider.turn({ calls: [["c1", "run_command", { command: "cat src/api.py; exit 3" }]] });
+  provider.turn({ text: "The API divides by 100 now." });
+  await chat.send("Let the API divide cents by 100.");
+
+  await chat.allow("Edit src/api.py");
+  await chat.allow("Run a command");
+  await chat.replies.filter({ hasText: "The API divides by 100 now." }).waitFor();
+  await chat.rests();
+
+  const [first, , third, fourth] = provider.asked;
+  match(JSON.stringify(first?.messages[0]), /coding agent.*workspace_instructions.*Prices are in cents/s);
+  ok(first?.tools?.some((tool) => tool.function.name === "edit_file"));
+  const told = JSON.stringify(third?.messages);
+  match(told, /def as_json/);
+  match(told, /src\/prices\.py:7:/);
+  match(JSON.stringify(fourth?.messages.at(-1)), /price_cents \/ 100.*\[Exit code 3\]/);
+  match(file(), /price_cents \/ 100/);
+
+  const edit = chat.frame.getByTestId("edit");
+  await edit.locator(".added").filter({ hasText: "price_cents / 100" }).waitFor();
+  await window.screenshot("agent-edit");
+  await window.openFile("src/api.py");
+  await edit.getByRole("button", { name: "Undo" }).click();
+  await edit.getByText("Undone").waitFor();
+  await until("the file is as before", () => file() === before);
+  await chat.frame.getByText("The user undid your change of src/api.py").waitFor();
+  // What was undone is one step of the editor's own history.
+  await window.editorText.first().click();
+  await window.page.keyboard.press("Control+Z");
+  await window.editorText.filter({ hasText: "price_cents" }).waitFor();
+});
+
+scene("the model's edits are one step of the editor's history, and a new file can be taken away again", { files: FILES, settings: { "coppice.chat.confirmTools": "never" } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  await window.openFile("src/api.py");
+  provider.turn({ calls: [
+    ["e1", "edit_file", { path: "src/api.py", edits: [{ oldText: "as_json", newText: "to_json" }] }],
+    ["w1", "write_file", { path: "docs/new/plan.md", content: "# Plan\n" }],
+    ["x1", "read_file", { path: "../provider.txt" }],
+  ] });
+  provider.turn({ text: "Renamed." });
+  await chat.send("Rename it.");
+  await chat.replies.filter({ hasText: "Renamed." }).waitFor();
+  await chat.rests();
+  match(JSON.stringify(provider.asked[1]?.messages.at(-1)), /outside of the workspace/);
+  await window.editorText.filter({ hasText: "to_json" }).waitFor();
+  await window.editorText.first().click();
+  await window.page.keyboard.press("Control+Z");
+  await window.editorText.filter({ hasText: "as_json" }).waitFor();
+
+  const plan = join(editor.workspace, "docs/new/plan.md");
+  equal(readFileSync(plan, "utf8"), "# Plan\n");
+  const made = chat.frame.getByTestId("edit").filter({ hasText: "plan.md" });
+  await made.getByRole("button", { name: "Undo" }).click();
+  await until("the new file is gone", () => !existsSync(plan));
+
+  const api = (): string => readFileSync(join(editor.workspace, "src/api.py"), "utf8");
+  await until("the editor has saved what was undone in it", () => api().includes("as_json"));
+  const saved = api();
+  provider.turn({ calls: [["e2", "edit_file", { path: "README.md", edits: [{ oldText: "# Shop", newText: "# Store" }] }]] });
+  provider.turn({ text: "Renamed the shop." });
+  await chat.send("Rename the shop.");
+  await chat.replies.filter({ hasText: "Renamed the shop." }).waitFor();
+  await chat.rests();
+  const asked = chat.asked.filter({ hasText: "Rename the shop." });
+  await asked.hover();
+  await asked.getByRole("button", { name: "Restore Files to This Point" }).click();
+  await window.dialog.getByRole("button", { name: "Restore" }).click();
+  const readme = (): string => readFileSync(join(editor.workspace, "README.md"), "utf8");
+  await until("the file is restored", () => readme().startsWith("# Shop"));
+  equal(api(), saved);
+  await window.notifications.filter({ hasText: "Restored 1 file" }).getByRole("button", { name: "Undo" }).click();
+  await until("the restoring is undone", () => readme().startsWith("# Store"));
+});
+
+scene("a file and a selection are attached, and what is sent during a turn follows it", { files: { ...FILES, ".env": "SECRET=1\n" } }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  await window.openFile("src/prices.py");
+  await chat.frame.getByRole("button", { name: "Attach src/prices.py, the open file" }).waitFor();
+  await window.editorText.first().click();
+  await window.page.keyboard.press("Control+A");
+  await window.run("Coppice: Add Selection to Chat");
+  await chat.frame.getByTestId("attachment").filter({ hasText: "prices.py" }).waitFor();
+  await chat.input.pressSequentially("Compare with @api");
+  await chat.frame.getByRole("option").filter({ hasText: "src/api.py" }).click();
+  await chat.frame.getByTestId("attachment").filter({ hasText: "api.py" }).waitFor();
+  await window.screenshot("attached");
+
+  provider.turn({ text: "Comparing them word by word now.", seconds: 4 });
+  provider.turn({ text: "And the tests too." });
+  await chat.input.press("Enter");
+  await chat.draft.waitFor();
+  await chat.send("And the tests?");
+  await chat.frame.getByTestId("queue").filter({ hasText: "And the tests?" }).waitFor();
+  await chat.replies.filter({ hasText: "And the tests too." }).waitFor();
+  await chat.rests();
+  equal(await chat.frame.getByTestId("queue").count(), 0);
+
+  const asked = JSON.stringify(provider.asked[0]?.messages.at(-1));
+  match(asked, /Compare with @src\/api\.py.*attachment title=.*src\/prices\.py:1-\d+.*class Item.*attachment title=.*src\/api\.py.*def as_json/s);
+  equal(await chat.asked.first().locator(".attached-block").count(), 2);
+  await chat.input.pressSequentially("@.env");
+  await until("nothing is offered", async () => (await chat.frame.getByRole("option").filter({ hasText: ".env" }).count()) === 0);
+  match(await chat.frame.getByTestId("conversation-picker").innerText(), /^Compare with/);
+});
