@@ -74,3 +74,14 @@ def test_a_store_is_opened_on_a_full_disk_to_delete_from_it(small_disk: Path) ->
         store.delete("large")
         store._purger.wait()
         assert shutil.disk_usage(small_disk).free > 8 * 2**20
+
+
+def test_a_store_that_was_closed_well_is_opened_on_a_full_disk_to_delete_from_it(small_disk: Path) -> None:
+    path = small_disk / "store" / "trees.sqlite3"
+    filled_store(path)
+    assert DiskReserve(path.parent).is_kept()
+    take_what_is_left(small_disk / "other")
+    with opened(path) as store:
+        store.delete("c1")
+        assert {each.id for each in store.conversations(limit=9)[0]} == {"c0", "c2"}
+        assert store.damages() == []

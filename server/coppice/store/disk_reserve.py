@@ -1,7 +1,8 @@
 """Space that is kept for deleting on a full disk.
 
 SQLite writes what a deletion changes into the WAL first, and a checkpoint may lengthen the database before
-the WAL can be cut. On a full disk neither is possible, so a file next to the databases is given up for it.
+the WAL can be cut. The first process that opens a database makes its shared memory, a file. On a full disk
+nothing of this is possible, so a file next to the databases is given up for it.
 """
 
 import os
@@ -13,6 +14,9 @@ from typing import Final
 RESERVE_NAME: Final = ".coppice-reserve"
 RESERVE_BYTES: Final = 8 * 2**20
 """SQLite checkpoints a WAL of 1,000 pages of 4 kB; twice that, for a last transaction that is large."""
+
+_LENT_BYTES: Final = 2**16
+"""SQLite lengthens the shared memory of a WAL by 32 kB at a time; twice that."""
 
 _LEAST_FREE: Final = 2 * RESERVE_BYTES
 """Free bytes below which no reserve is made: it would take what the user needs. Guess."""
@@ -36,6 +40,11 @@ class DiskReserve:
     def is_kept(self) -> bool:
         """Whether the file is there in its full size."""
         return self._path.exists() and self._path.stat().st_size == RESERVE_BYTES
+
+    def lend(self) -> None:
+        """Frees a small part of the space, enough to open a database. Does nothing where there is none."""
+        with suppress(OSError):
+            os.truncate(self._path, max(self._path.stat().st_size - _LENT_BYTES, 0))
 
     def give_up(self) -> None:
         """Frees the space. Does nothing where there is no reserve."""

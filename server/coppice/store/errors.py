@@ -123,8 +123,13 @@ def _origin(error: Exception) -> BaseException | None:
 
 
 def _primary_code(error: Exception) -> int | None:
-    """SQLite's primary result code: the low byte of the extended one."""
+    """SQLite's primary result code: the low byte of the extended one.
+
+    Shared memory that cannot be lengthened is a full disk.
+    """
     code = getattr(_origin(error), "sqlite_errorcode", None)
+    if code == sqlite3.SQLITE_IOERR_SHMSIZE:
+        return sqlite3.SQLITE_FULL
     return code & 0xFF if isinstance(code, int) else None
 
 

@@ -36,7 +36,7 @@ class SqliteDatabase(Database):
         super().__init__(
             create_engine(
                 "sqlite://",
-                creator=self._file.connect,
+                creator=self._connect,
                 poolclass=QueuePool,
                 pool_size=_CONNECTIONS,
                 max_overflow=-1,
@@ -66,6 +66,16 @@ class SqliteDatabase(Database):
                     raise StorageFailedError(
                         "The file of the conversation store belongs to another program. Choose another one."
                     )
+
+    def _connect(self) -> sqlite3.Connection:
+        """A connection that has read. On a full disk its shared memory takes from what is reserved."""
+        try:
+            return self._file.connect()
+        except sqlite3.Error as error:
+            if not is_full(error):
+                raise
+        self._reserve.lend()
+        return self._file.connect()
 
     @contextmanager
     def making(self) -> Iterator[Connection]:
@@ -171,7 +181,7 @@ class SqliteDatabase(Database):
         with translated(), self._watch_lock:
             self._check_open()
             if self._watch is None:
-                self._watch = self._file.connect()
+                self._watch = self._connect()
             version: int = self._watch.execute("PRAGMA data_version").fetchone()[0]
             changed, self._data_version = version != self._data_version, version
             return changed

@@ -94,7 +94,7 @@ class DatabaseFile:
         )
 
     def connect(self) -> sqlite3.Connection:
-        """A connection to the file that was opened; never makes one.
+        """A connection to the file that was opened, which it has read from; never makes one.
 
         Raises:
             sqlite3.Error: the file cannot be opened.
@@ -105,6 +105,7 @@ class DatabaseFile:
             self.check()
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA schema_version")
         except BaseException:
             connection.close()
             raise
