@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 
 import ignore from "ignore";
 
 import type { Place } from "./paths";
+import { textOfFile } from "./text-file";
 
 /** Names of files that usually hold credentials. */
 const SECRETS = [
@@ -65,13 +65,13 @@ export async function sensitivityOf(place: Place, writing: boolean): Promise<Sen
   return (await isIgnored(place)) ? "ignored" : undefined;
 }
 
-/** Whether a `.gitignore` between the workspace folder and the file excludes it. */
+/** Whether a `.gitignore` between the workspace folder and the file excludes it, or cannot be read. */
 async function isIgnored({ folder, relative }: Place): Promise<boolean> {
   const parts = relative.split("/");
   let ignored = false;
   for (let depth = 0; depth < parts.length; depth += 1) {
-    const rules = await readFile(join(folder, ...parts.slice(0, depth), ".gitignore"), "utf8").catch(() => "");
-    if (rules === "") continue;
+    const rules = await textOfFile(join(folder, ...parts.slice(0, depth), ".gitignore")).catch(() => "*");
+    if (rules === null) continue;
     const { ignored: excluded, unignored } = ignore().add(rules).test(posix.join(...parts.slice(depth)));
     ignored = (ignored || excluded) && !unignored;
   }

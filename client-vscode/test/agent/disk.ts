@@ -8,6 +8,7 @@ import { Agent, type ToolSettings } from "../../src/agent/agent";
 import { findRipgrep } from "../../src/agent/editor/ripgrep";
 import type { Host } from "../../src/agent/host";
 import { type Outcome, RunningCommand } from "../../src/agent/process";
+import { textOfFile } from "../../src/agent/text-file";
 import type { ApprovalRequest, ApprovalResult } from "../../src/approvals/approval";
 import type { InvokeToolResult } from "../../src/protocol.gen";
 
@@ -57,11 +58,8 @@ export class Disk implements Host {
     return readFile(join(this.root, path), "utf8");
   }
 
-  async read(path: string): Promise<string | null> {
-    return readFile(path, "utf8").catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-      throw error;
-    });
+  read(path: string): Promise<string | null> {
+    return textOfFile(path);
   }
 
   async write(path: string, text: string): Promise<string> {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -49,6 +50,14 @@ for (const path of ["../outside.txt", "src/../../outside.txt", "/etc/passwd", "l
     assert.equal(await disk.file("outside.txt"), "private\n");
   });
 }
+
+test("a pipe is neither read nor waited for, and as .gitignore it has every file asked about", { timeout: 10_000 }, async () => {
+  await using disk = await Disk.with({ "shop/a.py": "one\n" });
+  execFileSync("mkfifo", [join(disk.root, "shop/pipe"), join(disk.root, "shop/.gitignore")]);
+  assert.match((await disk.call("read_file", { path: "pipe" })).text, /no regular file/);
+  assert.match((await disk.call("read_file", { path: "a.py" })).text, /one/);
+  assert.deepEqual(disk.asked.map(({ scope }) => scope), [null, null]);
+});
 
 test("a link to something that does not exist is not written through", async () => {
   await using disk = await Disk.with(FILES);

@@ -1,30 +1,11 @@
-import { open } from "node:fs/promises";
-
 import * as vscode from "vscode";
 
 import { ToolError } from "../errors";
-
-/** Bytes. A guess: what an editor still opens at once. */
-const LARGEST = 10_000_000;
+import { textOfFile } from "../text-file";
 
 /** The text of a file: that of the editor where it is open there, unsaved changes included. Null where there is none. */
 export async function readText(path: string): Promise<string | null> {
-  const document = openDocument(path);
-  if (document !== undefined) return document.getText();
-  const file = await open(path, "r").catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new ToolError(`${path} cannot be opened.`);
-  });
-  if (file === undefined) return null;
-  try {
-    const state = await file.stat();
-    // A device or a pipe could be read for ever.
-    if (!state.isFile()) throw new ToolError(`${path} is ${state.isDirectory() ? "a folder. Use list_files" : "no regular file"}.`);
-    if (state.size > LARGEST) throw new ToolError(`The file is too large to read at once: ${state.size.toLocaleString("en")} bytes. Use search or run_command.`);
-    return decoded(await file.readFile());
-  } finally {
-    await file.close();
-  }
+  return openDocument(path)?.getText() ?? (await textOfFile(path));
 }
 
 /** Replaces the whole text as one step that the editor can undo; saves it, and gives what was saved. */
@@ -84,13 +65,4 @@ async function applied(edit: vscode.WorkspaceEdit, what: string): Promise<void> 
 
 function openDocument(path: string): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find(({ uri, isClosed }) => !isClosed && uri.scheme === "file" && uri.fsPath === path);
-}
-
-function decoded(bytes: Uint8Array): string {
-  if (bytes.subarray(0, 8000).includes(0)) throw new ToolError("This is a binary file.");
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new ToolError("This file is not encoded in UTF-8.");
-  }
 }

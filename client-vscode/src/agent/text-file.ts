@@ -1,0 +1,35 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+
+import { ToolError } from "./errors";
+
+/** Bytes. A guess: what an editor still opens at once. */
+const LARGEST = 10_000_000;
+
+/** The text of a file on the disk, null where there is none. Throws `ToolError` for what is no text, or too large. */
+export async function textOfFile(path: string): Promise<string | null> {
+  // Without O_NONBLOCK, which Windows lacks, opening a pipe waits for somebody who writes into it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new ToolError(`${path} cannot be opened.`);
+  });
+  if (file === undefined) return null;
+  try {
+    const state = await file.stat();
+    // A device or a pipe could be read for ever.
+    if (!state.isFile()) throw new ToolError(`${path} is ${state.isDirectory() ? "a folder. Use list_files" : "no regular file"}.`);
+    if (state.size > LARGEST) throw new ToolError(`The file is too large to read at once: ${state.size.toLocaleString("en")} bytes. Use search or run_command.`);
+    return decoded(await file.readFile());
+  } finally {
+    await file.close();
+  }
+}
+
+function decoded(bytes: Uint8Array): string {
+  if (bytes.subarray(0, 8000).includes(0)) throw new ToolError("This is a binary file.");
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new ToolError("This file is not encoded in UTF-8.");
+  }
+}
