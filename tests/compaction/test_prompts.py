@@ -98,7 +98,7 @@ def test_marks_of_chat_templates_are_defused(text: str) -> None:
 
 def test_our_own_sentences_are_known_and_headings_are_none_of_them() -> None:
     leaks = Prompts().leaks()
-    assert normalized("Leave out narration and what the repository itself shows.") in leaks
+    assert normalized("Leave out narration and what was only looked at.") in leaks
     assert (
         normalized("- <exact paths, names, commands, values and findings that the work will need again>")
         in leaks

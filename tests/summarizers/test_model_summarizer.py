@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from scripted import GOOD, ScriptedModel, asked, block, reply_of
-from talk import edit, request, run, user
+from talk import edit, reply, request, run, user
 from waiting import PATIENCE, hurry
 
 from coppice.compaction.prompts import Prompts
@@ -77,7 +77,7 @@ async def test_the_request_holds_what_the_model_needs_and_no_more() -> None:
     wanted = SummaryRequest(
         history=SESSION,
         turn_prefix=(),
-        kept=[user("SECRET KEPT")],
+        kept=[reply("Long ago. " * 2_000), user("WHAT FOLLOWED")],
         previous_summary="## Goal\nBefore this\n\n## Critical Context\n- Paths: a.py b.py\n- a note",
         instructions="mind the migrations",
         max_tokens=3_000,
@@ -92,7 +92,9 @@ async def test_the_request_holds_what_the_model_needs_and_no_more() -> None:
     assert "Before this" in block(sent, "previous-summary")
     assert "a note" in block(sent, "previous-summary")
     assert "Paths: a.py" not in asked(sent)
-    assert "SECRET KEPT" not in asked(sent)
+    assert "WHAT FOLLOWED" in block(sent, "afterwards")
+    assert len(block(sent, "afterwards")) < 12_100
+    assert "WHAT FOLLOWED" not in block(sent, "conversation")
     assert asked(sent).endswith("Additional focus: mind the migrations")
 
 

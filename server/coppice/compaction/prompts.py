@@ -73,20 +73,27 @@ class Prompts:
     )
     history: str = (
         "The conversation above will no longer be visible. Write what a colleague must know to continue. "
-        "Every line is a complete statement about the work that they can act on:\n"
-        "1. Intent: what was asked, by whom, in whose words; rules and conventions; the brief that was read "
-        "(an issue, a plan, a specification), what it demands and forbids.\n"
-        "2. State: what is finished, committed (hash, subject), pushed, closed; what is changed and not "
-        "committed; what is begun and not begun; what was verified by which command with which result, what "
-        "was not verified, and whether anything changed since.\n"
-        "3. Decisions with their reasons; what was tried and given up, and why.\n"
-        "4. Trouble: the error, its cause, its fix; what is still open; workarounds that failed.\n"
-        "5. Specifics in their role: which function in which file does what, with which arguments; which "
-        "command, run where, prints what.\n"
-        "6. Next: the steps in order, and what must be checked before the work counts as done.\n"
+        "Every line is a complete statement about the work that they can act on: what, where, why, with "
+        "which result.\n"
+        "1. Intent: what was asked first and later, by whom, in whose words; rules and conventions; of the "
+        "brief that was read (an issue, a plan, a specification) the exact texts, names, limits and "
+        "conditions for what is left, what it forbids, the files and tests it lists.\n"
+        "2. State: each task; what is committed (hash, subject), pushed, closed; what is changed and not "
+        "committed, begun, not begun; which command verified what, with its counts; what changed after it; "
+        "what was never verified.\n"
+        "3. Decisions with their reasons: what was chosen in place of what; what was tried and given up; "
+        "what was right already and left; what a person refused.\n"
+        "4. Trouble: the error, its cause, its fix, above all where the usual checks did not show it; what "
+        "still fails, where, whose fault; workarounds that failed; background runs, with id and end.\n"
+        "5. Specifics in their role: what a new or changed function in which file takes and returns, also in "
+        "the empty case, its options, events, keys, limits; what the code to change next does now and lacks; "
+        "which command, run where, prints what.\n"
+        "6. Next: the steps in order, each with its file and content; what must be checked before the work "
+        "counts as done; how steps were ended so far (checks, commit, tracker).\n"
         "Spell paths, identifiers, commands and messages exactly, and only inside a statement about them: no "
-        "lists of names. State the newest value only, never one that was replaced. Recent work in detail, "
-        "old work in a line, each fact once. Leave out narration and what the repository itself shows."
+        "lists of names. State the newest value only. Recent work in detail, old work in a line, each fact "
+        "once. An instruction that was carried out is no rule. Leave out narration and what was only looked "
+        "at."
     )
     end: str = (
         "Describe the end exactly: the last actions with their results, and what was done after the last "
@@ -123,6 +130,9 @@ class Prompts:
         "last events has happened: describe the state after it. A fact that ends in "
         "[#id] names its source; end a statement that you base on it in the same reference, and invent none."
     )
+    afterwards: str = (
+        "<afterwards> follows the conversation above. Describe the state after it: what it changed is done."
+    )
     sentences: str = (
         "Report in three sentences on the work above: what is wanted, what was changed, what was found."
     )
@@ -147,16 +157,20 @@ class Prompts:
         *,
         previous: str | None = None,
         facts: str = "",
+        afterwards: str = "",
         focus: str | None = None,
         replace_instructions: bool = False,
         words: int,
     ) -> str:
         """The whole request: the material first, then what to do with it.
 
-        `conversation` is serialized; `focus` is what the user asked to look at, or with
-        `replace_instructions` what takes the place of our sentences. `words` is how long the answer may be.
+        `conversation` is serialized, and so is `afterwards`, what followed it; `focus` is what the user
+        asked to look at, or with `replace_instructions` what takes the place of our sentences. `words` is
+        how long the answer may be.
         """
         material = [tagged("conversation", without_control_tokens(conversation))]
+        if afterwards:
+            material.append(tagged("afterwards", without_control_tokens(afterwards)))
         if previous:
             material.append(tagged("previous-summary", without_control_tokens(previous)))
         if facts:
@@ -166,6 +180,8 @@ class Prompts:
         asked.append(TURN_FORMAT if part == "turn" else FORMAT)
         if facts:
             asked.append(self.facts)
+        if afterwards:
+            asked.append(self.afterwards)
         asked.append(f"Write at most {words} words, and begin at once with the first line of the format.")
         if focus and not own:
             asked.append(f"Additional focus: {focus}")

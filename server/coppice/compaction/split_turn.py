@@ -13,8 +13,10 @@ from coppice.tree.messages import Message
 
 _SHORT_SHARE: Final = 0.3
 """Share of the span up to which a turn's early part is written apart (guess)."""
-_MOST_SHARE: Final = 0.7
+_MOST_SHARE: Final = 0.8
 """Share of a summary that one of two parts gets at the most (guess)."""
+_OLD_WEIGHT: Final = 0.6
+"""Of a character of the history against one of the turn, whose summary has the present state too (guess)."""
 _SAME: Final = 0.6
 """Share of the shorter statement's words in the other one, with the same names, that repeats it (guess)."""
 _SHORT_CHARS: Final = 2_000
@@ -38,7 +40,7 @@ def is_long(request: SummaryRequest) -> bool:
 def turn_share(request: SummaryRequest) -> float:
     """The share of the summary that the turn's early part gets when the history is summarized with it."""
     early = _chars(request.turn_prefix)
-    share = early / (early + _chars(request.history))
+    share = early / (early + _OLD_WEIGHT * _chars(request.history))
     return min(_MOST_SHARE, max(1 - _MOST_SHARE, share))
 
 

@@ -38,6 +38,8 @@ class SummaryRequest:
     with `count_tokens`; the file blocks are not part of it. `max_turn_prefix_tokens` bounds the part about
     `turn_prefix` within it; None leaves that to the summarizer.
 
+    `root` is the folder that paths are relative to in `ledger`.
+
     `target_tokens` is the length to aim at within `max_tokens`. `ledger` holds the facts of everything that
     is covered; None leaves them to be computed from the messages. With `references` statements may end in
     the id of the entry that they are based on.
@@ -59,6 +61,7 @@ class SummaryRequest:
     target_tokens: int | None = None
     ledger: WorkLedger | None = None
     references: bool = False
+    root: str | None = None
     kind: Kind = "history"
     replace_instructions: bool = False
     report: OnProgress = _ignore

@@ -8,6 +8,7 @@ from typing import Final
 from coppice.compaction.ledger.fitting import facts_text
 from coppice.compaction.plain_report import reported_sentences
 from coppice.compaction.prompts import Part, Prompts
+from coppice.compaction.serialization import serialize
 from coppice.compaction.summarizer import CountTokens, SummaryRequest
 from coppice.compaction.summary import Summary
 from coppice.compaction.text.sentences import clip
@@ -43,6 +44,10 @@ _SENTENCES_TOKENS: Final = 200  # tokens of an answer in plain sentences (guess)
 _FACTS_SHARE: Final = 12
 """The window divided by this bounds the facts that a request carries (guess)."""
 _MOST_FACTS_TOKENS: Final = 2_000  # tokens of facts in a request (guess)
+_AFTERWARDS_SHARE: Final = 24
+"""The window divided by this bounds the newest messages after the span that a request carries (guess)."""
+_MOST_AFTERWARDS_TOKENS: Final = 3_000  # tokens of them (guess: the edit of one file, and its result)
+_AFTERWARDS_RESULT_CHARS: Final = 700  # characters of a tool result in them (guess)
 _SMALLEST_ROOM: Final = 256  # tokens; a smaller window holds no part of a conversation (guess)
 _ATTEMPTS: Final = 2  # requests for one part (guess)
 _WORTH_ASKING_AGAIN: Final = frozenset({"cut-off", "bad-answer"})
@@ -104,6 +109,7 @@ class SummaryClient:
         self._leaks = prompts.leaks()
         self._ledger = ledger or WorkLedger()
         self._facts = ""
+        self._afterwards = ""
         self._target = min(request.max_tokens, request.target_tokens or request.max_tokens)
         self.measure = measure_with(request.count_tokens)
 
@@ -130,7 +136,8 @@ class SummaryClient:
         self._words = max(_FEWEST_WORDS, int(prose * _WORDS_PER_TOKEN))
         budget = min(_MOST_FACTS_TOKENS, self.window // _FACTS_SHARE)
         self._facts = facts_text(self._ledger, budget, self.measure)
-        parts: tuple[Part, ...] = ("history", "earlier", "turn", "branch")
+        self._afterwards = self._newest_of_kept()
+        parts: tuple[Part, ...] = (self._request.kind, "earlier", "turn")
         own = max(self.measure(self._text(part, "", "-")) for part in parts)
         frame = own + self.measure(self._prompts.system + self._prompts.retry) + _TEMPLATE_TOKENS
         self.room = int((self.window - self.answer_tokens) / SAFETY) - frame
@@ -205,12 +212,21 @@ class SummaryClient:
         self._stats.repaired.append("told in sentences")
         return sentences
 
+    def _newest_of_kept(self) -> str:
+        """The end of what stays after the span: the model must not call undone what was done there."""
+        tokens = min(_MOST_AFTERWARDS_TOKENS, self.window // _AFTERWARDS_SHARE)
+        text = serialize(self._request.kept, _AFTERWARDS_RESULT_CHARS)
+        left_out = max(0, len(text) - tokens * CHARS_PER_TOKEN)
+        return f"[… {left_out} characters left out …]\n{text[left_out:]}" if left_out else text
+
     def _text(self, part: Part, conversation: str, previous: str | None, share: float = 1.0) -> str:
+        is_newest = part in ("history", "branch")
         return self._prompts.request(
             part,
             conversation,
             previous=previous,
-            facts="" if part in ("turn", "earlier") else self._facts,
+            facts=self._facts if is_newest else "",
+            afterwards=self._afterwards if is_newest else "",
             focus=self._focus,
             replace_instructions=self._request.replace_instructions,
             words=max(_FEWEST_WORDS, int(share * self._words)),

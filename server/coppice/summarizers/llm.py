@@ -104,10 +104,11 @@ class _Work:
     async def done(self) -> Summary:
         """Both summaries: joined by sections where the turn's early part is long, else one after it."""
         long_turn = await asyncio.to_thread(is_long, self._request)
-        both = long_turn and bool(self._request.history)
+        both = bool(self._request.history and self._request.turn_prefix)
         share = await asyncio.to_thread(turn_share, self._request) if both else 1.0
-        history = asyncio.create_task(self._earlier(1 - share) if both else self._history())
-        turn = asyncio.create_task(self._long_turn(share) if long_turn else self._short_turn())
+        left = 1 - share if both else 1.0
+        history = asyncio.create_task(self._earlier(left) if both and long_turn else self._history(left))
+        turn = asyncio.create_task(self._long_turn(share) if long_turn else self._short_turn(share))
         try:
             await asyncio.gather(history, turn)
         except BaseException:
@@ -134,12 +135,12 @@ class _Work:
             kept.append(line)
         return tuple(kept)
 
-    async def _history(self) -> Summary:
+    async def _history(self, share: float) -> Summary:
         """The history's summary; with nothing new the previous one is carried on as it is."""
         previous = parse_summary(self._request.previous_summary or "")
         if not self._request.history:
             return previous
-        return await self._chunked.summarize(self._request.history, self._request.kind, previous)
+        return await self._chunked.summarize(self._request.history, self._request.kind, previous, share)
 
     async def _earlier(self, share: float) -> Summary:
         previous = parse_summary(self._request.previous_summary or "")
@@ -151,14 +152,15 @@ class _Work:
         previous = Summary() if self._request.history else parse_summary(self._request.previous_summary or "")
         return await self._chunked.summarize(self._request.turn_prefix, self._request.kind, previous, share)
 
-    async def _short_turn(self) -> Summary:
+    async def _short_turn(self, share: float) -> Summary:
         """The early part in a few lines, by rule where the model fails: it matters less than the history."""
         if not self._request.turn_prefix:
             return Summary()
         previous = parse_summary(self._request.previous_summary or "")
         before = () if self._request.history else previous.turn
         try:
-            return await self._chunked.summarize(self._request.turn_prefix, "turn", Summary(turn=before))
+            turn = Summary(turn=before)
+            return await self._chunked.summarize(self._request.turn_prefix, "turn", turn, share)
         except (ModelFailedError, SummaryRejectedError) as error:
             self._stats.warnings.append(f"The early part of the turn was summarized offline: {error}")
             return await asyncio.to_thread(turn_by_rule, self._request)

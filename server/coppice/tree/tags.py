@@ -13,6 +13,7 @@ TAGS: Final = (
     "conversation",
     "previous-summary",
     "facts",
+    "afterwards",
     "summary",
     "pinned",
     "read-files",

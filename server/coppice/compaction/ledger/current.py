@@ -7,12 +7,13 @@ from coppice.protocol.ledger import WorkLedger
 from coppice.tree.messages import Message
 
 
-def settled_by(ledger: WorkLedger, later: Iterable[Message]) -> WorkLedger:
+def settled_by(ledger: WorkLedger, later: Iterable[Message], root: str | None = None) -> WorkLedger:
     """`ledger` without what `later` messages finished: fixed problems, committed files, closed tasks, jobs.
 
-    Of what happened later only the last events are added: a reader must not take for undone what was done.
+    Paths below `root` are named from there. Of what happened later only the last events are added: a reader
+    must not take for undone what was done.
     """
-    now = LedgerBuilder(ledger.model_copy(deep=True)).add_messages(later).ledger
+    now = LedgerBuilder(ledger.model_copy(deep=True), root).add_messages(later).ledger
     changed = {file.path for file in now.uncommitted}
     open_problems = {(each.what, each.error) for each in now.problems if each.open}
     states = {task.id or task.title: task.state for task in now.tasks}

@@ -103,6 +103,7 @@ def _request(prepared: Preparation, instructions: str | None) -> tuple[SummaryRe
             target_tokens=prepared.path.settings.compaction.target_summary_tokens,
             ledger=ledger_until(prepared.path, prepared.first_kept.depth - 1),
             references=prepared.path.settings.compaction.references,
+            root=prepared.path.root,
         ),
         ledger,
     )

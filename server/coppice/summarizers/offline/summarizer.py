@@ -45,7 +45,7 @@ def ledger_for(request: SummaryRequest) -> WorkLedger:
     if ledger is None:
         ledger = ledger_of([*request.history, *request.turn_prefix])
         ledger.notes = notes_of(parse_summary(request.previous_summary or ""))
-    return without_closed_notes(settled_by(ledger, request.kept))
+    return without_closed_notes(settled_by(ledger, request.kept, request.root))
 
 
 def _written(request: SummaryRequest) -> tuple[str, int]:
