@@ -134,4 +134,5 @@ def test_the_history_of_a_session_file_answers_a_question(coppice: Coppice, tmp_
     assert (item["entryId"], item["text"]) == ("e15", "Part 3 stands in src/part_3.py.")
     nothing = coppice("history", "search", file, "larch")
     assert (nothing.code, nothing.out, nothing.err) == (0, "", "coppice: warning: Nothing was found.\n")
-    assert coppice("history", "read", file, "nowhere").code == 1
+    missing = coppice("history", "read", file, "nowhere")
+    assert (missing.code, missing.err) == (1, "coppice: There is no such entry in this conversation.\n")

@@ -52,6 +52,14 @@ def test_an_empty_list_says_so(coppice: Coppice) -> None:
     assert coppice("list").out.startswith("No conversations are stored")
 
 
+def test_a_conversation_is_found_by_the_beginning_of_its_id(coppice: Coppice, home: Path) -> None:
+    (home / "other").mkdir()
+    conversation = imported(coppice, long_session(home, 3), "--workspace", home / "other")
+    assert coppice("context", conversation[:8]).out == coppice("context", conversation).out
+    short = coppice("context", conversation[:7])
+    assert (short.code, "There is neither a file nor a stored conversation" in short.err) == (1, True)
+
+
 def test_every_workspace_is_listed_and_found_from_anywhere(coppice: Coppice, home: Path) -> None:
     (home / "other").mkdir()
     conversation = imported(coppice, long_session(home, 3), "--workspace", home / "other")

@@ -16,7 +16,7 @@ from coppice.cli.terminal import prepare_streams, print_error, silence_stdout
 
 app = typer.Typer(
     name="coppice",
-    help="Keeps an agent's conversations, and cuts old growth back into a summary.",
+    help="Stores an agent's conversations and compacts them into summaries.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,

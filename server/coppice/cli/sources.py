@@ -27,7 +27,7 @@ from coppice.protocol.conversations import (
 )
 from coppice.service.core.jobs import NoProgress
 from coppice.service.core.settings_source import SettingsSource
-from coppice.service.core.workspaces import workspace_of
+from coppice.service.core.workspaces import conversation_named, workspace_of
 from coppice.service.service import Service
 from coppice.settings import Settings, StorageSettings
 
@@ -85,7 +85,7 @@ async def opened(
     uri = workspace_uri(workspace)
     if not is_file(source):
         if workspace is None:
-            home = await asyncio.to_thread(workspace_of, SettingsSource().of(), source)
+            source, home = await asyncio.to_thread(_located, source)
             uri = home or uri
         async with serving(uri, client_settings) as service:
             yield await _stored(service, source)
@@ -97,6 +97,14 @@ async def opened(
             result = await imported(service, file, format_)
             name = "standard input" if source == STDIN else file.name
             yield Opened(service, result.conversation, name, file, result.warnings)
+
+
+def _located(source: str) -> tuple[str, str | None]:
+    """The id of the stored conversation that `source` names, also by the beginning of its id, and its workspace."""
+    settings = SettingsSource().of()
+    home = workspace_of(settings, source)
+    named = None if home is not None else conversation_named(settings, source)
+    return (source, home) if named is None else (named.id, named.workspace_uri)
 
 
 async def imported(service: Service, file: Path, format_: ImportFormat) -> ImportResult:

@@ -10,11 +10,10 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, bindparam, func, select
 
-from coppice.errors import UnknownEntryError
 from coppice.store.engine import Database
 from coppice.store.entry_json import readable_body, storable
 from coppice.store.indexing import Scope
-from coppice.store.paths import END_COLUMNS, path_end
+from coppice.store.paths import END_COLUMNS, path_end, unknown_entry
 from coppice.store.schema import CONVERSATION, ENTRY_TABLE, RUN
 from coppice.store.tokenize import Term
 from coppice.store.tree_listing import on_current_path
@@ -145,7 +144,7 @@ def key_of(connection: Connection, conversation_id: str, entry_id: str) -> int:
         connection.execute(entries.where(named).limit(2)).all() if len(entry_id) >= SHORTEST_PREFIX else []
     )
     if len(found) != 1:
-        raise UnknownEntryError(entry_id)
+        raise unknown_entry(entry_id)
     return int(found[0].key)
 
 

@@ -7,10 +7,13 @@ from coppice.service.core.conversation_index import ConversationIndex
 from coppice.settings import Settings, data_directory
 from coppice.store.engines import name_of
 from coppice.store.location import databases_in
+from coppice.store.recalling import SHORTEST_PREFIX
 from coppice.store.records import ConversationRecord
 from coppice.store.store import Store
 
 _SERVER_ID: Final = "overview"
+MOST_NAMED: Final = 1000
+"""Conversations among which a prefix of an id is looked for: the longest page of a list."""
 
 
 def databases(settings: Settings) -> list[str]:
@@ -55,6 +58,14 @@ def workspace_of(settings: Settings, conversation_id: str) -> str | None:
         except CoppiceError:
             continue
     return None
+
+
+def conversation_named(settings: Settings, prefix: str) -> ConversationRecord | None:
+    """The only one of the newest conversations whose id begins with `prefix`, or None."""
+    if len(prefix) < SHORTEST_PREFIX:
+        return None
+    found = [each for each in newest_conversations(settings, MOST_NAMED)[0] if each.id.startswith(prefix)]
+    return found[0] if len(found) == 1 else None
 
 
 def damages(url: str) -> list[str]:
