@@ -1,5 +1,5 @@
 /**
- * What Coppice offers to other extensions. Copy this file and `src/protocol.gen.ts` beside it into yours, and name
+ * What Coppice offers to other extensions. Copy this file and `src/protocol.gen.ts` together into yours, and name
  * `coppice.coppice` among its `extensionDependencies`:
  *
  *     const coppice = await vscode.extensions.getExtension<CoppiceApi>("coppice.coppice")?.activate();
@@ -32,8 +32,8 @@ export interface CoppiceApi {
   create(options?: { name?: string; folder?: Uri }): Promise<Conversation>;
 
   /**
-   * Adds entries behind `parentId`, by default the leaf: all of them, or none. They are on disk before the promise is
-   * fulfilled. An entry with an `id` may be sent again. With `expectedLeafId` the call is refused (`stale-leaf`) when the
+   * Adds entries as descendants of `parentId`, by default the leaf: all of them, or none. They are on disk before the
+   * promise is fulfilled. An entry with an `id` may be sent again. With `expectedLeafId` the call is refused (`stale-leaf`) when the
    * leaf is another by now.
    */
   append(
@@ -54,7 +54,7 @@ export interface CoppiceApi {
     options?: { instructions?: string; token?: CancellationToken },
   ): Promise<CompactResult>;
 
-  /** Goes to another entry; with `summarize` the branch that is left is told to the one that is entered. Nobody is asked. */
+  /** Goes to another entry; with `summarize` a summary of the branch that is left is added to the one that is entered. Nobody is asked. */
   navigate(
     conversationId: string,
     targetId: string,

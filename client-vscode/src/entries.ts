@@ -14,7 +14,7 @@ export async function entryOf(client: CoppiceClient, conversationId: string, ent
   return entry;
 }
 
-/** What an entry says, as text. */
+/** The text of an entry. */
 export function entryText(entry: Entry): string {
   switch (entry.type) {
     case "message":

@@ -24,7 +24,7 @@ function only(approvals: Approvals): string {
   return first.id;
 }
 
-test("a request waits until it is decided, and is told why not where it is denied", async () => {
+test("a request waits until it is decided, and a denied one gets the reason", async () => {
   const approvals = new Approvals(memory());
   const allowed = approvals.approve(request(), "firstUse");
   approvals.decide(only(approvals), { kind: "allow" });

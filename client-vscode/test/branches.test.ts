@@ -36,9 +36,9 @@ function shown(made: BranchModel, node?: TreeNode): unknown[] {
 const TREES: [string, string[], unknown[]][] = [
   ["nothing", [], []],
   ["a chain is flat", [">a", "a>b", "b>c"], ["a", "b", "c"]],
-  ["branches stand below their fork", [">a", "a>b", "b>c", "b>d"], ["a", ["b", "c", "d"]]],
-  ["a branch's chain stands below its first node", [">a", "a>b", "a>c", "b>d", "d>e"], [["a", ["b", "d", "e"], "c"]]],
-  ["a fork right behind a fork", [">a", "a>b", "a>c", "b>d", "b>e"], [["a", ["b", "d", "e"], "c"]]],
+  ["branches are listed below their fork", [">a", "a>b", "b>c", "b>d"], ["a", ["b", "c", "d"]]],
+  ["a branch's chain is listed below its first node", [">a", "a>b", "a>c", "b>d", "d>e"], [["a", ["b", "d", "e"], "c"]]],
+  ["a fork whose parent is a fork", [">a", "a>b", "a>c", "b>d", "b>e"], [["a", ["b", "d", "e"], "c"]]],
   ["a fork further down a branch", [">a", "a>b", "a>c", "b>d", "d>e", "d>f"], [["a", ["b", ["d", "e", "f"]], "c"]]],
   ["several roots", [">a", "a>b", ">c"], [["a", "b"], "c"]],
 ];

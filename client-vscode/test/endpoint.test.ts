@@ -22,7 +22,7 @@ const json = (value: unknown, status = 200) => (_: IncomingMessage, response: Se
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
 };
 
-test("the models of an endpoint are listed with the windows that it tells", async () => {
+test("the models of an endpoint are listed with the windows that it reports", async () => {
   await using server = await served(json({ data: [{ id: "b", max_model_len: 4096 }, { id: "a", meta: { n_ctx_train: 8192 } }, { id: "c", context_length: -1 }, { id: 7 }, null] }));
   const models = await listModels({ provider: "openai", baseUrl: `${server.url}/v1/`, key: KEY });
   assert.deepEqual(models, [{ id: "a", contextWindow: 8192 }, { id: "b", contextWindow: 4096 }, { id: "c" }]);

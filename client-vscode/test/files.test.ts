@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { fileGroups, gitUpdates } from "../src/files/model";
 
-test("files stand under what became of them, with who saw it", () => {
+test("files are grouped by kind of change, with the source of each", () => {
   const groups = fileGroups({
     modifiedFiles: ["src/new.ts"],
     readFiles: ["README.md"],

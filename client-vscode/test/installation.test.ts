@@ -11,10 +11,10 @@ import { candidates, isNewEnough, usablePython } from "../src/server/python";
 /** A wheel whose program `coppice` says which version it is, and that depends on nothing. */
 const MAKE_WHEEL = `
 import sys, zipfile
-folder, version, said = sys.argv[1:]
+folder, version, printed = sys.argv[1:]
 info = f"coppice_lsp-{version}.dist-info"
 with zipfile.ZipFile(f"{folder}/coppice_lsp-{version}-py3-none-any.whl", "w") as wheel:
-    wheel.writestr("small.py", f"def main():\\n    print('coppice {said}')\\n")
+    wheel.writestr("small.py", f"def main():\\n    print('coppice {printed}')\\n")
     wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: coppice-lsp\\nVersion: {version}\\n")
     wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
     wheel.writestr(f"{info}/entry_points.txt", "[console_scripts]\\ncoppice = small:main\\n")
@@ -32,8 +32,8 @@ before(async () => {
 });
 after(() => rm(scratch, { recursive: true }));
 
-async function wheel(version: string, said = version): Promise<string> {
-  await run(python, ["-c", MAKE_WHEEL, scratch, version, said]);
+async function wheel(version: string, printed = version): Promise<string> {
+  await run(python, ["-c", MAKE_WHEEL, scratch, version, printed]);
   return join(scratch, `coppice_lsp-${version}-py3-none-any.whl`);
 }
 
@@ -68,7 +68,7 @@ test("an installation that is stopped leaves nothing", async () => {
   assert.deepEqual(await readdir(installation.root), []);
 });
 
-test("a program that fails tells what it wrote last", async () => {
+test("the error of a program that fails has its last output", async () => {
   const failing = run(python, ["-c", "import sys; print('why'); sys.exit(3)"]);
   await assert.rejects(failing, (error) => error instanceof ProcessError && error.output === "why");
 });

@@ -8,7 +8,7 @@ function entry(id: string, message: Message): Entry {
   return { id, parentId: null, timestamp: "", type: "message", message };
 }
 
-function said(id: string, content: string): Entry {
+function userMessage(id: string, content: string): Entry {
   return entry(id, { role: "user", content });
 }
 
@@ -30,14 +30,14 @@ function outline(items: readonly Item[]): unknown {
   );
 }
 
-test("a tool's result stands in its call, whichever order the results come in", () => {
-  const items = withEntries([], [said("u", "go"), calling("a", "c1", "c2"), result("r2", "c2"), result("r1", "c1", true)]);
+test("a tool's result is shown in its call, whichever order the results come in", () => {
+  const items = withEntries([], [userMessage("u", "go"), calling("a", "c1", "c2"), result("r2", "c2"), result("r1", "c1", true)]);
   assert.deepEqual(outline(items), ["u", ["a", "of c1", "of c2"]]);
   assert.equal(items[1]?.kind === "assistant" && items[1].blocks[0]?.kind === "tool" && items[1].blocks[0].result?.isError, true);
 });
 
 test("the same entries again change nothing", () => {
-  const entries = [said("u", "go"), calling("a", "c1"), result("r1", "c1"), result("orphan", "elsewhere")];
+  const entries = [userMessage("u", "go"), calling("a", "c1"), result("r1", "c1"), result("orphan", "elsewhere")];
   const once = withEntries([], entries);
   assert.deepEqual(withEntries(once, entries), once);
 });
@@ -48,7 +48,7 @@ test("a call id that is used again takes the newest result, and keeps the older 
 });
 
 test("a result whose call is on an earlier page goes into it when that page is read", () => {
-  const entries = [said("u", "go"), calling("a", "c1", "c2"), result("r1", "c1"), result("r2", "c2"), said("v", "on")];
+  const entries = [userMessage("u", "go"), calling("a", "c1", "c2"), result("r1", "c1"), result("r2", "c2"), userMessage("v", "on")];
   for (let cut = 0; cut <= entries.length; cut += 1) {
     const later = withEntries([], entries.slice(cut));
     assert.deepEqual(outline(withEarlier(later, entries.slice(0, cut))), outline(withEntries([], entries)), `cut at ${cut}`);
@@ -65,7 +65,7 @@ test("metadata and what is not for display are not shown", () => {
   assert.deepEqual(items, []);
 });
 
-test("a compaction tells its numbers, its files and who wrote it", () => {
+test("a compaction shows its numbers, its files and who wrote it", () => {
   const [item] = withEntries([], [
     {
       id: "k", parentId: null, timestamp: "", type: "compaction", summary: "S", tokensBefore: 100, tokensAfter: 10, reason: "manual",
@@ -77,7 +77,7 @@ test("a compaction tells its numbers, its files and who wrote it", () => {
   });
 });
 
-test("a command tells how it ended", () => {
+test("a command shows how it ended", () => {
   const bash = { role: "bashExecution", command: "make", output: "" } as const;
   const items = withEntries([], [
     entry("1", { ...bash, exitCode: 0 }),
@@ -91,7 +91,7 @@ test("a command tells how it ended", () => {
 });
 
 test("ten thousand messages are taken in within a second", () => {
-  const entries = Array.from({ length: 10_000 }, (_, at) => said(`u${at}`, "text"));
+  const entries = Array.from({ length: 10_000 }, (_, at) => userMessage(`u${at}`, "text"));
   const started = performance.now();
   assert.equal(withEntries([], entries).length, 10_000);
   assert.ok(performance.now() - started < 1000);

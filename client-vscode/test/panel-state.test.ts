@@ -61,13 +61,13 @@ test("a tool's result keeps the reply that is being written", () => {
   assert.equal(opened(update({ kind: "text", text: "…" }), update(result)).shown?.draft.length, 1);
 });
 
-test("what was told of a reply is dropped when it is tried again, and when the turn ends", () => {
+test("the pieces of a reply are dropped when it is tried again, and when the turn ends", () => {
   const begun = update({ kind: "text", text: "Hel" });
   assert.deepEqual(opened(begun, update({ kind: "retry", attempt: 1, strategy: "compacted" })).shown?.draft, []);
   assert.deepEqual(opened(begun, { type: "turn", conversationId: "c1", running: false }).shown?.draft, []);
 });
 
-test("what is told of another conversation changes nothing", () => {
+test("a message about another conversation changes nothing", () => {
   const state = opened();
   const others: ToPage[] = [
     update({ kind: "text", text: "x" }, "c2"),

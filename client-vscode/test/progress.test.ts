@@ -3,20 +3,20 @@ import { test } from "node:test";
 
 import { type Ended, ProgressFeed, type Work } from "../src/progress/feed";
 
-function watched(): { feed: ProgressFeed; told: (Work | Ended | undefined)[] } {
+function watched(): { feed: ProgressFeed; reported: (Work | Ended | undefined)[] } {
   const feed = new ProgressFeed();
-  const told: (Work | Ended | undefined)[] = [];
-  feed.listen((_token, work, ended) => { told.push(work ?? ended); });
-  return { feed, told };
+  const reported: (Work | Ended | undefined)[] = [];
+  feed.listen((_token, work, ended) => { reported.push(work ?? ended); });
+  return { feed, reported };
 }
 
 test("a report that leaves something out leaves it as it was", () => {
-  const { feed, told } = watched();
+  const { feed, reported } = watched();
   feed.take("a", { kind: "begin", title: "Compacting", percentage: 0 });
   feed.take("a", { kind: "report", percentage: 40, message: "asking" });
   feed.take("a", { kind: "report", message: "checking" });
   feed.take("a", { kind: "end", message: "142k → 23k tokens" });
-  assert.deepEqual(told.slice(1), [
+  assert.deepEqual(reported.slice(1), [
     { title: "Compacting", percentage: 40, message: "asking" },
     { title: "Compacting", percentage: 40, message: "checking" },
     { title: "Compacting", message: "142k → 23k tokens" },
@@ -35,16 +35,16 @@ test("of several works the one that began last is shown, then the other", () => 
   assert.deepEqual(titles, ["Compacting", "Summarizing", "Compacting", undefined]);
 });
 
-test("what never began is not told", () => {
-  const { feed, told } = watched();
+test("what never began is not reported", () => {
+  const { feed, reported } = watched();
   feed.take(1, { kind: "report", percentage: 1 });
   feed.take(1, { kind: "end" });
-  assert.equal(told.length, 0);
+  assert.equal(reported.length, 0);
 });
 
 test("what began ends when the server is gone", () => {
-  const { feed, told } = watched();
+  const { feed, reported } = watched();
   feed.take(2, { kind: "begin", title: "Compacting" });
   feed.clear();
-  assert.deepEqual(told.slice(1), [{ title: "Compacting" }]);
+  assert.deepEqual(reported.slice(1), [{ title: "Compacting" }]);
 });

@@ -55,18 +55,18 @@ class Talk {
   }
 }
 
-/** What a page is told, in short. */
-function open(talk: Talk): { shown: ShownConversation; told: string[] } {
-  const told: string[] = [];
+/** What a page is posted, in short. */
+function open(talk: Talk): { shown: ShownConversation; posted: string[] } {
+  const posted: string[] = [];
   const client = { request: (method: string, params: EntriesParams) => Promise.resolve().then(() => talk.answer(method, params)) };
   const idle = { isRunning: () => false, pieces: () => [], of: () => undefined, noteElsewhere: () => undefined, isElsewhere: () => false };
   const post = (message: ToPage): void => {
-    if (message.type === "shown") told.push(`shown ${message.entries.at(-1)?.id ?? "nothing"}${message.preview === undefined ? "" : " to look at"}`);
-    else if (message.type === "reveal") told.push(`reveal ${message.entryId}`);
-    else if (message.type === "earlier" || message.type === "grown") told.push(`${message.type} ${message.entries.length}`);
-    else told.push(message.type);
+    if (message.type === "shown") posted.push(`shown ${message.entries.at(-1)?.id ?? "nothing"}${message.preview === undefined ? "" : " to look at"}`);
+    else if (message.type === "reveal") posted.push(`reveal ${message.entryId}`);
+    else if (message.type === "earlier" || message.type === "grown") posted.push(`${message.type} ${message.entries.length}`);
+    else posted.push(message.type);
   };
-  return { shown: new ShownConversation(client as unknown as CoppiceClient, idle as never, idle as never, post), told };
+  return { shown: new ShownConversation(client as unknown as CoppiceClient, idle as never, idle as never, post), posted };
 }
 
 function branched(): Talk {
@@ -78,23 +78,23 @@ function branched(): Talk {
 
 test("a branch is looked at up to its end, read back to the entry that was looked for, and left again", async () => {
   const talk = branched();
-  const { shown, told } = open(talk);
+  const { shown, posted } = open(talk);
   await shown.show("c");
   await shown.look("c", "a1600");
-  assert.deepEqual(told.splice(0), ["shown b2", "shown a2999 to look at", "earlier 1000", "earlier 1000", "reveal a1600"]);
+  assert.deepEqual(posted.splice(0), ["shown b2", "shown a2999 to look at", "earlier 1000", "earlier 1000", "reveal a1600"]);
   assert.equal(talk.leafId, "b2");
   talk.put("b3", "b2");
   await shown.refresh();
-  assert.deepEqual(told.splice(0), []);
+  assert.deepEqual(posted.splice(0), []);
   shown.endPreview();
   await shown.show("c");
   await shown.reveal("b1");
-  assert.deepEqual(told, ["shown b3", "reveal b1"]);
+  assert.deepEqual(posted, ["shown b3", "reveal b1"]);
 });
 
 test("the path grows, its marks follow, and another path is shown anew", async () => {
   const talk = branched();
-  const { shown, told } = open(talk);
+  const { shown, posted } = open(talk);
   await shown.show("c");
   talk.put("b3", "b2");
   await shown.refresh();
@@ -104,11 +104,11 @@ test("the path grows, its marks follow, and another path is shown anew", async (
   await shown.refresh();
   talk.leafId = "a2999";
   await shown.refresh();
-  assert.deepEqual(told, ["shown b2", "grown 1", "outline", "outline", "shown a2999"]);
+  assert.deepEqual(posted, ["shown b2", "grown 1", "outline", "outline", "shown a2999"]);
 });
 
 test("what was asked for before another conversation was opened is not shown", async () => {
-  const { shown, told } = open(branched());
+  const { shown, posted } = open(branched());
   await Promise.all([shown.show("c"), shown.show("c"), shown.show(undefined)]);
-  assert.deepEqual(told, ["shown nothing"]);
+  assert.deepEqual(posted, ["shown nothing"]);
 });

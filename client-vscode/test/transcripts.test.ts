@@ -27,8 +27,8 @@ function claude(cwd: string, text: string): object[] {
 }
 
 function codex(cwd: string, ...texts: string[]): object[] {
-  const said = texts.map((text) => ({ type: "response_item", payload: { type: "message", role: "user", content: [{ type: "input_text", text }] } }));
-  return [{ type: "session_meta", payload: { id: "1", cwd, base_instructions: { text: "x".repeat(50_000) } } }, ...said];
+  const records = texts.map((text) => ({ type: "response_item", payload: { type: "message", role: "user", content: [{ type: "input_text", text }] } }));
+  return [{ type: "session_meta", payload: { id: "1", cwd, base_instructions: { text: "x".repeat(50_000) } } }, ...records];
 }
 
 async function found(folders = [FOLDER], variables = {}): Promise<string[]> {

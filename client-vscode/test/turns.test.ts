@@ -5,8 +5,8 @@ import { type Turn, turns } from "../src/models/turns";
 import type { Message } from "../src/protocol.gen";
 
 /** `user: a | b`, each part in words. */
-function shown(said: Turn[]): string[] {
-  return said.map(({ role, parts }) => `${role}: ${parts.map((part) => ("text" in part ? part.text : part.name)).join(" | ")}`);
+function shown(turns: Turn[]): string[] {
+  return turns.map(({ role, parts }) => `${role}: ${parts.map((part) => ("text" in part ? part.text : part.name)).join(" | ")}`);
 }
 
 const TOOLS: Message[] = [
@@ -29,7 +29,7 @@ test("two sides take turns, the system prompt first", () => {
   ]);
 });
 
-test("a model without tools is told in words of those that were used", () => {
+test("a model without tools gets earlier tool calls as text", () => {
   assert.deepEqual(shown(turns(TOOLS, undefined, false)), [
     "user: Read a.",
     'assistant: [Called read with {"path":"a"}]',
@@ -43,6 +43,6 @@ test("a model with tools gets calls and results as such", () => {
   assert.deepEqual(answered, { role: "user", parts: [{ type: "toolResult", toolCallId: "1", text: "text of a" }] });
 });
 
-test("what says nothing is no turn", () => {
+test("an empty message is no turn", () => {
   assert.deepEqual(turns([{ role: "assistant", content: [] }, { role: "user", content: " " }], "", false), []);
 });

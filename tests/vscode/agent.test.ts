@@ -25,9 +25,9 @@ scene("a question leads to a changed file: the model reads, its edit is allowed,
   const [first, , third, fourth] = provider.asked;
   match(JSON.stringify(first?.messages[0]), /coding agent.*workspace_instructions.*Prices are in cents/s);
   ok(first?.tools?.some((tool) => tool.function.name === "edit_file"));
-  const told = JSON.stringify(third?.messages);
-  match(told, /def as_json/);
-  match(told, /src\/prices\.py:7:/);
+  const request = JSON.stringify(third?.messages);
+  match(request, /def as_json/);
+  match(request, /src\/prices\.py:7:/);
   match(JSON.stringify(fourth?.messages.at(-1)), /price_cents \/ 100.*\[Exit code 3\]/);
   match(file(), /price_cents \/ 100/);
 

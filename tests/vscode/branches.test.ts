@@ -42,7 +42,7 @@ scene("a click on a branch asks what becomes of the one that is left, and brings
   await window.screenshot("switched");
 });
 
-scene("a switch can be called off, and can leave nothing behind", {}, async (played) => {
+scene("a switch can be cancelled, and can be made without a summary", {}, async (played) => {
   const { window, provider } = played;
   const chat = await window.openCoppice();
   await fork(played, chat);

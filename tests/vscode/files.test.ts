@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { FILES } from "./harness/example.ts";
 import { scene } from "./harness/scene.ts";
 
-scene("a file that is edited and saved stands under Files, and opens from there", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
+scene("a file that is edited and saved is listed under Files, and opens from there", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
   const chat = await window.openCoppice();
   await chat.play(provider, { asks: "I'll change the API myself.", answers: [{ text: "Tell me when it is done." }] });
   await window.openFile("src/api.py");
@@ -22,7 +22,7 @@ scene("a file that is edited and saved stands under Files, and opens from there"
   await window.editorTab("api.py").waitFor();
 });
 
-scene("files that tools read and wrote stand under Files", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
+scene("files that tools read and wrote are listed under Files", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
   const chat = await window.openCoppice();
   await chat.play(provider, {
     asks: "Read the prices, and write notes.",

@@ -25,7 +25,7 @@ if (existsSync(SESSION)) {
   });
 } else {
   void test("a session of a thousand messages is imported", (context) => {
-    const reason = "needs the recorded sessions of ../shared/data, which lie beside the developers' checkout";
+    const reason = "needs the recorded sessions of ../shared/data, which lie next to the checkout";
     if (process.env["CI"] !== undefined) throw new Error(reason);
     context.skip(reason);
   });

@@ -67,7 +67,7 @@ scene("the menus of Branches pin and copy, a modified file opens as a difference
   await chat.play(provider, HOW);
   await chat.play(provider, CENTS);
   const written = { path: "src/api.py", content: "unit = 'cent'\n" };
-  await chat.playInPlaceOf(CENTS.asks, provider, { asks: "Write it down.", answers: [{ calls: [["call-1", "write_file", written]] }, { text: "It stands in the API." }] });
+  await chat.playInPlaceOf(CENTS.asks, provider, { asks: "Write it down.", answers: [{ calls: [["call-1", "write_file", written]] }, { text: "It is in the API." }] });
 
   await window.rows("Branches").filter({ hasText: /Write it down.*current/ }).waitFor();
   const row = window.rows("Branches").filter({ hasText: HOW.asks });

@@ -7,7 +7,7 @@ import type { EndedTurn } from "./turns";
 export interface Feature {
   /** Whether the message was one of this feature's. `conversationId` is the shown conversation. */
   handle(message: FromPage, conversationId: string | undefined): Promise<boolean>;
-  /** A new page is there: tells it what it needs to know. */
+  /** Sends a new page the state that it shows. */
   greet(post: (message: ToPage) => void): void;
 }
 

@@ -1,6 +1,6 @@
 import type { OutlineResult } from "../protocol.gen";
 
-/** What is shown around a message, apart from what it says. */
+/** What is shown around a message, apart from its content. */
 export interface Mark {
   label?: string;
   pinned?: boolean;

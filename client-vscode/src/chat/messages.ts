@@ -1,5 +1,5 @@
 /**
- * What the Chat view's page and the extension's host say to each other. The page shows text that strangers
+ * The messages between the Chat view's page and the extension's host. The page shows text that strangers
  * wrote, so the host believes nothing of it that these schemas do not allow; neither side throws on what it
  * does not know.
  */

@@ -26,7 +26,7 @@ export type Outgoing = { text: string; attachments?: readonly Attachment[] } | {
 
 interface Turn {
   source: vscode.CancellationTokenSource;
-  /** What has been told of the reply that is not complete, for a page that is shown again meanwhile. */
+  /** The updates of the reply that is not complete, for a page that is opened again meanwhile. */
   pieces: PromptUpdate[];
   /** The user's message is stored. */
   isStored: boolean;

@@ -121,7 +121,7 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
   }
 
   setInput(text: string): void {
-    this.#say({ type: "input", conversationId: this.#shown.id ?? "", text });
+    this.#postWhenReady({ type: "input", conversationId: this.#shown.id ?? "", text });
     this.#reveal();
   }
 
@@ -131,7 +131,7 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
   }
 
   focus(): void {
-    this.#say({ type: "focus" });
+    this.#postWhenReady({ type: "focus" });
     this.#reveal();
   }
 
@@ -322,8 +322,8 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
     if (this.#isReady) void this.#view?.webview.postMessage(message);
   }
 
-  /** As `#post`, or as soon as there is a page. */
-  #say(message: ToPage): void {
+  /** As `#post`, or as soon as the page is ready. */
+  #postWhenReady(message: ToPage): void {
     if (this.#isReady) this.#post(message);
     else this.#waiting.push(message);
   }

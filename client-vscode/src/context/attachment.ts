@@ -14,7 +14,7 @@ export const attachment = v.variant("kind", [
   v.object({ kind: v.literal("file"), path }),
   /** Lines of a file, counted from 1, both ends included; `name` is that of the symbol they define. */
   v.object({ kind: v.literal("lines"), path, start: line, end: line, name: v.optional(v.string()) }),
-  /** What the editor's checkers say: of one file, or of the workspace. */
+  /** The problems of the editor's checkers: of one file, or of the workspace. */
   v.object({ kind: v.literal("problems"), path: v.optional(path) }),
   v.object({ kind: v.literal("image"), name: v.string(), mimeType: v.picklist(PICTURES), data: v.pipe(v.string(), v.maxLength(LONGEST_DATA), v.base64()) }),
 ]);

@@ -1,4 +1,4 @@
-/** What page and host say to each other about the next message: what is attached to it, what waits to be sent. */
+/** The messages between page and host about the next message: what is attached to it, what waits to be sent. */
 import * as v from "valibot";
 
 import { attachment, type Suggestion } from "./attachment";

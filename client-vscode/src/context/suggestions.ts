@@ -83,7 +83,7 @@ async function symbolsFor(query: string): Promise<Suggestion[]> {
   });
 }
 
-/** What the checkers say, a line each. */
+/** The problems, a line each. */
 export function problems(path: string | undefined): string[] {
   return vscode.languages.getDiagnostics().flatMap(([uri, found]) => {
     const shown = shownPath(uri);

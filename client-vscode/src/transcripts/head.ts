@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 const HEAD_BYTES = 256 * 1024;
 const LONGEST_TITLE = 120;
 
-/** What the beginning of a transcript tells: where the agent worked, and what it was asked first. */
+/** What the beginning of a transcript contains: where the agent worked, and what it was asked first. */
 export interface Head {
   cwd: string;
   title: string;

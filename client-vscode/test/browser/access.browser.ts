@@ -10,7 +10,7 @@ const ASKED = TALK[1]?.id ?? "";
 for (const theme of THEMES) {
   inBrowser(`there is nothing for axe to find, ${theme}`, { theme, width: 300, height: 2600 }, async (panel) => {
     const { page } = panel;
-    await panel.tell(
+    await panel.post(
       RUNNING,
       shown(TALK, {
         outline: {

@@ -5,10 +5,10 @@ import { inBrowser } from "./panel";
 import { COMMAND, EDIT, RUNNING, shown, TALK } from "./samples";
 
 inBrowser("a question comes in sight, is announced, and leaves the focus where it is", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK, { running: true }));
+  await panel.post(RUNNING, shown(TALK, { running: true }));
   const input = panel.page.getByRole("textbox", { name: "Message" });
   await input.fill("draft");
-  await panel.tell({ type: "approvals", approvals: [EDIT] });
+  await panel.post({ type: "approvals", approvals: [EDIT] });
   assert.ok(await input.evaluate((element) => element === document.activeElement));
   await panel.page.keyboard.press("Enter");
   assert.deepEqual(await panel.asked(), [{ type: "ready" }, { type: "send", text: "draft" }]);
@@ -20,7 +20,7 @@ inBrowser("a question comes in sight, is announced, and leaves the focus where i
 });
 
 inBrowser("the keyboard alone answers: allow, allow for the conversation, deny with a word", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [EDIT] });
+  await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [EDIT] });
   const { keyboard } = panel.page;
   await panel.page.getByRole("textbox", { name: "Message" }).focus();
   for (const name of ["Deny", "", "Allow for This Conversation", "Allow"]) {
@@ -41,7 +41,7 @@ inBrowser("the keyboard alone answers: allow, allow for the conversation, deny w
 });
 
 inBrowser("the command is in sight however long the other arguments are, with what would not show", { height: 900 }, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [COMMAND] });
+  await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [COMMAND] });
   const command = panel.page.getByRole("region", { name: "Command" });
   assert.equal(await command.innerText(), "pytest -q tests/test_lines.py <U+202E>&& rm -rf .<U+001B>[2K");
   await command.scrollIntoViewIfNeeded();
@@ -52,17 +52,17 @@ inBrowser("the command is in sight however long the other arguments are, with wh
 });
 
 inBrowser("a question of another conversation is not shown here, and one of an ended turn offers no lasting permission", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK), { type: "approvals", approvals: [{ ...EDIT, conversationId: "c2" }, { ...COMMAND, interrupted: true }] });
+  await panel.post(RUNNING, shown(TALK), { type: "approvals", approvals: [{ ...EDIT, conversationId: "c2" }, { ...COMMAND, interrupted: true }] });
   assert.equal(await panel.page.getByTestId("approval").count(), 1);
   assert.equal(await panel.page.getByRole("button", { name: "Allow for This Conversation" }).count(), 0);
   assert.equal(await panel.page.getByRole("alert").textContent(), "");
 });
 
-inBrowser("a reader who has scrolled up is told that something waits", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([...TALK, ...TALK, ...TALK], { running: true }));
+inBrowser("a notice appears for a reader who has scrolled up when a request waits", {}, async (panel) => {
+  await panel.post(RUNNING, shown([...TALK, ...TALK, ...TALK], { running: true }));
   await panel.page.evaluate(() => document.querySelector(".log-scroll")?.scrollTo({ top: 0 }));
   await panel.page.waitForTimeout(100);
-  await panel.tell({ type: "approvals", approvals: [EDIT] });
+  await panel.post({ type: "approvals", approvals: [EDIT] });
   await panel.page.getByRole("button", { name: "Waiting for Approval" }).click();
   await panel.page.waitForTimeout(100);
   assert.equal(await panel.page.getByRole("button", { name: "Waiting for Approval" }).count(), 0);

@@ -22,7 +22,7 @@ async function scrollTo({ page }: PanelPage, top: number): Promise<void> {
 }
 
 inBrowser("Enter sends, Shift+Enter makes a line, and what is sent is gone from the input", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([]));
+  await panel.post(RUNNING, shown([]));
   const input = panel.page.getByRole("textbox", { name: "Message" });
   await input.fill("one");
   await input.press("Shift+Enter");
@@ -33,7 +33,7 @@ inBrowser("Enter sends, Shift+Enter makes a line, and what is sent is gone from 
 });
 
 inBrowser("where Enter makes a line, Ctrl+Enter sends", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([]), { type: "preferences", enterSends: false });
+  await panel.post(RUNNING, shown([]), { type: "preferences", enterSends: false });
   const input = panel.page.getByRole("textbox", { name: "Message" });
   await input.fill("one");
   await input.press("Enter");
@@ -43,11 +43,11 @@ inBrowser("where Enter makes a line, Ctrl+Enter sends", {}, async (panel) => {
 });
 
 inBrowser("nothing is sent when nothing is written, and what is sent while a turn runs leaves the input", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([]));
+  await panel.post(RUNNING, shown([]));
   const input = panel.page.getByRole("textbox", { name: "Message" });
   await input.fill("  ");
   await input.press("Enter");
-  await panel.tell({ type: "turn", conversationId: "c1", running: true });
+  await panel.post({ type: "turn", conversationId: "c1", running: true });
   assert.deepEqual((await panel.asked()).map(({ type }) => type), ["ready"]);
   await input.fill("later");
   await input.press("Enter");
@@ -56,7 +56,7 @@ inBrowser("nothing is sent when nothing is written, and what is sent while a tur
 });
 
 inBrowser("Stop, Escape and Cancel stop what runs", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([], { running: true, work: { title: "Compacting", percentage: 10, cancellable: true } }));
+  await panel.post(RUNNING, shown([], { running: true, work: { title: "Compacting", percentage: 10, cancellable: true } }));
   await panel.page.getByRole("button", { name: "Stop" }).click();
   await panel.page.getByRole("textbox", { name: "Message" }).press("Escape");
   await panel.page.getByRole("button", { name: "Cancel" }).click();
@@ -64,26 +64,26 @@ inBrowser("Stop, Escape and Cancel stop what runs", {}, async (panel) => {
 });
 
 inBrowser("what is typed is kept for each conversation, also over a reload", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([]));
+  await panel.post(RUNNING, shown([]));
   const input = panel.page.getByRole("textbox", { name: "Message" });
   await input.fill("for the first");
-  await panel.tell(shown([], { conversation: { ...CONVERSATION, id: "c2" } }));
+  await panel.post(shown([], { conversation: { ...CONVERSATION, id: "c2" } }));
   assert.equal(await input.inputValue(), "");
   await input.fill("for the second");
-  await panel.tell(shown([]));
+  await panel.post(shown([]));
   assert.equal(await input.inputValue(), "for the first");
   assert.deepEqual(await panel.remembered(), { drafts: { c1: "for the first", c2: "for the second" }, places: {} });
 });
 
 inBrowser("a page that is made anew has the text and the place of before", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(LONG));
+  await panel.post(RUNNING, shown(LONG));
   await panel.page.getByRole("textbox", { name: "Message" }).fill("kept");
   await scrollTo(panel, 700);
   const topOf = ({ page }: PanelPage) => page.getByText("Answer 21.").evaluate((element) => element.getBoundingClientRect().top);
   const before = await topOf(panel);
 
   const again = await PanelPage.open();
-  await again.tell(RUNNING, { type: "memory", memory: await panel.remembered() }, shown(LONG));
+  await again.post(RUNNING, { type: "memory", memory: await panel.remembered() }, shown(LONG));
   await again.page.waitForTimeout(200);
   assert.equal(await again.page.getByRole("textbox", { name: "Message" }).inputValue(), "kept");
   assert.ok(Math.abs((await topOf(again)) - before) < 24, `at ${await topOf(again)} instead of ${before}`);
@@ -91,26 +91,26 @@ inBrowser("a page that is made anew has the text and the place of before", {}, a
 });
 
 inBrowser("text of the host fills the input of its conversation alone, and spares what the user has begun", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([]), { type: "input", conversationId: "c1", text: "to edit" });
+  await panel.post(RUNNING, shown([]), { type: "input", conversationId: "c1", text: "to edit" });
   const input = panel.page.getByRole("textbox", { name: "Message" });
   assert.equal(await input.inputValue(), "to edit");
   assert.ok(await input.evaluate((element) => element === document.activeElement));
-  await panel.tell({ type: "input", conversationId: "c1", text: "unwanted", ifEmpty: true });
+  await panel.post({ type: "input", conversationId: "c1", text: "unwanted", ifEmpty: true });
   assert.equal(await input.inputValue(), "to edit");
 
-  await panel.tell({ type: "input", conversationId: "c2", text: "of the second" });
+  await panel.post({ type: "input", conversationId: "c2", text: "of the second" });
   assert.equal(await input.inputValue(), "to edit");
   for (const id of ["c3", "c2", "c1", "c3"]) {
-    await panel.tell(shown([], { conversation: { ...CONVERSATION, id } }));
+    await panel.post(shown([], { conversation: { ...CONVERSATION, id } }));
     assert.equal(await input.inputValue(), { c1: "to edit", c2: "of the second" }[id] ?? "", id);
   }
 });
 
 inBrowser("the composer, its stop button and the meter stay in sight under notices and the open meter", { width: 300, height: 420 }, async (panel) => {
   const notices = ["one", "two", "three"].map((word) => ({ type: "notice" as const, level: "error" as const, text: `${word} `.repeat(60) }));
-  await panel.tell(RUNNING, shown(TALK, { running: true, work: { title: "Compacting", percentage: 3, cancellable: true } }), ...notices);
+  await panel.post(RUNNING, shown(TALK, { running: true, work: { title: "Compacting", percentage: 3, cancellable: true } }), ...notices);
   await panel.page.getByRole("button", { name: /^Context:/ }).click();
-  await panel.tell({ type: "usage", conversationId: "c1", usage: { ...USAGE, breakdown: BREAKDOWN } });
+  await panel.post({ type: "usage", conversationId: "c1", usage: { ...USAGE, breakdown: BREAKDOWN } });
   for (const part of [panel.page.getByRole("textbox", { name: "Message" }), panel.page.getByRole("button", { name: "Stop" }), panel.page.getByRole("meter")]) {
     const box = await part.boundingBox();
     assert.ok(box !== null && box.y >= 0 && box.y + box.height <= 420, JSON.stringify(box));
@@ -118,9 +118,9 @@ inBrowser("the composer, its stop button and the meter stay in sight under notic
 });
 
 inBrowser("the end stays in sight while the conversation grows, until the reader scrolls up", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(LONG, { running: true }));
+  await panel.post(RUNNING, shown(LONG, { running: true }));
   assert.ok((await distanceFromEnd(panel)) < 2);
-  const more = (text: string) => panel.tell({ type: "update" as const, conversationId: "c1", update: { kind: "text" as const, text } });
+  const more = (text: string) => panel.post({ type: "update" as const, conversationId: "c1", update: { kind: "text" as const, text } });
   await more("A reply that grows.\n\n".repeat(20));
   assert.ok((await distanceFromEnd(panel)) < 2);
 
@@ -134,13 +134,13 @@ inBrowser("the end stays in sight while the conversation grows, until the reader
 });
 
 inBrowser("earlier messages come in front of what is read", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(LONG.slice(40), { nextBefore: "m40" }));
+  await panel.post(RUNNING, shown(LONG.slice(40), { nextBefore: "m40" }));
   await scrollTo(panel, 0);
   await panel.page.getByRole("button", { name: "Show Earlier" }).click();
   assert.deepEqual((await panel.asked()).at(-1), { type: "showEarlier", before: "m40" });
   const first = panel.page.getByText("Question 40", { exact: true });
   const before = await first.boundingBox();
-  await panel.tell({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 40) });
+  await panel.post({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 40) });
   await panel.page.waitForTimeout(200);
   const after = await first.boundingBox();
   assert.ok(Math.abs((after?.y ?? 9999) - (before?.y ?? 0)) < 60, `moved from ${before?.y ?? 0} to ${after?.y ?? 0}`);
@@ -149,27 +149,27 @@ inBrowser("earlier messages come in front of what is read", {}, async (panel) =>
 
 inBrowser("only the newest compaction can be undone, and only while nothing runs", {}, async (panel) => {
   const older = { ...COMPACTION, id: "older" };
-  await panel.tell(RUNNING, shown([older, user("On."), COMPACTION]));
+  await panel.post(RUNNING, shown([older, user("On."), COMPACTION]));
   for (const card of await panel.page.getByTestId("compaction").all()) await card.getByRole("button").first().click();
   await panel.page.getByRole("button", { name: "Undo Compaction" }).click();
   assert.deepEqual((await panel.asked()).at(-1), { type: "undoCompaction", entryId: "compaction-1" });
-  await panel.tell({ type: "turn", conversationId: "c1", running: true });
+  await panel.post({ type: "turn", conversationId: "c1", running: true });
   assert.equal(await panel.page.getByRole("button", { name: "Undo Compaction" }).count(), 0);
 });
 
-inBrowser("the meter tells its state in words, and its parts when it is opened", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK));
+inBrowser("the meter shows its state in words, and its parts when it is opened", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK));
   const meter = panel.page.getByRole("meter", { name: "Context" });
   assert.equal(await meter.getAttribute("aria-valuetext"), "23,480 of 200,000 tokens used, 11.7%. Compacts above 183,616.");
   await panel.page.getByRole("button", { name: /^Context:/ }).click();
-  await panel.tell({ type: "usage", conversationId: "c1", usage: { ...USAGE, tokens: 30_000 } });
+  await panel.post({ type: "usage", conversationId: "c1", usage: { ...USAGE, tokens: 30_000 } });
   assert.equal(await meter.getAttribute("aria-valuenow"), "30000");
   // The parts are out of date now, and asked for again.
-  await panel.page.waitForFunction(() => (globalThis as unknown as { said: { type: string }[] }).said.filter(({ type }) => type === "showUsage").length === 2);
+  await panel.page.waitForFunction(() => (globalThis as unknown as { posted: { type: string }[] }).posted.filter(({ type }) => type === "showUsage").length === 2);
 });
 
 inBrowser("the list of conversations is used with the keyboard", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([]), { type: "conversations", conversations: [CONVERSATION, { ...CONVERSATION, id: "c2", name: "Second" }] });
+  await panel.post(RUNNING, shown([]), { type: "conversations", conversations: [CONVERSATION, { ...CONVERSATION, id: "c2", name: "Second" }] });
   const button = panel.page.getByRole("button", { name: /^Conversation:/ });
   await button.focus();
   await panel.page.keyboard.press("Enter");
@@ -188,7 +188,7 @@ inBrowser("the list of conversations is used with the keyboard", {}, async (pane
 });
 
 inBrowser("links and copying go through the host", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK));
+  await panel.post(RUNNING, shown(TALK));
   await panel.page.getByRole("link", { name: "the reader" }).click();
   assert.deepEqual((await panel.asked()).at(-1), { type: "openLink", href: "src/importer/lines.py#L12" });
   await panel.page.getByRole("button", { name: "Copy", exact: true }).first().click();
@@ -197,8 +197,8 @@ inBrowser("links and copying go through the host", {}, async (panel) => {
   assert.equal(panel.page.url(), "http://panel.test/");
 });
 
-inBrowser("a message is edited where it stands, and nothing changes before it is sent", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(LONG.slice(0, 4)));
+inBrowser("a message is edited in place, and nothing changes before it is sent", {}, async (panel) => {
+  await panel.post(RUNNING, shown(LONG.slice(0, 4)));
   const { page } = panel;
   await page.getByRole("textbox", { name: "Message" }).fill("my draft");
   const edit = page.getByRole("button", { name: "Edit and Resend" }).first();
@@ -219,14 +219,14 @@ inBrowser("a message is edited where it stands, and nothing changes before it is
   await page.keyboard.press("Enter");
   assert.deepEqual((await panel.asked()).at(-1), { type: "resend", entryId: LONG[0]?.id, text: "another question" });
   assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "my draft");
-  await panel.tell(shown([], { conversation: { ...CONVERSATION, id: "c2" } }));
+  await panel.post(shown([], { conversation: { ...CONVERSATION, id: "c2" } }));
   assert.equal(await page.getByRole("textbox", { name: "Message" }).inputValue(), "");
 });
 
 inBrowser("a turn that failed says so once, with what helps", {}, async (panel) => {
   const asked = user("Hello");
   const failed = entry({ role: "assistant", content: [{ type: "text", text: "Partly" }], stopReason: "error", errorMessage: "The provider refuses the key." });
-  await panel.tell(RUNNING, shown([asked, failed]), { type: "turnFailed", conversationId: "c1", kind: "auth" });
+  await panel.post(RUNNING, shown([asked, failed]), { type: "turnFailed", conversationId: "c1", kind: "auth" });
   const { page } = panel;
   await page.getByText("The provider refuses the key.").waitFor();
   assert.equal(await page.getByTestId("notice").count(), 0);
@@ -234,7 +234,7 @@ inBrowser("a turn that failed says so once, with what helps", {}, async (panel) 
   assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "coppice.setApiKey" });
   await page.getByRole("button", { name: "Retry" }).click();
   assert.deepEqual((await panel.asked()).at(-1), { type: "resend", entryId: asked.id });
-  await panel.tell({ type: "turn", conversationId: "c1", running: true });
+  await panel.post({ type: "turn", conversationId: "c1", running: true });
   assert.equal(await page.getByRole("button", { name: "Retry" }).count(), 0);
 });
 
@@ -248,7 +248,7 @@ inBrowser("each state of the server has its words, its action and the log, and g
     [{ state: "stopped" }, "The server is stopped", "Start Server", "coppice.restartServer"],
   ] as const;
   for (const [state, words, action, command] of states) {
-    await panel.tell({ type: "server", ...state });
+    await panel.post({ type: "server", ...state });
     await panel.page.getByText(words).waitFor();
     await panel.page.getByRole("button", { name: action }).focus();
     await panel.page.keyboard.press("Enter");
@@ -256,29 +256,29 @@ inBrowser("each state of the server has its words, its action and the log, and g
     await panel.page.getByRole("button", { name: "Show Log" }).click();
     assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "coppice.showLog" });
   }
-  await panel.tell({ type: "server", state: "starting" });
+  await panel.post({ type: "server", state: "starting" });
   await panel.page.getByText("Starting the server…").waitFor();
-  await panel.tell(RUNNING, shown(TALK));
+  await panel.post(RUNNING, shown(TALK));
   assert.equal(await panel.page.locator(".server").count(), 0);
-  await panel.tell({ type: "server", state: "failed" });
+  await panel.post({ type: "server", state: "failed" });
   assert.ok(await panel.page.getByTestId("server-failed").isVisible());
   assert.ok(await panel.page.getByRole("textbox", { name: "Message" }).isDisabled());
 });
 
 inBrowser("an empty conversation without a model offers to choose one, until there is one", {}, async (panel) => {
   const action = { label: "Choose a Model", command: "coppice.setUpModel" } as const;
-  await panel.tell(RUNNING, { type: "model", problem: "No model is set." }, shown([]));
+  await panel.post(RUNNING, { type: "model", problem: "No model is set." }, shown([]));
   const choose = panel.page.getByTestId("choose-model").getByRole("button", { name: "Choose a Model" });
   await choose.click();
   assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "coppice.setUpModel" });
-  await panel.tell({ type: "notice", level: "error", text: "No model is set.", action }, { type: "notice", level: "error", text: "Another." });
-  await panel.tell({ type: "model", name: "m" });
+  await panel.post({ type: "notice", level: "error", text: "No model is set.", action }, { type: "notice", level: "error", text: "Another." });
+  await panel.post({ type: "model", name: "m" });
   assert.equal(await choose.count(), 0);
   assert.deepEqual(await panel.page.getByTestId("notice").allTextContents(), ["Error: Another."]);
 });
 
 inBrowser("no width makes the page scroll sideways", { height: 3000 }, async (panel) => {
-  await panel.tell(RUNNING, shown([...TALK, user("x".repeat(400)), assistant(`\`${"y".repeat(400)}\`\n\n${"| a ".repeat(30)}|\n${"|---".repeat(30)}|`)]));
+  await panel.post(RUNNING, shown([...TALK, user("x".repeat(400)), assistant(`\`${"y".repeat(400)}\`\n\n${"| a ".repeat(30)}|\n${"|---".repeat(30)}|`)]));
   for (const width of [220, 280, 400, 900]) {
     await panel.page.setViewportSize({ width, height: 3000 });
     const wide = await panel.page.evaluate(() => [...document.querySelectorAll(".log > *, .footer > *, .header")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.className));
@@ -288,25 +288,25 @@ inBrowser("no width makes the page scroll sideways", { height: 3000 }, async (pa
 
 inBrowser("where no model is set, one that VS Code offers is a click away; other notices offer none", {}, async (panel) => {
   const action = { label: "Choose a Model", command: "coppice.setUpModel" } as const;
-  await panel.tell(RUNNING, shown([]), { type: "notice", level: "error", text: "No model is set.", action }, { type: "notice", level: "error", text: "The disk is full." });
+  await panel.post(RUNNING, shown([]), { type: "notice", level: "error", text: "No model is set.", action }, { type: "notice", level: "error", text: "The disk is full." });
   const use = panel.page.getByRole("button", { name: "Use Scripted of VS Code" });
   assert.equal(await use.count(), 0);
-  await panel.tell({ type: "modelOffer", name: "Scripted" });
+  await panel.post({ type: "modelOffer", name: "Scripted" });
   assert.equal(await use.count(), 1);
-  await panel.tell({ type: "modelOffer" });
+  await panel.post({ type: "modelOffer" });
   assert.equal(await use.count(), 0);
-  await panel.tell({ type: "modelOffer", name: "Scripted" });
+  await panel.post({ type: "modelOffer", name: "Scripted" });
   await use.click();
   assert.deepEqual((await panel.asked()).filter(({ type }) => type === "takeModel"), [{ type: "takeModel" }]);
   assert.deepEqual(await panel.page.locator(".notice-text").allInnerTexts(), ["The disk is full."]);
 });
 
 inBrowser("a search hit comes in sight, highlighted, also from an earlier page", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(LONG.slice(20), { nextBefore: "m" }));
-  await panel.tell({ type: "reveal", conversationId: "c1", entryId: LONG[2]?.id ?? "" });
+  await panel.post(RUNNING, shown(LONG.slice(20), { nextBefore: "m" }));
+  await panel.post({ type: "reveal", conversationId: "c1", entryId: LONG[2]?.id ?? "" });
   await panel.page.waitForTimeout(100);
   assert.deepEqual((await panel.asked()).at(-1), { type: "showEarlier", before: "m" });
-  await panel.tell({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 20) });
+  await panel.post({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 20) });
   const hit = panel.page.locator(".found");
   await hit.waitFor();
   assert.equal(await hit.innerText(), "Question 2");
@@ -315,22 +315,22 @@ inBrowser("a search hit comes in sight, highlighted, also from an earlier page",
 });
 
 inBrowser("a card that is opened keeps its head in sight, and a message that is sent is shown", { height: 500 }, async (panel) => {
-  await panel.tell(RUNNING, shown([...LONG, COMPACTION]));
+  await panel.post(RUNNING, shown([...LONG, COMPACTION]));
   const head = panel.page.getByTestId("compaction").getByRole("button").first();
   await head.click();
   await panel.page.waitForTimeout(150);
   const box = await head.boundingBox();
   assert.ok(box !== null && box.y > 0, JSON.stringify(box));
   await scrollTo(panel, 0);
-  await panel.tell({ type: "turn", conversationId: "c1", running: true });
+  await panel.post({ type: "turn", conversationId: "c1", running: true });
   assert.ok((await distanceFromEnd(panel)) < 2);
 });
 
 inBrowser("the rows of the open meter add up to what it says", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK));
+  await panel.post(RUNNING, shown(TALK));
   await panel.page.getByRole("button", { name: /^Context:/ }).click();
   for (const tokens of [30_000, 20_000]) {
-    await panel.tell({ type: "usage", conversationId: "c1", usage: { ...USAGE, tokens, breakdown: BREAKDOWN } });
+    await panel.post({ type: "usage", conversationId: "c1", usage: { ...USAGE, tokens, breakdown: BREAKDOWN } });
     const counts = (await panel.page.locator(".usage-count").allTextContents()).map((text) => Number(text.replaceAll(",", "").replace("−", "-")));
     const total = counts.pop();
     assert.equal(total, tokens);

@@ -8,7 +8,7 @@ const CODE = "```python\ndef total(items: list[int]) -> int:\n    # <b>not marku
 
 for (const theme of THEMES) {
   inBrowser(`code is coloured from the theme, and stays text, ${theme}`, { theme }, async (panel) => {
-    await panel.tell(RUNNING, shown([user("Sum?"), assistant(CODE)]));
+    await panel.post(RUNNING, shown([user("Sum?"), assistant(CODE)]));
     const code = panel.page.locator("pre code");
     assert.equal(await code.innerText(), 'def total(items: list[int]) -> int:\n    # <b>not markup</b>\n    return sum(items) + 1  # "one"');
     const color = (selector: string) => code.locator(selector).first().evaluate((element) => getComputedStyle(element).color);
@@ -18,7 +18,7 @@ for (const theme of THEMES) {
 }
 
 inBrowser("code goes to the cursor or to a file, and a reply is copied, with the keyboard too", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([user("Sum?"), assistant("Here.\n\n```js\n1 + 1\n```")]));
+  await panel.post(RUNNING, shown([user("Sum?"), assistant("Here.\n\n```js\n1 + 1\n```")]));
   await panel.page.getByRole("button", { name: "Insert at Cursor" }).press("Enter");
   await panel.page.getByRole("button", { name: "Apply to File…" }).press("Enter");
   await panel.page.getByRole("button", { name: "Copy Reply" }).press("Enter");

@@ -11,13 +11,13 @@ async function last(panel: PanelPage, type: string) {
 }
 
 inBrowser("a file is attached by @ with the keyboard alone, shown, and removed again", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK));
+  await panel.post(RUNNING, shown(TALK));
   const input = panel.page.getByTestId("message-input");
   await input.pressSequentially("Look at @read");
-  await panel.page.waitForFunction(() => (globalThis as unknown as { said: { query?: string }[] }).said.some(({ query }) => query === "read"));
+  await panel.page.waitForFunction(() => (globalThis as unknown as { posted: { query?: string }[] }).posted.some(({ query }) => query === "read"));
   const asked = await last(panel, "complete");
   assert.ok(asked?.type === "complete" && asked.query === "read");
-  await panel.tell({ type: "completions", request: asked.request, items: [FILE, SYMBOL] });
+  await panel.post({ type: "completions", request: asked.request, items: [FILE, SYMBOL] });
   assert.equal(await panel.page.getByRole("option").count(), 2);
   // What is offered can be clicked: nothing covers it, and nothing cuts it off.
   await panel.page.getByRole("option").first().hover();
@@ -29,15 +29,15 @@ inBrowser("a file is attached by @ with the keyboard alone, shown, and removed a
   assert.deepEqual(await last(panel, "attach"), { type: "attach", attachment: SYMBOL.attachment });
   assert.equal(await input.inputValue(), "Look at @read_lines ");
   assert.equal(await panel.page.getByTestId("suggestions").count(), 0);
-  await panel.tell({ type: "attachments", conversationId: "c1", attachments: [SYMBOL.attachment] }, { type: "openFile", path: "src/open.py" });
+  await panel.post({ type: "attachments", conversationId: "c1", attachments: [SYMBOL.attachment] }, { type: "openFile", path: "src/open.py" });
   await panel.page.getByRole("button", { name: "Attach src/open.py, the open file" }).click();
   await panel.page.getByRole("button", { name: "Remove read_lines" }).click();
   assert.deepEqual(await last(panel, "detach"), { type: "detach", at: 0 });
   assert.deepEqual(panel.complaints, []);
 });
 
-inBrowser("commands are typed behind a slash, and Escape gives the text back to its writer", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK));
+inBrowser("slash commands are completed, and Escape closes the list without changing the text", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK));
   const input = panel.page.getByTestId("message-input");
   await input.pressSequentially("/co");
   await input.press("Tab");
@@ -51,7 +51,7 @@ inBrowser("commands are typed behind a slash, and Escape gives the text back to 
 });
 
 inBrowser("earlier messages come back with the arrow keys, and a text that was begun is left alone", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK));
+  await panel.post(RUNNING, shown(TALK));
   const input = panel.page.getByTestId("message-input");
   const sent = await panel.page.getByTestId("user").count();
   await input.press("ArrowUp");
@@ -68,24 +68,24 @@ inBrowser("earlier messages come back with the arrow keys, and a text that was b
 });
 
 inBrowser("a message can be sent while a turn runs, and what waits can be acted on", { width: 280 }, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK, { running: true }));
+  await panel.post(RUNNING, shown(TALK, { running: true }));
   const input = panel.page.getByTestId("message-input");
   await input.fill("And the tests?");
   await input.press("Enter");
   assert.deepEqual(await last(panel, "send"), { type: "send", text: "And the tests?" });
-  await panel.tell({ type: "queue", conversationId: "c1", messages: [{ id: "q1", text: "And the tests?", attached: 1 }] });
+  await panel.post({ type: "queue", conversationId: "c1", messages: [{ id: "q1", text: "And the tests?", attached: 1 }] });
   await panel.page.getByRole("button", { name: "Stop the Turn and Send Now" }).click();
   assert.deepEqual(await last(panel, "queued"), { type: "queued", id: "q1", action: "now" });
 });
 
 inBrowser("a pasted picture is attached", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK));
+  await panel.post(RUNNING, shown(TALK));
   await panel.page.getByTestId("message-input").evaluate((element) => {
     const data = new DataTransfer();
     data.items.add(new File([new Uint8Array([1, 2, 3])], "shot.png", { type: "image/png" }));
     data.items.add(new File(["x"], "evil.svg", { type: "image/svg+xml" }));
     element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
   });
-  await panel.page.waitForFunction(() => (globalThis as unknown as { said: { type: string }[] }).said.some(({ type }) => type === "attach"));
+  await panel.page.waitForFunction(() => (globalThis as unknown as { posted: { type: string }[] }).posted.some(({ type }) => type === "attach"));
   assert.deepEqual(await last(panel, "attach"), { type: "attach", attachment: { kind: "image", name: "shot.png", mimeType: "image/png", data: "AQID" } });
 });

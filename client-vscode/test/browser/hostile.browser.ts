@@ -62,7 +62,7 @@ const HOSTILE: readonly string[] = [
   "\u202e<script>\u2066 reversed",
 ];
 
-/** The text in every place where a conversation's text can stand. */
+/** The text in every place where a conversation's text can appear. */
 function everywhere(text: string): Entry[] {
   const base = { parentId: null, timestamp: "" };
   return [
@@ -85,7 +85,7 @@ const FOREIGN = "script:not([src='/webview.js']), style, iframe, object, embed, 
 for (const [at, text] of HOSTILE.entries()) {
   inBrowser(`hostile text ${at + 1} stays text: ${text.slice(0, 40)}`, { height: 3000 }, async (panel) => {
     const { page } = panel;
-    await panel.tell(
+    await panel.post(
       RUNNING,
       shown(everywhere(text)),
       { type: "update", conversationId: "c1", update: { kind: "text", text: `${text}\n\n${text}` } },
@@ -111,7 +111,7 @@ for (const [at, text] of HOSTILE.entries()) {
     }, FOREIGN);
     assert.deepEqual({ ...found, links: [] }, { ran: false, foreign: [], handlers: [], links: [], stillThere: 1 });
     for (const link of found.links) assert.match(link ?? "", /^(#$|https?:\/\/)/);
-    for (const message of await panel.said()) {
+    for (const message of await panel.posted()) {
       if (message.type === "openLink") assert.doesNotMatch(message.href, /^\s*(javascript|vbscript|data|command|vscode):/i);
     }
     // A picture whose data is none is the only thing that may go wrong.

@@ -21,7 +21,7 @@ async function openMenu({ page }: PanelPage, testId: "user" | "assistant", at = 
 }
 
 inBrowser("the menu of a message is used with the keyboard alone", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK, { outline: outline() }));
+  await panel.post(RUNNING, shown(TALK, { outline: outline() }));
   const { page } = panel;
   const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.textContent ?? "");
   await openMenu(panel, "assistant");
@@ -53,7 +53,7 @@ inBrowser("the menu of a message is used with the keyboard alone", {}, async (pa
 });
 
 inBrowser("a click elsewhere closes the menu, and nothing goes elsewhere while a turn runs", { height: 400 }, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK, { outline: outline(), running: true }));
+  await panel.post(RUNNING, shown(TALK, { outline: outline(), running: true }));
   const { page } = panel;
   await openMenu(panel, "user", 1);
   const box = await page.getByRole("menu").boundingBox();
@@ -69,14 +69,14 @@ inBrowser("a click elsewhere closes the menu, and nothing goes elsewhere while a
 inBrowser("labels, pins and the place among the alternatives are shown with their message, and follow changes", {}, async (panel) => {
   const { id } = QUESTION;
   const forks = [{ entryId: id, alternatives: ["a", id, "c"] }];
-  await panel.tell(RUNNING, shown(TALK, { outline: outline({ forks }) }));
+  await panel.post(RUNNING, shown(TALK, { outline: outline({ forks }) }));
   const { page } = panel;
   const group = page.getByRole("group", { name: "Alternatives" });
   assert.match(await group.innerText(), /2\/3$/);
   await group.getByRole("button", { name: "Previous Alternative" }).click();
   await group.getByRole("button", { name: "Next Alternative" }).click();
   assert.deepEqual((await panel.asked()).slice(1), [{ type: "showAlternative", entryId: "a" }, { type: "showAlternative", entryId: "c" }]);
-  await panel.tell({ type: "outline", conversationId: "c1", outline: outline({ forks: [{ entryId: id, alternatives: ["a", id] }], marks: [{ entryId: id, label: "the plan", pinned: true }] }) });
+  await panel.post({ type: "outline", conversationId: "c1", outline: outline({ forks: [{ entryId: id, alternatives: ["a", id] }], marks: [{ entryId: id, label: "the plan", pinned: true }] }) });
   assert.match(await group.innerText(), /2\/2$/);
   assert.ok(await group.getByRole("button", { name: "Next Alternative" }).isDisabled());
   await page.getByText("the plan").waitFor();
@@ -84,7 +84,7 @@ inBrowser("labels, pins and the place among the alternatives are shown with thei
   await openMenu(panel, "user");
   await page.getByRole("menuitem", { name: "Unpin" }).click();
   assert.deepEqual((await panel.asked()).at(-1), { type: "onMessage", entryId: id, action: "unpin" });
-  await panel.tell({ type: "turn", conversationId: "c1", running: true });
+  await panel.post({ type: "turn", conversationId: "c1", running: true });
   assert.ok(await group.getByRole("button", { name: "Previous Alternative" }).isDisabled());
 });
 
@@ -93,7 +93,7 @@ inBrowser("a line is drawn where the model's view begins, and the rail leads to 
     { entryId: "not-read-yet", depth: 2 },
     { entryId: COMPACTION.id, depth: 90, firstKeptEntryId: FOLLOWING[0]?.id ?? "" },
   ];
-  await panel.tell(RUNNING, shown([...TALK, COMPACTION], { nextBefore: QUESTION.id, outline: outline({ length: 100, compactions }) }));
+  await panel.post(RUNNING, shown([...TALK, COMPACTION], { nextBefore: QUESTION.id, outline: outline({ length: 100, compactions }) }));
   const { page } = panel;
   const line = page.getByTestId("view-line");
   assert.equal(await line.count(), 1);
@@ -104,25 +104,25 @@ inBrowser("a line is drawn where the model's view begins, and the rail leads to 
   await page.getByRole("button", { name: "Compaction 1 of 2" }).press("Enter");
   assert.deepEqual((await panel.asked()).at(-1), { type: "showEntry", entryId: "not-read-yet" });
   const many = Array.from({ length: 300 }, (_, at) => ({ entryId: `x${at}`, depth: at }));
-  await panel.tell({ type: "outline", conversationId: "c1", outline: outline({ length: 300, compactions: many }) });
+  await panel.post({ type: "outline", conversationId: "c1", outline: outline({ length: 300, compactions: many }) });
   assert.ok((await page.getByTestId("rail").getByRole("button").count()) <= 21);
 });
 
 inBrowser("a branch that is looked at has no input, and leads there or back", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK, { outline: outline(), preview: { leafId: "l" } }));
+  await panel.post(RUNNING, shown(TALK, { outline: outline(), preview: { leafId: "l" } }));
   const { page } = panel;
   assert.equal(await page.getByRole("textbox", { name: "Message" }).count(), 0);
   assert.ok(await page.getByRole("button", { name: "Edit and Resend" }).first().isDisabled());
   await page.getByTestId("preview").getByRole("button", { name: "Go Here" }).click();
   await page.getByRole("button", { name: "Back to the Current Branch" }).click();
   assert.deepEqual((await panel.asked()).slice(1), [{ type: "endPreview", action: "goTo" }, { type: "endPreview", action: "close" }]);
-  await panel.tell(shown(TALK, { outline: outline() }));
+  await panel.post(shown(TALK, { outline: outline() }));
   assert.equal(await page.getByTestId("preview").count(), 0);
   await page.getByRole("textbox", { name: "Message" }).waitFor();
 });
 
 inBrowser("the sections of a summary fold, and its references lead to their entries", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([COMPACTION, ...TALK]));
+  await panel.post(RUNNING, shown([COMPACTION, ...TALK]));
   const card = panel.page.getByTestId("compaction");
   await card.getByRole("button").first().click();
   await card.getByText("Keep the last line of imported files.").waitFor();
@@ -133,14 +133,14 @@ inBrowser("the sections of a summary fold, and its references lead to their entr
 });
 
 inBrowser("an entry that is a tool's result is found with the reply that called the tool", {}, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK), { type: "reveal", conversationId: "c1", entryId: RESULT.id });
+  await panel.post(RUNNING, shown(TALK), { type: "reveal", conversationId: "c1", entryId: RESULT.id });
   await panel.page.locator(".found").waitFor();
   assert.equal(await panel.page.locator(".found").getAttribute("data-entry"), ANSWER.id);
 });
 
 inBrowser("columns keep their alignment, and numbers of any length are in sight", {}, async (panel) => {
   const list = Array.from({ length: 12 }, (_, at) => `${at + 99_995}. item`).join("\n");
-  await panel.tell(RUNNING, shown([assistant(`| a | b | c |\n|---|--:|:-:|\n| 1 | 2 | 3 |\n\n${list}`)]));
+  await panel.post(RUNNING, shown([assistant(`| a | b | c |\n|---|--:|:-:|\n| 1 | 2 | 3 |\n\n${list}`)]));
   const { page } = panel;
   const sides = await page.locator("td").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).textAlign));
   assert.deepEqual(sides, ["left", "right", "center"]);

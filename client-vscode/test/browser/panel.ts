@@ -63,35 +63,35 @@ export class PanelPage {
       }
     });
     await page.addInitScript(() => {
-      const said: unknown[] = [];
-      Object.assign(globalThis, { said, acquireVsCodeApi: () => ({ postMessage: (message: unknown) => said.push(message) }) });
+      const posted: unknown[] = [];
+      Object.assign(globalThis, { posted, acquireVsCodeApi: () => ({ postMessage: (message: unknown) => posted.push(message) }) });
     });
     await page.goto(ORIGIN);
     return panel;
   }
 
-  async tell(...messages: readonly ToPage[]): Promise<void> {
-    await this.page.evaluate(async (told) => {
-      for (const message of told) postMessage(message, "*");
+  async post(...messages: readonly ToPage[]): Promise<void> {
+    await this.page.evaluate(async (messages) => {
+      for (const message of messages) postMessage(message, "*");
       // The messages are delivered one by one, and shown with the next frame.
       await new Promise((resolve) => setTimeout(resolve));
       await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     }, messages as ToPage[]);
   }
 
-  /** What the page has said to the host so far, but for what it wants remembered. */
+  /** What the page has posted to the host so far, without `remember`. */
   async asked(): Promise<FromPage[]> {
-    return (await this.said()).filter(({ type }) => type !== "remember");
+    return (await this.posted()).filter(({ type }) => type !== "remember");
   }
 
-  /** Everything that the page has said to the host so far. */
-  async said(): Promise<FromPage[]> {
-    return this.page.evaluate(() => (globalThis as unknown as { said: FromPage[] }).said);
+  /** Everything that the page has posted to the host so far. */
+  async posted(): Promise<FromPage[]> {
+    return this.page.evaluate(() => (globalThis as unknown as { posted: FromPage[] }).posted);
   }
 
   /** The last of what the page asked to be remembered. */
   async remembered(): Promise<Memory> {
-    const asked = (await this.said()).findLast((message) => message.type === "remember");
+    const asked = (await this.posted()).findLast((message) => message.type === "remember");
     return asked?.memory ?? { drafts: {}, places: {} };
   }
 
@@ -116,7 +116,7 @@ export function inBrowser(name: string, options: PanelOptions, play: (panel: Pan
 function frame(theme: Theme): string {
   const { body, variables } = themes[theme];
   const style = Object.entries(variables).map(([name, value]) => `${name}: ${value};`).join(" ").replaceAll('"', "'");
-  // The theme stands in a style sheet of its own, as VS Code sets it past the page's policy.
+  // The theme is a style sheet of its own, as VS Code sets it past the page's policy.
   return `<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -17,12 +17,12 @@ async function picture(panel: PanelPage, name: string): Promise<void> {
 
 for (const theme of THEMES) {
   inBrowser(`picture: a conversation, ${theme}`, { theme, width: 360, height: 1500 }, async (panel) => {
-    await panel.tell(RUNNING, shown(TALK));
+    await panel.post(RUNNING, shown(TALK));
     await picture(panel, `conversation-${theme}`);
   });
 
   inBrowser(`picture: cards and details opened, ${theme}`, { theme, width: 360, height: 1700 }, async (panel) => {
-    await panel.tell(
+    await panel.post(
       RUNNING,
       shown(TALK),
       { type: "compacted", entryId: "compaction-1", warnings: ["The model's summary had no goal; rules added it."], report: { dropped: { entries: 57, tokens: 118_830, byKind: BREAKDOWN }, files: [], notCarried: ["0x3fe1"] } },
@@ -38,7 +38,7 @@ for (const theme of THEMES) {
 
   for (const width of [170, 900]) {
     inBrowser(`picture: approvals, ${theme}, ${width} pixels`, { theme, width, height: 900 }, async (panel) => {
-      await panel.tell(RUNNING, shown(TALK.slice(1, 2), { running: true }), { type: "approvals", approvals: [EDIT, { ...COMMAND, details: COMMAND.details.slice(1) }] });
+      await panel.post(RUNNING, shown(TALK.slice(1, 2), { running: true }), { type: "approvals", approvals: [EDIT, { ...COMMAND, details: COMMAND.details.slice(1) }] });
       await picture(panel, `approvals-${theme}-${width}`);
     });
   }
@@ -46,7 +46,7 @@ for (const theme of THEMES) {
   for (const width of [170, 900]) {
     inBrowser(`picture: marks, a menu and sections, ${theme}, ${width} pixels`, { theme, width, height: 1000 }, async (panel) => {
       const asked = TALK[1]?.id ?? "";
-      await panel.tell(RUNNING, shown(TALK.slice(0, 3), {
+      await panel.post(RUNNING, shown(TALK.slice(0, 3), {
         outline: {
           leafId: null,
           length: 40,
@@ -62,7 +62,7 @@ for (const theme of THEMES) {
   }
 
   inBrowser(`picture: a turn that runs, ${theme}`, { theme, width: 280, height: 640 }, async (panel) => {
-    await panel.tell(
+    await panel.post(
       RUNNING,
       shown(TALK.slice(1, 2), { running: true, work: { title: "Compacting", stage: "Summarizing", percentage: 40, cancellable: true } }),
       { type: "update", conversationId: "c1", update: { kind: "thinking", text: "Hm." } },
@@ -74,18 +74,18 @@ for (const theme of THEMES) {
 }
 
 inBrowser("picture: a branch that is looked at", { width: 320, height: 500 }, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK.slice(1, 3), { preview: { leafId: "l" } }));
+  await panel.post(RUNNING, shown(TALK.slice(1, 3), { preview: { leafId: "l" } }));
   await picture(panel, "preview");
 });
 
 inBrowser("picture: the narrowest sidebar", { width: 220, height: 1200 }, async (panel) => {
-  await panel.tell(RUNNING, shown(TALK, { nextBefore: "m1" }));
+  await panel.post(RUNNING, shown(TALK, { nextBefore: "m1" }));
   await picture(panel, "narrow");
 });
 
 inBrowser("picture: the list of conversations", { width: 320, height: 500 }, async (panel) => {
   const others = ["Retry the upload", "settings from INI to TOML: plan, migration, and the tests of both", "Why is the export slow?"];
-  await panel.tell(RUNNING, shown(TALK.slice(1, 3)), {
+  await panel.post(RUNNING, shown(TALK.slice(1, 3)), {
     type: "conversations",
     conversations: [CONVERSATION, ...others.map((name, at) => ({ ...CONVERSATION, id: `o${at}`, name }))],
   });
@@ -93,8 +93,8 @@ inBrowser("picture: the list of conversations", { width: 320, height: 500 }, asy
   await picture(panel, "picker");
 });
 
-inBrowser("picture: nothing said, and no model", { width: 320, height: 500 }, async (panel) => {
-  await panel.tell(RUNNING, { type: "shown", conversation: null, entries: [], running: false }, {
+inBrowser("picture: empty conversation, and no model", { width: 320, height: 500 }, async (panel) => {
+  await panel.post(RUNNING, { type: "shown", conversation: null, entries: [], running: false }, {
     type: "notice",
     level: "error",
     text: "No model is set up. Name one in the settings; compacting works without.",
@@ -104,7 +104,7 @@ inBrowser("picture: nothing said, and no model", { width: 320, height: 500 }, as
 });
 
 inBrowser("picture: no model is set, and VS Code offers one", { width: 320, height: 500 }, async (panel) => {
-  await panel.tell(RUNNING, { type: "shown", conversation: null, entries: [], running: false }, { type: "modelOffer", name: "Claude Sonnet" }, {
+  await panel.post(RUNNING, { type: "shown", conversation: null, entries: [], running: false }, { type: "modelOffer", name: "Claude Sonnet" }, {
     type: "notice",
     level: "error",
     text: "No model is set. Name one in the settings; compacting works without.",
@@ -124,12 +124,12 @@ const SERVERS: readonly Extract<ToPage, { type: "server" }>[] = [
 ];
 for (const [at, server] of SERVERS.entries()) {
   inBrowser(`picture: the server is ${server.state}, ${at}`, { theme: THEMES[at % THEMES.length] ?? "dark", width: at % 2 === 0 ? 170 : 320, height: 400 }, async (panel) => {
-    await panel.tell(server);
+    await panel.post(server);
     await picture(panel, `server-${at}-${server.state}`);
   });
 }
 
-inBrowser("picture: no model is set, and nothing was said yet", { width: 320, height: 500 }, async (panel) => {
-  await panel.tell(RUNNING, { type: "model", problem: "No model is set." }, { type: "shown", conversation: null, entries: [], running: false });
+inBrowser("picture: no model is set, and the conversation is empty", { width: 320, height: 500 }, async (panel) => {
+  await panel.post(RUNNING, { type: "model", problem: "No model is set." }, { type: "shown", conversation: null, entries: [], running: false });
   await picture(panel, "choose-model");
 });

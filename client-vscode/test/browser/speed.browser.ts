@@ -23,7 +23,7 @@ function report(what: string, times: readonly number[]): void {
 
 /** Opens the conversation, and reads it back to its beginning as a reader would who wants all of it. */
 async function openWhole(panel: PanelPage): Promise<void> {
-  await panel.tell(RUNNING);
+  await panel.post(RUNNING);
   const opening = await panel.page.evaluate(async (message) => {
     const started = performance.now();
     postMessage(message, "*");
@@ -34,7 +34,7 @@ async function openWhole(panel: PanelPage): Promise<void> {
   console.log(`opening on the last ${PAGE} of ${MESSAGES.length} messages: ${opening.toFixed(0)} ms`);
   const read = Date.now();
   for (let end = MESSAGES.length - PAGE; end > 0; end -= 1000) {
-    await panel.tell({ type: "earlier", conversationId: "c1", entries: MESSAGES.slice(Math.max(0, end - 1000), end) });
+    await panel.post({ type: "earlier", conversationId: "c1", entries: MESSAGES.slice(Math.max(0, end - 1000), end) });
   }
   console.log(`reading the other ${MESSAGES.length - PAGE}: ${Date.now() - read} ms`);
   assert.equal(await panel.page.getByTestId("user").count(), MESSAGES.length / 2);
@@ -42,7 +42,7 @@ async function openWhole(panel: PanelPage): Promise<void> {
 
 /** The times between frames while `pieces` come in, `DELTAS_A_SECOND` of them, in milliseconds. */
 async function frames({ page }: PanelPage, pieces: readonly string[]): Promise<number[]> {
-  return page.evaluate(async ({ told, pause }) => {
+  return page.evaluate(async ({ chunks, pause }) => {
     const times: number[] = [];
     let last = performance.now();
     let isOver = false;
@@ -54,15 +54,15 @@ async function frames({ page }: PanelPage, pieces: readonly string[]): Promise<n
     };
     requestAnimationFrame(frame);
     const started = performance.now();
-    for (const [at, text] of told.entries()) {
-      // A timer is late as a rule; what is due meanwhile is told at once, so that the rate is kept.
+    for (const [at, text] of chunks.entries()) {
+      // A timer is late as a rule; what is due meanwhile is sent at once, so that the rate is kept.
       while (performance.now() < started + at * pause) await new Promise((resolve) => setTimeout(resolve, 1));
       postMessage({ type: "update", conversationId: "c1", update: { kind: "text", text } }, "*");
     }
     await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     isOver = true;
     return times;
-  }, { told: [...pieces], pause: 1000 / DELTAS_A_SECOND });
+  }, { chunks: [...pieces], pause: 1000 / DELTAS_A_SECOND });
 }
 
 inBrowser("benchmark: a conversation of 10,000 messages is opened, read back, written in and answered in", {}, async (panel) => {
@@ -86,16 +86,16 @@ inBrowser("benchmark: a conversation of 10,000 messages is opened, read back, wr
 
   const pieces = Array.from({ length: DELTAS_A_SECOND * SECONDS }, (_, at) => `word-${at} `);
   report(`a frame while ${DELTAS_A_SECOND} pieces of a reply come a second`, await frames(panel, pieces));
-  await panel.tell();
+  await panel.post();
   assert.equal((await page.getByTestId("draft").innerText()).trim(), pieces.join("").trim());
 });
 
 inBrowser("benchmark: the end of a reply of 200,000 characters", {}, async (panel) => {
-  await panel.tell(RUNNING, shown([], { running: true }));
+  await panel.post(RUNNING, shown([], { running: true }));
   const whole = REPLY.repeat(Math.ceil(200_000 / REPLY.length));
   const pieces = Array.from({ length: 100 }, (_, at) => whole.slice(at * 2000, (at + 1) * 2000));
   report("a frame while the reply comes in pieces of 2,000 characters", await frames(panel, pieces));
   report("a frame at its end", await frames(panel, Array.from({ length: DELTAS_A_SECOND }, () => "a word and another ")));
-  await panel.tell();
+  await panel.post();
   assert.ok((await panel.page.getByTestId("draft").locator("pre").count()) > 1000);
 });

@@ -119,10 +119,10 @@ function alignment(token: Node["token"]): string | undefined {
   return side === undefined ? undefined : `align-${side}`;
 }
 
-/** A list with room for its longest number. */
+/** A list with room for its longest number and the dot; the style sheet has room for two digits. */
 function NumberedList({ first, count, children }: { first: number; count: number; children: ComponentChildren }): JSX.Element {
   const digits = String(first + count - 1).length;
-  return <ol start={first} class={digits > 2 ? `digits-${Math.min(digits, 9)}` : undefined}>{children}</ol>;
+  return <ol start={first} style={digits > 2 ? { paddingLeft: `${digits + 1}ch` } : undefined}>{children}</ol>;
 }
 
 /** A heading of a message ranks below those of the page. */

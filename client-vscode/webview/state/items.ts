@@ -1,4 +1,4 @@
-/** What a conversation shows: one item for each entry that says something, a tool's result inside its call. */
+/** What a conversation shows: one item for each entry with content, a tool's result inside its call. */
 import { changeOf, type FileChange } from "../../src/agent/file-change";
 import { readAttachmentBlock } from "../../src/context/blocks";
 import type {
@@ -14,14 +14,14 @@ import type {
 } from "../../src/protocol.gen";
 import { begun, type TurnFigures, withReply } from "./turn-figures";
 
-export interface Said {
+export interface Content {
   text: string;
   images: readonly ImageContent[];
   /** What was attached as text. */
   attachments?: readonly { title: string; text: string }[];
 }
 
-export interface ToolResult extends Said {
+export interface ToolResult extends Content {
   entryId: string;
   isError: boolean;
   /** What the tool did to a file. */
@@ -72,11 +72,11 @@ export interface BashItem {
 }
 
 export type Item =
-  | ({ kind: "user"; id: string; turn?: TurnFigures } & Said)
+  | ({ kind: "user"; id: string; turn?: TurnFigures } & Content)
   | AssistantItem
   | SummaryItem
   | BashItem
-  | ({ kind: "custom"; id: string; customType: string } & Said)
+  | ({ kind: "custom"; id: string; customType: string } & Content)
   | { kind: "instruction"; id: string; role: "developer" | "system"; text: string }
   | { kind: "change"; id: string; text: string };
 
@@ -92,7 +92,7 @@ export function itemWith(items: readonly Item[], entryId: string): Item | undefi
   return items.find(({ id }) => id === entryId) ?? items.find(holds);
 }
 
-/** What an item says, as it can be copied. */
+/** The text of an item, as it is copied. */
 export function textOf(item: Item): string {
   switch (item.kind) {
     case "assistant":
@@ -110,7 +110,7 @@ export function textOf(item: Item): string {
 /** How many of the newest items may come twice: from the turn, and from the conversation that grew by it. */
 const RECENT = 64;
 
-/** `items` with the entries behind them; what they hold already is not added again. */
+/** `items` followed by those of the entries; what they hold already is not added again. */
 export function withEntries(items: readonly Item[], entries: readonly Entry[]): readonly Item[] {
   const grown = [...items];
   for (const entry of entries) {
@@ -143,7 +143,7 @@ export function withEarlier(items: readonly Item[], entries: readonly Entry[]): 
 }
 
 function addResult(items: Item[], entryId: string, message: ToolResultMessage): void {
-  const result: ToolResult = { entryId, isError: message.isError === true, ...said(message.content), ...known({ change: changeOf(message.details) }) };
+  const result: ToolResult = { entryId, isError: message.isError === true, ...contentOf(message.content), ...known({ change: changeOf(message.details) }) };
   const use: ToolUse & { result: ToolResult } = {
     kind: "tool",
     callId: message.toolCallId,
@@ -184,7 +184,7 @@ function itemOf(entry: Entry): Item | undefined {
     case "custom_message":
       return entry.display === false
         ? undefined
-        : { kind: "custom", id, customType: entry.customType, ...said(entry.content) };
+        : { kind: "custom", id, customType: entry.customType, ...contentOf(entry.content) };
     case "model_change":
       return { kind: "change", id, text: `Model: ${entry.modelId}` };
     case "thinking_level_change":
@@ -197,7 +197,7 @@ function itemOf(entry: Entry): Item | undefined {
 function itemOfMessage(id: string, message: Message): Item | undefined {
   switch (message.role) {
     case "user":
-      return { kind: "user", id, ...said(message.content) };
+      return { kind: "user", id, ...contentOf(message.content) };
     case "assistant":
       return assistantItem(id, message);
     case "bashExecution":
@@ -216,11 +216,11 @@ function itemOfMessage(id: string, message: Message): Item | undefined {
       };
     case "developer":
     case "system":
-      return { kind: "instruction", id, role: message.role, text: said(message.content).text };
+      return { kind: "instruction", id, role: message.role, text: contentOf(message.content).text };
     case "custom":
       return message.display === false
         ? undefined
-        : { kind: "custom", id, customType: message.customType, ...said(message.content) };
+        : { kind: "custom", id, customType: message.customType, ...contentOf(message.content) };
     case "branchSummary":
       return { kind: "branchSummary", id, summary: message.summary, ...files(undefined) };
     case "compactionSummary":
@@ -279,7 +279,7 @@ function property(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-function said(content: string | readonly (UserContent | TextContent)[]): Said {
+function contentOf(content: string | readonly (UserContent | TextContent)[]): Content {
   if (typeof content === "string") return { text: content, images: [] };
   const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const attachments = texts.flatMap((each) => readAttachmentBlock(each) ?? []);

@@ -1,4 +1,4 @@
-/** All that the page shows, and how it changes by what the host says. */
+/** All that the page shows, and how messages of the host change it. */
 import type { PendingApproval } from "../../src/approvals/approval";
 import type { Verdicts } from "../../src/agent/review";
 import { type Marks, marksOf } from "../../src/chat/marks";
@@ -8,9 +8,9 @@ import { type ComposerMessage, type ComposerState, NO_COMPOSER, reduceComposer }
 import { type Draft, withPiece } from "./draft";
 import { type Item, withEarlier, withEntries } from "./items";
 
-type Told<T extends ToPage["type"]> = Extract<ToPage, { type: T }>;
+type HostMessage<T extends ToPage["type"]> = Extract<ToPage, { type: T }>;
 
-export type Notice = Told<"notice"> & { id: number };
+export type Notice = HostMessage<"notice"> & { id: number };
 
 /** A conversation, from some page on to its end. */
 export interface Shown {
@@ -30,25 +30,25 @@ export interface Shown {
   /** The branch is only looked at. */
   preview: { leafId: string } | undefined;
   /** The last turn failed, and its last reply says why. */
-  failure?: Told<"turnFailed"> | undefined;
+  failure?: HostMessage<"turnFailed"> | undefined;
 }
 
 export interface PanelState {
-  server: Told<"server">;
+  server: HostMessage<"server">;
   conversations: readonly Conversation[];
-  /** Undefined until the host has told what to show. */
+  /** Undefined until the host has sent a conversation. */
   shown?: Shown;
   notices: readonly Notice[];
   /** The entry that a search led to. */
-  revealed?: Told<"reveal"> | undefined;
-  /** Undefined until the host has told. */
-  model?: Told<"model"> | undefined;
+  revealed?: HostMessage<"reveal"> | undefined;
+  /** Undefined until the host has sent it. */
+  model?: HostMessage<"model"> | undefined;
   /** The name of the model of VS Code that could answer where none is set. */
   offeredModel?: string | undefined;
   /** Of every conversation. */
   approvals: readonly PendingApproval[];
   /** By the compaction's entry. */
-  reports: Readonly<Record<string, Told<"compacted">>>;
+  reports: Readonly<Record<string, HostMessage<"compacted">>>;
   enterSends: boolean;
   composer: ComposerState;
   /** What became of the edits of models, by the id of the tool call. */
@@ -115,7 +115,7 @@ export function reduce(state: PanelState, action: Action): PanelState {
   }
 }
 
-function opened({ conversation, entries, nextBefore, running, elsewhere = false, work, usage, outline, preview }: Told<"shown">): Shown {
+function opened({ conversation, entries, nextBefore, running, elsewhere = false, work, usage, outline, preview }: HostMessage<"shown">): Shown {
   return { conversation, items: withEntries([], entries), nextBefore, draft: [], running, elsewhere, work, usage, outline, marks: marksOf(outline), preview };
 }
 

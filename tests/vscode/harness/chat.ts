@@ -1,4 +1,4 @@
-// The Chat view: what stands in it, and what a person does there.
+// The Chat view: its contents, and a user's actions there.
 import type { FrameLocator, Locator } from "playwright-core";
 import type { Turn } from "./example.ts";
 import type { Provider } from "./provider.ts";
@@ -76,7 +76,7 @@ export class Chat {
     await this.#play(provider, turn, () => this.send(turn.asks));
   }
 
-  /** Edits a message where it stands, sends it, and waits for what is answered. */
+  /** Edits a message in place, sends it, and waits for what is answered. */
   async playInPlaceOf(text: string, provider: Provider, turn: Turn): Promise<void> {
     const message = this.asked.filter({ hasText: text });
     await message.hover();

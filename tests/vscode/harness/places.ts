@@ -9,9 +9,9 @@ export const testsDirectory = join(root, "tests");
 export const virtualEnvironment = join(root, ".venv", "bin");
 export const python = join(virtualEnvironment, "python");
 export const coppice = join(virtualEnvironment, "coppice");
-/** Screenshots, and what failures leave behind. */
+/** Screenshots, and the logs of failures. */
 export const artifacts = join(testsDirectory, "vscode", "artifacts");
-/** Recorded sessions, kept beside the checkout and not in it. */
+/** Recorded sessions, kept next to the checkout, not in it. */
 export const sharedData = join(root, "..", "shared", "data");
 export const codeServer = named("COPPICE_CODE_SERVER", "the entry point of code-server");
 export const extensions = named("COPPICE_EXTENSIONS", "a folder with the extension installed");

@@ -1,4 +1,4 @@
-// The tests' provider: a server on loopback that speaks OpenAI's protocol and answers what it was told to.
+// The tests' provider: a server on loopback that speaks OpenAI's protocol and answers as a test has set.
 import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { createInterface } from "node:readline";
@@ -37,9 +37,9 @@ export class Provider {
       stdio: ["pipe", "pipe", "inherit"],
     });
     createInterface({ input: this.#process.stdout! }).on("line", (line) => {
-      const told = JSON.parse(line) as Asked & { url?: string };
-      if (told.url === undefined) this.asked.push(told);
-      else this.url = told.url;
+      const message = JSON.parse(line) as Asked & { url?: string };
+      if (message.url === undefined) this.asked.push(message);
+      else this.url = message.url;
     });
   }
 
@@ -60,11 +60,11 @@ export class Provider {
   }
 
   turn(answer: Answer): void {
-    this.#tell({ kind: "turn", ...answer });
+    this.#send({ kind: "turn", ...answer });
   }
 
   summaries(answer: Answer): void {
-    this.#tell({ kind: "summary", ...answer });
+    this.#send({ kind: "summary", ...answer });
   }
 
   /** Lets the answers go on that wait, also later ones. */
@@ -77,7 +77,7 @@ export class Provider {
     this.#process.kill();
   }
 
-  #tell(answer: Answer & { kind: Asked["kind"] }): void {
+  #send(answer: Answer & { kind: Asked["kind"] }): void {
     this.#process.stdin!.write(`${JSON.stringify(answer)}\n`);
   }
 }

@@ -141,7 +141,7 @@ export class Window {
     await this.page.locator(".editor-container .monaco-editor").first().waitFor();
   }
 
-  /** What stands in the open editors. */
+  /** The text of the open editors. */
   get editorText(): Locator {
     return this.page.locator(".editor-container .view-lines");
   }

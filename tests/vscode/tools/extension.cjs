@@ -4,15 +4,15 @@ const { offerModel } = require("./model.cjs");
 
 exports.activate = (context) => {
   const at = (path) => vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, path);
-  const said = (text) => new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text)]);
+  const result = (text) => new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text)]);
   context.subscriptions.push(
     vscode.lm.registerTool("read_file", {
-      invoke: async ({ input }) => said(new TextDecoder().decode(await vscode.workspace.fs.readFile(at(input.path)))),
+      invoke: async ({ input }) => result(new TextDecoder().decode(await vscode.workspace.fs.readFile(at(input.path)))),
     }),
     vscode.lm.registerTool("write_file", {
       invoke: async ({ input }) => {
         await vscode.workspace.fs.writeFile(at(input.path), new TextEncoder().encode(input.content));
-        return said(`Wrote ${input.path}`);
+        return result(`Wrote ${input.path}`);
       },
     }),
     offerModel(),

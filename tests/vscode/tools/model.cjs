@@ -53,10 +53,10 @@ function written({ role, content }) {
     type: "function",
     function: { name, arguments: JSON.stringify(input) },
   }));
-  const said = text(of(vscode.LanguageModelTextPart));
+  const ownText = text(of(vscode.LanguageModelTextPart));
   const speaker = role === vscode.LanguageModelChatMessageRole.Assistant ? "assistant" : "user";
-  const own = { role: speaker, content: said, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
-  return said === "" && calls.length === 0 ? results : [...results, own];
+  const own = { role: speaker, content: ownText, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  return ownText === "" && calls.length === 0 ? results : [...results, own];
 }
 
 /** The text as it comes, and the tool calls once they are complete. */
