@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from attacks.lab_window import TOOL, TURN, Window
 
-OPERATIONS: Final = ("append", "compact", "navigate", "import", "undo", "delete", "fork", "prompt")
+OPERATIONS: Final = ("append", "compact", "navigate", "import", "undo", "fork", "prompt", "delete")
 FEWEST: Final = 4
-"""Conversations that are left; none is deleted then."""
+"""Conversations that must be there for one to be deleted."""
 
 Note = Callable[[Any], None]
 
@@ -26,6 +26,10 @@ class Conversations:
     prompted: int = 0
     compacted: int = 0
 
+    def operation(self) -> str:
+        """Any operation that leaves enough conversations."""
+        return self.chance.choice(OPERATIONS if len(self.acknowledged) > FEWEST else OPERATIONS[:-1])
+
     def any(self) -> str:
         return self.chance.choice(sorted(self.acknowledged))
 
@@ -33,14 +37,25 @@ class Conversations:
         self.number += 1
         return f"Plant tree {self.number}. " + "x" * self.chance.choice((10, 300, 6_000))
 
-    def done(self, window: Window, operation: str, text: str | None = None) -> str | None:
-        """Sends the request and waits for the answer; the code of the refusal, if it is one."""
-        window.told.clear()
+    def done(
+        self,
+        window: Window,
+        operation: str,
+        text: str | None = None,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> str | None:
+        """Sends the request and waits for the answer; the code of the refusal, if it is one.
+
+        `meanwhile` is called after the one and before the other.
+        """
+        window.announced.clear()
         conversation = self.any()
         method, params, note = self.request(window, operation, conversation, text or self.text())
-        answer = window.request(f"coppice/{method}", params)
+        asked = window.start_request(f"coppice/{method}", params)
+        meanwhile()
+        answer = window.answer(asked)
         if conversation in self.acknowledged:
-            self.acknowledged[conversation] |= set(window.told)
+            self.acknowledged[conversation] |= set(window.announced)
         if "error" in answer:
             self.refused += 1
             assert answer["error"]["message"] != "internal error", (operation, window.stderr[-2000:])
@@ -71,7 +86,7 @@ class Conversations:
                 entry = {"id": "i1", "parentId": None, "timestamp": "", **message(text)}
                 content = f"{session}\n{json.dumps(entry)}\n"
                 return "conversation/import", {"content": content}, lambda result: self._made(window, result)
-            case "delete" if len(self.acknowledged) > FEWEST:
+            case "delete":
                 del self.acknowledged[conversation]
                 return "conversation/delete", about, _nothing
             case "undo":

@@ -1,7 +1,8 @@
-"""A server process of the fault laboratory, and its client: what it reads, answers and was told."""
+"""A server process of the fault laboratory, and its client: what it reads, answers and is notified of."""
 
 import json
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,14 @@ TOOL: dict[str, Any] = {"name": "read", "description": "Reads a file.", "inputSc
 class Window(RawServer):
     """A server whose output is not read while `reading` is clear.
 
-    It runs the tools of its server's turns. `told` are the entries that turns were told as stored.
+    It runs the tools of its server's turns. `announced` are the entries that turns announced as stored.
     """
 
-    def __init__(self, directory: Path, variables: dict[str, str]) -> None:
+    def __init__(self, directory: Path, command: Sequence[str], variables: dict[str, str]) -> None:
         self.reading = threading.Event()
         self.reading.set()
-        self.told: list[str] = []
-        super().__init__(directory, variables=variables)
+        self.announced: list[str] = []
+        super().__init__(directory, command, variables=variables)
 
     def receive(self, timeout: float = PATIENCE) -> dict[str, Any]:
         return super().receive(timeout)
@@ -44,7 +45,7 @@ class Window(RawServer):
                 self.send({"jsonrpc": "2.0", "id": request_id, "result": {"content": content}})
             case {"method": "$/progress", "params": {"token": token, "value": {"kind": "message", **value}}}:
                 assert token == TURN
-                self.told.append(str(value["entryId"]))
+                self.announced.append(str(value["entryId"]))
             case {"method": _}:
                 pass
             case _:

@@ -9,13 +9,15 @@ import random
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import psutil
+from attacks import newer_server
 from attacks.lab_faults import Faults
 from attacks.lab_model import WINDOW, Model
-from attacks.lab_operations import FEWEST, OPERATIONS, Conversations, message
+from attacks.lab_operations import FEWEST, Conversations, message
 from attacks.lab_window import Window
 from models.provider_server import serving
 
@@ -35,6 +37,7 @@ FAULTS: Final = {
     "full disk": 4,
     "kill": 3,
     "closed window": 3,
+    "newer server": 1,
     "flipped bytes": 1,
 }
 """How often each is drawn. A server that has to start again costs a second: those faults come less often."""
@@ -58,6 +61,7 @@ class Laboratory:
         self.workspace.mkdir()
         self.model = ""
         self.windows: list[Window] = []
+        self.steps_ahead = 0
         self.log: list[str] = []
         self.conversations = Conversations(self.chance)
         self.faults = Faults(self.directory, self.chance, self.conversations)
@@ -66,6 +70,7 @@ class Laboratory:
         """Raises an exception that holds the last steps where a promise is broken."""
         with ExitStack() as ending:
             self.model = ending.enter_context(serving([Model(self.seed)])).url
+            ending.callback(newer_server.look_ahead, 0)
             ending.callback(self._end_windows)
             self.windows = [self._window(), self._window()]
             for _ in range(FEWEST):
@@ -100,7 +105,7 @@ class Laboratory:
     def _scenario(self) -> None:
         faults = [name for name in FAULTS if self._is_possible(name)]
         fault = self.chance.choices(faults, [FAULTS[name] for name in faults])[0]
-        operation = self.chance.choice(OPERATIONS)
+        operation = self.conversations.operation()
         self.drawn[fault, operation] = self.drawn.get((fault, operation), 0) + 1
         self.log.append(f"{fault} × {operation}")
         window = self.chance.choice(self.windows)
@@ -109,6 +114,8 @@ class Laboratory:
         elif fault == "closed window":
             self._replace(window)
             self.conversations.done(self.chance.choice(self.windows), operation)
+        elif fault == "newer server":
+            self._migrated(window, operation)
         elif fault == "flipped bytes":
             self._flipped(operation)
         else:
@@ -132,14 +139,33 @@ class Laboratory:
     def _killed(self, window: Window, operation: str) -> None:
         conversation, text = self.conversations.any(), self.conversations.text()
         method, params, _ = self.conversations.request(window, operation, conversation, text)
-        window.told.clear()
+        window.announced.clear()
         window.start_request(f"coppice/{method}", params)
         time.sleep(self.chance.uniform(0, 0.05))
         window.process.kill()
         window.process.wait()
         self._replace(window)
         if operation == "prompt":
-            self.conversations.acknowledged[conversation] |= set(window.told)
+            self.conversations.acknowledged[conversation] |= set(window.announced)
+
+    def _migrated(self, window: Window, operation: str) -> None:
+        """A newer server migrates the store during an operation; the older ones may only read then."""
+        for older in self.windows:
+            older.result("coppice/conversation/list", {})
+        self.steps_ahead += 1
+        newest = newer_server.look_ahead(self.steps_ahead)
+        newer = self._window()
+        self.conversations.done(
+            window, operation, meanwhile=partial(newer.result, "coppice/conversation/list", {})
+        )
+        params = {"conversationId": self.conversations.any(), "entries": [message("lost")]}
+        for older in self.windows:
+            refusal = older.request("coppice/append", params)["error"]
+            assert refusal["data"] == {"code": "storage-failed", "found": newest, "known": newest - 1}
+            assert "Update Coppice" in refusal["message"]
+        self._end_windows()
+        self.windows = [newer, self._window()]
+        self.conversations.done(newer, operation)
 
     def _flipped(self, operation: str) -> None:
         """Flips a byte while nobody has the file open: the damage is called so and concerns no one else."""
@@ -168,7 +194,8 @@ class Laboratory:
         self.windows = [self._window(), self._window()]
 
     def _window(self) -> Window:
-        window = Window(self.directory, {"COPPICE_STORAGE_URL": self.url} if self.url else {})
+        variables = {"COPPICE_STORAGE_URL": self.url} if self.url else {}
+        window = Window(self.directory, newer_server.command(self.steps_ahead), variables)
         settings = {
             "model": {"provider": "openai", "name": "m", "baseUrl": self.model, "contextWindow": WINDOW},
             "compaction": {"reserveTokens": 1_000, "keepRecentTokens": 500},

@@ -22,7 +22,7 @@ HEADER = '{"type":"session","version":3,"id":"s","timestamp":"2026-03-01T10:00:0
 
 
 def names_in(folder: Path) -> set[str]:
-    """What is in a folder, besides the workspace and the store of the client."""
+    """What is in a folder, apart from the workspace and the store of the client."""
     return {each.name for each in folder.iterdir()} - {"workspace", "data"}
 
 

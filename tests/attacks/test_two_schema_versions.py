@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attacks.newer_server import VERSION, command
 from lsp.raw_client import RawServer
 from postgres_server import PostgresServer, fresh_schema, postgres
 
-from coppice.store.migrations import MIGRATIONS
-
 __all__ = ["postgres"]
 
-VERSION = MIGRATIONS[-1].number
-NEWER = (str(Path(__file__).with_name("newer_server.py")),)
 PATIENCE = 60.0
 
 
@@ -84,14 +81,15 @@ def test_an_older_server_is_refused_once_a_newer_one_has_the_store(
 ) -> None:
     with ExitStack() as open_windows:
 
-        def opened(command: tuple[str, ...] = ("-m", "coppice.lsp")) -> RawServer:
-            server = open_windows.enter_context(RawServer(tmp_path, command, variables=variables))
+        def opened(steps_ahead: int = 0) -> RawServer:
+            server = RawServer(tmp_path, command(steps_ahead), variables=variables)
+            open_windows.enter_context(server)
             server.initialize({"rootUri": tmp_path.as_uri()})
             return server
 
         older = [opened(), opened()]
         with writing(older) as writers:
-            newer = opened(NEWER)
+            newer = opened(steps_ahead=1)
             newer.result("coppice/conversation/list")
         for writer in writers:
             assert writer.refusal["data"] == {
