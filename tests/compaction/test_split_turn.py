@@ -1,5 +1,8 @@
 """Joining the summaries of a history and of a long turn after it."""
 
+from dataclasses import replace
+
+import pytest
 from talk import edit, reply, request, user
 
 from coppice.compaction.prompts import Prompts
@@ -41,7 +44,10 @@ def test_a_part_gets_its_share_of_the_length_and_never_all() -> None:
     short = request([user("Build it"), *edit("a.py")], turn=[reply("x" * 100_000)])
     assert turn_share(short) == 0.8
     even = request([user("x" * 10_000)], turn=[user("x" * 10_000)])
-    assert 0.6 < turn_share(even) < 0.65
+    assert 0.64 < turn_share(even) < 0.69
+    long_ago = request([user("x" * 100_000)], turn=[reply("x" * 30_000)])
+    assert turn_share(replace(long_ago, max_turn_prefix_tokens=2_000)) == 0.5
+    assert turn_share(request([user("x" * 100_000)], turn=[reply("x" * 5_000)])) == pytest.approx(0.2)
 
 
 def test_the_facts_are_asked_for_once_and_the_earlier_part_leaves_the_end_out() -> None:

@@ -87,7 +87,7 @@ class Prompts:
         "still fails, where, whose fault; workarounds that failed; background runs, with id and end.\n"
         "5. Specifics in their role: what a new or changed function in which file takes and returns, also in "
         "the empty case, its options, events, keys, limits; what the code to change next does now and lacks; "
-        "which command, run where, prints what.\n"
+        "which command or script, with which options, run where, prints what.\n"
         "6. Next: the steps in order, each with its file and content; what must be checked before the work "
         "counts as done; how steps were ended so far (checks, commit, tracker).\n"
         "Spell paths, identifiers, commands and messages exactly, and only inside a statement about them: no "

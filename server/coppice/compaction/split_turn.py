@@ -15,8 +15,10 @@ _SHORT_SHARE: Final = 0.3
 """Share of the span up to which a turn's early part is written apart (guess)."""
 _MOST_SHARE: Final = 0.8
 """Share of a summary that one of two parts gets at the most (guess)."""
-_OLD_WEIGHT: Final = 0.6
-"""Of a character of the history against one of the turn, whose summary has the present state too (guess)."""
+_LONG_TURN_SHARE: Final = 0.5
+"""Share that a long turn gets at the least, however much came before: it has the present state (guess)."""
+_OLD_WEIGHT: Final = 0.5
+"""Of a character of the history against one of the turn: old work is summarized in less detail (guess)."""
 _SAME: Final = 0.6
 """Share of the shorter statement's words in the other one, with the same names, that repeats it (guess)."""
 _SHORT_CHARS: Final = 2_000
@@ -41,7 +43,8 @@ def turn_share(request: SummaryRequest) -> float:
     """The share of the summary that the turn's early part gets when the history is summarized with it."""
     early = _chars(request.turn_prefix)
     share = early / (early + _OLD_WEIGHT * _chars(request.history))
-    return min(_MOST_SHARE, max(1 - _MOST_SHARE, share))
+    least = _LONG_TURN_SHARE if is_long(request) else 1 - _MOST_SHARE
+    return min(_MOST_SHARE, max(least, share))
 
 
 def merged(history: Summary, turn: Summary) -> Summary:

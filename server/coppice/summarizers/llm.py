@@ -60,12 +60,15 @@ class ModelSummarizer:
             )
         stats = SummaryStats()
         evidence = await asyncio.to_thread(_evidence, request)
+        long_turn = await asyncio.to_thread(is_long, request)
+        asked = request if long_turn else replace(request, kept=[*request.turn_prefix, *request.kept])
         deadline = None if self._seconds is None else asyncio.get_running_loop().time() + self._seconds
         client = SummaryClient(
-            self._model, self._prompts, request, stats, deadline=deadline, ledger=evidence.ledger
+            self._model, self._prompts, asked, stats, deadline=deadline, ledger=evidence.ledger
         )
         await client.fit()
-        prose = await _Work(Chunked(client, request, stats, self._most_chunks), request, stats).done()
+        chunked = Chunked(client, request, stats, self._most_chunks)
+        prose = await _Work(chunked, request, stats, long_turn=long_turn).done()
         audited = await asyncio.to_thread(
             audit,
             prose,
@@ -96,19 +99,22 @@ class ModelSummarizer:
 class _Work:
     """The summaries of one request, at once: the history's and the split turn's."""
 
-    def __init__(self, chunked: Chunked, request: SummaryRequest, stats: SummaryStats) -> None:
+    def __init__(
+        self, chunked: Chunked, request: SummaryRequest, stats: SummaryStats, *, long_turn: bool
+    ) -> None:
         self._chunked = chunked
         self._request = request
         self._stats = stats
+        self._long_turn = long_turn
 
     async def done(self) -> Summary:
         """Both summaries: joined by sections where the turn's early part is long, else one after it."""
-        long_turn = await asyncio.to_thread(is_long, self._request)
+        long_turn = self._long_turn
         both = bool(self._request.history and self._request.turn_prefix)
         share = await asyncio.to_thread(turn_share, self._request) if both else 1.0
         left = 1 - share if both else 1.0
         history = asyncio.create_task(self._earlier(left) if both and long_turn else self._history(left))
-        turn = asyncio.create_task(self._long_turn(share) if long_turn else self._short_turn(share))
+        turn = asyncio.create_task(self._whole_turn(share) if long_turn else self._short_turn(share))
         try:
             await asyncio.gather(history, turn)
         except BaseException:
@@ -147,7 +153,7 @@ class _Work:
         part: Part = "branch" if self._request.kind == "branch" else "earlier"
         return await self._chunked.summarize(self._request.history, part, previous, share)
 
-    async def _long_turn(self, share: float) -> Summary:
+    async def _whole_turn(self, share: float) -> Summary:
         """The early part in the full format; without history it carries the previous summary on."""
         previous = Summary() if self._request.history else parse_summary(self._request.previous_summary or "")
         return await self._chunked.summarize(self._request.turn_prefix, self._request.kind, previous, share)
