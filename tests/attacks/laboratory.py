@@ -6,6 +6,7 @@ of them the store: nothing that was acknowledged may be lost, on any branch.
 
 import contextlib
 import random
+import sqlite3
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -173,9 +174,8 @@ class Laboratory:
         marker = f"rotten-{self.conversations.number}"
         about = {"conversationId": conversation}
         self.windows[0].result("coppice/append", {**about, "entries": [message(marker)]})
-        self._end_windows()
         database = self.faults.database
-        content = database.read_bytes()
+        content = self._content_at_rest()
         at = content.index(b'"content":"' + marker.encode()) + len(b'"content":"')
         database.write_bytes(content[:at] + b"\xff" + content[at + 1 :])
         self.windows = [self._window(), self._window()]
@@ -183,8 +183,7 @@ class Laboratory:
         assert answer["error"]["data"]["damaged"] is True
         del self.conversations.acknowledged[conversation]
         self.conversations.done(self.windows[1], operation)
-        self._end_windows()
-        content = database.read_bytes()
+        content = self._content_at_rest()
         at = content.index(b'"content":"\xff') + len(b'"content":"')
         database.write_bytes(content[:at] + b"r" + content[at + 1 :])
         store = Store.open(f"sqlite:///{database}", server_id="check")
@@ -192,6 +191,14 @@ class Laboratory:
             store.delete(conversation)
         store.close()
         self.windows = [self._window(), self._window()]
+
+    def _content_at_rest(self) -> bytes:
+        """The database's, when nobody has it open."""
+        self._end_windows()
+        # A server that ends while it still reads leaves the log.
+        with contextlib.closing(sqlite3.connect(self.faults.database)) as alone:
+            alone.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return self.faults.database.read_bytes()
 
     def _window(self) -> Window:
         variables = {"COPPICE_STORAGE_URL": self.url} if self.url else {}

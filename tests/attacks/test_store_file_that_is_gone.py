@@ -79,3 +79,31 @@ def test_the_command_line_reports_it_too(
         main(["list"])
     assert ended.value.code == os.EX_OK
     assert store.name in capsys.readouterr().err
+
+
+def test_a_new_file_is_not_made_next_to_the_log_of_one_that_is_gone(tmp_path: Path, store: Path) -> None:
+    killed = started(tmp_path)
+    [kept] = conversations(killed)
+    message = {"type": "message", "message": {"role": "user", "content": "A tree is planted."}}
+    killed.result("coppice/append", {"conversationId": kept["id"], "entries": [message] * 20})
+    killed.process.kill()
+    killed.end()
+    log = store.with_name(f"{store.name}-wal")
+    content = log.read_bytes()
+    assert content
+    elsewhere = tmp_path / "elsewhere.sqlite3"
+    store.rename(elsewhere)
+
+    server = started(tmp_path)
+    server.result("coppice/conversation/create", {"name": "New"})
+    assert log.name in server.notification("window/showMessage")["message"]
+    assert [each["name"] for each in conversations(server)] == ["New"]
+    end(server)
+    assert not store.exists()
+    assert log.read_bytes() == content
+
+    elsewhere.rename(store)
+    back = started(tmp_path)
+    [kept] = conversations(back)
+    assert (kept["name"], kept["entryCount"]) == ("Kept", 20)
+    assert end(back) == []

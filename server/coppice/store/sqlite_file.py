@@ -24,6 +24,9 @@ from coppice.store.column_types import DamagedText
 COMPANIONS: Final = ("-wal", "-shm", "-journal")
 """The suffixes of the files that SQLite keeps next to a database."""
 
+_LOGS: Final = ("-wal", "-journal")
+"""Those of them that hold what belongs into the database."""
+
 _OTHERS: Final = 0o077  # permission bits of group and others
 
 Identity = tuple[int, int]
@@ -115,9 +118,11 @@ class DatabaseFile:
         """Makes the file with what `fill` puts into it, at once and whole; one that is there stays.
 
         Raises:
+            StoreDamagedError: another file was at the path, and its log still is.
             OSError: the folder cannot be written.
         """
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._refuse_orphaned_log()
         new = _new_file(self.path)
         try:
             fill(new)
@@ -145,6 +150,17 @@ class DatabaseFile:
             new.replace(target)
         finally:
             remove(new)
+
+    def _refuse_orphaned_log(self) -> None:
+        """SQLite would write the log of the file that is gone into a new one, and delete it."""
+        for suffix in _LOGS:
+            log = self.path.with_name(self.path.name + suffix)
+            # In this order: another process makes the file before the log.
+            if log.exists() and log.stat().st_size and not self.path.exists():
+                raise StoreDamagedError(
+                    f"The file of the conversation store is gone, but its log {log.name}, with the newest "
+                    "entries, is there. Put the file back, or move the log away to begin anew."
+                )
 
 
 def connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
