@@ -46,12 +46,15 @@ export class Conversations implements vscode.Disposable {
     this.#changes.fire(id);
   }
 
-  /** Makes a conversation of `folder`, by default the first workspace folder, and selects it. */
+  /** Makes a conversation of `folder`, by default the first workspace folder. */
+  async make(name?: string, folder?: vscode.Uri): Promise<Conversation> {
+    const params = { name: name ?? null, workspaceUri: folder?.toString() ?? null };
+    return (await this.#client.request("coppice/conversation/create", params)).conversation;
+  }
+
+  /** Makes a conversation as `make` does, and selects it. */
   async create(name?: string, folder?: vscode.Uri): Promise<Conversation> {
-    const { conversation } = await this.#client.request("coppice/conversation/create", {
-      name: name ?? null,
-      workspaceUri: folder?.toString() ?? null,
-    });
+    const conversation = await this.make(name, folder);
     await this.select(conversation.id);
     return conversation;
   }

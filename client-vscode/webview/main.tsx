@@ -12,7 +12,7 @@ import "./style/marks.css";
 import { render } from "preact";
 
 import { toPageMessage } from "../src/chat/messages";
-import { post, putDraft, recall, requestFocus } from "./page";
+import { moveDraft, post, putDraft, recall, requestFocus } from "./page";
 import { type Action, INITIAL, reduce } from "./state/state";
 import { VerdictContext } from "./view/edit";
 import { Panel } from "./view/panel";
@@ -34,6 +34,7 @@ function dispatch(action: Action): void {
   if (action.type === "memory") recall(action.memory);
   if (action.type === "focus") requestFocus();
   if (action.type === "input" && putDraft(action) && action.conversationId === (state.shown?.conversation?.id ?? "")) requestFocus();
+  if (action.type === "shown" && action.isMade && action.conversation) moveDraft("", action.conversation.id);
   state = reduce(state, action);
   if (due === 0) due = requestAnimationFrame(paint);
 }

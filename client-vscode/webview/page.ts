@@ -28,11 +28,26 @@ export function remember(change: (memory: Memory) => void): void {
   post({ type: "remember", memory });
 }
 
-/** How often the host asked for the focus; the composer takes it once for each time. */
-export let focusRequests = 0;
+let isFocusWanted = false;
+let onFocusRequest = (): void => undefined;
 
+/** Gives the focus to the message's input, now or as soon as there is one that can be written in. */
 export function requestFocus(): void {
-  focusRequests += 1;
+  isFocusWanted = true;
+  onFocusRequest();
+}
+
+/** Calls `listener` at each request for the focus, until what is returned is called. */
+export function followFocusRequests(listener: () => void): () => void {
+  onFocusRequest = listener;
+  return () => { onFocusRequest = () => undefined; };
+}
+
+/** Whether the focus is requested, which it is not any more then. */
+export function takeFocusRequest(): boolean {
+  const isWanted = isFocusWanted;
+  isFocusWanted = false;
+  return isWanted;
 }
 
 /** Keeps text for the input of a conversation. With `ifEmpty` what the user has begun there stays, and false is returned. */
@@ -40,6 +55,16 @@ export function putDraft({ conversationId, text, ifEmpty }: { conversationId: st
   if (ifEmpty && memory.drafts[conversationId] !== undefined) return false;
   remember(({ drafts }) => { drafts[conversationId] = text; });
   return true;
+}
+
+/** What was begun while the first message made the conversation belongs to it. */
+export function moveDraft(from: string, to: string): void {
+  const text = memory.drafts[from];
+  if (text === undefined) return;
+  remember(({ drafts }) => {
+    Reflect.deleteProperty(drafts, from);
+    drafts[to] = text;
+  });
 }
 
 function newest<T>(values: Record<string, T>): Record<string, T> {

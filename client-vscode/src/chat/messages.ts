@@ -114,6 +114,8 @@ const toPage = v.variant("type", [
   v.object({
     type: v.literal("shown"),
     conversation: v.nullable(object<Conversation>()),
+    /** The first message, sent from this page, has made it. */
+    isMade: v.optional(v.boolean()),
     entries,
     nextBefore: v.optional(id),
     usage: v.optional(object<UsageState>()),

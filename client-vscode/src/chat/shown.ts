@@ -61,8 +61,11 @@ export class ShownConversation {
     this.#isOpen = false;
   }
 
-  /** Shows a conversation from its last page on: its current path, or the branch of it that is looked at. */
-  async show(id: string | undefined): Promise<void> {
+  /**
+   * Shows a conversation from its last page on: its current path, or the branch of it that is looked at. `isMade`: the
+   * first message, sent from this page, has made it.
+   */
+  async show(id: string | undefined, isMade = false): Promise<void> {
     const showing = ++this.#showing;
     this.#id = id;
     this.#lastEntryId = undefined;
@@ -90,7 +93,7 @@ export class ShownConversation {
     const running = this.turns.isRunning(id);
     const elsewhere = this.turns.isElsewhere(id);
     const preview = this.#preview === undefined ? undefined : { leafId: this.#preview.leafId };
-    this.post({ type: "shown", conversation, entries, nextBefore, usage, running, elsewhere, work: this.works.of(id), outline, preview });
+    this.post({ type: "shown", conversation, isMade, entries, nextBefore, usage, running, elsewhere, work: this.works.of(id), outline, preview });
     if (preview === undefined) for (const update of this.turns.pieces(id)) this.post({ type: "update", conversationId: id, update });
   }
 

@@ -38,6 +38,8 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
   readonly #features: Feature[] = [];
   #view: vscode.WebviewView | undefined;
   #isReady = false;
+  /** The conversation that a first message made last. */
+  #made: string | undefined;
   /** What is to be shown as soon as there is a page. */
   #afterGreeting: (() => Promise<void>) | undefined;
   /** What is to be sent to a page that is not there yet. */
@@ -64,7 +66,7 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
         post({ type: "turn", conversationId, running: this.#turns.isRunning(conversationId), elsewhere: this.#turns.isElsewhere(conversationId) });
       }),
       approvals.onDidChange(() => { this.#showApprovals(); }),
-      conversations.onDidChangeActive((id) => { this.#guard(this.#shown.show(id)); }),
+      conversations.onDidChangeActive((id) => { this.#guard(this.#shown.show(id, id !== undefined && id === this.#made)); }),
       client.onDidChangeState((state) => { if (state === "running" && this.#isReady) this.#guard(this.#showCurrent()); }),
       client.onNotification("coppice/usageChanged", (usage) => { post({ type: "usage", ...usage }); }),
       client.onNotification("coppice/conversationChanged", ({ conversationId, leafId, changes }) => {
@@ -277,7 +279,10 @@ export class ChatView implements Chat, vscode.WebviewViewProvider, vscode.Dispos
 
   async #create(text: string): Promise<string> {
     try {
-      return (await this.conversations.create()).id;
+      const { id } = await this.conversations.make();
+      this.#made = id;
+      await this.conversations.select(id);
+      return id;
     } catch (error) {
       this.#post({ type: "input", conversationId: "", text, ifEmpty: true });
       throw error;

@@ -26,6 +26,10 @@ export function registerConversationCommands(
     await conversations.create(undefined, folder === "none" ? undefined : folder.uri);
     chat.focus();
   });
+  commands.add("coppice.focusInput", async () => {
+    await Promise.resolve();
+    chat.focus();
+  });
   commands.add("coppice.openConversation", async () => {
     const picked = await pickConversation(client, conversations.active);
     if (picked === undefined) return;

@@ -19,24 +19,29 @@ inBrowser("a question comes in sight, is announced, and leaves the focus where i
   assert.ok(await panel.page.getByText("+        yield rest  # the last line has no newline").isVisible());
 });
 
-inBrowser("the keyboard alone answers: allow, allow for the conversation, deny with a word", {}, async (panel) => {
-  await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [EDIT] });
+inBrowser("the keyboard alone answers: deny with a word, allow for the conversation, allow", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK, { running: true }));
   const { keyboard } = panel.page;
-  await panel.page.getByRole("textbox", { name: "Message" }).focus();
-  for (const name of ["Deny", "", "Allow for This Conversation", "Allow"]) {
-    await keyboard.press("Shift+Tab");
-    if (name === "") await keyboard.type("use a set");
-    else await panel.page.getByRole("button", { name, exact: true }).evaluate((element) => { if (element !== document.activeElement) throw new Error("not focused"); });
+  const input = panel.page.getByRole("textbox", { name: "Message" });
+  await input.focus();
+  const word = "use a set";
+  const answers = [
+    ["Deny", ["Shift+Tab", "Shift+Tab", word, "Tab"], "Enter"],
+    ["Allow for This Conversation", ["Shift+Tab", "Shift+Tab", "Shift+Tab"], "Enter"],
+    ["Allow", ["Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab"], "Space"],
+  ] as const;
+  for (const [name, way, answer] of answers) {
+    await panel.post({ type: "approvals", approvals: [EDIT] });
+    assert.ok(await input.evaluate((element) => element === document.activeElement));
+    for (const step of way) await (step === word ? keyboard.type(step) : keyboard.press(step));
+    await panel.page.getByRole("button", { name, exact: true }).evaluate((element) => { if (element !== document.activeElement) throw new Error("not focused"); });
+    await keyboard.press(answer);
+    await panel.post({ type: "approvals", approvals: [] });
   }
-  await keyboard.press("Enter");
-  await keyboard.press("Tab");
-  await keyboard.press("Space");
-  await keyboard.press("Tab");
-  await keyboard.press("Enter");
   assert.deepEqual((await panel.asked()).slice(1), [
-    { type: "decide", id: "approval-1", decision: { kind: "allow" } },
+    { type: "decide", id: "approval-1", decision: { kind: "deny", message: word } },
     { type: "decide", id: "approval-1", decision: { kind: "allowConversation" } },
-    { type: "decide", id: "approval-1", decision: { kind: "deny", message: "use a set" } },
+    { type: "decide", id: "approval-1", decision: { kind: "allow" } },
   ]);
 });
 

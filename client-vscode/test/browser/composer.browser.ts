@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
 import { inBrowser, type PanelPage } from "./panel";
-import { RUNNING, shown, TALK } from "./samples";
+import { CONVERSATION, EDIT, RUNNING, shown, TALK } from "./samples";
 
 const FILE = { icon: "file", label: "src/reader.py", attachment: { kind: "file" as const, path: "src/reader.py" } };
 const SYMBOL = { icon: "symbol-method", label: "read_lines", detail: "src/reader.py:12", attachment: { kind: "lines" as const, path: "src/reader.py", start: 12, end: 20, name: "read_lines" } };
@@ -88,4 +88,54 @@ inBrowser("a pasted picture is attached", {}, async (panel) => {
   });
   await panel.page.waitForFunction(() => (globalThis as unknown as { posted: { type: string }[] }).posted.some(({ type }) => type === "attach"));
   assert.deepEqual(await last(panel, "attach"), { type: "attach", attachment: { kind: "image", name: "shot.png", mimeType: "image/png", data: "AQID" } });
+});
+
+inBrowser("the input keeps its focus, its text and its selection when the first message makes the conversation", {}, async (panel) => {
+  await panel.post(RUNNING, shown([], { conversation: null }));
+  const input = panel.page.getByTestId("message-input");
+  await input.pressSequentially("Hello");
+  await input.press("Enter");
+  await input.evaluate((element) => { element.dataset["mine"] = "yes"; });
+  await input.pressSequentially("The next one");
+  await input.press("Shift+Home");
+  await panel.post(shown([], { isMade: true, running: true }), shown(TALK));
+  const state = await input.evaluate((element) => {
+    const { value, selectionStart, selectionEnd, dataset } = element as HTMLTextAreaElement;
+    return { value, selected: [selectionStart, selectionEnd], isSame: dataset["mine"] === "yes", isFocused: element === document.activeElement };
+  });
+  assert.deepEqual(state, { value: "The next one", selected: [0, 12], isSame: true, isFocused: true });
+  assert.deepEqual((await panel.remembered()).drafts, { c1: "The next one" });
+});
+
+inBrowser("what is begun for a new conversation stays there when another one is opened, and the input keeps the focus", {}, async (panel) => {
+  await panel.post(RUNNING, shown([], { conversation: null }));
+  const input = panel.page.getByTestId("message-input");
+  await input.pressSequentially("For a new one");
+  for (const [conversation, text] of [[CONVERSATION, ""], [null, "For a new one"], [{ ...CONVERSATION, id: "c2" }, ""]] as const) {
+    await panel.post(shown([], { conversation }));
+    assert.equal(await input.inputValue(), text);
+    assert.ok(await input.evaluate((element) => element === document.activeElement));
+  }
+});
+
+inBrowser("the focus goes to the input after a card is answered, a message edited, and a branch left", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK), { type: "approvals", approvals: [EDIT] });
+  const { page } = panel;
+  const input = page.getByTestId("message-input");
+  const waitForFocus = () => page.waitForFunction(() => document.activeElement?.matches("[data-testid=message-input]") === true);
+  await page.getByRole("button", { name: "Allow", exact: true }).press("Enter");
+  await panel.post({ type: "approvals", approvals: [] });
+  await waitForFocus();
+
+  for (const key of ["Escape", "Enter"]) {
+    await page.getByRole("button", { name: "Edit and Resend" }).first().press("Enter");
+    await page.getByRole("textbox", { name: "Edited message" }).press(key);
+    await waitForFocus();
+  }
+
+  await panel.post(shown(TALK, { preview: { leafId: "other" } }));
+  assert.equal(await input.count(), 0);
+  await page.getByRole("button", { name: "Back to the Current Branch" }).press("Enter");
+  await panel.post(shown(TALK));
+  await waitForFocus();
 });

@@ -3,7 +3,7 @@ import { useId, useState } from "preact/hooks";
 
 import type { ApprovalDecision, ApprovalDetail, DiffHunk, PendingApproval } from "../../src/approvals/approval";
 import { oneLine, visible } from "../../src/format";
-import { post } from "../page";
+import { post, requestFocus } from "../page";
 import { Icon } from "./icon";
 
 const LONGEST_ANNOUNCEMENT = 300;
@@ -23,7 +23,11 @@ function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element 
   const { id, title, details, scope, interrupted } = approval;
   const [reply, setReply] = useState("");
   const heading = useId();
-  const decide = (decision: ApprovalDecision): void => { post({ type: "decide", id, decision }); };
+  const decide = (decision: ApprovalDecision): void => {
+    // The card goes, and with it the focus: the input has it then, where Enter allows nothing.
+    requestFocus();
+    post({ type: "decide", id, decision });
+  };
   const deny = (): void => { decide(reply.trim() === "" ? { kind: "deny" } : { kind: "deny", message: reply }); };
   return (
     <section class="item approval" role="group" aria-labelledby={heading} data-testid="approval">

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useReducer, useRef } from "preact/hooks";
 
 import { SLASH_COMMANDS, type SlashCommand } from "../../src/context/messages";
 import { useAssist } from "../composer/assist";
@@ -8,13 +8,8 @@ import { useHistory } from "../composer/history";
 import { attachFrom } from "../composer/pictures";
 import type { ComposerState } from "../composer/state";
 import { slashCommand } from "../composer/trigger";
-import { focusRequests, memory, post, remember } from "../page";
+import { followFocusRequests, memory, post, remember, takeFocusRequest } from "../page";
 import { IconButton } from "./icon";
-
-/** How many requests for the focus were followed, by whichever composer was shown. */
-let followed = 0;
-/** The focus is in the composer, and goes over to that of the next conversation. */
-let hasFocus = false;
 
 interface ComposerProps {
   conversationId: string;
@@ -28,34 +23,27 @@ interface ComposerProps {
   children: ComponentChildren;
 }
 
-/** Where the user writes. What was typed and not sent is remembered for each conversation. */
+/** Where the user writes, in whichever conversation is shown. What was typed and not sent is remembered for each of them. */
 export function Composer(props: ComposerProps): JSX.Element {
   const { conversationId, enterSends, running, disabled, state, sent, children } = props;
   const input = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState(memory.drafts[conversationId] ?? "");
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const text = memory.drafts[conversationId] ?? "";
 
   const write = (value: string): void => {
-    setText(value);
     remember(({ drafts }) => {
       if (value === "") Reflect.deleteProperty(drafts, conversationId);
       else drafts[conversationId] = value;
     });
+    redraw(undefined);
   };
+  useEffect(() => followFocusRequests(() => { redraw(undefined); }), []);
   useEffect(() => {
-    if (hasFocus) input.current?.focus();
-  }, []);
-  useEffect(() => {
-    if (followed === focusRequests) return;
-    // The host may have put another text there meanwhile.
-    setText(memory.drafts[conversationId] ?? "");
-    if (disabled) return;
-    followed = focusRequests;
-    // The page itself may get the focus later; then no event comes of it.
-    hasFocus = true;
-    input.current?.focus();
+    if (!disabled && takeFocusRequest()) input.current?.focus();
   });
 
   const assist = useAssist(input, state.completions, write);
+  useEffect(assist.close, [conversationId]);
   const history = useHistory(sent);
   const ready = !disabled && text.trim() !== "";
   const send = (): void => {
@@ -109,15 +97,11 @@ export function Composer(props: ComposerProps): JSX.Element {
           assist.follow();
         }}
         onClick={assist.follow}
-        onBlur={() => {
-          hasFocus = false;
-          assist.close();
-        }}
+        onBlur={assist.close}
         onKeyDown={onKeyDown}
         onPaste={(event) => { if (attachFrom(event.clipboardData)) event.preventDefault(); }}
         onDragOver={(event) => { event.preventDefault(); }}
         onDrop={(event) => { if (attachFrom(event.dataTransfer)) event.preventDefault(); }}
-        onFocus={() => { hasFocus = true; }}
       />
       <div class="composer-row">
         {children}

@@ -34,7 +34,7 @@ export function Panel({ state, onDismiss }: PanelProps): JSX.Element {
         ) : <Empty state={state} />}
       </main>
       <footer class="footer">
-        <Foot key={id} state={state} id={id} onDismiss={onDismiss} />
+        <Foot state={state} id={id} onDismiss={onDismiss} />
       </footer>
       <div role="status" class="hidden">{announcement(shown)}</div>
       <div role="alert" class="hidden">{approvals.filter(({ interrupted }) => !interrupted).map(approvalAnnouncement).join(" ")}</div>

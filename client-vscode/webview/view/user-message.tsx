@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 
 import { Markdown } from "../markdown/markdown";
-import { post } from "../page";
+import { post, requestFocus } from "../page";
 import type { Item } from "../state/items";
 import { Code } from "./code";
 import { ChatContext } from "./context";
@@ -17,7 +17,7 @@ type UserItem = Extract<Item, { kind: "user" }>;
 export function UserMessage({ item }: { item: UserItem }): JSX.Element {
   const { busy } = useContext(ChatContext);
   const [editing, setEditing] = useState(false);
-  if (editing) return <Editor item={item} onClose={() => { setEditing(false); }} />;
+  if (editing) return <Editor item={item} onClose={() => { setEditing(false); requestFocus(); }} />;
   return (
     <article class="message user" data-testid="user" aria-label="You">
       <Markdown text={item.text} />
