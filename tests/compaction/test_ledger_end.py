@@ -116,6 +116,19 @@ def test_a_task_whose_parts_have_begun_is_not_called_not_begun() -> None:
     ]
     parsed = written([user("Do shop-7"), *tracker])
     assert not any("shop-7 " in step for step in parsed.next_steps)
+    assert "Task shop-7 (Import): open, its parts begun" in parsed.in_progress
+
+
+def test_how_a_step_was_ended_is_known_from_a_closed_task_as_from_a_commit() -> None:
+    ledger = ledger_of(
+        [
+            *edit("a.py"),
+            *run("make test", "9 passed"),
+            *run("make lint", "ok"),
+            *run("tracker close shop-7.1", "Closed shop-7.1"),
+        ]
+    )
+    assert ledger.routine == ["make test", "make lint", "tracker close shop-7.1"]
 
 
 def test_with_kept_messages_only_what_they_ask_waits_for_an_answer() -> None:

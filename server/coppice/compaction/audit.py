@@ -56,7 +56,7 @@ class Evidence:
 
     `previous` is the summary before it as it was stored, `typed` are the sentences that the user typed in
     the span, `words` those of the whole span, whoever wrote them, and `entries` the ids that a reference may
-    name.
+    name. `done` are constraints and sentences of the user's that a command carried out.
     """
 
     ledger: WorkLedger
@@ -64,6 +64,7 @@ class Evidence:
     typed: Sequence[str]
     words: AbstractSet[str] = frozenset()
     entries: frozenset[str] = frozenset()
+    done: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +145,9 @@ def _constraints(
 
     What the user typed is kept word for word, a claim about instructions as written. What a brief demands, or
     what the model concludes from the span, is context: it may be true and useful, but is not the user's word.
-    A claim whose words the span does not contain is struck out.
+    A claim whose words the span does not contain is struck out, and so is an instruction that was followed.
     """
-    carried = [Rule(text=text) for text in evidence.previous.constraints]
+    carried = [Rule(text=text) for text in evidence.previous.constraints if text not in evidence.done]
     mine = [rule for rule in evidence.ledger.rules if not rule.source]
     known = distinct([*carried, *(rule for rule in mine if rule.strong)])
     texts = {normalized(rule.text) for rule in known}
@@ -158,6 +159,9 @@ def _constraints(
     moved: list[str] = []
     for claim in claimed:
         if normalized(claim) in texts:
+            continue
+        if _source_of(claim, evidence.done) is not None:
+            changes.strike("closedDropped", claim)
             continue
         typed = _source_of(claim, [*(rule.text for rule in (*known, *mine)), *evidence.typed])
         if typed is not None:

@@ -70,10 +70,10 @@ class Phrases:
     read: str = "read {text}"
     event_failed: str = "(failed: {error})"
     folded: str = "Older facts that are no longer listed: {counts}."
+    state_begun: str = "open, its parts begun"
     state_open: str = "not begun"
     state_in_progress: str = "in progress"
     state_blocked: str = "blocked"
-    state_done: str = "done"
     earlier_notes: str = "{text}"
 
 
@@ -137,10 +137,10 @@ CHINESE: Final = Phrases(
     read="阅读了 {text}",
     event_failed="（失败：{error}）",
     folded="不再列出的更早事实：{counts}。",
+    state_begun="未关闭，子任务已开始",
     state_open="未开始",
     state_in_progress="进行中",
     state_blocked="受阻",
-    state_done="完成",
 )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from coppice.compaction.audit import Evidence, audit, typed_sentences, words_of
+from coppice.compaction.ledger.carried_out import carried_out_in
 from coppice.compaction.ledger.references import entries_in
 from coppice.compaction.prompts import Part, Prompts
 from coppice.compaction.split_turn import is_long, merged, turn_share
@@ -175,10 +176,12 @@ class _Work:
 def _evidence(request: SummaryRequest) -> Evidence:
     covered = [*request.history, *request.turn_prefix]
     ledger = ledger_for(request)
+    previous = parse_summary(request.previous_summary or "")
     return Evidence(
         ledger=ledger,
-        previous=parse_summary(request.previous_summary or ""),
+        previous=previous,
         typed=typed_sentences(covered),
         words=words_of(covered),
         entries=entries_in(ledger),
+        done=carried_out_in([*covered, *request.kept], previous.constraints),
     )

@@ -6,6 +6,7 @@ from typing import Any, Final, Self
 
 from coppice.compaction.ledger import briefs, checks, jobs, recent, requests, tasks, versions
 from coppice.compaction.ledger.bounds import stored
+from coppice.compaction.ledger.carried_out import is_carried_out
 from coppice.compaction.ledger.rules import distinct, instructions_in, rules_in
 from coppice.compaction.ledger.shell import (
     command_label,
@@ -251,6 +252,12 @@ class LedgerBuilder:
             briefs.note_brief(ledger, action)
             self._subagent(action)
             return
+        ledger.rules = [rule for rule in ledger.rules if rule.source or not is_carried_out(rule.text, action)]
+        ledger.notes = [
+            note
+            for note in ledger.notes
+            if note.section != "constraints" or not is_carried_out(note.text, action)
+        ]
         versions.note_version_control(ledger, action)
         versions.note_routine(ledger, action, self._since_change)
         tasks.note_tracker(ledger, action)

@@ -273,7 +273,11 @@ class LedgerLines:
                     keys=(task.id or task.title,),
                 )
             elif task.state != "done":
-                state = phrases.state_blocked if task.state == "blocked" else phrases.state_in_progress
+                state = {
+                    "open": phrases.state_begun,
+                    "in_progress": phrases.state_in_progress,
+                    "blocked": phrases.state_blocked,
+                }[task.state]
                 yield Line(
                     "in_progress",
                     phrases.task_state.format(task=_task(task), state=state),

@@ -83,6 +83,11 @@ def shown_ids(action: Action) -> list[str]:
     ]
 
 
+def closes_task(stage: Stage) -> bool:
+    """Whether `stage` is a tracker's command that ends a task."""
+    return _state_set_by(stage) == "done" and bool(_ids_in(stage))
+
+
 def _single(ledger: WorkLedger, action: Action, arguments: Mapping[str, Any]) -> bool:
     identifier = next(
         (str(arguments[name]) for name in _IDS if isinstance(arguments.get(name), str | int)), ""

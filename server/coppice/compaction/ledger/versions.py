@@ -6,6 +6,7 @@ from typing import Final
 
 from coppice.compaction.ledger.shell import Stage, heredocs_in, is_looking, stages_of
 from coppice.compaction.ledger.steps import Action
+from coppice.compaction.ledger.tasks import closes_task
 from coppice.compaction.text.paths import is_about_work
 from coppice.compaction.text.sentences import clip, one_line
 from coppice.protocol.ledger import ChangedFile, ChangeKind, Commit, WorkLedger
@@ -191,12 +192,14 @@ def _forget(ledger: WorkLedger, paths: Sequence[str]) -> None:
 
 
 def note_routine(ledger: WorkLedger, action: Action, since_change: list[str]) -> None:
-    """Takes in what ran since the last change, and keeps it once a commit or a push ends the step."""
+    """Takes in what ran since the last change, and keeps it once a commit, a push or a closed task ends the
+    step.
+    """
     for command in action.commands if not action.failed else ():
         for stage in stages_of(command):
             if is_looking(stage) or stage.runs("git", "add"):
                 continue
             plain = [word for word in stage.words[:3] if " " not in word and "/" not in word]
             since_change.append(clip(" ".join(plain), 60))
-            if stage.runs("git", "commit", "push"):
+            if stage.runs("git", "commit", "push") or closes_task(stage):
                 ledger.routine = list(dict.fromkeys(since_change))[-_MOST_ROUTINE:]

@@ -15,6 +15,20 @@ STRICT: Final = r"必须|不得|禁止|严禁|务必|不要|一律|始终|不能
 WISHED: Final = r"请|希望|想要|需要|保持|使用|采用|注意|(?<![有作没应费信运])用(?![户途处于来完了过])"
 NO_ORDER: Final = r"没关系|不要紧|不能理解"
 POLITE_ORDER: Final = r"(?:能不能|可不可以|可以|能)(?:不要|别|只|总是|一直)"
+LASTING: Final = (
+    r"总|始终|一律|每|凡|都|永远|以后|今后|不|别|勿|只|仅|禁止|避免|之前|之后|必须|保持|应|使用|如果|除非"
+)
+ACTS: Final = {
+    "commit": ("提交",),
+    "push": ("推送",),
+    "test": ("测试",),
+    "build": ("构建", "编译"),
+    "rebase": ("变基",),
+    "merge": ("合并",),
+    "lint": ("检查",),
+    "install": ("安装",),
+}
+"""What commands do, by the word in the command."""
 REFERS_BACK: Final = r"[它他这那]|否则"
 RULES_HEADING: Final = r"要求|规则|约束|注意|规范|必须|不要"
 SMALL_TALK: Final = r"好的?|是的?|继续|可以|行|嗯|谢谢|没问题|对|不错"

@@ -38,6 +38,28 @@ WISHED: Final = (
     r"|we (?:want|use|need)|need(?:s|ed)? to|has to|have to|only|without|unless|except|exactly|important"
 )
 
+LASTING: Final = (
+    r"always|never|every|each|any|whenever|while|when|if|until|unless|except|before|after|without|only|not"
+    r"|\w+n['’]t|no|all (?:commits|changes|files|code)|prefer\w*|avoid|keep|stay|use|instead|rather"
+    r"|must|should|from now on|going forward|by default|in|with|using|by|as|per|for"
+)
+"""What makes an instruction one that still holds after it was followed."""
+
+RUN: Final = r"(?:re-?)?(?:run|execute|make|open|create|do|invoke)"
+"""Verbs whose object names the act."""
+
+ACT: Final = (
+    r"commit|push|pull|rebase|merge|test|check|build|compile|lint|format|install|deploy|publish|release"
+    r"|tag|pr"
+)
+"""What commands do."""
+
+ACT_END: Final = (
+    r"\s*(?:$|[,.;!])|\s+(?:and|then|it|this|that|them|now|again|too|everything|the|a|an|my|our|all)\b"
+    r"|.{1,60}\b(?:now|again|first)\b"
+)
+"""How an order goes on after the word for the act, when it means this one time."""
+
 CLAUSE_OPENER: Final = r"please|and|but|so|just|also|then|to|you|we|pls|btw|ok|okay"
 
 NO_ORDER: Final = (
