@@ -4,7 +4,9 @@ A new one is a line here, and a module below `coppice.models.providers` where it
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +31,27 @@ PROVIDERS: Final = {
         Provider("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "anthropic", "/v1"),
     )
 }
+
+MODEL_PROVIDERS: Final = ("none", *PROVIDERS, "editor")
+SUMMARIZER_PROVIDERS: Final = ("inherit", "offline", *PROVIDERS, "editor")
+
+
+def _check(name: str, names: tuple[str, ...]) -> str:
+    if name not in names:
+        raise ValueError(f"expected one of {', '.join(names)}")
+    return name
+
+
+ModelProvider = Annotated[
+    str,
+    AfterValidator(lambda name: _check(name, MODEL_PROVIDERS)),
+    Field(json_schema_extra={"enum": list(MODEL_PROVIDERS)}),
+]
+"""A value of `model.provider`."""
+
+SummarizerProvider = Annotated[
+    str,
+    AfterValidator(lambda name: _check(name, SUMMARIZER_PROVIDERS)),
+    Field(json_schema_extra={"enum": list(SUMMARIZER_PROVIDERS)}),
+]
+"""A value of `summarizer.provider`."""

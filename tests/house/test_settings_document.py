@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from coppice.providers import PROVIDERS
-from coppice.settings import MODEL_PROVIDERS, SUMMARIZER_PROVIDERS, Settings
+from coppice.providers import MODEL_PROVIDERS, PROVIDERS, SUMMARIZER_PROVIDERS
+from coppice.settings import Settings
 from coppice.settings.layers import (
     Layer,
     editor_layer,

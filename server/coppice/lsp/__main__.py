@@ -46,13 +46,18 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.secret_file is not None and chosen.tcp is None:
         parser.error("--secret-file goes with --tcp")
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for them takes 30 ms
-    from coppice.lsp.serve import serve_stdio, serve_tcp, serve_unix  # noqa: PLC0415 - help answers at once
-
+    # Only what the client needs is imported: it waits for the answer to `initialize`.
     if chosen.socket is not None:
+        from coppice.lsp.serve_socket import serve_unix  # noqa: PLC0415
+
         return serve_unix(chosen.socket)
     if chosen.tcp is not None:
+        from coppice.lsp.serve_socket import serve_tcp  # noqa: PLC0415
+
         host, port = chosen.tcp
         return serve_tcp(host, port, chosen.secret_file)
+    from coppice.lsp.serve import serve_stdio  # noqa: PLC0415
+
     return serve_stdio()
 
 

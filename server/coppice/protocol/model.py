@@ -1,7 +1,7 @@
 """Messages of `coppice/model`: which model answers turns."""
 
 from coppice.protocol.base import WireModel
-from coppice.settings import ModelProvider
+from coppice.providers import ModelProvider
 
 
 class ModelParams(WireModel):

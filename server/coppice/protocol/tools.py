@@ -24,7 +24,9 @@ class Tool(BaseModel):
 class Skill(BaseModel):
     """Instructions that a request carries apart from `system`. `text` is what the model is sent of them."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True, defer_build=True
+    )
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     text: str

@@ -4,36 +4,15 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import platformdirs
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from coppice.providers import PROVIDERS
+from coppice.providers import ModelProvider, SummarizerProvider
 
 Tokens = Annotated[int, Field(ge=1, le=100_000_000)]
 
 MAX_IGNORE_PATTERNS: Final = 2_000
 """As many as an ignore file may have; see `coppice.files.ignoring`."""
-
-
-def _check(name: str, names: tuple[str, ...]) -> str:
-    if name not in names:
-        raise ValueError(f"expected one of {', '.join(names)}")
-    return name
-
-
-MODEL_PROVIDERS: Final = ("none", *PROVIDERS, "editor")
-SUMMARIZER_PROVIDERS: Final = ("inherit", "offline", *PROVIDERS, "editor")
-
-ModelProvider = Annotated[
-    str,
-    AfterValidator(lambda name: _check(name, MODEL_PROVIDERS)),
-    Field(json_schema_extra={"enum": list(MODEL_PROVIDERS)}),
-]
-SummarizerProvider = Annotated[
-    str,
-    AfterValidator(lambda name: _check(name, SUMMARIZER_PROVIDERS)),
-    Field(json_schema_extra={"enum": list(SUMMARIZER_PROVIDERS)}),
-]
 
 
 class _Section(BaseModel):
