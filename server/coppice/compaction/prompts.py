@@ -89,7 +89,7 @@ class Prompts:
         "the empty case, its options, events, keys, limits; what the code to change next does now and lacks; "
         "which command or script, with which options, run where, prints what.\n"
         "6. Next: the steps in order, each with its file and content; what must be checked before the work "
-        "counts as done; how steps were ended so far (checks, commit, tracker).\n"
+        "counts as done; how steps were ended so far.\n"
         "Spell paths, identifiers, commands and messages exactly, and only inside a statement about them: no "
         "lists of names. State the newest value only. Recent work in detail, old work in a line, each fact "
         "once. An instruction that was carried out is no rule. Leave out narration and what was only looked "
@@ -182,7 +182,10 @@ class Prompts:
             asked.append(self.facts)
         if afterwards:
             asked.append(self.afterwards)
-        asked.append(f"Write at most {words} words, and begin at once with the first line of the format.")
+        asked.append(
+            f"Write at most {words} words, and not many fewer while there are facts to state. Begin at once "
+            "with the first line of the format."
+        )
         if focus and not own:
             asked.append(f"Additional focus: {focus}")
         return "\n\n".join([*material, *asked])
