@@ -448,7 +448,7 @@ export interface DroppedReport {
 
 /**
  * A page of the path to `leafId` (default: the current leaf), from the one after the entry `after`.
- * With `backward` the page that ends in front of the entry `before`, by default the last one.
+ * With `backward` the page that ends in front of the entry `before`, by default the last one. A page has less than `limit` entries where they would exceed 4,194,304 characters of JSON, but one at least.
  */
 export interface EntriesParams {
   conversationId: string;
@@ -1030,7 +1030,7 @@ export interface OutlineCompaction {
 
 /**
  * `alternatives` are the entries at which the branches of a branch point begin, oldest first.
- * `entryId` is the one of them that is on the path. Metadata that is on no path makes no branch.
+ * `entryId` is the one of them that is on the path. Of more than 1,000 it and the newest others are listed. Metadata that is on no path makes no branch.
  */
 export interface OutlineFork {
   entryId: string;
@@ -1050,7 +1050,10 @@ export interface OutlineParams {
   leafId?: string | null;
 }
 
-/** Root first. Of each list the newest 1,000. `length` is the number of entries on the path. */
+/**
+ * Root first. Of each list the newest 1,000. `length` is the number of entries on the path.
+ * No older `forks` are listed where the newer ones have 10,000 alternatives together.
+ */
 export interface OutlineResult {
   leafId: string | null;
   length: number;

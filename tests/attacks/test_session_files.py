@@ -3,16 +3,18 @@
 import asyncio
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest_service import Client
+from conftest_service import Client, user
 from waiting import PATIENCE
 
 from coppice.errors import CoppiceError, ImportFailedError, StorageFailedError
-from coppice.formats import entry_index
+from coppice.formats import session
 from coppice.formats.reading import open_session
+from coppice.formats.registry import IMPORT_NAMES
 from coppice.formats.source import MAX_BYTES
 from coppice.store.reader import StoreReader
 from coppice.store.store import Store
@@ -109,13 +111,47 @@ async def test_a_file_beyond_the_limit_is_refused_before_it_is_read(client: Clie
     assert (await client.ask("conversation/list"))["conversations"] == []
 
 
-async def test_a_file_of_too_many_entries_is_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entry_index, "MAX_ENTRIES", 100)
-    lines = [f'{{"type":"custom","id":"e{number}","parentId":null}}' for number in range(101)]
-    await client.ask("conversation/import", content=HEADER + "\n".join(lines[:100]), format="pi")
+MESSAGES: dict[str, Callable[[int], dict[str, Any]]] = {
+    "coppice": lambda number: {"type": "message", "id": f"e{number}", "parentId": None, **user("Plant.")},
+    "pi": lambda number: {"type": "message", "id": f"e{number}", "parentId": None, **user("Plant.")},
+    "claude-code": lambda number: {
+        "type": "user",
+        "sessionId": "s",
+        "uuid": f"e{number}",
+        "parentUuid": None,
+        "message": {"role": "user", "content": "Plant."},
+    },
+    "codex": lambda _: {
+        "type": "response_item",
+        "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Plant."}]},
+    },
+}
+"""A line of each format that becomes one entry."""
+
+
+@pytest.mark.parametrize("format_", IMPORT_NAMES[1:])
+async def test_a_file_of_too_many_entries_is_refused(
+    client: Client, monkeypatch: pytest.MonkeyPatch, format_: str
+) -> None:
+    monkeypatch.setattr(session, "MAX_ENTRIES", 100)
+    lines = [json.dumps({"timestamp": "", **MESSAGES[format_](number)}) for number in range(101)]
+    made = await client.ask("conversation/import", content="\n".join(lines[:100]), format=format_)
+    assert made["conversation"]["entryCount"] == 100
     with pytest.raises(ImportFailedError, match="more than 100 entries"):
-        await client.ask("conversation/import", content=HEADER + "\n".join(lines), format="pi")
+        await client.ask("conversation/import", content="\n".join(lines), format=format_)
     assert len((await client.ask("conversation/list"))["conversations"]) == 1
+
+
+async def test_one_record_that_becomes_too_many_entries_is_refused(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "MAX_ENTRIES", 100)
+    text = "<environment_context>oak</environment_context>"
+    record = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}] * 101}
+    content = json.dumps({"timestamp": "", "type": "response_item", "payload": record})
+    with pytest.raises(ImportFailedError, match="more than 100 entries"):
+        await client.ask("conversation/import", content=content, format="codex")
+    assert (await client.ask("conversation/list"))["conversations"] == []
 
 
 def test_ten_million_blank_lines_are_passed_over_in_blocks() -> None:

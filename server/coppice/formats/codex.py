@@ -14,7 +14,7 @@ from coppice.formats.codex_steps import Steps
 from coppice.formats.entry_file import changed_meanwhile
 from coppice.formats.entry_index import shown
 from coppice.formats.lines import ParsedLine, read_objects
-from coppice.formats.session import SessionHeader
+from coppice.formats.session import SessionHeader, check_number_of_entries
 from coppice.formats.source import Source
 from coppice.formats.warning_log import WarningLog, as_sentences
 from coppice.tree.entries import Entry
@@ -98,6 +98,7 @@ class Reader:
                 self._count_unknown(item, line)
         elif kind == "event_msg" and payload.get("type") == "user_message":
             self._typed.add(fingerprint(str(payload.get("message"))))
+            check_number_of_entries(len(self._typed))
         elif kind == "event_msg" and payload.get("type") == "thread_name_updated":
             self.header.name = _text(payload, "thread_name")
 

@@ -4,14 +4,12 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final
 
-from coppice.errors import ImportFailedError
 from coppice.formats.forest import ROOT, break_cycles
 from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at
+from coppice.formats.session import check_number_of_entries
 from coppice.formats.warning_log import WarningLog
 
 SHOWN_ID_CHARS: Final = 40  # characters of an id in a warning (guess: a UUID has 36)
-MAX_ENTRIES: Final = 2_000_000
-"""Of a session file; each takes some 200 bytes. A guess: twice the longest conversation measured."""
 
 
 @dataclass
@@ -45,12 +43,7 @@ class EntryIndex:
         Raises ImportFailedError when there are too many.
         """
         position = len(self)
-        if position >= MAX_ENTRIES:
-            raise ImportFailedError(
-                f"The file has more than {MAX_ENTRIES:,} entries, the most that are imported at once. Divide "
-                "it into sessions of their own.",
-                most=MAX_ENTRIES,
-            )
+        check_number_of_entries(position + 1)
         self.parents.append(ROOT)
         if isinstance(parent, int):
             self.parents[position] = parent

@@ -2,9 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
+from coppice.errors import ImportFailedError
 from coppice.tree.entries import Entry
+
+MAX_ENTRIES: Final = 2_000_000
+"""Of a session file; each takes some 200 bytes. A guess: twice the longest conversation measured."""
+
+
+def check_number_of_entries(number: int) -> None:
+    """Raises ImportFailedError when a session file has too many."""
+    if number > MAX_ENTRIES:
+        raise ImportFailedError(
+            f"The file has more than {MAX_ENTRIES:,} entries, the most that are imported at once. Divide it "
+            "into sessions of their own.",
+            most=MAX_ENTRIES,
+        )
 
 
 @dataclass

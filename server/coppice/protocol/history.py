@@ -6,6 +6,7 @@ from pydantic import Field
 
 from coppice.protocol.base import ConversationParams, LongParams, WireModel
 from coppice.protocol.tools import Tool
+from coppice.tree.entries import MAX_ID_CHARS
 from coppice.tree.messages import TextContent
 
 SEARCH_TOOL: Final = "history_search"
@@ -13,7 +14,7 @@ READ_TOOL: Final = "history_read"
 HISTORY_TOOLS: Final = frozenset({SEARCH_TOOL, READ_TOOL})
 """The tools that look up the history. Their results repeat entries and are neither found nor summarized."""
 
-EntryId = Annotated[str, Field(min_length=1, max_length=200)]
+EntryId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
 RecallScope = Literal["path", "conversation", "workspace"]
 
 

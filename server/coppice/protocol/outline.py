@@ -31,7 +31,8 @@ class OutlineMark(WireModel):
 class OutlineFork(WireModel):
     """`alternatives` are the entries at which the branches of a branch point begin, oldest first.
 
-    `entryId` is the one of them that is on the path. Metadata that is on no path makes no branch.
+    `entryId` is the one of them that is on the path. Of more than 1,000 it and the newest others are listed.
+    Metadata that is on no path makes no branch.
     """
 
     entry_id: str
@@ -39,7 +40,10 @@ class OutlineFork(WireModel):
 
 
 class OutlineResult(WireModel):
-    """Root first. Of each list the newest 1,000. `length` is the number of entries on the path."""
+    """Root first. Of each list the newest 1,000. `length` is the number of entries on the path.
+
+    No older `forks` are listed where the newer ones have 10,000 alternatives together.
+    """
 
     leaf_id: str | None
     length: int

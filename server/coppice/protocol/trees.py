@@ -7,7 +7,15 @@ from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, model_valida
 from coppice.protocol.base import ConversationParams, WireModel
 from coppice.protocol.conversations import Limit
 from coppice.protocol.usage import TokenSource, UsageState
-from coppice.tree.entries import ENTRY, MAX_NAME_CHARS, Entry, GitAction, LabelEntry
+from coppice.tree.entries import (
+    ENTRY,
+    MAX_ID_CHARS,
+    MAX_NAME_CHARS,
+    MAX_TIME_CHARS,
+    Entry,
+    GitAction,
+    LabelEntry,
+)
 from coppice.tree.messages import DataModel
 
 EntryType = Literal[
@@ -29,8 +37,8 @@ class NewEntry(DataModel):
     """An entry to append: an `Entry` whose `id` and `timestamp` may be left to the server."""
 
     type: EntryType
-    id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    timestamp: str | None = None
+    id: Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)] | None = None
+    timestamp: Annotated[str, Field(max_length=MAX_TIME_CHARS)] | None = None
     _entry: Entry = PrivateAttr()
 
     @model_validator(mode="wrap")
@@ -74,7 +82,8 @@ class AppendResult(WireModel):
 class EntriesParams(ConversationParams):
     """A page of the path to `leafId` (default: the current leaf), from the one after the entry `after`.
 
-    With `backward` the page that ends in front of the entry `before`, by default the last one.
+    With `backward` the page that ends in front of the entry `before`, by default the last one. A page has
+    less than `limit` entries where they would exceed 4,194,304 characters of JSON, but one at least.
     """
 
     leaf_id: str | None = None

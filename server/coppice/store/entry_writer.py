@@ -187,7 +187,7 @@ class EntryWriter:
                 "entry_key": end.key,
                 "conversation_key": self._conversation,
                 "kept_depth": kept_depth,
-                "first_kept_entry_id": first_kept,
+                "first_kept_entry_id": None if kept is None else kept.id,
                 "before_kept_tokenizer": before.tokenizer,
                 "before_kept_estimate": before.estimate,
                 "ledger": None if ledger is None else storable(json.dumps(ledger, ensure_ascii=False)),

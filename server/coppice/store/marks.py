@@ -9,6 +9,7 @@ from coppice.store.entry_json import showable
 from coppice.store.records import PathEnd
 from coppice.store.run_writer import RunWriter
 from coppice.store.schema import LABEL, PIN
+from coppice.tree.entries import MAX_NAME_CHARS
 
 
 class Marks:
@@ -35,7 +36,11 @@ class Marks:
             self._connection.execute(_DELETE_LABEL, {"target": key})
             landmarks.remove(self._connection, key, landmarks.LABEL_REASON)
             if label:
-                row = {"entry_key": key, "conversation_key": self._conversation, "label": showable(label)}
+                row = {
+                    "entry_key": key,
+                    "conversation_key": self._conversation,
+                    "label": showable(label[:MAX_NAME_CHARS]),
+                }
                 self._connection.execute(_INSERT_LABEL, row)
                 self._add_landmark(target)
         for key, pinned in self._pins.items():

@@ -15,6 +15,9 @@ from coppice.tree.entries import METADATA_TYPES
 MOST: Final = 1_000
 """Of each kind the newest that are listed. Guess: more than a person looks through."""
 
+MOST_ALTERNATIVES: Final = 10_000
+"""Of all forks together; no older fork is listed once there are so many. Guess: 2 MB of ids at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionPoint:
@@ -27,7 +30,10 @@ class CompactionPoint:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """The entries at which the branches begin, oldest first; `entry_id` is the one on the path."""
+    """The entries at which branches begin, oldest first; `entry_id` is the one on the path.
+
+    Of more than `MOST` it and the newest others.
+    """
 
     entry_id: str
     alternatives: list[str]
@@ -85,6 +91,8 @@ def _forks(connection: Connection, end: PathEnd) -> list[Fork]:
                 continue
             goes_on = next_run if row.depth == segment.high and next_run is not None else segment.run
             found.append(_fork(connection, {"run": segment.run, "depth": row.depth}, goes_on, _BRANCHES))
+            if sum(len(fork.alternatives) for fork in found) >= MOST_ALTERNATIVES:
+                return found[::-1]
         if len(found) >= MOST:
             return found[::-1]
         next_run = segment.run
@@ -109,9 +117,8 @@ def _values(segment: Segment, most: int) -> dict[str, int]:
 
 
 def _fork(connection: Connection, values: dict[str, int], run_of_path: int, statement: Any) -> Fork:
-    rows = connection.execute(statement, values).all()
-    on_path = next(row.id for row in rows if row.run == run_of_path)
-    return Fork(on_path, [row.id for row in rows])
+    on_path, *others = connection.execute(statement, {**values, "on_path": run_of_path}).all()
+    return Fork(on_path.id, [row.id for row in sorted([on_path, *others], key=lambda row: int(row.key))])
 
 
 _IN_SEGMENT: Final = and_(
@@ -135,8 +142,9 @@ _FORKS: Final = (
     .limit(bindparam("most"))
 )
 _FIRST: Final = and_(ENTRY_TABLE.c.run == RUN.c.key, ENTRY_TABLE.c.depth == RUN.c.fork_depth + 1)
+_ON_PATH_FIRST: Final = (ENTRY_TABLE.c.run != bindparam("on_path"), ENTRY_TABLE.c.key.desc())
 _BRANCHES: Final = (
-    select(ENTRY_TABLE.c.id, ENTRY_TABLE.c.run)
+    select(ENTRY_TABLE.c.id, ENTRY_TABLE.c.key)
     .where(
         or_(
             ENTRY_TABLE.c.key.in_(
@@ -151,7 +159,8 @@ _BRANCHES: Final = (
             and_(ENTRY_TABLE.c.run == bindparam("run"), ENTRY_TABLE.c.depth == bindparam("depth") + 1),
         )
     )
-    .order_by(ENTRY_TABLE.c.key)
+    .order_by(*_ON_PATH_FIRST)
+    .limit(MOST)
 )
 _END: Final = ENTRY_TABLE.alias("path_end")
 _CONVERSATION: Final = select(_END.c.conversation_key).where(_END.c.key == bindparam("end")).scalar_subquery()
@@ -170,10 +179,10 @@ _MARKED: Final = (
     )
 )
 _ROOTS: Final = (
-    select(ENTRY_TABLE.c.id, ENTRY_TABLE.c.run)
+    select(ENTRY_TABLE.c.id, ENTRY_TABLE.c.key)
     .select_from(RUN.join(ENTRY_TABLE, _FIRST))
     .where(RUN.c.conversation_key == _CONVERSATION, RUN.c.parent_run.is_(None), RUN.c.annotation.is_(False))
-    .order_by(ENTRY_TABLE.c.key)
+    .order_by(*_ON_PATH_FIRST)
     .limit(MOST)
 )
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 
 from sqlalchemy import Connection
 
-from coppice.store import conversations, outline, paths, tree_listing
+from coppice.store import conversations, outline, paging, paths, tree_listing
 from coppice.store.engine import Work
 from coppice.store.errors import translated
 from coppice.store.records import (
@@ -64,6 +64,12 @@ class StoreReader(ABC):
     def entries(self, end: PathEnd, from_depth: int, to_depth: int) -> list[Entry]:
         """The same with content."""
         return self._read(lambda connection: paths.entries(connection, end, from_depth, to_depth))
+
+    def page(self, end: PathEnd, from_depth: int, to_depth: int, *, backward: bool) -> list[Entry]:
+        """As many of these entries, the first or with `backward` the last, as a page holds; at least one."""
+        return self._read(
+            lambda connection: paging.page(connection, end, from_depth, to_depth, backward=backward)
+        )
 
     def entry(self, conversation_id: str, entry_id: str) -> Entry:
         """One entry. Raises UnknownConversationError and UnknownEntryError."""

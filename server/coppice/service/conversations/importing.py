@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from coppice.formats.session import check_number_of_entries
+from coppice.service.conversations.short_fields import with_short_fields
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.thread_work import ThreadWork
 from coppice.settings import Settings
@@ -56,8 +58,10 @@ class Intake:
     _batch_tokens: int = 0
 
     def take(self, entries: Iterable[Entry]) -> None:
-        """Stores all of them, parents before children."""
-        for entry in entries:
+        """Stores all of them, parents before children. Raises ImportFailedError when they are too many."""
+        for found in entries:
+            check_number_of_entries(self.count + len(self._batch) + 1)
+            entry = with_short_fields(found, self.conversation.created_at)
             ledger = None
             if isinstance(entry, CompactionEntry):
                 self._flush()

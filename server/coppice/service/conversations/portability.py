@@ -20,6 +20,7 @@ from coppice.protocol.conversations import (
 from coppice.service.conversations.conversations import conversation_of
 from coppice.service.conversations.export_file import write_export
 from coppice.service.conversations.importing import Intake, ReadingProgress
+from coppice.service.conversations.short_fields import short_id, short_text, short_time
 from coppice.service.core.context import Context, now
 from coppice.service.core.jobs import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
@@ -57,7 +58,7 @@ class Portability:
         with store.importing(new, modified_at=now()) as writer:
             intake = Intake(store, writer, new, self._context.settings.of(workspace), reading)
             intake.take(reader)
-            writer.leaf(reader.leaf_id)
+            writer.leaf(short_id(reader.leaf_id))
             thread.finish()
         return store.conversation(new.id), reader.warnings
 
@@ -107,14 +108,14 @@ def _conversation(header: SessionHeader, workspace_uri: str, uri: str | None) ->
     source = {
         "format": header.format,
         "name": Path(path).name if path else None,
-        "sessionId": header.session_id,
-        "cwd": header.cwd,
+        "sessionId": short_text(header.session_id),
+        "cwd": short_text(header.cwd),
         "header": header.extra,
     }
     return NewConversation(
         id=uuid.uuid4().hex,
         workspace_uri=workspace_uri,
-        created_at=header.created_at or now(),
+        created_at=short_time(header.created_at) or now(),
         name=None if header.name is None else header.name[:MAX_NAME_CHARS],
         source={key: value for key, value in source.items() if value is not None},
     )

@@ -128,11 +128,12 @@ class Trees:
         if end is None:
             return EntriesResult(entries=[])
         first, last = _span(params, store, end)
-        page = store.entries(end, first, last) if first <= last else []
+        page = store.page(end, first, last, backward=params.backward) if first <= last else []
+        after_page, before_page = first + len(page), last - len(page)
         return EntriesResult(
             entries=page,
-            next_after=page[-1].id if page and not params.backward and last < end.depth else None,
-            next_before=page[0].id if page and params.backward and first > 0 else None,
+            next_after=page[-1].id if page and not params.backward and after_page <= end.depth else None,
+            next_before=page[0].id if page and params.backward and before_page >= 0 else None,
         )
 
 

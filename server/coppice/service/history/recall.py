@@ -37,6 +37,11 @@ _PROSE_ROLES: Final = frozenset({"user", "assistant"})
 _ITEM_CHARS: Final = 4
 """Characters of a token in English prose, as `estimate_tokens` counts."""
 
+_TOOL_NAME_CHARS: Final = 200
+"""Characters of a tool's name. A guess: providers allow 64 or 128."""
+_PATH_CHARS: Final = 4096
+"""Characters of a path: PATH_MAX of Linux."""
+
 
 class Recall:
     """Searches and reads the history of a conversation or a workspace."""
@@ -194,6 +199,10 @@ def _head(text: str, tokens: int) -> str:
     return head
 
 
+def _start(text: str | None, chars: int) -> str | None:
+    return None if text is None else text[:chars]
+
+
 def _item(hit: Hit, text: str, call: CallOf | None, *, truncated: bool) -> RecallItem:
     row = hit.source.row
     return RecallItem(
@@ -202,9 +211,9 @@ def _item(hit: Hit, text: str, call: CallOf | None, *, truncated: bool) -> Recal
         timestamp=row.timestamp,
         type=row.type,
         role=row.message.get("role"),
-        tool_name=row.message.get("toolName"),
+        tool_name=_start(row.message.get("toolName"), _TOOL_NAME_CHARS),
         call=call.arguments if call else None,
-        path=call.path if call else None,
+        path=_start(call.path, _PATH_CHARS) if call else None,
         text=text,
         tokens=estimate_tokens(text),
         on_current_path=row.on_current_path,

@@ -1,0 +1,51 @@
+"""Pages of a path, bounded in number and in size."""
+
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Final
+
+from sqlalchemy import Connection, and_, bindparam, func, select
+
+from coppice.store.paths import entries
+from coppice.store.records import PathEnd
+from coppice.store.runs import segments
+from coppice.store.schema import ENTRY_TABLE
+from coppice.tree.entries import Entry
+
+PAGE_CHARS: Final = 4 * 2**20
+"""Characters of JSON that the entries of a page have at most, if there are several. Guess: an editor parses
+that in a tenth of a second."""
+
+
+def page(
+    connection: Connection, end: PathEnd, from_depth: int, to_depth: int, *, backward: bool
+) -> list[Entry]:
+    """Entries at the depths `[from_depth, to_depth]` of a path, root first: as many as a page holds.
+
+    They are the first ones, or with `backward` the last ones; one at least.
+    """
+    # Sizes first: a thousand large entries would fill the memory.
+    sizes = [
+        row.chars
+        for segment in segments(connection, end.run, end.depth, from_depth, to_depth)
+        for row in connection.execute(_SIZES, {"run": segment.run, "low": segment.low, "high": segment.high})
+    ]
+    if backward:
+        return entries(connection, end, to_depth - _fitting(reversed(sizes)) + 1, to_depth)
+    return entries(connection, end, from_depth, from_depth + _fitting(sizes) - 1)
+
+
+def _fitting(sizes: Iterable[int]) -> int:
+    return max(sum(total <= PAGE_CHARS for total in accumulate(sizes)), 1)
+
+
+_SIZES: Final = (
+    select(func.length(ENTRY_TABLE.c.body).label("chars"))
+    .where(
+        and_(
+            ENTRY_TABLE.c.run == bindparam("run"),
+            ENTRY_TABLE.c.depth.between(bindparam("low"), bindparam("high")),
+        )
+    )
+    .order_by(ENTRY_TABLE.c.depth)
+)

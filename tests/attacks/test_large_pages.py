@@ -1,0 +1,124 @@
+"""A page is bounded in bytes, whatever the entries contain."""
+
+import json
+from typing import Any
+
+import pytest
+from conftest_service import Client, user
+from pydantic import ValidationError
+
+from coppice.store import paging
+
+HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/"}
+LARGEST_PAGE = 200_000
+"""Characters of the pages of a conversation of a few entries, whose fields are long."""
+
+
+async def pages(client: Client, conversation: str, **more: Any) -> list[list[str]]:
+    """The ids of each page of `coppice/entries`, in the order in which they are asked for."""
+    start, following = ("before", "nextBefore") if "backward" in more else ("after", "nextAfter")
+    found = []
+    params = {"conversationId": conversation, "limit": 1000, **more}
+    while True:
+        page = await client.ask("entries", **params)
+        found.append([entry["id"] for entry in page["entries"]])
+        if following not in page:
+            return found
+        params[start] = page[following]
+
+
+async def test_a_page_of_entries_ends_before_it_is_too_large(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "PAGE_CHARS", 10_000)
+    talk = await client.conversation()
+    texts = ["x" * 3_000] * 5 + ["y" * 50_000] + ["z"] * 3 + ["x" * 9_000]
+    sent = await client.ask("append", conversationId=talk, entries=[user(text) for text in texts])
+    ids = sent["entryIds"]
+    assert await pages(client, talk) == [ids[:3], ids[3:5], ids[5:6], ids[6:]]
+    backward = await pages(client, talk, backward=True)
+    assert backward == [ids[6:], ids[5:6], ids[2:5], ids[:2]]
+    assert await pages(client, talk, leafId=ids[4]) == [ids[:3], ids[3:5]]
+    assert await pages(client, talk, leafId=ids[4], backward=True, before=ids[2]) == [ids[:2]]
+
+
+async def test_a_page_of_large_entries_has_four_million_characters(client: Client) -> None:
+    talk = await client.conversation()
+    for _ in range(3):
+        entries = [user("x" * 1_000_000) for _ in range(3)]
+        await client.ask("append", conversationId=talk, entries=entries)
+    assert [len(page) for page in await pages(client, talk)] == [4, 4, 1]
+
+
+async def test_long_ids_times_names_and_labels_make_no_page_large(client: Client) -> None:
+    long = 1_000_000
+    first, second = "a" * long, "b" * long
+    content = [
+        {"role": "assistant", "content": [call(long)]},
+        {"role": "toolResult", "toolCallId": "c1", "toolName": "t" * long, "content": [text("An oak.")]},
+    ]
+    entries = [
+        {"type": "message", "id": first, "parentId": None, **user("Plant an oak.")},
+        {"type": "message", "id": second, "parentId": first, "timestamp": "2" * long, "message": content[0]},
+        {"type": "message", "id": "r", "parentId": second, "message": content[1]},
+        {
+            "type": "compaction",
+            "id": "c",
+            "parentId": "r",
+            "summary": "Oaks.",
+            "firstKeptEntryId": "k" * long,
+        },
+        {"type": "label", "id": "l", "parentId": "c", "targetId": first, "label": "l" * long},
+        {"type": "session_info", "id": "i", "parentId": "l", "name": "n" * long},
+    ]
+    header = HEADER | {"id": "s" * long, "timestamp": "1" * long, "cwd": "/" + "d" * long}
+    timed = ({"timestamp": "2026-01-01T00:00:00.000Z", **each} for each in [header, *entries])
+    lines = "\n".join(map(json.dumps, timed))
+    made = await client.ask("conversation/import", content=lines, format="pi")
+    about = {"conversationId": made["conversation"]["id"]}
+
+    listing = await client.ask("tree", **about, limit=1000)
+    node = listing["nodes"][0]
+    assert len(node["label"]) == 1_000
+    assert listing["nodes"][1]["parentId"] == node["id"]
+    answers = [
+        made,
+        listing,
+        await client.ask("tree", **about, mode="branches"),
+        await client.ask("outline", **about),
+        await client.ask("conversation/list"),
+        await client.ask("conversation/search", query="oak"),
+        await client.ask("recall", **about, query="Which oak was planted?"),
+        await client.ask("recall", **about, entryIds=[node["id"], "r"]),
+    ]
+    assert all(len(json.dumps(answer)) < LARGEST_PAGE for answer in answers)
+    assert answers[-1]["items"][0]["text"] == "Plant an oak."
+    assert answers[-3]["hits"]
+
+
+async def test_a_long_time_is_not_appended(client: Client) -> None:
+    talk = await client.conversation()
+    with pytest.raises(ValidationError):
+        await client.ask("append", conversationId=talk, entries=[user("Now.") | {"timestamp": "2" * 101}])
+    assert await pages(client, talk) == [[]]
+
+
+async def test_a_branch_point_lists_a_thousand_branches_and_the_one_on_the_path(client: Client) -> None:
+    roots: list[dict[str, Any]] = [{"id": f"r{number}", "parentId": None} for number in range(1_100)]
+    branches: list[dict[str, Any]] = [{"id": f"b{number}", "parentId": "r0"} for number in range(1_100)]
+    entries = [{"type": "message", "timestamp": "", **user("Plant."), **each} for each in [*roots, *branches]]
+    lines = "\n".join(map(json.dumps, [HEADER, *entries]))
+    made = await client.ask("conversation/import", content=lines, format="pi")
+    shape = await client.ask("outline", conversationId=made["conversation"]["id"], leafId="b0")
+    assert [fork["entryId"] for fork in shape["forks"]] == ["r0", "b0"]
+    for fork in shape["forks"]:
+        kind = fork["entryId"][0]
+        assert fork["alternatives"] == [f"{kind}0", *(f"{kind}{number}" for number in range(101, 1_100))]
+
+
+def call(chars: int) -> dict[str, Any]:
+    return {"type": "toolCall", "id": "c1", "name": "read", "arguments": {"path": "p" * chars}}
+
+
+def text(content: str) -> dict[str, Any]:
+    return {"type": "text", "text": content}
