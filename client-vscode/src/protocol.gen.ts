@@ -1772,7 +1772,7 @@ export interface Notifications {
   "coppice/didFork": { params: DidForkParams };
 }
 
-/** The providers of models behind an HTTP API, by the name that `model.provider` gives them. */
+/** The providers of models over HTTP, by the name that `model.provider` gives them. */
 export const PROVIDERS = {
   "openai": {
     "address": "https://api.openai.com/v1",

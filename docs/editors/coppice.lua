@@ -12,7 +12,7 @@ M.config = {
 
 local NAME = "coppice"
 local conversations = {} -- the current conversation of each client
-local shown = "" -- the progress as last told
+local shown = "" -- the progress as it was last reported
 local tokens = 0
 
 local function has(version)
@@ -185,7 +185,7 @@ local function go(target, how)
   M.ask("coppice/navigate", vim.tbl_extend("force", { targetId = target }, how), function(result)
     if type(result.editorText) == "string" then
       vim.fn.setreg('"', result.editorText)
-      say("switched; what you had said there is in the unnamed register")
+      say("switched; your message there is in the unnamed register")
     else
       say("switched")
     end

@@ -1,4 +1,4 @@
-"""The providers of models behind an HTTP API, by the name that `model.provider` gives them.
+"""The providers of models over HTTP, by the name that `model.provider` gives them.
 
 A new one is a line here, and a module below `coppice.models.providers` where it speaks a protocol of its own.
 """

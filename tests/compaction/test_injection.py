@@ -74,7 +74,7 @@ POSITIONS: dict[str, Callable[[str], list[Message]]] = {
 }
 
 OBEDIENCE: dict[str, Callable[[str], str]] = {
-    "behind": lambda text: f"{GOOD}\n{text}",
+    "after": lambda text: f"{GOOD}\n{text}",
     "before": lambda text: f"{text}\n{GOOD}",
     "under every heading": lambda text: re.sub(r"(?m)^(#+ .*)$", lambda match: f"{match[1]}\n{text}", GOOD),
     "as items": lambda text: re.sub(

@@ -3,12 +3,12 @@
 
 (package-initialize)
 (defvar seen nil)
-(defvar said nil)
+(defvar messages nil)
 (pcase-let ((`[,plugin ,python ,file ,seen-file] (json-parse-string (getenv "COPPICE_SESSION"))))
   (condition-case problem
       (progn
         (load plugin nil t)
-        (advice-add 'message :before (lambda (&rest words) (when (car words) (push (apply #'format words) said))))
+        (advice-add 'message :before (lambda (&rest words) (when (car words) (push (apply #'format words) messages))))
         (setq coppice-command (list python "-m" "coppice.lsp")
               eglot-sync-connect 60)
         (coppice-setup)
@@ -37,7 +37,7 @@
           (save-buffer)
           (cl-flet ((wait-for (words)
                       (with-timeout (60 (error "Waited in vain for %s" words))
-                        (while (not (seq-some (lambda (each) (string-match-p words each)) said))
+                        (while (not (seq-some (lambda (each) (string-match-p words each)) messages))
                           (accept-process-output nil 0.05)))))
             (coppice-compact "the parts")
             (wait-for "tokens, written by offline")
@@ -64,6 +64,6 @@
           (coppice-context)
           (push (cons 'context (with-current-buffer "*coppice context*" (buffer-substring 1 23))) seen)))
     (error (push (cons 'problem (format "%S" problem)) seen)))
-  (push (cons 'said (vconcat (mapcar #'substring-no-properties (reverse said)))) seen)
+  (push (cons 'messages (vconcat (mapcar #'substring-no-properties (reverse messages)))) seen)
   (with-temp-file seen-file (insert (json-serialize seen)))
   (kill-emacs 0))

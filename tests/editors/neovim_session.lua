@@ -2,7 +2,7 @@
 -- server's command and a file; what was seen is written to `seen` as JSON when everything is done.
 
 local plugin, python, file, seen_file = unpack(vim.fn.json_decode(vim.env.COPPICE_SESSION))
-local seen = { progress = {}, said = {}, refreshed = false }
+local seen = { progress = {}, messages = {}, refreshed = false }
 
 local function finish(problem)
   seen.problem = problem
@@ -12,7 +12,7 @@ end
 
 local function wait_for(what, holds)
   if not vim.wait(30000, holds, 20) then
-    error("waited in vain for " .. what .. "; said: " .. vim.inspect(seen.said))
+    error("waited in vain for " .. what .. "; messages: " .. vim.inspect(seen.messages))
   end
 end
 
@@ -46,7 +46,7 @@ end
 
 local function session()
   vim.notify = function(text)
-    table.insert(seen.said, text)
+    table.insert(seen.messages, text)
   end
   local coppice = dofile(plugin)
   coppice.setup({
@@ -81,7 +81,7 @@ local function session()
 
   vim.cmd("CoppiceNew Export")
   wait_for("the conversation", function()
-    return #seen.said > 0
+    return #seen.messages > 0
   end)
 
   local entries = {}
@@ -98,7 +98,7 @@ local function session()
 
   vim.cmd("CoppiceCompact the parts")
   wait_for("the compaction", function()
-    return seen.said[#seen.said]:find("tokens, written by", 1, true)
+    return seen.messages[#seen.messages]:find("tokens, written by", 1, true)
   end)
 
   -- The branch that begins with the third turn is left for the first, with a summary.
@@ -117,7 +117,7 @@ local function session()
   end)
   vim.cmd("CoppiceBranches")
   wait_for("the other branch", function()
-    return seen.said[#seen.said]:find("switched", 1, true)
+    return seen.messages[#seen.messages]:find("switched", 1, true)
   end)
   seen.picked = picked
 
@@ -146,7 +146,7 @@ local function session()
 
   vim.cmd("CoppicePrompt what now?")
   wait_for("the answer that there is no model", function()
-    return seen.said[#seen.said]:find("model", 1, true)
+    return seen.messages[#seen.messages]:find("model", 1, true)
   end)
   seen.transcript = vim.fn.bufname()
   seen.status = coppice.status()

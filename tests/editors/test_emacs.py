@@ -59,16 +59,16 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_emacs_starts_the_server_and_appends(seen: Any) -> None:
     assert seen["appended"] == 60
-    assert "Coppice: new conversation Export" in seen["said"]
+    assert "Coppice: new conversation Export" in seen["messages"]
     assert seen["opened"] == "Export"
 
 
 def test_emacs_compacts(seen: Any) -> None:
-    assert any("tokens, written by offline" in line for line in seen["said"])
+    assert any("tokens, written by offline" in line for line in seen["messages"])
 
 
 def test_emacs_switches_to_another_branch_with_a_summary(seen: Any) -> None:
-    assert "Coppice: switched" in seen["said"]
+    assert "Coppice: switched" in seen["messages"]
     assert "branch_summary" in seen["tree"]
 
 

@@ -55,7 +55,7 @@ def seen(neovim: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_neovim_starts_the_server_and_appends(seen: Any) -> None:
     assert seen["appended"] == 60
-    assert "new conversation Export" in seen["said"][0]
+    assert "new conversation Export" in seen["messages"][0]
 
 
 def test_neovim_shows_the_progress_of_a_compaction(seen: Any) -> None:
@@ -63,7 +63,7 @@ def test_neovim_shows_the_progress_of_a_compaction(seen: Any) -> None:
     assert compacting[0]["title"] == "Compacting"
     assert {"end"} <= {step["kind"] for step in compacting}
     assert any("→" in (step.get("message") or "") for step in compacting)
-    assert any("tokens, written by offline" in line for line in seen["said"])
+    assert any("tokens, written by offline" in line for line in seen["messages"])
     assert seen["status"] == ""
 
 
@@ -74,7 +74,7 @@ def test_neovim_picks_a_branch_and_has_the_other_summarized(seen: Any) -> None:
 
 
 def test_a_prompt_without_a_model_is_answered_with_how_to_name_one(seen: Any) -> None:
-    assert "model.provider" in seen["said"][-1]
+    assert "model.provider" in seen["messages"][-1]
     assert seen["transcript"].endswith("/transcript.md")
 
 

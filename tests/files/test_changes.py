@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 from coppice.files.changes import MOST_FILES, Changes, Event, chosen, unrecorded
 from coppice.tree.entries import FileChange
 
-Told = list[tuple[str, str]]
-
 
 def event(line: str) -> Event:
     """`+a` created, `~a` modified, `-a` deleted, `?a` read, `a>b` renamed; `w ` a watcher's, `/` a folder."""

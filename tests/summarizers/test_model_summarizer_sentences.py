@@ -62,7 +62,7 @@ async def test_its_sentences_are_in_a_whole_summary() -> None:
     assert any("src/importer.py" in line for line in summary.in_progress)
     assert written.summarizer == "scripted/model"
     assert written.details["sentences"] == 1
-    assert written.details["repaired"] == ["asked again", "told in sentences"]
+    assert written.details["repaired"] == ["asked again", "reported in sentences"]
     assert [is_plain(call) for call in model.requests] == [False, False, True]
     assert model.requests[-1].temperature == 0
 

@@ -209,7 +209,7 @@ class SummaryClient:
         if not sentences:
             raise SummaryRejectedError(f"{self.name} reported nothing that the conversation bears out.")
         self._stats.sentences += len(sentences)
-        self._stats.repaired.append("told in sentences")
+        self._stats.repaired.append("reported in sentences")
         return sentences
 
     def _newest_of_kept(self) -> str:

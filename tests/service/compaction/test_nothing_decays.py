@@ -194,9 +194,9 @@ async def fifty_compactions(client: Client) -> set[str]:
         assert listed(summary, "read-files") == sorted(files.kinds()["read"])
         assert listed(summary, "modified-files") == sorted(files.kinds()["modified"])
     assert max(sizes[-ROUNDS // 5 :]) <= GROWTH * max(sizes[ROUNDS // 5 : -ROUNDS // 5])
-    told, whole = [await client.ask("ledger", conversationId=each) for each in (made, never_compacted)]
+    compacted, whole = [await client.ask("ledger", conversationId=each) for each in (made, never_compacted)]
     for name in ("requests", "rules", "commits", "uncommitted", "checks", "problems", "tasks", "jobs"):
-        assert without_ids(told["ledger"][name]) == without_ids(whole["ledger"][name]), name
+        assert without_ids(compacted["ledger"][name]) == without_ids(whole["ledger"][name]), name
     return writers
 
 

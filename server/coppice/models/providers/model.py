@@ -1,4 +1,4 @@
-"""A chat model behind an HTTP API."""
+"""A chat model that is reached over HTTP."""
 
 import asyncio
 from collections.abc import Sequence

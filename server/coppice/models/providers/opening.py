@@ -1,4 +1,4 @@
-"""A model behind an HTTP API, from the settings; apart from `models.choosing`, for it imports httpx."""
+"""A model over HTTP, from the settings; apart from `models.choosing`, for it imports httpx."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -40,9 +40,7 @@ def _providers() -> str:
     rows = {
         name: {"address": each.address, "keyVariable": each.key_variable} for name, each in PROVIDERS.items()
     }
-    comment = (
-        "/** The providers of models behind an HTTP API, by the name that `model.provider` gives them. */"
-    )
+    comment = "/** The providers of models over HTTP, by the name that `model.provider` gives them. */"
     return f"{comment}\nexport const PROVIDERS = {json.dumps(rows, indent=2)} as const;"
 
 

@@ -83,7 +83,7 @@ class BranchSwitch:
 
     @property
     def first_depth(self) -> int:
-        """The depth of the first entry that is left behind by the switch."""
+        """The depth of the first entry that the switch leaves."""
         return self.ancestor.depth + 1 if self.ancestor is not None else 0
 
     def rows(self) -> Sequence[EntryRow]:

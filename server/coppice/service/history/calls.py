@@ -1,4 +1,4 @@
-"""The tool calls behind results that were found: without them an output is hard to place."""
+"""The tool calls whose results were found: without them an output is hard to place."""
 
 import json
 from collections.abc import Iterator, Sequence
