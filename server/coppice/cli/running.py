@@ -51,7 +51,7 @@ async def _stoppable(work: Callable[[], Awaitable[ExitCode | None]]) -> ExitCode
         task.cancel()
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+        with contextlib.suppress(NotImplementedError):  # no handlers on Windows; asyncio.run ends on Ctrl-C
             loop.add_signal_handler(number, stop, number)
     try:
         return await work()
