@@ -93,8 +93,7 @@ class Context:
 
     async def write(self, conversation_id: str, work: Callable[[], Written]) -> Written:
         """As `commit`, when everything is stored that happened before, the editor's file events for one."""
-        for store in self.before_writing:
-            await store()
+        await self._flush()
         return await self.commit(conversation_id, work)
 
     async def write_long(
@@ -106,8 +105,7 @@ class Context:
         title: str,
     ) -> Written:
         """As `write`, for work that reads much before it stores anything. A cancel stops it at a check."""
-        for store in self.before_writing:
-            await store()
+        await self._flush()
         async with self.locks.of(conversation_id):
             return await run_in_thread(work, progress, title=title)
 
@@ -125,6 +123,10 @@ class Context:
                 return await run_write(home, work)
 
         return await uninterrupted(locked())
+
+    async def _flush(self) -> None:
+        for store in self.before_writing:
+            await store()
 
     def _home_of(self, conversation_id: str) -> str:
         return self.stores.of_conversation(conversation_id).url
