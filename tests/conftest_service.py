@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from waiting import until
 
-from coppice.compaction.summarizer import Summarizer
+from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
 from coppice.protocol.base import WireModel
 from coppice.protocol.methods import METHODS
 from coppice.protocol.server_requests import OnPart
@@ -79,6 +79,24 @@ class Client:
         return [params for name, params in self.notifications if name == f"coppice/{method}"]
 
 
+class GatedSummarizer:
+    """Sets `begun`, keeps the request, and writes `text` once `may_go_on` is set."""
+
+    def __init__(self, text: str = "## Goal\nFinish the parser.", *, is_open: bool = False) -> None:
+        self.text = text
+        self.requests: list[SummaryRequest] = []
+        self.begun = asyncio.Event()
+        self.may_go_on = asyncio.Event()
+        if is_open:
+            self.may_go_on.set()
+
+    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
+        self.requests.append(request)
+        self.begun.set()
+        await self.may_go_on.wait()
+        return WrittenSummary(self.text, "gated")
+
+
 def user(text: str, **more: Any) -> dict[str, Any]:
     return {"type": "message", "message": {"role": "user", "content": text}, **more}
 
@@ -105,6 +123,13 @@ def tool(
             },
         },
     ]
+
+
+def parallel_calls(*outputs: str) -> list[dict[str, Any]]:
+    """One reply that calls a tool several times, with the results."""
+    pairs = [tool(f"p{number}", "bash", {"n": number}, output) for number, output in enumerate(outputs)]
+    calls = [call["message"]["content"][0] for call, _ in pairs]
+    return [assistant("", content=calls, stopReason="toolUse"), *(answer for _, answer in pairs)]
 
 
 def turns(*texts: str) -> list[dict[str, Any]]:

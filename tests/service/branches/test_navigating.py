@@ -4,38 +4,21 @@ import asyncio
 from typing import Any
 
 import pytest
-from conftest_service import Client, MakeClient, assistant, tool, user
+from conftest_service import Client, GatedSummarizer, MakeClient, assistant, tool, user
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import StaleLeafError, UnknownEntryError
 from coppice.tree.messages import text_of
 
 SETTINGS = {"tokens": {"counter": "estimate"}}
 
 
-class Recording:
-    """A summarizer that keeps what it was asked, and waits while its gate is closed."""
-
-    def __init__(self) -> None:
-        self.requests: list[SummaryRequest] = []
-        self.begun = asyncio.Event()
-        self.may_go_on = asyncio.Event()
-        self.may_go_on.set()
-
-    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
-        self.requests.append(request)
-        self.begun.set()
-        await self.may_go_on.wait()
-        return WrittenSummary("## Goal\nWhat was tried.", "recording")
+@pytest.fixture
+def summarizer() -> GatedSummarizer:
+    return GatedSummarizer("## Goal\nWhat was tried.", is_open=True)
 
 
 @pytest.fixture
-def summarizer() -> Recording:
-    return Recording()
-
-
-@pytest.fixture
-async def client(make_client: MakeClient, summarizer: Recording) -> Client:
+async def client(make_client: MakeClient, summarizer: GatedSummarizer) -> Client:
     made: Client = await make_client(SETTINGS, summarizer)
     return made
 
@@ -106,7 +89,7 @@ async def test_a_preview_names_what_would_be_left_and_the_way_back(client: Clien
 
 
 async def test_the_branch_that_is_entered_gets_what_happened_on_the_other(
-    client: Client, summarizer: Recording
+    client: Client, summarizer: GatedSummarizer
 ) -> None:
     made, ids = await branching(client)
     result = await client.ask(
@@ -164,7 +147,7 @@ async def test_the_ledger_of_a_branch_is_stored_and_what_it_left_on_disk_goes_on
 
 
 async def test_a_message_too_large_for_the_budget_is_shortened_and_the_walk_goes_on(
-    make_client: MakeClient, summarizer: Recording
+    make_client: MakeClient, summarizer: GatedSummarizer
 ) -> None:
     client = await make_client({**SETTINGS, "model": {"contextWindow": 4_000}}, summarizer)
     made = await client.conversation("root", "answer")
@@ -178,7 +161,7 @@ async def test_a_message_too_large_for_the_budget_is_shortened_and_the_walk_goes
     assert len(summarized[1]) < 20_000
 
 
-async def test_settings_alone_are_nothing_to_summarize(client: Client, summarizer: Recording) -> None:
+async def test_settings_alone_are_nothing_to_summarize(client: Client, summarizer: GatedSummarizer) -> None:
     made = await client.conversation("question", "answer")
     before = await leaf(client, made)
     change = {"type": "model_change", "provider": "p", "modelId": "m"}
@@ -188,7 +171,7 @@ async def test_settings_alone_are_nothing_to_summarize(client: Client, summarize
     assert summarizer.requests == []
 
 
-async def test_cancelling_changes_nothing_and_says_so(client: Client, summarizer: Recording) -> None:
+async def test_cancelling_changes_nothing_and_says_so(client: Client, summarizer: GatedSummarizer) -> None:
     made, ids = await branching(client)
     before = await client.ask("tree", conversationId=made)
     summarizer.may_go_on.clear()
@@ -201,7 +184,9 @@ async def test_cancelling_changes_nothing_and_says_so(client: Client, summarizer
     assert await client.ask("tree", conversationId=made) == before
 
 
-async def test_what_was_written_meanwhile_is_not_overwritten(client: Client, summarizer: Recording) -> None:
+async def test_what_was_written_meanwhile_is_not_overwritten(
+    client: Client, summarizer: GatedSummarizer
+) -> None:
     made, ids = await branching(client)
     summarizer.may_go_on.clear()
     task = asyncio.create_task(client.ask("navigate", conversationId=made, targetId=ids[1], summarize=True))
@@ -256,13 +241,13 @@ async def test_a_fork_at_an_entry_ends_with_it(client: Client) -> None:
     assert "editorText" not in fork
 
 
-async def test_a_summary_of_a_span_is_stored_nowhere(client: Client, summarizer: Recording) -> None:
+async def test_a_summary_of_a_span_is_stored_nowhere(client: Client, summarizer: GatedSummarizer) -> None:
     made, ids = await branching(client)
     before = await client.ask("tree", conversationId=made)
     result = await client.ask(
         "summarize", conversationId=made, fromId=ids[2], toId=ids[4], instructions="short"
     )
-    assert result["summarizer"] == "recording"
+    assert result["summarizer"] == "gated"
     assert result["details"]["modifiedFiles"] == ["src/a.py"]
     assert len(summarizer.requests[0].history) == 3
     assert await client.ask("tree", conversationId=made) == before

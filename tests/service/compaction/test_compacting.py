@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from conftest_service import Client, MakeClient, assistant, tool, user
+from conftest_service import Client, GatedSummarizer, MakeClient, assistant, tool, user
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import (
     ConversationBusyError,
     NothingToCompactError,
@@ -20,28 +19,6 @@ from coppice.service.core.jobs import NoProgress
 
 SMALL = {"compaction": {"keepRecentTokens": 200}, "tokens": {"counter": "estimate"}}
 FORMAT = "## Goal\nFinish the parser.\n\n## Next Steps\n1. Run the tests."
-
-
-class Waiting:
-    """A summarizer that says when it began and waits until it may go on."""
-
-    def __init__(self, text: str = FORMAT) -> None:
-        self.text = text
-        self.begun = asyncio.Event()
-        self.may_go_on = asyncio.Event()
-        self.requests: list[SummaryRequest] = []
-
-    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
-        self.requests.append(request)
-        self.begun.set()
-        await self.may_go_on.wait()
-        return WrittenSummary(self.text, "waiting")
-
-
-class FixedSummarizer(Waiting):
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.may_go_on.set()
 
 
 @pytest.fixture
@@ -103,7 +80,7 @@ async def test_a_preview_shows_what_the_compaction_then_does(client: Client) -> 
 
 
 async def test_a_second_compaction_begins_at_the_first_ones_kept_entries(make_client: MakeClient) -> None:
-    summarizer = FixedSummarizer(FORMAT)
+    summarizer = GatedSummarizer(FORMAT, is_open=True)
     client = await make_client(SMALL, summarizer)
     made = await long_conversation(client)
     first = await client.ask("compact", conversationId=made)
@@ -147,7 +124,7 @@ async def test_a_conversation_that_was_just_compacted_has_nothing_to_compact(cli
 async def test_a_summary_that_is_no_improvement_is_rejected_and_nothing_changes(
     make_client: MakeClient, text: str
 ) -> None:
-    client = await make_client(SMALL, FixedSummarizer(text))
+    client = await make_client(SMALL, GatedSummarizer(text, is_open=True))
     made = await long_conversation(client)
     before = await client.ask("entries", conversationId=made, limit=1000)
     with pytest.raises(SummaryRejectedError):
@@ -197,7 +174,7 @@ async def by_method(client: Client, conversation: str, task: "asyncio.Task[Any]"
 async def test_a_cancelled_compaction_leaves_everything_as_it_was(
     make_client: MakeClient, stop: Stop
 ) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SMALL, summarizer)
     made = await long_conversation(client)
     before = await client.ask("entries", conversationId=made, limit=1000)
@@ -214,7 +191,7 @@ async def test_a_cancelled_compaction_leaves_everything_as_it_was(
 
 
 async def test_a_second_compact_joins_the_first(make_client: MakeClient) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SMALL, summarizer)
     made = await long_conversation(client)
     both = [asyncio.create_task(client.ask("compact", conversationId=made)) for _ in range(2)]
@@ -228,7 +205,7 @@ async def test_a_second_compact_joins_the_first(make_client: MakeClient) -> None
 
 
 async def test_who_joined_and_leaves_does_not_stop_the_compaction(make_client: MakeClient) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SMALL, summarizer)
     made = await long_conversation(client)
     first, second = [asyncio.create_task(client.ask("compact", conversationId=made)) for _ in range(2)]
@@ -237,13 +214,13 @@ async def test_who_joined_and_leaves_does_not_stop_the_compaction(make_client: M
     with pytest.raises(asyncio.CancelledError):
         await second
     summarizer.may_go_on.set()
-    assert (await first)["summarizer"] == "waiting"
+    assert (await first)["summarizer"] == "gated"
 
 
 async def test_a_draft_waits_for_nobody_and_is_refused_while_a_compaction_runs(
     make_client: MakeClient,
 ) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SMALL, summarizer)
     made = await long_conversation(client)
     task = asyncio.create_task(client.ask("compact", conversationId=made))
@@ -255,7 +232,7 @@ async def test_a_draft_waits_for_nobody_and_is_refused_while_a_compaction_runs(
 
 
 async def test_what_is_appended_meanwhile_is_kept_after_the_cut(make_client: MakeClient) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SMALL, summarizer)
     made = await long_conversation(client)
     task = asyncio.create_task(client.ask("compact", conversationId=made))
@@ -269,7 +246,7 @@ async def test_what_is_appended_meanwhile_is_kept_after_the_cut(make_client: Mak
 
 
 async def test_a_compaction_of_a_branch_that_was_left_meanwhile_is_given_up(make_client: MakeClient) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SMALL, summarizer)
     made = await long_conversation(client)
     first = (await client.ask("entries", conversationId=made, limit=1))["entries"][0]
@@ -283,7 +260,7 @@ async def test_a_compaction_of_a_branch_that_was_left_meanwhile_is_given_up(make
 
 
 async def test_deleting_a_conversation_stops_its_compaction(make_client: MakeClient) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SMALL, summarizer)
     made = await long_conversation(client)
     task = asyncio.create_task(client.ask("compact", conversationId=made))
@@ -296,7 +273,7 @@ async def test_deleting_a_conversation_stops_its_compaction(make_client: MakeCli
 
 
 async def test_closing_the_service_ends_what_runs(make_client: MakeClient) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SMALL, summarizer)
     made = await long_conversation(client)
     task = asyncio.create_task(client.ask("compact", conversationId=made))

@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from conftest_service import Client, MakeClient, assistant, user
+from conftest_service import Client, GatedSummarizer, MakeClient, assistant, user
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import StaleLeafError, UnknownConversationError
 from coppice.service.service import WATCH_SECONDS
 
@@ -15,22 +14,10 @@ SMALL = {"compaction": {"keepRecentTokens": 60}, "tokens": {"counter": "estimate
 PATIENCE = 100
 
 
-class Gated:
-    """Writes little, and waits while its gate is closed."""
-
-    def __init__(self) -> None:
-        self.begun = asyncio.Event()
-        self.may_go_on = asyncio.Event()
-        self.may_go_on.set()
-
-    async def summarize(self, _: SummaryRequest) -> WrittenSummary:
-        self.begun.set()
-        await self.may_go_on.wait()
-        return WrittenSummary("## Goal\nThe parser.", "gated")
-
-
 class Windows:
-    def __init__(self, one: Client, other: Client, gate: Gated, conversation: str, ids: list[str]) -> None:
+    def __init__(
+        self, one: Client, other: Client, gate: GatedSummarizer, conversation: str, ids: list[str]
+    ) -> None:
         self.one, self.other, self.gate = one, other, gate
         self.conversation, self.ids = conversation, ids
 
@@ -54,7 +41,7 @@ class Windows:
 
 @pytest.fixture
 async def windows(make_client: MakeClient) -> Windows:
-    gate = Gated()
+    gate = GatedSummarizer(is_open=True)
     one: Client = await make_client(SMALL, gate)
     other: Client = await make_client(SMALL, gate)
     await other.ask("conversation/list")

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from conftest_service import Client, MakeClient, assistant, tool, user, waits_for_a_job
+from conftest_service import Client, GatedSummarizer, MakeClient, assistant, tool, user, waits_for_a_job
 from waiting import PATIENCE
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import ConversationBusyError, StaleLeafError
 
 SETTINGS = {"model": {"contextWindow": 8_000}, "tokens": {"counter": "estimate"}}
@@ -36,20 +35,6 @@ SHORT_WORK: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 WORK = LONG_WORK | SHORT_WORK
 COMPACTS = ("compact", "preparePrompt")
 UNCONCERNED = ("append", "label", "context", "usage", "fork")
-
-
-class Held:
-    """Writes when it is let go on."""
-
-    def __init__(self) -> None:
-        self.begun = asyncio.Event()
-        self.may_go_on = asyncio.Event()
-
-    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
-        del request
-        self.begun.set()
-        await self.may_go_on.wait()
-        return WrittenSummary("## Goal\nWrite the parts.", "held")
 
 
 def outcome(first: str, second: str) -> str:
@@ -89,7 +74,7 @@ async def assert_sound(client: Client, about: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(("first", "second", "expected"), list(pairs()))
 async def test_two_at_once(make_client: MakeClient, first: str, second: str, expected: str) -> None:
-    held = Held()
+    held = GatedSummarizer()
     client: Client = await make_client(SETTINGS, held)
     about = await grown(client)
 

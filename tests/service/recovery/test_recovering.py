@@ -4,7 +4,16 @@ import asyncio
 from typing import Any
 
 import pytest
-from conftest_service import Client, MakeClient, assistant, tool, user, waits_for_a_job
+from conftest_service import (
+    Client,
+    GatedSummarizer,
+    MakeClient,
+    assistant,
+    parallel_calls,
+    tool,
+    user,
+    waits_for_a_job,
+)
 
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import ConversationBusyError, ModelFailedError
@@ -20,12 +29,6 @@ REPLY_FAILED = assistant("", content=[], stopReason="error", errorMessage="promp
 async def client(make_client: MakeClient) -> Client:
     made: Client = await make_client(SETTINGS)
     return made
-
-
-def parallel_calls(*outputs: str) -> list[dict[str, Any]]:
-    pairs = [tool(f"p{number}", "bash", {"n": number}, output) for number, output in enumerate(outputs)]
-    calls = [call["message"]["content"][0] for call, _ in pairs]
-    return [assistant("", content=calls, stopReason="toolUse"), *(answer for _, answer in pairs)]
 
 
 def early_work(steps: int = 12) -> list[dict[str, Any]]:
@@ -253,20 +256,8 @@ async def test_a_compaction_that_brought_nothing_leads_to_truncation(
     assert len(client.notified("compactionStarted")) == 1
 
 
-class Waiting:
-    def __init__(self) -> None:
-        self.begun = asyncio.Event()
-        self.may_go_on = asyncio.Event()
-
-    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
-        del request
-        self.begun.set()
-        await self.may_go_on.wait()
-        return WrittenSummary("## Goal\nWrite the parts.", "waiting")
-
-
 async def test_who_asks_while_a_recovery_runs_gets_its_result(make_client: MakeClient) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SETTINGS, summarizer)
     made = await grown(client, *early_work(), user("Go on."))
     both = [asyncio.create_task(client.ask("recover", conversationId=made, error=TOO_LONG)) for _ in "ab"]
@@ -281,7 +272,7 @@ async def test_who_asks_while_a_recovery_runs_gets_its_result(make_client: MakeC
 
 
 async def test_a_compaction_that_runs_already_is_waited_for_and_counts(make_client: MakeClient) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SETTINGS, summarizer)
     made = await grown(client, *early_work(), user("Go on."))
     manual = asyncio.create_task(client.ask("compact", conversationId=made))
@@ -295,7 +286,7 @@ async def test_a_compaction_that_runs_already_is_waited_for_and_counts(make_clie
 
 
 async def test_a_cancelled_recovery_changes_nothing_and_is_not_counted(make_client: MakeClient) -> None:
-    summarizer = Waiting()
+    summarizer = GatedSummarizer()
     client = await make_client(SETTINGS, summarizer)
     made = await grown(client, *early_work(), user("Go on."))
     before = await client.ask("entries", conversationId=made, limit=1000)

@@ -4,10 +4,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from conftest_service import Client, MakeClient, assistant, user
+from conftest_service import Client, GatedSummarizer, MakeClient, assistant, user
 from waiting import PATIENCE
-
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 
 WINDOW = 8_000
 SETTINGS = {"model": {"contextWindow": WINDOW}, "tokens": {"counter": "estimate"}}
@@ -107,19 +105,8 @@ async def test_a_model_that_never_reads_all_is_not_asked_for_ever(client: Client
     assert len(client.notified("compactionStarted")) <= 3
 
 
-class Waiting:
-    def __init__(self) -> None:
-        self.begun = asyncio.Event()
-
-    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
-        del request
-        self.begun.set()
-        await asyncio.Event().wait()
-        raise AssertionError
-
-
 async def test_a_recovery_that_is_cancelled_leaves_the_reply_where_it_was(make_client: MakeClient) -> None:
-    waiting = Waiting()
+    waiting = GatedSummarizer()
     client: Client = await make_client(SETTINGS, waiting)
     made, _ = await grown(client)
     leaf = await stored(client, made, reply(9_100))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from conftest_service import Client, MakeClient, assistant, tool, user
+from conftest_service import Client, MakeClient, assistant, parallel_calls, tool, user
 
 from coppice.recovery.truncation import LEAST_CHARS, LEAST_LIMIT
 
@@ -15,13 +15,6 @@ SMALL_RESERVE = {"reserveTokens": 1_000, "keepRecentTokens": 4_000, "maxSummaryT
 async def client(make_client: MakeClient) -> Client:
     made: Client = await make_client(WINDOW)
     return made
-
-
-def parallel_calls(*outputs: str) -> list[dict[str, Any]]:
-    """One reply that calls a tool several times, with the results."""
-    pairs = [tool(f"p{number}", "bash", {"n": number}, output) for number, output in enumerate(outputs)]
-    calls = [call["message"]["content"][0] for call, _ in pairs]
-    return [assistant("", content=calls, stopReason="toolUse"), *(answer for _, answer in pairs)]
 
 
 async def grown(client: Client, *entries: dict[str, Any]) -> tuple[str, list[str]]:
