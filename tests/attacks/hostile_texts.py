@@ -1,7 +1,13 @@
 """Texts that make rules backtrack: long repetitions of what they look for the beginning of."""
 
-from typing import Final
+import json
+from typing import Any, Final
 
+from conftest_service import assistant, user
+from scripted import GOOD
+
+LENGTH: Final = 250_000
+"""Characters."""
 UNITS: Final = (
     " ", "\n", "\t", "\r\n", " \n", "\n ", "a", "a ", "a\n", "A", "0", "1,", "1.", ".", ",", ":",
     ";", "-", "--", "- ", "-\n", "_", "*", "**", "* ", "#", "# ", "#\n", "/", "//", "a/", "/a",
@@ -11,3 +17,27 @@ UNITS: Final = (
     "\x1b[", "\x00", "你", "，", "不要", "é", "- a\n", "1. a\n", "a b c. ", "\n\n## a\n", "a\n\n",
 )  # fmt: skip
 """What a hostile text repeats: what lines, words, numbers, lists, quotes, tags and paths begin with."""
+
+
+def text_of(unit: str) -> str:
+    """The unit repeated."""
+    return unit * (LENGTH // len(unit))
+
+
+def imported_summary(unit: str) -> str:
+    """A Pi session whose last entry is a compaction with that text in its summary."""
+    stamp = "2026-01-01T00:00:00.000Z"
+    entries: list[dict[str, Any]] = [
+        {"type": "session", "version": 3, "id": "s", "timestamp": stamp, "cwd": "/w"},
+        {"type": "message", "id": "m1", "parentId": None, "message": user("Build the importer.")["message"]},
+        {"type": "message", "id": "m2", "parentId": "m1", "message": assistant("I will.")["message"]},
+        {
+            "type": "compaction",
+            "id": "c1",
+            "parentId": "m2",
+            "summary": f"{GOOD}\n- {text_of(unit)}",
+            "firstKeptEntryId": "m2",
+            "tokensBefore": 1000,
+        },
+    ]
+    return "\n".join(json.dumps({"timestamp": stamp, **entry}) for entry in entries)

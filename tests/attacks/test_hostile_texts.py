@@ -5,14 +5,13 @@ busy machine does not break them.
 """
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
-from attacks.hostile_texts import UNITS
+from attacks.hostile_texts import UNITS, imported_summary, text_of
 from conftest_service import Client, MakeClient, assistant, tool, user
 from scripted import GOOD, ScriptedModel
 
@@ -20,7 +19,6 @@ from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer
 from coppice.summarizers.offline import OfflineSummarizer
 
-LENGTH = 250_000
 COMPACTION_SECONDS = 5.0
 STALL_SECONDS = 1.0
 
@@ -60,10 +58,6 @@ async def measured() -> AsyncIterator[Cost]:
         await asyncio.sleep(0.01)
         cost.total = time.process_time() - began
         watching.cancel()
-
-
-def text_of(unit: str) -> str:
-    return unit * (LENGTH // len(unit))
 
 
 async def compacted(client: Client, talk: str) -> Cost:
@@ -107,23 +101,8 @@ async def test_a_summarizing_model_s_answer_is_checked_in_time(make_client: Make
 
 @each_text
 async def test_an_imported_summary_is_carried_on_in_time(client: Client, unit: str) -> None:
-    stamp = "2026-01-01T00:00:00.000Z"
-    entries = [
-        {"type": "session", "version": 3, "id": "s", "timestamp": stamp, "cwd": "/w"},
-        {"type": "message", "id": "m1", "parentId": None, "message": user("Build the importer.")["message"]},
-        {"type": "message", "id": "m2", "parentId": "m1", "message": assistant("I will.")["message"]},
-        {
-            "type": "compaction",
-            "id": "c1",
-            "parentId": "m2",
-            "summary": f"{GOOD}\n- {text_of(unit)}",
-            "firstKeptEntryId": "m2",
-            "tokensBefore": 1000,
-        },
-    ]
-    content = "\n".join(json.dumps({"timestamp": stamp, **entry}) for entry in entries)
     async with measured() as importing:
-        made = await client.ask("conversation/import", content=content, format="pi")
+        made = await client.ask("conversation/import", content=imported_summary(unit), format="pi")
     cost = await compacted(client, made["conversation"]["id"])
     assert max(importing.stall, cost.stall) < STALL_SECONDS
     assert cost.total < COMPACTION_SECONDS

@@ -4,7 +4,6 @@ Limits are processor time of the server's process, so that a busy machine does n
 `COPPICE_FAULT_SEED` is set, as in CI, the long run draws some of the texts by it; else it takes all of them.
 """
 
-import json
 import os
 import random
 from collections.abc import Iterator
@@ -13,14 +12,13 @@ from typing import Any
 
 import psutil
 import pytest
-from attacks.hostile_texts import UNITS
+from attacks.hostile_texts import UNITS, imported_summary, text_of
 from conftest_service import assistant, tool, user
 from lsp.raw_client import RawServer
 from models.provider_replies import answer
 from models.provider_server import ProviderServer, serving
 from scripted import GOOD
 
-LENGTH = 250_000
 COMPACTION_SECONDS = 5.0
 OTHER_SECONDS = 1.0
 OTHERS = 30
@@ -71,10 +69,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, provider: ProviderServer) -
         provider.script[:] = [answer(GOOD)]
         compact(server, begun(server))
         yield server
-
-
-def text_of(unit: str) -> str:
-    return unit * (LENGTH // len(unit))
 
 
 def appended(server: Patient, conversation: str, *entries: dict[str, Any]) -> None:
@@ -132,22 +126,8 @@ def test_a_summary_that_a_model_wrote(
 @each_text
 def test_an_imported_summary(server: Patient, provider: ProviderServer, unit: str, tmp_path: Path) -> None:
     provider.script[:] = [answer(GOOD)]
-    stamp = "2026-01-01T00:00:00.000Z"
-    entries = [
-        {"type": "session", "version": 3, "id": "s", "timestamp": stamp, "cwd": "/w"},
-        {"type": "message", "id": "m1", "parentId": None, "message": user("Build the importer.")["message"]},
-        {"type": "message", "id": "m2", "parentId": "m1", "message": assistant("I will.")["message"]},
-        {
-            "type": "compaction",
-            "id": "c1",
-            "parentId": "m2",
-            "summary": f"{GOOD}\n- {text_of(unit)}",
-            "firstKeptEntryId": "m2",
-            "tokensBefore": 1000,
-        },
-    ]
     file = tmp_path / "session.jsonl"
-    file.write_text("\n".join(json.dumps({"timestamp": stamp, **entry}) for entry in entries))
+    file.write_text(imported_summary(unit))
     began = server.processor_seconds()
     made = server.result("coppice/conversation/import", {"uri": file.as_uri(), "format": "pi"})
     assert server.processor_seconds() - began < COMPACTION_SECONDS

@@ -109,7 +109,10 @@ async def test_a_branch_point_lists_a_thousand_branches_and_the_one_on_the_path(
     entries = [{"type": "message", "timestamp": "", **user("Plant."), **each} for each in [*roots, *branches]]
     lines = "\n".join(map(json.dumps, [HEADER, *entries]))
     made = await client.ask("conversation/import", content=lines, format="pi")
-    shape = await client.ask("outline", conversationId=made["conversation"]["id"], leafId="b0")
+    about = {"conversationId": made["conversation"]["id"]}
+    [late] = (await client.ask("outline", **about, leafId="r1099"))["forks"]
+    assert (late["entryId"], len(late["alternatives"])) == ("r1099", 1_000)
+    shape = await client.ask("outline", **about, leafId="b0")
     assert [fork["entryId"] for fork in shape["forks"]] == ["r0", "b0"]
     for fork in shape["forks"]:
         kind = fork["entryId"][0]

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from lsp.raw_client import environment, framed
+from lsp.raw_client import environment, framed, run_server
 from waiting import PATIENCE
 
 INITIALIZE = framed(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}).encode())
@@ -118,13 +118,7 @@ def test_a_secret_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "elsewhere")
     for file in (mine, link):
-        done = subprocess.run(
-            [sys.executable, "-m", "coppice.lsp", "--tcp", "127.0.0.1:0", "--secret-file", str(file)],
-            capture_output=True,
-            timeout=PATIENCE,
-            env=environment(tmp_path),
-            check=False,
-        )
+        done = run_server(tmp_path, "--tcp", "127.0.0.1:0", "--secret-file", str(file))
         assert (done.returncode, done.stdout) == (2, b"")
     assert mine.read_text() == "precious"
     assert not (tmp_path / "elsewhere").exists()
@@ -132,27 +126,14 @@ def test_a_secret_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_the_secret_is_not_printed_into_a_file(tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out:
-        done = subprocess.run(
-            [sys.executable, "-m", "coppice.lsp", "--tcp", "127.0.0.1:0"],
-            stdout=out,
-            stderr=subprocess.PIPE,
-            timeout=PATIENCE,
-            env=environment(tmp_path),
-            check=False,
-        )
+        done = run_server(tmp_path, "--tcp", "127.0.0.1:0", stdout=out)
     assert done.returncode == 2
     assert b"--secret-file" in done.stderr
     assert (tmp_path / "out").stat().st_size == 0
 
 
 def test_an_address_with_a_digit_that_is_no_number_is_a_usage_error(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "coppice.lsp", "--tcp", "127.0.0.1:²"],
-        capture_output=True,
-        timeout=PATIENCE,
-        env=environment(tmp_path),
-        check=False,
-    )
+    done = run_server(tmp_path, "--tcp", "127.0.0.1:²")
     assert done.returncode == 2
     assert b"HOST:PORT" in done.stderr
     assert b"Traceback" not in done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from lsp.raw_client import environment, framed
+from lsp.raw_client import environment, framed, run_server
 from waiting import PATIENCE
 
 from coppice.lsp.sockets import loopback_address
@@ -147,13 +147,7 @@ def test_an_address_off_the_loopback_is_refused(tmp_path: Path, host: str) -> No
 
 
 def test_the_refusal_says_what_to_do(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "coppice.lsp", "--tcp", "0.0.0.0:0"],
-        capture_output=True,
-        timeout=PATIENCE,
-        env=environment(tmp_path),
-        check=False,
-    )
+    done = run_server(tmp_path, "--tcp", "0.0.0.0:0")
     assert done.returncode == 2
     assert b"127.0.0.1" in done.stderr
     assert done.stdout == b""
@@ -161,26 +155,14 @@ def test_the_refusal_says_what_to_do(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.1:", ":5", "127.0.0.1:-1", "127.0.0.1:99999"])
 def test_an_address_that_cannot_be_opened_is_a_usage_error(tmp_path: Path, address: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "coppice.lsp", "--tcp", address],
-        capture_output=True,
-        timeout=PATIENCE,
-        env=environment(tmp_path),
-        check=False,
-    )
+    done = run_server(tmp_path, "--tcp", address)
     assert done.returncode == 2
     assert b"Traceback" not in done.stderr
 
 
 def test_a_port_in_use_is_a_usage_error(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = subprocess.run(
-            [sys.executable, "-m", "coppice.lsp", "--tcp", f"127.0.0.1:{taken.getsockname()[1]}"],
-            capture_output=True,
-            timeout=PATIENCE,
-            env=environment(tmp_path),
-            check=False,
-        )
+        done = run_server(tmp_path, "--tcp", f"127.0.0.1:{taken.getsockname()[1]}")
     assert done.returncode == 2
     assert b"cannot be opened" in done.stderr
 

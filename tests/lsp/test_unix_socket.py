@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp.raw_client import environment, framed
+from lsp.raw_client import environment, framed, run_server
 from waiting import PATIENCE
 
 COMMAND = (sys.executable, "-m", "coppice.lsp", "--socket")
@@ -23,9 +23,7 @@ def begin(directory: Path, path: Path) -> "subprocess.Popen[bytes]":
 
 
 def refused(directory: Path, path: Path) -> str:
-    done = subprocess.run(
-        [*COMMAND, str(path)], capture_output=True, timeout=PATIENCE, env=environment(directory), check=False
-    )
+    done = run_server(directory, "--socket", str(path))
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"Traceback" not in done.stderr
     return done.stderr.decode()
