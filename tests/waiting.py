@@ -9,9 +9,9 @@ PATIENCE: Final = 100.0
 """Seconds after which a test gives up. Long, because on a busy machine everything takes long."""
 
 
-async def until(holds: Callable[[], bool | Awaitable[bool]]) -> None:
-    """Returns when it `holds`; raises `TimeoutError` when it never does."""
-    end = time.monotonic() + PATIENCE
+async def until(holds: Callable[[], bool | Awaitable[bool]], patience: float = PATIENCE) -> None:
+    """Returns when it `holds`; raises `TimeoutError` when it does not within `patience` seconds."""
+    end = time.monotonic() + patience
     while not (seen := holds()) or (not isinstance(seen, bool) and not await seen):
         _give_up_after(end)
         await asyncio.sleep(0.01)

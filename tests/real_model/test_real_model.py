@@ -202,7 +202,7 @@ async def test_a_compaction_is_cancelled_while_the_model_writes(tmp_path: Path, 
         about = {"conversationId": await conversation(editor, 2)}
         before = await editor.entries(about["conversationId"])
         compacting = editor.start("coppice/compact", about, "long")
-        await until(llama.writes)
+        await until(llama.writes, PATIENCE)
         editor.client.cancel_request(types.CancelParams(id="long"))
         with pytest.raises(JsonRpcException) as caught:
             await compacting
@@ -215,7 +215,7 @@ async def test_a_compaction_is_cancelled_while_the_model_writes(tmp_path: Path, 
 
 async def free_again(llama: LlamaServer) -> None:
     """The model has put the answer down that nobody waits for, and answers somebody else."""
-    await until(llama.has_dropped)
+    await until(llama.has_dropped, PATIENCE)
     question = {"model": NAME, "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 4}
     async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as client:
         answer = await client.post(f"{llama.url}/chat/completions", json=question)
