@@ -11,7 +11,8 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help=f"A session file ({READABLE_TITLES}), - for standard input, or the id of a stored conversation or its beginning.",
+        help=f"A session file ({READABLE_TITLES}), - for standard input, or the id of a stored conversation "
+        "or its beginning.",
         show_default=False,
     ),
 ]

@@ -100,7 +100,7 @@ async def opened(
 
 
 def _located(source: str) -> tuple[str, str | None]:
-    """The id of the stored conversation that `source` names, also by the beginning of its id, and its workspace."""
+    """The id and workspace of the stored conversation that `source` is the id of, or the beginning of it."""
     settings = SettingsSource().of()
     home = workspace_of(settings, source)
     named = None if home is not None else conversation_named(settings, source)
