@@ -122,3 +122,11 @@ async def test_the_turn_s_own_compactions_ask_nobody_to_stop(make_client: MakeCl
     await client.ask("turn/begin", conversationId=made)
     done = await client.ask("preparePrompt", conversationId=made, contextWindow=1_500)
     assert done["compacted"] is True
+
+
+async def test_a_turn_that_ends_while_it_begins_is_over(client: Client) -> None:
+    made = await client.conversation()
+    shared = client.service.turns.shared
+    await asyncio.gather(shared.begin(made), shared.end(made))
+    assert await shared.where(made) is None
+    assert [event["turn"] for event in client.notified("turnChanged")] == ["here", None]

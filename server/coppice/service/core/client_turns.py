@@ -41,7 +41,7 @@ class Turns:
             try:
                 await self.shared.begin(conversation_id)
             except BaseException:
-                del self._running[conversation_id]
+                self._running.pop(conversation_id, None)  # it may have been ended meanwhile
                 raise
         return TurnResult(turn_id=running)
 

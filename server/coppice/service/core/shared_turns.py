@@ -10,7 +10,7 @@ from typing import Final, Literal
 from coppice.errors import ConversationBusyError, CoppiceError, UnknownConversationError
 from coppice.protocol.events import TurnChanged
 from coppice.protocol.notifications import TURN_CHANGED
-from coppice.service.core.context import Context
+from coppice.service.core.context import Context, Locks
 from coppice.service.core.workers import run_read
 from coppice.store.records import StoredTurn
 from coppice.store.turns import RunningTurns
@@ -32,6 +32,7 @@ class SharedTurns:
         self._holder = f"{context.stores.server_id} {os.getpid()} {platform.node()}"
         self._held: dict[str, asyncio.Task[None]] = {}
         self._elsewhere: set[str] = set()
+        self._locks = Locks()
 
     async def begin(self, conversation_id: str) -> None:
         """Raises ConversationBusyError while another server runs a turn. The same turn may begin twice."""
@@ -43,26 +44,28 @@ class SharedTurns:
                 return False
             return turns.begin(conversation_id, self._holder, int(time.time()), instead_of=found)
 
-        if conversation_id in self._held:
-            return
-        if not await self._context.commit(conversation_id, take):
-            raise _busy()
-        self._held[conversation_id] = asyncio.create_task(self._keep(conversation_id))
-        self._notify(conversation_id, "here")
+        async with self._locks.of(conversation_id):
+            if conversation_id in self._held:
+                return
+            if not await self._context.commit(conversation_id, take):
+                raise _busy()
+            self._held[conversation_id] = asyncio.create_task(self._keep(conversation_id))
+            self._notify(conversation_id, "here")
 
     async def end(self, conversation_id: str) -> None:
         """Does nothing where none of this server's runs. What cannot be ended in the store is lost there."""
-        keeping = self._held.pop(conversation_id, None)
-        if keeping is None:
-            return
-        keeping.cancel()
 
         def leave() -> bool:
             return self._stored(conversation_id).end(conversation_id, self._holder)
 
-        with contextlib.suppress(CoppiceError):
-            await self._context.commit(conversation_id, leave)
-        self._notify(conversation_id, None)
+        async with self._locks.of(conversation_id):
+            keeping = self._held.pop(conversation_id, None)
+            if keeping is None:
+                return
+            keeping.cancel()
+            with contextlib.suppress(CoppiceError):
+                await self._context.commit(conversation_id, leave)
+            self._notify(conversation_id, None)
 
     async def where(self, conversation_id: str) -> Literal["here", "elsewhere"] | None:
         """Where a turn runs. One that runs elsewhere is watched from now on."""
