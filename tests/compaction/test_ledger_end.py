@@ -102,6 +102,17 @@ def test_output_under_a_header_is_what_was_printed() -> None:
     assert problem.error == "no such table: rows"
 
 
+def test_an_error_with_its_place_says_more_than_that_there_was_one() -> None:
+    line = "src/store.go:455:20: appendAssign: append result not assigned to the same slice"
+    output = f"[lint] run\n{line}\n[lint] ERROR task failed"
+    (problem,) = ledger_of([user("Lint it"), *run("make lint", output, is_error=True)]).problems
+    assert problem.error == line
+    line = "store_test.go:43: the first row should be moved to the archive and is not there"
+    output = f"=== RUN TestArchive\n    {line}\n--- FAIL: TestArchive\nFAIL"
+    (problem,) = ledger_of([user("Test it"), *run("make test", output, is_error=True)]).problems
+    assert problem.error == line
+
+
 def test_a_wider_check_takes_the_place_of_its_parts() -> None:
     messages = [user("Test it"), *run("make test reader", "3 passed"), *run("make test", "9 passed")]
     assert [(check.command, check.result) for check in ledger_of(messages).checks] == [

@@ -1,7 +1,7 @@
-"""Which of the user's statements a later one replaces."""
+"""Which statements a later one, or a change, replaces."""
 
 import pytest
-from talk import user
+from talk import edit, reply, user
 
 from coppice.compaction.ledger.builder import ledger_of
 from coppice.compaction.ledger.superseding import replaces
@@ -35,3 +35,16 @@ def test_the_same_with_another_value_or_an_announced_change_replaces(older: str,
 )
 def test_what_only_looks_alike_stays(older: str, newer: str) -> None:
     assert not replaces(newer, older)
+
+
+def test_a_finding_about_a_line_is_gone_when_its_file_was_changed() -> None:
+    found = "`src/reader.py:40` ignores errors of the cursor, because nothing checks them."
+    stale = "Stale docs in `guide.md` (lines 87, 123) still describe the old reader, which is wrong."
+    kept = "`src/writer.py:12` never closes the file, because the error comes first."
+    done = "Fixed in src/reader.py:40: errors of the cursor are raised now."
+    texts = [reply(f"{found}\n\n{stale}\n\n{kept}\n\n{done}")]
+    before = [each.text for each in ledger_of([user("Review it"), *texts]).statements]
+    assert [found, stale, kept] == [text for text in before if text != done]
+    messages = [user("Review it"), *texts, *edit("src/reader.py"), *edit("docs/guide.md")]
+    after = [each.text for each in ledger_of(messages).statements]
+    assert [text for text in before if text not in after] == [found, stale]

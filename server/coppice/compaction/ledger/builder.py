@@ -31,7 +31,7 @@ from coppice.compaction.ledger.steps import (
     comments_in,
     relative_to,
 )
-from coppice.compaction.ledger.superseding import drop_replaced
+from coppice.compaction.ledger.superseding import drop_overtaken, drop_replaced
 from coppice.compaction.text.paths import is_about_work
 from coppice.compaction.text.sentences import clip, one_line, sentences_of
 from coppice.compaction.text.user_text import typed_by_user, without_blocks
@@ -127,9 +127,10 @@ class LedgerBuilder:
             case ToolResultMessage():
                 asked = self._calls.pop(message.tool_call_id, None)
                 if asked is not None:
-                    self._action(
-                        action_of(asked[0], asked[1], text_of(message.content), is_error=message.is_error)
+                    output = "\n".join(
+                        block.text for block in message.content if isinstance(block, TextContent)
                     )
+                    self._action(action_of(asked[0], asked[1], output, is_error=message.is_error))
             case BashExecutionMessage():
                 call = ToolCall(id="", name="bash", arguments={"command": message.command})
                 failed = bool(message.exit_code) and not message.cancelled
@@ -232,6 +233,7 @@ class LedgerBuilder:
         checks.note_changed(ledger, changed, added_code(action))
         self._remember_texts(action)
         if changed:
+            drop_overtaken(ledger, changed)
             for statement in self._intended:
                 statement.about = ", ".join(changed)
             self._intended.clear()

@@ -30,6 +30,7 @@ _FAILED_COUNT: Final = re.compile(any_of("FAILED_COUNT"), re.IGNORECASE)
 _PASSED: Final = re.compile(raw("PASSED"), re.IGNORECASE)
 _ERROR_LINE: Final = re.compile(
     r"[ \t]{0,12}(?:\d{1,3}\) |E {3}|\*\* \(|error\b|fatal:|panic|FAIL|Traceback"
+    r"|[\w./@-]{1,200}\.\w{1,8}:\d+(?::\d+)?: (?!in )\S"
     r"|[\w.]{0,80}(?:Error|Exception)\b[: ])"
     r"|.{0,200}\berror(?:\[\w{1,12}\]| TS\d+)?:|.{0,200}(?:command not found|No such file|Permission denied)",
     re.IGNORECASE,

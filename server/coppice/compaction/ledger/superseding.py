@@ -1,6 +1,7 @@
 """Which of the user's statements a later one replaces: the same with another value, or a change."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from coppice.compaction.words import pattern
@@ -9,6 +10,8 @@ from coppice.protocol.ledger import WorkLedger
 _VALUE: Final = re.compile(r"(?<![\w/.-])[$€£]?\d[\d.,:/-]*%?(?![\w/])")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}|[\u4e00-\u9fff]")
 _CHANGED: Final = pattern("CHANGED")
+_COMPLETED: Final = pattern("COMPLETED")
+_PLACE: Final = re.compile(r"([\w./-]{1,200}\.\w{1,8})`?(?::\d|\s\(lines? \d)")
 _SAME: Final = 0.85
 """Share of words that two statements have in common when one is the other with another value (guess)."""
 _ABOUT: Final = 0.5  # share of the older statement's words that the newer one has (guess)
@@ -36,6 +39,22 @@ def drop_replaced(ledger: WorkLedger, newer: str) -> None:
         each
         for place, each in enumerate(ledger.requests)
         if place == 0 or each.kind != "request" or not replaces(newer, each.text)
+    ]
+
+
+def drop_overtaken(ledger: WorkLedger, changed: Iterable[str]) -> None:
+    """Takes out findings about lines of files that were `changed` since: they are settled, or elsewhere now.
+
+    What was done, decided and published stays.
+    """
+    paths = [f"/{path}" for path in changed]
+    ledger.statements = [
+        each
+        for each in ledger.statements
+        if each.kind not in ("finding", "review", "plan")
+        or _COMPLETED.search(each.text)
+        or not (places := _PLACE.findall(each.text))
+        or not all(any(path.endswith(f"/{place}") for path in paths) for place in places)
     ]
 
 
