@@ -20,6 +20,15 @@ export function visible(text: string): string {
   return text.replace(INVISIBLE, (character) => `<U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 }
 
+/** Characters of a notification: VS Code cuts longer ones, and what it shows of them is not ours to choose. */
+const LONGEST = 1000;
+
+/** Text that no part of VS Code takes for a link or an icon. */
+export function plain(text: string): string {
+  const shown = visible(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+  return shown.replaceAll("](", "] (").replaceAll("$(", "$ (");
+}
+
 /** Text for a place that has one line: without breaks and without characters that do not show, at most `length` characters. */
 export function oneLine(text: string, length = 120): string {
   const line = text.replace(INVISIBLE, " ").replace(/\s+/gu, " ").trim();

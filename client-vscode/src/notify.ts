@@ -1,9 +1,6 @@
 import * as vscode from "vscode";
 
-import { visible } from "./format";
-
-/** VS Code cuts longer messages; what it shows of them is not ours to choose. */
-const LONGEST = 1000;
+import { plain } from "./format";
 
 /**
  * The notifications of VS Code make links, also to commands, of `[text](address)` in a message. These functions are the
@@ -20,9 +17,3 @@ export const notify = {
   confirm: (message: string, detail: string, action: string): Thenable<string | undefined> =>
     vscode.window.showWarningMessage(plain(message), { modal: true, detail: plain(detail) }, action),
 };
-
-/** Text that no part of VS Code takes for a link or an icon. */
-export function plain(text: string): string {
-  const shown = visible(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
-  return shown.replaceAll("](", "] (").replaceAll("$(", "$ (");
-}

@@ -3,9 +3,8 @@ import * as vscode from "vscode";
 import type { Approvals } from "./approvals/approvals";
 import type { CoppiceClient } from "./client";
 import type { Conversations } from "./conversations";
-import { shortTokens } from "./format";
+import { plain, shortTokens } from "./format";
 import { type Ended, TURN } from "./progress/feed";
-import { plain } from "./notify";
 import type { UsageState } from "./protocol.gen";
 
 /** What the server says at the end of work that was cancelled. */

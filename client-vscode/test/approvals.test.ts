@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import { type ApprovalRequest, readPending } from "../src/approvals/approval";
 import { Approvals } from "../src/approvals/approvals";
+import { argumentDetails } from "../src/approvals/arguments";
 import { diffDetail } from "../src/approvals/diff";
 
 const ALLOWED = { allowed: true };
@@ -97,6 +98,15 @@ test("allowing an interrupted request does not allow another command", () => {
 
 test("what was kept and cannot be read is no question", () => {
   for (const value of [undefined, "x", [{}], [{ ...request(), id: 3 }]]) assert.deepEqual(readPending(value), []);
+});
+
+test("a question names the command first and every other argument whole", () => {
+  const long = "x".repeat(100_000);
+  assert.deepEqual(argumentDetails({ note: long, command: "rm -rf ." }), [
+    { kind: "command", command: "rm -rf ." },
+    { kind: "arguments", arguments: { note: long } },
+  ]);
+  assert.deepEqual(argumentDetails({ path: long }), [{ kind: "arguments", arguments: { path: long } }]);
 });
 
 test("a diff has the changed lines with three around them", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beforeAndAfter, counted, forkName, oneLine, shortTokens } from "../src/format";
+import { beforeAndAfter, counted, forkName, oneLine, plain, shortTokens, visible } from "../src/format";
 
 test("tokens are short", () => {
   const tried = [0, 999, 1499, 9999, 10_000, 142_310, 1_250_000].map(shortTokens);
@@ -18,6 +18,17 @@ test("a line has no breaks, no control characters and no marks that turn the wri
   assert.equal(oneLine("a\n\tb\u001b[31m\u202ec\u0000 "), "a b [31m c");
   assert.equal(oneLine("x".repeat(20), 10), `${"x".repeat(9)}…`);
   assert.equal(Array.from(oneLine("🌳".repeat(20), 10)).length, 10);
+});
+
+test("nothing in a notification is a link, an icon or a hidden character", () => {
+  assert.equal(plain("[Open](command:workbench.action.quit) $(warning)"), "[Open] (command:workbench.action.quit) $ (warning)");
+  assert.equal(plain("a\u202eb\u001b[31m"), "a<U+202E>b<U+001B>[31m");
+  assert.equal(plain("x".repeat(2000)).length, 1001);
+});
+
+test("escape sequences and marks that turn the writing show as codes in the log and in lists of files", () => {
+  assert.equal(visible("src/\u202egnp.exe\u001b[2K\u200b\r"), "src/<U+202E>gnp.exe<U+001B>[2K<U+200B><U+000D>");
+  assert.equal(visible("a\tb\n"), "a\tb\n");
 });
 
 test("a fork's name says what it is, and is not taken", () => {

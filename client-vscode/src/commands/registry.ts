@@ -1,7 +1,8 @@
 import * as vscode from "vscode";
 
 import { CoppiceError, NoServerError, sentence } from "../errors";
-import { notify, plain } from "../notify";
+import { plain } from "../format";
+import { notify } from "../notify";
 
 /** How long a remark stays in the status bar, in milliseconds; a guess. */
 const QUIET_MS = 6000;

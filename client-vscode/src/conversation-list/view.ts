@@ -2,8 +2,7 @@ import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
 import type { Conversations } from "../conversations";
-import { counted } from "../format";
-import { plain } from "../notify";
+import { counted, plain } from "../format";
 import type { Conversation } from "../protocol.gen";
 import { Settling } from "../settling";
 import type { Transcript } from "../transcripts/find";

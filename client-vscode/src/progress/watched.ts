@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 
-import { plain } from "../notify";
+import { plain } from "../format";
 import type { CoppiceClient, Method, Params, Result } from "../client";
 
 /** The methods that take a `workDoneToken`. */
