@@ -160,11 +160,19 @@ export class Window {
         await offered.waitFor({ timeout: 5000 });
         // A click could fall on the list that the command opens at the same place.
         await this.#box.press("Enter");
+        // A list that is being made anew takes no Enter.
+        await until("the palette takes it", async () => !(await this.#typed()).startsWith(">"), 5000);
         return true;
       } catch {
         return false; // Something took the focus, and with it the palette.
       }
     });
+  }
+
+  /** What the open palette or input box holds; nothing where there is none. */
+  async #typed(): Promise<string> {
+    if (!(await this.#box.isVisible())) return "";
+    return this.#box.inputValue({ timeout: 1000 }).catch(() => "");
   }
 
   /** The entries of the open quick pick. */
