@@ -115,17 +115,24 @@ def test_cancelled_imports_are_answered_within_a_second_and_exit_ends_the_proces
         time.sleep(0.5)
         for number in numbers:
             server.notify("$/cancelRequest", {"id": number})
-        assert all("error" in server.answer(number) for number in numbers)
+        assert {server.answer(number)["error"]["code"] for number in numbers} == {-32800}
         server.notify("exit")
         assert server.process.wait(PATIENCE) == 1
 
 
-def test_exit_ends_the_process_while_imports_run(tmp_path: Path) -> None:
+def test_small_requests_are_answered_while_imports_run_and_exit_ends_the_process(tmp_path: Path) -> None:
     uri = sparse(tmp_path)
     with RawServer(tmp_path) as server:
         server.initialize({"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": {}})
-        for _ in range(6):
-            server.start_request("coppice/conversation/import", {"uri": uri, "format": "pi"})
+        for number in range(8):
+            params = {"uri": uri, "format": "pi", "workDoneToken": f"import {number}"}
+            server.start_request("coppice/conversation/import", params)
+        assert server.notification("$/progress")["token"].startswith("import")
+        made = server.result("coppice/conversation/create")["conversation"]["id"]
+        message = {"type": "message", "message": {"role": "user", "content": "Plant."}}
+        server.result("coppice/append", {"conversationId": made, "entries": [message]})
+        server.result("coppice/conversation/get", {"conversationId": made})
+        assert [each for each in server.seen if "method" not in each] == []
         server.notify("exit")
         assert server.process.wait(PATIENCE) == 1
 

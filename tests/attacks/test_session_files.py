@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,14 @@ import pytest
 from conftest_service import Client, user
 from waiting import PATIENCE
 
-from coppice.errors import CoppiceError, ImportFailedError, StorageFailedError
+from coppice.errors import CoppiceError, ImportFailedError, StorageFailedError, UnknownConversationError
 from coppice.formats import session
 from coppice.formats.reading import open_session
 from coppice.formats.registry import IMPORT_NAMES
 from coppice.formats.source import MAX_BYTES
+from coppice.store.importing import ImportWriter
 from coppice.store.reader import StoreReader
+from coppice.store.records import NewRecord
 from coppice.store.store import Store
 from coppice.tree.entries import MAX_NAME_CHARS, Entry
 
@@ -85,6 +87,29 @@ async def test_an_export_of_a_conversation_deleted_meanwhile_is_whole(
     other.close()
     assert "Plant tree 599." in exported["content"]
     assert len(exported["content"].splitlines()) == 601
+
+
+async def test_a_fork_of_a_conversation_deleted_meanwhile_is_whole(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation = await client.conversation(*(f"Plant tree {number}." for number in range(1_200)))
+    [last] = (await client.ask("entries", conversationId=conversation, backward=True, limit=1))["entries"]
+    other = Store.open(client.service.stores.of_conversation(conversation).url, server_id="other")
+    add = ImportWriter.add
+
+    def add_and_delete(self: ImportWriter, records: Sequence[NewRecord]) -> None:
+        add(self, records)
+        monkeypatch.undo()
+        other.delete(conversation)
+        other._purger.wait()
+
+    monkeypatch.setattr(ImportWriter, "add", add_and_delete)
+    about = {"conversationId": conversation, "entryId": last["id"], "position": "at"}
+    forked = await client.ask("conversation/fork", **about)
+    with pytest.raises(UnknownConversationError):
+        await client.ask("conversation/fork", **about)
+    other.close()
+    assert forked["conversation"]["entryCount"] == 1_200
 
 
 async def test_an_import_of_a_sparse_file_stops_when_it_is_cancelled(client: Client, tmp_path: Path) -> None:

@@ -7,10 +7,13 @@ from pathlib import Path
 import psutil
 import pytest
 from attacks.store_attacks import filled_store, opened, url_of
+from conftest_service import Client
+from conftest_service import user as message
 from store.store_kit import NOW, user
 from waiting import PATIENCE
 
 from coppice.service.core import conversation_index
+from coppice.service.core import stores as stores_module
 from coppice.service.core.conversation_index import ConversationIndex
 from coppice.service.core.workers import release_writers, run_read, run_write
 from coppice.store.conversation_ids import conversation_ids
@@ -35,6 +38,24 @@ async def test_writers_waiting_for_a_lock_do_not_keep_a_read_waiting(tmp_path: P
         lock.close()
         await asyncio.gather(*waiting)
     release_writers(url_of(paths[0]))
+
+
+async def test_a_store_of_no_open_folder_is_closed_when_it_is_idle(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores, process = client.service.stores, psutil.Process()
+    await client.ask("conversation/list")
+    before = process.num_fds()
+    made = []
+    for number in range(10):
+        created = await client.ask("conversation/create", workspaceUri=f"file:///workspaces/{number}")
+        made.append(created["conversation"]["id"])
+    assert process.num_fds() > before + 20
+    monkeypatch.setattr(stores_module, "IDLE_SECONDS", 0.0)
+    assert len(stores.watched()) == 1
+    assert process.num_fds() <= before + 2
+    for each in made:
+        await client.ask("append", conversationId=each, entries=[message("Plant.")])
 
 
 def test_an_unknown_id_reads_no_store_twice_and_keeps_no_descriptor(

@@ -8,6 +8,7 @@ everything else to SQLite.
 
 import contextlib
 import errno
+import fcntl
 import os
 import sqlite3
 import stat
@@ -184,7 +185,7 @@ def is_opened(path: Path) -> bool:
     """Whether the file, under whatever name, is a database of this process, or one of its companions.
 
     No such file may be opened by anything but SQLite, for reading either. A database counts as long as it is
-    at the path where it was opened, and wherever it is as long as a descriptor of this process is open.
+    at the path where it was opened, and wherever it is while this process has it open to read and to write.
     """
     try:
         found = _identity(path.stat())
@@ -236,11 +237,16 @@ def _identity(found: os.stat_result) -> Identity:
 
 
 def _open_descriptors() -> set[Identity]:
-    """The files that this process has open. Looks at the descriptors and opens none of the files."""
+    """The files that this process has open to read and to write, as SQLite has its own and nothing else has.
+
+    Looks at the descriptors and opens none of the files.
+    """
     found = set()
     for name in Path("/dev/fd").iterdir():
+        descriptor = int(name.name)
         with contextlib.suppress(OSError):
-            found.add(_identity(os.fstat(int(name.name))))
+            if fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR:
+                found.add(_identity(os.fstat(descriptor)))
     return found
 
 
