@@ -7,13 +7,14 @@ that none is indexed twice and none is missed, however many servers there are.
 """
 
 import logging
-import threading
 import time
 from typing import Any, Final
 
 from sqlalchemy import Connection, and_, bindparam, func, select, update
+from typing_extensions import override
 
 from coppice.errors import StorageFailedError
+from coppice.store.background import BackgroundWork
 from coppice.store.damage import rows_around_damage
 from coppice.store.engine import Database
 from coppice.store.entry_json import storable
@@ -83,42 +84,28 @@ def _index(database: Database, connection: Connection, conversation: int, after:
         database.add_to_index(connection, rows)
 
 
-class Indexer:
-    """Indexes in a thread of its own, when nothing has been stored for a while."""
+class Indexer(BackgroundWork):
+    """Indexes when nothing has been stored for a while."""
 
     def __init__(self, database: Database, *, idle_seconds: float | None = IDLE_SECONDS) -> None:
+        super().__init__("coppice-index")
         self._database = database
         self._idle_seconds = idle_seconds
-        self._lock = threading.Lock()
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
         self._noted = 0.0
 
     def note(self) -> None:
         """Records that something was stored; it is indexed once `idle_seconds` pass without a call."""
         self._noted = time.monotonic()
-        if self._idle_seconds is None or (self._thread is not None and self._thread.is_alive()):
-            return
-        with self._lock:
-            if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
-                return
-            self._thread = threading.Thread(target=self._run, name="coppice-index", daemon=True)
-            self._thread.start()
+        if self._idle_seconds is not None:
+            self.wake()
 
     def catch_up(self, scope: Scope) -> None:
         """Returns when everything in `scope` that was stored before is indexed."""
         while self._step(scope):
             pass
 
-    def stop(self) -> None:
-        """Stops after the transaction that is under way."""
-        with self._lock:
-            self._stopped.set()
-            thread = self._thread
-        if thread is not None:
-            thread.join()
-
-    def _run(self) -> None:
+    @override
+    def work(self) -> None:
         try:
             while not self._stopped.is_set():
                 quiet = (self._idle_seconds or 0) - (time.monotonic() - self._noted)

@@ -1,13 +1,14 @@
 """Takes deleted conversations away, a little at a time, so that nobody waits long for the database."""
 
 import logging
-import threading
 import time
 from typing import Final
 
 from sqlalchemy import Connection, Delete, Table, bindparam, delete, or_, select
+from typing_extensions import override
 
 from coppice.errors import StorageFailedError
+from coppice.store.background import BackgroundWork
 from coppice.store.engine import Database
 from coppice.store.errors import is_full
 from coppice.store.schema import (
@@ -30,38 +31,16 @@ _PAUSE: Final = 0.005  # seconds in which others may write (guess)
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Purger:
-    """Purges in a thread of its own while there is something to purge."""
+class Purger(BackgroundWork):
+    """Purges while there is something to purge."""
 
     def __init__(self, database: Database) -> None:
+        super().__init__("coppice-purge")
         self._database = database
         self._rows = PURGE_ROWS
-        self._lock = threading.Lock()
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
 
-    def wake(self) -> None:
-        """Starts purging, if there is anything to purge and nobody is at it."""
-        with self._lock:
-            if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
-                return
-            self._thread = threading.Thread(target=self._run, name="coppice-purge", daemon=True)
-            self._thread.start()
-
-    def wait(self) -> None:
-        """Returns when nothing is left to purge."""
-        while (thread := self._thread) is not None and thread.is_alive():
-            thread.join()
-
-    def stop(self) -> None:
-        """Stops after the transaction that is under way."""
-        with self._lock:
-            self._stopped.set()
-            thread = self._thread
-        if thread is not None:
-            thread.join()
-
-    def _run(self) -> None:
+    @override
+    def work(self) -> None:
         try:
             while not self._stopped.is_set() and self._step():
                 self._stopped.wait(_PAUSE)

@@ -1,0 +1,51 @@
+"""Work in a thread of its own, for which nobody waits."""
+
+import threading
+from abc import ABC, abstractmethod
+
+
+class BackgroundWork(ABC):
+    """Done by one thread at a time, which ends when nothing is left. Thread-safe."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._is_wanted = False
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @abstractmethod
+    def work(self) -> None:
+        """Do what there is to do, until `stop` is called at the latest."""
+
+    def wake(self) -> None:
+        """Have the work done; if it is being done, once more after that."""
+        with self._lock:
+            self._is_wanted = True
+            if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Returns when nothing is left to do."""
+        while (thread := self._thread) is not None and thread.is_alive():
+            thread.join()
+
+    def stop(self) -> None:
+        """Stops after the transaction that is under way."""
+        with self._lock:
+            self._stopped.set()
+        self.wait()
+
+    def _run(self) -> None:
+        while self._begins():
+            self.work()
+
+    def _begins(self) -> bool:
+        with self._lock:
+            begins = self._is_wanted and not self._stopped.is_set()
+            self._is_wanted = False
+            if not begins:
+                self._thread = None
+            return begins
