@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import Coppice, start
 from cli.sessions import long_session
+from waiting import wait_until
 
 LONG = 600
 
@@ -22,6 +23,11 @@ def read_until(process: "subprocess.Popen[bytes]", wanted: str) -> str:
         if line.decode().startswith(wanted):
             return printed
     pytest.fail(f"never printed {wanted!r}: {printed}")
+
+
+def begun(home: Path) -> bool:
+    """Whether a command has begun to store its standard input."""
+    return any((home / "temporary").glob("coppice*/input.jsonl"))
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -57,8 +63,7 @@ def test_an_interrupted_read_of_standard_input_ends(home: Path) -> None:
         assert process.stdin is not None
         process.stdin.write(b'{"type": "session"}\n')
         process.stdin.flush()
-        while not list((home / "temporary").glob("coppice*/input.jsonl")):
-            assert process.poll() is None
+        wait_until(lambda: process.poll() is not None or begun(home))
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=100) == 130
         assert process.stderr is not None
