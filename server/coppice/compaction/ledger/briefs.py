@@ -25,7 +25,6 @@ _HEADING: Final = re.compile(
 )
 _ITEM: Final = re.compile(r"(\s{0,40})(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)")
 _KNOWN: Final = re.compile(rf"\W*(?:\d+[.)] )?(?:{raw('BRIEF_HEADING')})\b.*", re.IGNORECASE)
-_NOISE: Final = re.compile(rf"\W*(?:{raw('BRIEF_NOISE')})\W*", re.IGNORECASE)
 _RULE: Final = pattern("BRIEF_RULE")
 _FIELD: Final = re.compile(r"\"(title|body|description|text)\"\s{0,4}:\s{0,4}(\"(?:[^\"\\]|\\.){1,20000}+\")")
 _JSON_CHARS: Final = 60_000  # characters of an output that are searched for fields (guess)
@@ -153,7 +152,7 @@ def _is_json(text: str) -> bool:
 
 
 def _statements(lines: Iterable[str]) -> Iterator[str]:
-    section, parents, noise, fenced = "", list[tuple[int, str]](), False, False
+    section, parents, fenced = "", list[tuple[int, str]](), False
     for line in lines:
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
@@ -163,9 +162,7 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
         item = _ITEM.match(line[:2_000])
         if heading and not item:
             section = one_line(next(group for group in heading.groups() if group)).strip("*: ")
-            parents, noise = [], bool(_NOISE.fullmatch(section))
-            continue
-        if noise:
+            parents = []
             continue
         indent, text = (len(item[1]), item[2]) if item else (0, line)
         text = one_line(text[:2_000])
@@ -174,7 +171,7 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
             parents.append((indent, text))
             continue
         whole = " ".join([*(parent for _, parent in parents), text])
-        if text.endswith((":", "：")) or _NOISE.fullmatch(text.partition(":")[0]):
+        if text.endswith((":", "：")):
             continue
         if len(text) > 12:  # noqa: PLR2004 - shorter is a label or an address
             yield clip(

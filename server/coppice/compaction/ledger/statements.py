@@ -28,7 +28,6 @@ _INTENDED_NAMES: Final = 2
 """Names in an announcement from which it says exactly what was then done."""
 _TABLE: Final = re.compile(r"\s*\||\s*[-=_*]{3,}\s*$|\s*::[\w-]{2,}\{")
 _LINK: Final = re.compile(r"\[([^\]\n]{1,200})\]\(([^)\s]{1,400})\)")
-_ASKS: Final = re.compile(rf"\W*{raw('ASKS')}", re.IGNORECASE)
 _NARRATION: Final = re.compile(raw("NARRATION"), re.IGNORECASE)
 _INTENTION: Final = re.compile(raw("INTENTION"), re.IGNORECASE)
 _REASON: Final = pattern("REASON")
@@ -38,7 +37,6 @@ _BECAUSE: Final = pattern("BECAUSE")
 _LASTING: Final = re.compile(rf"{any_of('BECAUSE')}|{any_of('TROUBLE')}", re.IGNORECASE)
 _DECIDED: Final = pattern("DECIDED")
 _COMPLETED: Final = pattern("COMPLETED")
-_CHECK_REPORT: Final = re.compile(rf"{raw('CHECK_REPORT')}", re.IGNORECASE)
 _CODE: Final = re.compile(r"`[^`]{1,300}`")
 _OUTCOME: Final = pattern("OUTCOME")
 _PLAN_HEADING: Final = re.compile(rf"\W*{raw('PLAN_HEADING')}", re.IGNORECASE)
@@ -167,9 +165,8 @@ def without_narration(unit: str, *, plans: bool = True) -> str:
         passing = bool(
             _TRANSIENT.match(sentence) or (_TRANSIENT.search(sentence) and not _BECAUSE.search(sentence))
         )
-        checked = bool(_CHECK_REPORT.match(sentence)) and not any(names_in(sentence))
         empty = _QUESTION.search(sentence) or sentence.endswith((":", "："))
-        if empty or passing or checked or (narrated and not remedy):
+        if empty or passing or (narrated and not remedy):
             continue
         kept.append(sentence)
     return " ".join(kept)
@@ -228,11 +225,8 @@ def _split_intro(paragraph: list[str]) -> list[str]:
 
 
 def _pieces(intro: str, parts: Iterable[str], *, plans: bool = True) -> Iterator[str]:
-    """The parts after their introduction, as many in one piece as its length allows, none cut.
-
-    Options that the user is asked to choose from are no statements.
-    """
-    if _ASKS.match(intro) or (not plans and _announces(intro)):
+    """The parts after their introduction, as many in one piece as its length allows, none cut."""
+    if not plans and _announces(intro):
         return
     narrated = bool(_NARRATION.match(intro))
     start = "" if narrated else intro

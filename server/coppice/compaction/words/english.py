@@ -137,13 +137,6 @@ COMPLETED: Final = (
 )
 """What makes a statement a report of finished work."""
 
-CHECK_REPORT: Final = (
-    r"(?:all (?:is |are )?(?:green|clean)\b"
-    r"|(?:✅ )?(?:all )?(?:[\d,]+ )?(?:\w+ ){0,3}(?:tests?|specs?|examples?|checks?) "
-    r"(?:now |all |still |are )?(?:pass|fail|green|succeed)\w*)"
-)
-"""How a sentence begins that only gives the result of a check."""
-
 OPEN: Final = (
     r"remaining|remains?|still|not yet|left to do|to[- ]?do|outstanding|pending|follow[- ]ups?"
     r"|next steps?|next up"
@@ -200,10 +193,6 @@ BRIEF_RULE: Final = (
     r"must|only|never|do not|don['’]t|no|not|without|exactly|always|keep|preserve|required?|should"
     r"|may not|cannot|strict\w*"
 )
-BRIEF_NOISE: Final = (
-    r"source references?|sources|target areas?|targets?|files?|output files?|references|related|links|owner"
-    r"|labels?|children|comments?|depends on|dependencies|blocks|blocked by|parent"
-)
 
 CHECK: Final = r"\w*(?:tests?|check|lint|linter|specs?)|build|compile|verify|validate|vet|bench|ci|e2e"
 """Words of a command that make it a check, wherever they are among its first words."""
@@ -255,5 +244,3 @@ CHANGED: Final = (
     r"|replaces?"
 )
 """What announces that something is different from before."""
-ASKS: Final = r"(?:should|shall|could|can) (?:i|we)|want me|would you|do you want|which (?:one|would|do)"
-"""How the introduction of options begins that the user is asked to choose from."""
