@@ -5,11 +5,11 @@ from takeover_exam import SESSIONS, cut_session, score
 
 FLOORS = {
     "claude-code-session-1": 18,
-    "claude-code-session-2": 17,
+    "claude-code-session-2": 18,
     "claude-entire-a": 16,
     "codex-hk": 14,
 }
-"""Probes of 24 at 4,000 tokens: a little below what was reached, 19, 18, 17 and 15."""
+"""Probes of 24 at 4,000 tokens: a little below what was reached, 19, 19, 17 and 15."""
 
 
 @pytest.mark.parametrize("name", SESSIONS)
