@@ -8,7 +8,6 @@ everything else to SQLite.
 
 import contextlib
 import errno
-import fcntl
 import os
 import sqlite3
 import stat
@@ -241,6 +240,8 @@ def _open_descriptors() -> set[Identity]:
 
     Looks at the descriptors and opens none of the files.
     """
+    import fcntl  # noqa: PLC0415 - like /dev/fd, not on every system
+
     found = set()
     for name in Path("/dev/fd").iterdir():
         descriptor = int(name.name)
