@@ -12,7 +12,7 @@ from conftest_service import Client, user
 from waiting import PATIENCE
 
 from coppice.errors import CoppiceError, ImportFailedError, StorageFailedError, UnknownConversationError
-from coppice.formats import session
+from coppice.formats import codex_steps, session
 from coppice.formats.reading import open_session
 from coppice.formats.registry import IMPORT_NAMES
 from coppice.formats.source import MAX_BYTES
@@ -20,7 +20,8 @@ from coppice.store.importing import ImportWriter
 from coppice.store.reader import StoreReader
 from coppice.store.records import NewRecord
 from coppice.store.store import Store
-from coppice.tree.entries import MAX_NAME_CHARS, Entry
+from coppice.tree.entries import MAX_NAME_CHARS, Entry, MessageEntry
+from coppice.tree.messages import AssistantMessage
 
 HEADER = '{"type":"session","version":3,"id":"s","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/x"}\n'
 
@@ -177,6 +178,26 @@ async def test_one_record_that_becomes_too_many_entries_is_refused(
     with pytest.raises(ImportFailedError, match="more than 100 entries"):
         await client.ask("conversation/import", content=content, format="codex")
     assert (await client.ask("conversation/list"))["conversations"] == []
+
+
+def test_a_reply_that_never_ends_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codex_steps, "MAX_HELD_BYTES", 10_000)
+    texts = [f"{number} {'x' * 1_000}" for number in range(100)]
+    items = [
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+        for text in texts
+    ]
+    records = [{"timestamp": "", "type": "response_item", "payload": item} for item in items]
+    entries = list(open_session("\n".join(map(json.dumps, records)), "codex"))
+    assert max(len(entry.model_dump_json()) for entry in entries) < 12_000
+    read = [block.text for entry in entries for block in reply_of(entry).content if block.type == "text"]
+    assert read == texts
+
+
+def reply_of(entry: Entry) -> AssistantMessage:
+    assert isinstance(entry, MessageEntry)
+    assert isinstance(entry.message, AssistantMessage)
+    return entry.message
 
 
 def test_ten_million_blank_lines_are_passed_over_in_blocks() -> None:

@@ -21,7 +21,7 @@ from coppice.formats.codex_messages import (
     usage_of,
 )
 from coppice.formats.entry_file import EPOCH, derived_id
-from coppice.formats.lines import ParsedLine
+from coppice.formats.lines import MAX_LINE_BYTES, ParsedLine
 from coppice.formats.session import SessionHeader
 from coppice.formats.warning_log import WarningLog
 from coppice.tree.entries import (
@@ -51,6 +51,9 @@ from coppice.tree.messages import (
 
 MAX_HELD: Final = 1000
 """Entries held for a reply whose tokens are not known yet. A guess; a reply makes a few calls at a time."""
+
+MAX_HELD_BYTES: Final = MAX_LINE_BYTES
+"""Of the lines of a reply and its results: no provider takes a request of that size."""
 
 NO_RESULT: Final = "(The provider ran this tool; the rollout does not hold its result.)"
 RESULT_BELOW: Final = "(The output of this call is part of the result after this one.)"
@@ -106,6 +109,7 @@ class Steps:
         self._context_tokens: int | None = None
         self._reply: _Reply | None = None
         self._held: list[Entry] = []
+        self._held_bytes = 0
 
     def feed(self, line: ParsedLine, kind: str, payload: dict[str, Any]) -> Iterator[Entry]:
         """The entries that are finished with this record."""
@@ -123,7 +127,9 @@ class Steps:
                 yield from self._turn_context(payload)
             case "event_msg":
                 self._event(payload)
-        if len(self._held) > MAX_HELD:
+        if self._reply is not None or self._held:
+            self._held_bytes += line.size
+        if len(self._held) > MAX_HELD or self._held_bytes > MAX_HELD_BYTES:
             yield from self.finish()
 
     def finish(self) -> Iterator[Entry]:
@@ -131,7 +137,7 @@ class Steps:
         if self._reply is not None:
             yield self._reply.entry()
         yield from self._held
-        self._reply, self._held = None, []
+        self._reply, self._held, self._held_bytes = None, [], 0
 
     def _item(self, item: dict[str, Any]) -> Iterator[Entry]:
         kind = str(item.get("type"))
@@ -147,7 +153,8 @@ class Steps:
         elif kind in CALL_TYPES:
             calls = calls_of(item)
             yield from self._extend(calls)
-            self._calls[calls[0].id] = calls
+            # Ids and names are enough, and there may be many calls without a result.
+            self._calls[calls[0].id] = [call.model_copy(update={"arguments": {}}) for call in calls]
         elif kind in PROVIDER_CALL_TYPES:
             call = calls_of(item)[0]
             call = call if call.id else call.model_copy(update={"id": f"call_{self._line}"})

@@ -34,11 +34,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class ParsedLine:
-    """A line that holds a JSON object."""
+    """A line that holds a JSON object, of `size` bytes."""
 
     number: int
     offset: int
     value: dict[str, Any]
+    size: int
 
 
 class UnusableLineError(ValueError):
@@ -87,7 +88,7 @@ def read_objects(file: BufferedReader, log: WarningLog) -> Iterator[ParsedLine]:
             continue
         for what in mended:
             log.add(line.number, what, what)
-        yield ParsedLine(line.number, line.offset, value)
+        yield ParsedLine(line.number, line.offset, value, len(line.data))
 
 
 def read_object_at(file: BinaryIO, offset: int) -> dict[str, Any]:
