@@ -233,6 +233,15 @@ def test_a_tracker_is_known_by_the_shape_of_its_commands() -> None:
     ]
 
 
+def test_a_list_of_names_is_no_line_of_a_brief_and_a_few_files_are() -> None:
+    many = ", ".join(f"`src/part_{n}.py`" for n in range(6))
+    files = f"OUTPUT FILES\n- Sources: {many}\n- `src/importer.py` and `test/importer_test.py`\n"
+    issue = ISSUE.replace("CHILDREN", f"{files}\nCHILDREN")
+    (brief,) = ledger_of([user("Implement shop-7"), *run("tracker show shop-7", issue)]).briefs
+    assert brief.lines[-1] == "Output files: `src/importer.py` and `test/importer_test.py`"
+    assert not any("part_3" in line for line in brief.lines)
+
+
 def test_a_brief_keeps_what_it_demands_with_what_it_belongs_to() -> None:
     (brief,) = ledger_of([user("Implement shop-7"), *run("tracker show shop-7", ISSUE)]).briefs
     assert brief.title.startswith("shop-7 · Stream the importer")

@@ -20,6 +20,8 @@ _SHORTEST: Final = 200  # characters of a document (guess)
 _TITLE_CHARS: Final = 200  # characters of a title (guess)
 _FEWEST_HEADINGS: Final = 2  # known headings that make a document a brief (guess)
 _MANY_HEADINGS: Final = 4  # headings of any kind that do (guess)
+_MOST_NAMES: Final = 4  # names in a line without anything about them (guess)
+_CODE: Final = re.compile(r"`[^`]{1,300}`")
 _HEADING: Final = re.compile(
     r"\s{0,3}(?:#{1,6}\s+(\S.{0,80})|\*\*([^*\n]{2,60})\*\*:?|([^\s:][^:\n]{1,40}):|([A-Z][A-Z ]{3,40}))\s*$"
 )
@@ -171,13 +173,19 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
             parents.append((indent, text))
             continue
         whole = " ".join([*(parent for _, parent in parents), text])
-        if text.endswith((":", "：")):
+        if text.endswith((":", "：")) or _is_list(text):
             continue
         if len(text) > 12:  # noqa: PLR2004 - shorter is a label or an address
             yield clip(
                 f"{section.capitalize() if section.isupper() else section}: {whole}" if section else whole,
                 _LINE_CHARS,
             )
+
+
+def _is_list(text: str) -> bool:
+    """Whether `text` is a label with many names in code marks, and nothing about them."""
+    rest = _CODE.sub("", text.partition(": ")[2] or text)
+    return len(_CODE.findall(text)) > _MOST_NAMES and not any(map(str.isalnum, rest))
 
 
 def _keep(ledger: WorkLedger, brief: Brief) -> None:

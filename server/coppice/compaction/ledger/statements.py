@@ -162,9 +162,7 @@ def without_narration(unit: str, *, plans: bool = True) -> str:
             bool(_NARRATION.match(sentence)) and not is_intention(sentence) and not _LASTING.search(sentence)
         )
         remedy = bool(kept) and bool(_TROUBLE.search(kept[-1])) and bool(_REMEDY.search(sentence))
-        passing = bool(
-            _TRANSIENT.match(sentence) or (_TRANSIENT.search(sentence) and not _BECAUSE.search(sentence))
-        )
+        passing = bool(_TRANSIENT.search(sentence))
         empty = _QUESTION.search(sentence) or sentence.endswith((":", "："))
         if empty or passing or (narrated and not remedy):
             continue
