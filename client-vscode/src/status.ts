@@ -81,7 +81,7 @@ export class Status implements vscode.Disposable {
       item.backgroundColor = new vscode.ThemeColor("statusBarItem.warningBackground");
       this.#put("$(bell) Approval needed", "A tool waits for your approval in the chat. Click to go there.", "coppice.chat.focus");
     } else if (work !== undefined) {
-      const percentage = work.percentage === undefined || work.title === TURN ? "" : ` ${Math.round(work.percentage)} %`;
+      const percentage = work.percentage === undefined || work.title === TURN ? "" : ` ${Math.round(work.percentage)}%`;
       this.#put(`$(sync~spin) ${plain(work.title)}${percentage}`, `${work.message ?? work.title}. Click to stop.`, "coppice.status.work");
     } else if (this.#ended !== undefined) {
       const { title, message = "" } = this.#ended;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { marksOf } from "../src/chat/marks";
+import { marksOf, viewStart } from "../src/chat/marks";
 import type { OutlineResult } from "../src/protocol.gen";
 
 const OUTLINE: OutlineResult = {
@@ -15,10 +15,11 @@ const OUTLINE: OutlineResult = {
 test("an entry's marks are put together, and the view begins with what the newest compaction kept", () => {
   assert.deepEqual(Object.fromEntries(marksOf(OUTLINE)), {
     e1: { label: "start" },
-    e7: { pinned: true, alternatives: { ids: ["e5", "e7"], at: 1 }, beginsView: true },
+    e7: { pinned: true, alternatives: { ids: ["e5", "e7"], at: 1 } },
   });
-  const nothingKept = marksOf({ ...OUTLINE, compactions: [{ entryId: "c1", depth: 3 }] });
-  assert.equal(nothingKept.get("c1")?.beginsView, true);
+  assert.equal(viewStart(OUTLINE), "e7");
+  assert.equal(viewStart({ ...OUTLINE, compactions: [{ entryId: "c1", depth: 3 }] }), "c1");
+  assert.equal(viewStart({ ...OUTLINE, compactions: [] }), undefined);
   assert.equal(marksOf(undefined).size, 0);
 });
 

@@ -112,3 +112,12 @@ test("what was asked for before another conversation was opened is not shown", a
   await Promise.all([shown.show("c"), shown.show("c"), shown.show(undefined)]);
   assert.deepEqual(posted, ["shown nothing"]);
 });
+
+test("looking at an entry of the current branch leads back to that branch", async () => {
+  const { shown, posted } = open(branched());
+  await shown.look("c", "a1600");
+  assert.equal(shown.preview?.leafId, "a2999");
+  await shown.look("c", "b1");
+  assert.equal(shown.preview, undefined);
+  assert.deepEqual(posted.filter((message) => message.startsWith("shown")), ["shown a2999 to look at", "shown b2"]);
+});

@@ -20,8 +20,8 @@ function turn(): TurnFigures {
 test("the requests of a turn are added up, with the share that came from the cache", () => {
   const first = withReply(turn(), after(3), { input: 2000, output: 100, cacheRead: null, cacheWrite: 10_000 });
   const second = withReply(first, after(8), { input: 500, output: 32, cacheRead: 12_000 });
-  assert.equal(shortFigures(second), "25k tokens (48 % cached) + 132 · 8 s");
-  assert.equal(spokenFigures(second), "This turn: 2 requests with 24,500 tokens, 48 % of them from the provider's cache; 132 tokens received; 8 s.");
+  assert.equal(shortFigures(second), "25k in (48% cached), 132 out · 8 s");
+  assert.equal(spokenFigures(second), "This turn: 2 requests with 24,500 tokens, 48% of them from the provider's cache; 132 tokens received; 8 s.");
 });
 
 test("long times have minutes and hours, and what is not known is not shown", () => {

@@ -6,8 +6,6 @@ export interface Mark {
   pinned?: boolean;
   /** The branches that begin here: the entries they begin with, oldest first, and which of them is shown. */
   alternatives?: { ids: readonly string[]; at: number };
-  /** The model sees what follows word for word, and of what is above a summary. */
-  beginsView?: boolean;
 }
 
 export type Marks = ReadonlyMap<string, Mark>;
@@ -22,11 +20,15 @@ export function marksOf(outline: OutlineResult | undefined, before: Marks = new 
   for (const { entryId, alternatives } of outline?.forks ?? []) {
     add(entryId, { alternatives: { ids: alternatives, at: alternatives.indexOf(entryId) } });
   }
-  const newest = outline?.compactions.at(-1);
-  if (newest !== undefined) add(newest.firstKeptEntryId ?? newest.entryId, { beginsView: true });
   for (const [id, mark] of marks) {
     const known = before.get(id);
     if (known !== undefined && JSON.stringify(known) === JSON.stringify(mark)) marks.set(id, known);
   }
   return marks;
+}
+
+/** The entry from which on the model is sent the conversation word for word; undefined where that is all of it. */
+export function viewStart(outline: OutlineResult | undefined): string | undefined {
+  const newest = outline?.compactions.at(-1);
+  return newest?.firstKeptEntryId ?? newest?.entryId;
 }

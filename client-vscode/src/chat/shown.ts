@@ -99,8 +99,11 @@ export class ShownConversation {
 
   /** Shows the branch that an entry is on, up to where it was left last, without going there. */
   async look(conversationId: string, entryId: string): Promise<void> {
-    const { leafId } = await this.client.request("coppice/branchEnd", { conversationId, entryId });
-    this.#preview = { conversationId, leafId, entryId };
+    const [{ leafId }, { conversation }] = await Promise.all([
+      this.client.request("coppice/branchEnd", { conversationId, entryId }),
+      this.client.request("coppice/conversation/get", { conversationId }),
+    ]);
+    this.#preview = leafId === conversation.leafId ? undefined : { conversationId, leafId, entryId };
     await this.show(conversationId);
     await this.reveal(entryId);
   }

@@ -7,6 +7,7 @@ import type { Conversation, Entry, OutlineResult, PromptUpdate, UsageState } fro
 import { type ComposerMessage, type ComposerState, NO_COMPOSER, reduceComposer } from "../composer/state";
 import { type Draft, withPiece } from "./draft";
 import { type Item, withEarlier, withEntries } from "./items";
+import { type Successors, withSuccessors } from "./successors";
 
 type HostMessage<T extends ToPage["type"]> = Extract<ToPage, { type: T }>;
 
@@ -17,6 +18,7 @@ export interface Shown {
   /** null: the first message will make one. */
   conversation: Conversation | null;
   items: readonly Item[];
+  successors: Successors;
   nextBefore: string | undefined;
   draft: Draft;
   running: boolean;
@@ -116,7 +118,8 @@ export function reduce(state: PanelState, action: Action): PanelState {
 }
 
 function opened({ conversation, entries, nextBefore, running, elsewhere = false, work, usage, outline, preview }: HostMessage<"shown">): Shown {
-  return { conversation, items: withEntries([], entries), nextBefore, draft: [], running, elsewhere, work, usage, outline, marks: marksOf(outline), preview };
+  const items = withEntries([], entries);
+  return { conversation, items, successors: withSuccessors(new Map(), items, entries), nextBefore, draft: [], running, elsewhere, work, usage, outline, marks: marksOf(outline), preview };
 }
 
 /** Whether a conversation is shown anew, or has just been made of the first message. */
@@ -134,7 +137,7 @@ function withShown(state: PanelState, id: string, change: (shown: Shown) => Show
 function reduceShown(shown: Shown, action: OfConversation): Shown {
   switch (action.type) {
     case "earlier":
-      return { ...shown, nextBefore: action.nextBefore, items: withEarlier(shown.items, action.entries) };
+      return { ...withItems(shown, withEarlier(shown.items, action.entries), action.entries), nextBefore: action.nextBefore };
     case "outline":
       return { ...shown, outline: action.outline, marks: marksOf(action.outline, shown.marks) };
     case "grown":
@@ -171,5 +174,9 @@ function reduceUpdate(shown: Shown, update: PromptUpdate, timestamp = ""): Shown
 
 function grown(shown: Shown, entries: readonly Entry[]): Shown {
   const replied = entries.some((entry) => entry.type === "message" && entry.message.role === "assistant");
-  return { ...shown, items: withEntries(shown.items, entries), draft: replied ? [] : shown.draft };
+  return { ...withItems(shown, withEntries(shown.items, entries), entries), draft: replied ? [] : shown.draft };
+}
+
+function withItems(shown: Shown, items: readonly Item[], entries: readonly Entry[]): Shown {
+  return { ...shown, items, successors: withSuccessors(shown.successors, items, entries) };
 }

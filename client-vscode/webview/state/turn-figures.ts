@@ -33,16 +33,16 @@ export function withReply(before: TurnFigures, timestamp: string, usage: Usage |
   };
 }
 
-/** `12k tokens (87 % cached) + 532 · 8 s` */
+/** `12k in (87% cached), 532 out · 8 s` */
 export function shortFigures({ sent, cached, received, from, to }: TurnFigures): string {
-  const share = cached === 0 ? "" : ` (${percentage(cached, sent)} % cached)`;
-  const tokens = sent + received === 0 ? [] : [`${shortTokens(sent)} tokens${share} + ${shortTokens(received)}`];
+  const share = cached === 0 ? "" : ` (${percentage(cached, sent)}% cached)`;
+  const tokens = sent + received === 0 ? [] : [`${shortTokens(sent)} in${share}, ${shortTokens(received)} out`];
   return [...tokens, ...(to > from ? [duration(to - from)] : [])].join(" · ");
 }
 
 /** The same in a sentence. */
 export function spokenFigures({ requests, sent, cached, received, from, to }: TurnFigures): string {
-  const share = cached === 0 ? "" : `, ${percentage(cached, sent)} % of them from the provider's cache`;
+  const share = cached === 0 ? "" : `, ${percentage(cached, sent)}% of them from the provider's cache`;
   return `This turn: ${counted(requests, "request")} with ${counted(sent, "token")}${share}; ${counted(received, "token")} received; ${duration(to - from)}.`;
 }
 

@@ -44,7 +44,7 @@ function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element 
         <input
           type="text"
           value={reply}
-          placeholder="What to do instead (optional)"
+          placeholder="Instead… (optional)"
           aria-label="What the model should do instead"
           onInput={(event) => { setReply(event.currentTarget.value); }}
         />

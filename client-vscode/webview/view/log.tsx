@@ -1,11 +1,12 @@
 import type { JSX } from "preact";
 import { memo } from "preact/compat";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import type { Marks } from "../../src/chat/marks";
+import { type Marks, viewStart } from "../../src/chat/marks";
 import { post } from "../page";
 import { type Item, itemWith } from "../state/items";
 import type { PanelState, Shown } from "../state/state";
+import { firstItemFrom } from "../state/successors";
 import type { PendingApproval } from "../../src/approvals/approval";
 import { Approvals } from "./approval";
 import { ChatContext } from "./context";
@@ -25,10 +26,12 @@ interface LogProps {
 
 /** The conversation. It begins with its newest page; earlier ones are put in front on demand. */
 export function Log({ shown, reports, approvals, revealed }: LogProps): JSX.Element {
-  const { items, draft, running, elsewhere, work, nextBefore, marks, outline, preview } = shown;
+  const { items, successors, draft, running, elsewhere, work, nextBefore, marks, outline, preview } = shown;
   const place = `${shown.conversation?.id ?? ""}${preview === undefined ? "" : `/${preview.leafId}`}`;
   const { frame, content, height, atEnd, toEnd, hold, goToEntry } = useScrolling(place, items[0]?.id);
   const { busy } = useContext(ChatContext);
+  const locked = running || work !== undefined;
+  const viewFrom = useMemo(() => firstItemFrom(viewStart(outline), items, successors), [outline, items, successors]);
   const [menu, setMenu] = useState<MenuTarget>();
   const showEarlier = (before: string): void => {
     hold();
@@ -57,7 +60,7 @@ export function Log({ shown, reports, approvals, revealed }: LogProps): JSX.Elem
               <button type="button" class="button secondary" onClick={() => { showEarlier(nextBefore); }}>Show Earlier</button>
             </div>
           )}
-          <Items items={items} running={running} busy={busy} reports={reports} marks={marks} />
+          <Items items={items} running={running} busy={busy} locked={locked} reports={reports} marks={marks} viewFrom={viewFrom} />
           {draft.length > 0 && <div class="item"><DraftMessage blocks={draft} /></div>}
           {running && draft.length === 0 && work === undefined && approvals.length === 0 && <p class="item working shimmer">{elsewhere ? "Working in another window…" : "Working…"}</p>}
         </div>
@@ -65,7 +68,7 @@ export function Log({ shown, reports, approvals, revealed }: LogProps): JSX.Elem
         </div>
       </div>
       {outline && <Rail outline={outline} height={height} onGo={(entryId) => { if (!goToEntry(entryId)) post({ type: "showEntry", entryId }); }} />}
-      {menu && <Menu {...menu} mark={marks.get(menu.item.id)} busy={running || work !== undefined} onClose={() => { setMenu(undefined); }} />}
+      {menu && <Menu {...menu} mark={marks.get(menu.item.id)} busy={locked} onClose={() => { setMenu(undefined); }} />}
       {!atEnd && (
         <div class="to-end">
           {approvals.length > 0 ? (
@@ -84,15 +87,19 @@ interface ItemsProps {
   items: readonly Item[];
   running: boolean;
   busy: boolean;
+  /** Something runs, so that the conversation cannot go elsewhere. */
+  locked: boolean;
   reports: PanelState["reports"];
   marks: Marks;
+  /** The item at which the model's view begins. */
+  viewFrom: string | undefined;
 }
 
 /** Items that come into sight and go out of it together: each on its own costs too much with thousands. */
 const GROUP = 50;
 
 /** Apart from the draft, so that a growing reply leaves it alone. */
-const Items = memo(function Items({ items, running, busy, reports, marks }: ItemsProps): JSX.Element {
+const Items = memo(function Items({ items, running, busy, locked, reports, marks, viewFrom }: ItemsProps): JSX.Element {
   // Groups are counted from the item that was first when the conversation was opened; those in front have negative numbers.
   const origin = useRef(items[0]?.id);
   const newest = items.at(-1)?.id;
@@ -107,9 +114,10 @@ const Items = memo(function Items({ items, running, busy, reports, marks }: Item
           items={items.slice(from, beginnings[at + 1])}
           running={running ? newest : undefined}
           undoable={undoable}
-          busy={busy}
+          locked={locked}
           reports={reports}
           marks={marks}
+          viewFrom={viewFrom}
         />
       ))}
     </>
@@ -122,21 +130,22 @@ interface GroupProps {
   running: string | undefined;
   /** The compaction that can be taken back. */
   undoable: string | undefined;
-  busy: boolean;
+  locked: boolean;
   reports: PanelState["reports"];
   marks: Marks;
+  viewFrom: string | undefined;
 }
 
-const Group = memo(function Group({ items, running, undoable, busy, reports, marks }: GroupProps): JSX.Element {
+const Group = memo(function Group({ items, running, undoable, locked, reports, marks, viewFrom }: GroupProps): JSX.Element {
   return (
     <div class="group">
       {items.map((item) => {
         const mark = marks.get(item.id);
         return (
           <div key={item.id} class="item" data-entry={item.id}>
-            {mark?.beginsView && <ViewLine />}
+            {item.id === viewFrom && <ViewLine />}
             <Message item={item} running={item.id === running} undoable={item.id === undoable} report={reports[item.id]} />
-            {mark && <MarkRow mark={mark} busy={busy} />}
+            {mark && <MarkRow mark={mark} busy={locked} />}
           </div>
         );
       })}
@@ -146,14 +155,15 @@ const Group = memo(function Group({ items, running, undoable, busy, reports, mar
 
 function isSameGroup(before: GroupProps, now: GroupProps): boolean {
   const isHere = (id: string | undefined): boolean => id !== undefined && now.items.some((item) => item.id === id);
-  const isFlagSame = (flag: "running" | "undoable"): boolean => before[flag] === now[flag] || !(isHere(before[flag]) || isHere(now[flag]));
+  const isFlagSame = (flag: "running" | "undoable" | "viewFrom"): boolean => before[flag] === now[flag] || !(isHere(before[flag]) || isHere(now[flag]));
   return (
     before.items.length === now.items.length &&
     before.items.every((item, at) => item === now.items[at]) &&
     before.reports === now.reports &&
     (before.marks === now.marks || now.items.every(({ id }) => before.marks.get(id) === now.marks.get(id))) &&
-    (before.busy === now.busy || !now.items.some(({ id }) => now.marks.get(id)?.alternatives)) &&
+    (before.locked === now.locked || !now.items.some(({ id }) => now.marks.get(id)?.alternatives)) &&
     isFlagSame("running") &&
-    isFlagSame("undoable")
+    isFlagSame("undoable") &&
+    isFlagSame("viewFrom")
   );
 }

@@ -7,8 +7,8 @@ import { Icon, IconButton } from "./icon";
 /** Where the part of a conversation begins that the model still sees word for word. */
 export function ViewLine(): JSX.Element {
   return (
-    <p class="view-line" data-testid="view-line">
-      <span>The model sees what follows, and a summary of what is above</span>
+    <p class="view-line" data-testid="view-line" title="The model is sent what follows word for word, and a summary of what is above">
+      <span>The model's view begins here</span>
     </p>
   );
 }

@@ -73,6 +73,7 @@ function Actions({ item, running }: { item: AssistantItem; running: boolean }): 
   const isUnfinished = item.stopReason === "length" || item.stopReason === "aborted" || item.stopReason === "error";
   const isLast = item.blocks.every(({ kind }) => kind !== "tool");
   if (running || (text === "" && !isUnfinished)) return null;
+  if (!isLast && !isUnfinished) return <div class="step-actions"><MoreButton item={item} /></div>;
   return (
     <div class="message-end">
       <div class="message-actions">

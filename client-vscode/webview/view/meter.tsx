@@ -32,8 +32,9 @@ export function Meter({ usage, open, onToggle }: MeterProps): JSX.Element {
       </div>
       <button type="button" class="meter-text" aria-expanded={open} onClick={onToggle}>
         <span class="hidden">Context: </span>
-        {shortTokens(tokens)} / {shortTokens(contextWindow)}
-        <span class="hidden"> tokens, details</span>
+        <span class="meter-size">{shortTokens(tokens)} / {shortTokens(contextWindow)}<span class="hidden"> tokens</span></span>
+        <span class="meter-share">{percent(tokens, contextWindow, 0)}<span class="hidden"> used</span></span>
+        <span class="hidden">, details</span>
       </button>
     </div>
   );
@@ -93,6 +94,6 @@ function whole(tokens: number): string {
   return tokens.toLocaleString("en");
 }
 
-function percent(part: number, whole: number): string {
-  return `${Math.round((Math.min(part, whole) / Math.max(whole, 1)) * 1000) / 10}%`;
+function percent(part: number, whole: number, decimals = 1): string {
+  return `${Number(((Math.min(part, whole) / Math.max(whole, 1)) * 100).toFixed(decimals))}%`;
 }

@@ -12,7 +12,7 @@ export function WorkBar({ work }: { work: Work }): JSX.Element {
   return (
     <section class="work" aria-label={title} data-testid="work">
       <div class="work-line">
-        <span class="work-title">{title}{percentage === undefined ? "…" : ` … ${percentage} %`}</span>
+        <span class="work-title">{title}{percentage === undefined ? "…" : ` ${percentage}%`}</span>
         <span class="work-stage">{stage}</span>
         {work.cancellable && <button type="button" class="link" onClick={() => { post({ type: "stop" }); }}>Cancel</button>}
       </div>
@@ -38,11 +38,9 @@ export function Notices({ notices, offeredModel, onDismiss }: NoticesProps): JSX
       {notices.map(({ id, level, text, action }) => (
         <div key={id} class={`notice ${level}`} data-testid="notice">
           <Icon name={ICONS[level]} label={WORDS[level]} />
-          <div class="notice-text">
-            <p>{text}</p>
-            {action && <Actions action={action} offeredModel={offeredModel} onTaken={() => { onDismiss(id); }} />}
-          </div>
+          <p class="notice-text">{text}</p>
           <IconButton name="close" label="Dismiss" onClick={() => { onDismiss(id); }} />
+          {action && <Actions action={action} offeredModel={offeredModel} onTaken={() => { onDismiss(id); }} />}
         </div>
       ))}
     </div>

@@ -71,16 +71,18 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         state={state.composer}
         sent={sent}
       >
-        <ModelButton name={state.model?.name} />
+        {server.state === "running" ? <ModelButton name={state.model?.name} /> : <span />}
         {usage ? <Meter usage={usage} open={details} onToggle={() => { setDetails(!details); }} /> : <span />}
       </Composer>}
     </>
   );
 }
 
-function Empty({ state: { shown, server, model, offeredModel } }: { state: PanelState }): JSX.Element | null {
+function Empty({ state: { shown, server, model, notices, offeredModel } }: { state: PanelState }): JSX.Element | null {
   if (server.state !== "running") return shown ? null : <ServerNotice server={server} />;
-  return shown ? <Welcome needsModel={model?.problem !== undefined} offeredModel={offeredModel} /> : null;
+  // A notice that offers the same is enough.
+  const isOffered = notices.some(({ action }) => action?.command === "coppice.setUpModel");
+  return shown ? <Welcome needsModel={model?.problem !== undefined && !isOffered} offeredModel={offeredModel} /> : null;
 }
 
 function isEmpty({ items, draft, running }: Shown): boolean {

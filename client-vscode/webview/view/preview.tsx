@@ -11,7 +11,7 @@ export function PreviewNotice({ busy }: { busy: boolean }): JSX.Element {
   };
   return (
     <section class="preview" aria-label="Another branch" data-testid="preview">
-      <p><Icon name="git-branch" /><span role="status">This is another branch. Nothing was changed by looking at it.</span></p>
+      <p><Icon name="git-branch" /><span role="status">Preview of another branch. The current branch is unchanged.</span></p>
       <p class="buttons">
         <button type="button" class="button" disabled={busy} onClick={() => { end("goTo"); }}>Go Here</button>
         <button type="button" class="button secondary" onClick={() => { end("close"); }}>Back to the Current Branch</button>

@@ -63,11 +63,17 @@ export function useScrolling(conversationId: string, firstId: string | undefined
     const onClick = (event: Event): void => {
       if (event.target instanceof Element && event.target.closest("[aria-expanded]") !== null) sticks.current = false;
     };
+    // So does a message that is edited.
+    const onFocusIn = (event: Event): void => {
+      if (event.target instanceof HTMLTextAreaElement) sticks.current = false;
+    };
     element.addEventListener("click", onClick, { capture: true });
+    element.addEventListener("focusin", onFocusIn);
     element.addEventListener("scroll", onScroll, { passive: true });
     element.addEventListener("scrollend", onScrollEnd, { passive: true });
     return () => {
       element.removeEventListener("click", onClick, { capture: true });
+      element.removeEventListener("focusin", onFocusIn);
       element.removeEventListener("scroll", onScroll);
       element.removeEventListener("scrollend", onScrollEnd);
     };

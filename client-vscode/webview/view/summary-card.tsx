@@ -87,7 +87,7 @@ const REASONS: Record<string, string> = {
 
 function origin({ reason, writer }: SummaryItem): string {
   const why = REASONS[reason ?? ""];
-  const who = writer === undefined ? undefined : `written by ${writer}`;
+  const who = writer === undefined ? undefined : writer === "offline" ? "written without a model" : `written by ${writer}`;
   return [why, who].filter((part) => part !== undefined).join(" · ");
 }
 

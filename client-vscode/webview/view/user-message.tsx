@@ -38,7 +38,10 @@ function Editor({ item, onClose }: { item: UserItem; onClose: () => void }): JSX
   const { busy, enterSends } = useContext(ChatContext);
   const [text, setText] = useState(item.text);
   const input = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => { input.current?.focus(); }, []);
+  useEffect(() => {
+    input.current?.focus();
+    input.current?.form?.scrollIntoView({ block: "nearest" });
+  }, []);
   const ready = !busy && text.trim() !== "";
   const send = (): void => {
     if (!ready) return;
@@ -58,7 +61,7 @@ function Editor({ item, onClose }: { item: UserItem; onClose: () => void }): JSX
     <form class="message user editing" data-testid="user-editor" aria-label="Edit your message" onSubmit={(event) => { event.preventDefault(); send(); }}>
       <textarea ref={input} value={text} aria-label="Edited message" onInput={(event) => { setText(event.currentTarget.value); }} onKeyDown={onKeyDown} />
       <Images images={item.images} />
-      <p class="hint">Sending begins a branch here; the messages that follow stay on theirs.</p>
+      <p class="hint">Sending starts a new branch here. The messages that follow stay on the old one.</p>
       <p class="buttons">
         <button type="submit" class="button" disabled={!ready}>Send</button>
         <button type="button" class="button secondary" onClick={onClose}>Cancel</button>

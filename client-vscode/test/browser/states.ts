@@ -1,0 +1,184 @@
+/** The states of the panel, each as the messages and the actions that lead to it. */
+import { fileChangeOf } from "../../src/agent/change";
+import type { ToPage } from "../../src/chat/messages";
+import type { PanelPage } from "./panel";
+import { assistant, BREAKDOWN, call, COMMAND, CONVERSATION, EDIT, entry, shown, TALK, USAGE, user } from "./samples";
+
+interface State {
+  /** Of the panel, in pixels. */
+  height: number;
+  /** Called while the server runs and nothing is shown. */
+  prepare: (panel: PanelPage) => Promise<void>;
+}
+
+const EMPTY: ToPage = { type: "shown", conversation: null, entries: [], running: false };
+const MODEL: ToPage = { type: "model", name: "anthropic/claude-sonnet-4" };
+const NO_MODEL: ToPage = {
+  type: "notice",
+  level: "error",
+  text: "No model is set.",
+  action: { label: "Choose a Model", command: "coppice.setUpModel" },
+};
+const ASKED = TALK[1]?.id ?? "";
+
+/** A reply that failed with what a provider answers. */
+function failed(errorMessage: string): ToPage {
+  return shown([user("Why is the export slow?"), entry({ role: "assistant", content: [], stopReason: "error", errorMessage })]);
+}
+
+export const STATES: Readonly<Record<string, State>> = {
+  "no-model": { height: 420, prepare: (panel) => panel.post({ type: "model", problem: "No model is set." }, EMPTY) },
+  "no-model-offer": { height: 420, prepare: (panel) => panel.post({ type: "model", problem: "No model is set." }, EMPTY, { type: "modelOffer", name: "Claude Sonnet" }, NO_MODEL) },
+  empty: { height: 420, prepare: (panel) => panel.post(MODEL, EMPTY, { type: "openFile", path: "src/importer/lines.py" }) },
+  conversation: { height: 1500, prepare: (panel) => panel.post(MODEL, shown(TALK)) },
+  opened: {
+    height: 1900,
+    prepare: async (panel) => {
+      await panel.post(
+        MODEL,
+        shown(TALK),
+        { type: "compacted", entryId: "compaction-1", warnings: ["The model's summary had no goal; rules added it."], report: { dropped: { entries: 57, tokens: 118_830, byKind: BREAKDOWN }, files: [], notCarried: ["0x3fe1"] } },
+        { type: "usage", conversationId: "c1", usage: { ...USAGE, tokens: 190_000, shouldCompact: true, breakdown: BREAKDOWN } },
+      );
+      await panel.page.getByTestId("compaction").getByRole("button").first().click();
+      await panel.page.getByRole("button", { name: "Read: 2 files" }).click();
+      await panel.page.getByRole("button", { name: /^Tool bash/ }).click();
+      await panel.page.getByRole("button", { name: "Thinking" }).click();
+      await panel.page.getByRole("button", { name: /^Context:/ }).click();
+    },
+  },
+  approvals: {
+    height: 1000,
+    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 2), { running: true }), { type: "approvals", approvals: [EDIT, { ...COMMAND, details: COMMAND.details.slice(1) }] }),
+  },
+  marks: {
+    height: 1000,
+    prepare: async (panel) => {
+      await panel.post(MODEL, shown(TALK.slice(0, 3), {
+        outline: {
+          leafId: null,
+          length: 40,
+          compactions: [{ entryId: "older", depth: 8 }, { entryId: "compaction-1", depth: 30, firstKeptEntryId: ASKED }],
+          marks: [{ entryId: ASKED, label: "before the rewrite", pinned: true }],
+          forks: [{ entryId: ASKED, alternatives: ["x", ASKED, "y"] }],
+        },
+      }));
+      await panel.page.getByTestId("compaction").getByRole("button").first().click();
+      await panel.page.getByTestId("user").first().getByRole("button", { name: "More Actions" }).press("Enter");
+    },
+  },
+  running: {
+    height: 640,
+    prepare: (panel) => panel.post(
+      MODEL,
+      shown(TALK.slice(1, 2), { running: true, work: { title: "Compacting", stage: "Summarizing", percentage: 40, cancellable: true } }),
+      { type: "update", conversationId: "c1", update: { kind: "thinking", text: "Hm." } },
+      { type: "update", conversationId: "c1", update: { kind: "text", text: "The reader yields on newlines only, so a last line **without** one is" } },
+      { type: "notice", level: "warning", text: "The window is nearly full, and nothing can be compacted." },
+    ),
+  },
+  waiting: {
+    height: 640,
+    prepare: async (panel) => {
+      await panel.post(
+        MODEL,
+        shown(TALK.slice(1, 2), { running: true, elsewhere: true }),
+        { type: "queue", conversationId: "c1", messages: [{ id: "q1", text: "And the tests of the exporter, please?", attached: 1 }] },
+        { type: "attachments", conversationId: "c1", attachments: [{ kind: "file", path: "src/importer/lines.py" }, { kind: "lines", path: "src/importer/lines.py", start: 12, end: 20, name: "lines" }] },
+        { type: "openFile", path: "tests/test_lines.py" },
+      );
+      await panel.page.getByRole("textbox", { name: "Message" }).fill("Then write the changelog.");
+    },
+  },
+  mention: {
+    height: 500,
+    prepare: async (panel) => {
+      await panel.post(MODEL, shown(TALK.slice(1, 2)));
+      await panel.page.getByRole("textbox", { name: "Message" }).pressSequentially("Compare @li");
+      await panel.page.waitForFunction(() => (globalThis as unknown as { posted: { query?: string }[] }).posted.some(({ query }) => query === "li"));
+      const request = (await panel.asked()).flatMap((message) => (message.type === "complete" ? [message.request] : [])).at(-1) ?? 0;
+      await panel.post({ type: "completions", request, items: [
+        { icon: "file", label: "src/importer/lines.py", detail: "file", attachment: { kind: "file", path: "src/importer/lines.py" } },
+        { icon: "symbol-method", label: "lines", detail: "src/importer/lines.py", attachment: { kind: "lines", path: "src/importer/lines.py", start: 1, end: 5, name: "lines" } },
+      ] });
+      await panel.page.getByTestId("suggestions").waitFor();
+    },
+  },
+  commands: {
+    height: 500,
+    prepare: async (panel) => {
+      await panel.post(MODEL, shown(TALK.slice(1, 2)));
+      await panel.page.getByRole("textbox", { name: "Message" }).pressSequentially("/");
+      await panel.page.getByTestId("suggestions").waitFor();
+    },
+  },
+  editing: {
+    height: 500,
+    prepare: async (panel) => {
+      await panel.post(MODEL, shown(TALK.slice(1, 3)));
+      await panel.page.getByTestId("user").getByRole("button", { name: "Edit and Resend" }).press("Enter");
+      await panel.page.getByRole("textbox", { name: "Edited message" }).waitFor();
+    },
+  },
+  change: {
+    height: 760,
+    prepare: async (panel) => {
+      const edited = (toolCallId: string, before: string, after: string) => entry({
+        role: "toolResult", toolCallId, toolName: "edit_file", isError: false,
+        content: [{ type: "text", text: "Edited src/importer/lines.py." }],
+        details: { change: fileChangeOf("src/importer/lines.py", before, after) },
+      });
+      await panel.post(
+        MODEL,
+        shown([
+          user("Keep the last line."),
+          assistant("I'll read the rest of the buffer.", call("w1", "edit_file", { path: "src/importer/lines.py" }), call("w2", "edit_file", { path: "src/importer/lines.py" })),
+          edited("w1", "def lines(chunks):\n    return chunks\n", "def lines(chunks):\n    yield from chunks\n"),
+          edited("w2", "import io\n", "import io\nimport itertools\n"),
+          assistant("The last line is kept."),
+        ]),
+        { type: "edits", verdicts: { w2: "kept" } },
+      );
+    },
+  },
+  failed: {
+    height: 420,
+    prepare: (panel) => panel.post(MODEL, failed("The provider refuses the API key: invalid x-api-key."), { type: "turnFailed", conversationId: "c1", kind: "auth" }),
+  },
+  "rate-limited": { height: 420, prepare: (panel) => panel.post(MODEL, failed("The provider limits how often it is asked. Try again in 40 seconds."), { type: "turnFailed", conversationId: "c1" }) },
+  found: {
+    height: 700,
+    prepare: async (panel) => {
+      await panel.post(MODEL, shown(TALK), { type: "reveal", conversationId: "c1", entryId: ASKED });
+      await panel.page.locator(".found").waitFor();
+    },
+  },
+  preview: {
+    height: 600,
+    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 3), {
+      preview: { leafId: "l" },
+      outline: { leafId: "l", length: 3, compactions: [], marks: [], forks: [{ entryId: ASKED, alternatives: ["x", ASKED, "y"] }] },
+    })),
+  },
+  conversations: {
+    height: 500,
+    prepare: async (panel) => {
+      const others = ["Retry the upload", "settings from INI to TOML: plan, migration, and the tests of both", "Why is the export slow?"];
+      await panel.post(MODEL, shown(TALK.slice(1, 3)), {
+        type: "conversations",
+        conversations: [CONVERSATION, ...others.map((name, at) => ({ ...CONVERSATION, id: `o${at}`, name }))],
+      });
+      await panel.page.getByTestId("conversation-picker").click();
+    },
+  },
+};
+
+export const SERVERS: Readonly<Record<string, Extract<ToPage, { type: "server" }>>> = {
+  absent: { type: "server", state: "absent", canInstall: true },
+  "not-installed": { type: "server", state: "absent", canInstall: true, message: "The server could not be installed. ERROR: No matching distribution found for pygls>=2" },
+  "not-found": { type: "server", state: "absent", canInstall: false, message: "The setting coppice.server.path names no program: /opt/coppice. Give the full path of a coppice program, or leave it empty." },
+  installing: { type: "server", state: "installing", message: "Installing pydantic" },
+  starting: { type: "server", state: "starting" },
+  failed: { type: "server", state: "failed", message: "The server ended several times in a row." },
+  stopped: { type: "server", state: "stopped" },
+};
