@@ -107,3 +107,22 @@ def test_a_new_file_is_not_made_next_to_the_log_of_one_that_is_gone(tmp_path: Pa
     [kept] = conversations(back)
     assert (kept["name"], kept["entryCount"]) == ("Kept", 20)
     assert end(back) == []
+
+
+def test_what_was_stored_in_place_of_a_file_is_taken_over_when_it_is_back(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere.sqlite3"
+    store.rename(elsewhere)
+    store.touch()
+    server = started(tmp_path)
+    server.result("coppice/conversation/create", {"name": "New"})
+    end(server)
+    elsewhere.replace(store)
+    for name in ("COPPICE_STORAGE_DIRECTORY", "COPPICE_CONFIG_DIRECTORY"):
+        monkeypatch.setenv(name, environment(tmp_path)[name])
+    with pytest.raises(SystemExit):
+        main(["doctor", "--repair"])
+    back = started(tmp_path)
+    assert {each["name"] for each in conversations(back)} == {"Kept", "New"}
+    assert end(back) == []

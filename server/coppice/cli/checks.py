@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from coppice.errors import NoModelError
 from coppice.files.paths import path_of_uri
-from coppice.service.conversations.repairing import repair_workspace
+from coppice.service.conversations.repairing import join_spare, repair_workspace
 from coppice.service.core.summarizers import OFFLINE, model_of, order_of, settings_of
 from coppice.service.core.workspaces import damages, databases
 from coppice.service.hooks.plugins import installed_plugins
@@ -131,14 +131,21 @@ def check_stores(settings: Settings) -> Iterator[Check]:
 
 
 def repaired(settings: Settings) -> list[Check]:
-    """Repairs each damaged SQLite store; a check for each, and one for each thing that was lost."""
-    return [
-        check for url in databases(settings) if sqlite_path(url) and damages(url) for check in _repair(url)
-    ]
+    """Repairs each damaged SQLite store, and takes into the others what was stored in their place.
+
+    A check for each store that was changed, and one for each thing that was lost.
+    """
+    return [check for url in databases(settings) if sqlite_path(url) for check in _repair(url)]
 
 
 def _repair(url: str) -> Iterator[Check]:
     try:
+        if not damages(url):
+            conversations, entries = join_spare(url)
+            if conversations:
+                joined = f"{entries:,} entries of {conversations:,} conversations taken in"
+                yield Check("repair", "ok", f"{name_of(url)}: {joined}")
+            return
         done = repair_workspace(url)
     except Exception as error:  # noqa: BLE001 - what one damaged store holds must not stop the others
         yield Check("repair", "broken", f"{name_of(url)}: {str(error) or type(error).__name__}")

@@ -159,7 +159,8 @@ class DatabaseFile:
             if log.exists() and log.stat().st_size and not self.path.exists():
                 raise StoreDamagedError(
                     f"The file of the conversation store is gone, but its log {log.name}, with the newest "
-                    "entries, is there. Put the file back, or move the log away to begin anew."
+                    "entries, is there. Put the file back, or move the log away to begin anew; then `coppice "
+                    "doctor --repair` takes over what was stored meanwhile."
                 )
 
 

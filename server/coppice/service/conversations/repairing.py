@@ -14,11 +14,23 @@ def repair_workspace(url: str) -> Repair:
         StorageFailedError: as for `repair`.
     """
     done = repair(url)
+    conversations, entries = join_spare(url)
+    done.conversations += conversations
+    done.entries += entries
+    return done
+
+
+def join_spare(url: str) -> tuple[int, int]:
+    """Takes in what was stored while the store could not be used: numbers of conversations and of entries.
+
+    Nothing where there is no such file, or a server has it open.
+
+    Raises:
+        StorageFailedError: one of the two stores cannot be used.
+    """
     spare = sqlite_path(spare_database(url))
     if spare is None or not spare.exists() or is_in_use(spare):
-        return done
+        return 0, 0
     copied = list(StoreCopy(Place(url=spare_database(url)), Place(url=url)).run(NoProgress()))
-    done.conversations += len(copied)
-    done.entries += sum(each.entry_count for each in copied)
     spare.rename(spare.with_name(f"{spare.name}.merged"))
-    return done
+    return len(copied), sum(each.entry_count for each in copied)
