@@ -82,8 +82,9 @@ class Thresholds:
         )
 
     def _overhead_tokens(self, params: PreparePromptParams) -> int:
-        path = self._context.path(params.conversation_id)
-        return overhead_of(Counter(path.settings), params.system, params.tools, params.skills).total
+        _, record = self._context.find(params.conversation_id)
+        counter = Counter(self._context.settings.of(record.workspace_uri))
+        return overhead_of(counter, params.system, params.tools, params.skills).total
 
     async def prepare(self, request: NextRequest, progress: Progress | JobProgress) -> Prepared:
         """The check for `request`, which with the progress of a job is a step of it."""
