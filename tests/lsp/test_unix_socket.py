@@ -43,6 +43,18 @@ def session(path: Path, *messages: dict[str, Any]) -> list[dict[str, Any]]:
         return answers
 
 
+def assert_served(process: "subprocess.Popen[bytes]", path: Path) -> None:
+    """A client can connect and has the server end in order."""
+    answers = session(
+        path,
+        {"id": 1, "method": "initialize", "params": {}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    )
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert process.wait(PATIENCE) == 0
+
+
 def test_a_client_is_served_on_a_socket_that_only_its_user_can_open(tmp_path: Path) -> None:
     path = tmp_path / "own" / "coppice.sock"
     with begin(tmp_path, path) as process:
@@ -50,14 +62,7 @@ def test_a_client_is_served_on_a_socket_that_only_its_user_can_open(tmp_path: Pa
         assert process.stdout.readline().decode() == f"Listening on {path}\n"
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-        answers = session(
-            path,
-            {"id": 1, "method": "initialize", "params": {}},
-            {"id": 2, "method": "shutdown"},
-            {"method": "exit"},
-        )
-        assert [answer["id"] for answer in answers] == [1, 2]
-        assert process.wait(PATIENCE) == 0
+        assert_served(process, path)
     assert not path.exists()
 
 
@@ -92,14 +97,7 @@ def test_a_socket_that_another_server_listens_on_is_refused(tmp_path: Path) -> N
         assert process.stdout is not None
         process.stdout.readline()
         assert "Another server listens" in refused(tmp_path, path)
-        answers = session(
-            path,
-            {"id": 1, "method": "initialize", "params": {}},
-            {"id": 2, "method": "shutdown"},
-            {"method": "exit"},
-        )
-        assert [answer["id"] for answer in answers] == [1, 2]
-        assert process.wait(PATIENCE) == 0
+        assert_served(process, path)
 
 
 def test_a_connection_that_sends_nothing_does_not_keep_the_client_out(tmp_path: Path) -> None:
