@@ -10,6 +10,8 @@ from waiting import hurry, until
 
 USAGE = (11, 7)
 """The tokens in and out that an answer reports by default."""
+_ANTHROPIC_STOPS = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}
+"""Anthropic's words for OpenAI's."""
 
 
 def answer(
@@ -21,7 +23,10 @@ def answer(
     usage: tuple[int, int] | None = USAGE,
     pieces: int = 3,
 ) -> Reply:
-    """An answer in the words of whichever protocol it is asked in. `calls` are (id, name, arguments)."""
+    """An answer in the words of whichever protocol it is asked in. `calls` are (id, name, arguments).
+
+    `stop` is the reason to stop in OpenAI's words, or in the protocol's own.
+    """
 
     async def reply(exchange: Exchange) -> None:
         make = anthropic_events if exchange.request.is_anthropic else openai_events
@@ -101,7 +106,7 @@ def anthropic_events(
         yield {"type": "content_block_start", "index": index, "content_block": block}
         yield from ({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas)
         yield {"type": "content_block_stop", "index": index}
-    reason = stop or ("tool_use" if calls else "end_turn")
+    reason = _ANTHROPIC_STOPS.get(stop, stop) if stop else "tool_use" if calls else "end_turn"
     ending: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": reason}}
     yield ending | ({"usage": {"output_tokens": usage[1]}} if usage else {})
     yield {"type": "message_stop"}

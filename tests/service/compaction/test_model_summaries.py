@@ -108,13 +108,17 @@ async def test_a_model_writes_and_what_it_left_out_is_added(
     [
         pytest.param(error(401, f"Incorrect API key provided: {KEY}"), "key", id="401"),
         pytest.param(error(404, "The model `small` does not exist"), "small", id="404"),
-        pytest.param(error(413, "Request too large"), "", id="413"),
-        pytest.param(body(b"<html>gateway</html>"), "", id="garbage"),
-        pytest.param(body(b""), "", id="empty"),
-        pytest.param(cut_the_stream, "", id="cut stream"),
-        pytest.param(answer(""), "", id="no text"),
-        pytest.param(answer("Sure! I have fixed the importer for you, anything else?"), "", id="no summary"),
-        pytest.param(answer(GOOD[:60], stop="length"), "", id="cut off"),
+        pytest.param(error(413, "Request too large"), "window", id="413"),
+        pytest.param(body(b"<html>gateway</html>"), "empty answer", id="garbage"),
+        pytest.param(body(b""), "empty answer", id="empty"),
+        pytest.param(cut_the_stream, "broke off", id="cut stream"),
+        pytest.param(answer(""), "It was empty", id="no text"),
+        pytest.param(
+            answer("Sure! I have fixed the importer for you, anything else?"),
+            "answered the conversation",
+            id="no summary",
+        ),
+        pytest.param(answer(GOOD[:60], stop="length"), "cut off too early", id="cut off"),
     ],
 )
 async def test_a_model_that_fails_is_named_and_the_offline_summarizer_writes(
@@ -124,11 +128,10 @@ async def test_a_model_that_fails_is_named_and_the_offline_summarizer_writes(
     client = await make_client(asks(provider, kind))
     made = await long_conversation(client)
     done = await client.ask("compact", conversationId=made)
-    assert done["summarizer"] == "offline" or "repaired" in done["entry"]["details"]
+    assert done["summarizer"] == "offline"
     assert "Never touch src/legacy.py" in done["entry"]["summary"]
-    if done["summarizer"] == "offline":
-        assert f"{kind}" in done["warnings"][0]
-        assert reason in done["warnings"][0]
+    assert f"The summarizer {kind} failed" in done["warnings"][0]
+    assert reason in done["warnings"][0]
     assert KEY not in json.dumps(done)
     assert KEY not in json.dumps(client.notifications)
 
@@ -189,7 +192,7 @@ async def test_progress_rises_with_each_part_of_a_long_conversation(
     make_client: MakeClient, provider: ProviderServer
 ) -> None:
     provider.script = [answer(GOOD)]
-    client = await make_client(asks(provider, "openai", contextWindow=2_500))
+    client = await make_client(asks(provider, "openai", contextWindow=3_000))
     made, watching = await long_conversation(client), Watching()
     await client.call("compact", watching, conversationId=made, settings=SMALL_SUMMARY)
     parts = [(stage, percent) for stage, percent in watching.reports if "part" in stage]
