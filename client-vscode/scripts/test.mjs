@@ -2,6 +2,7 @@
 // With --browser it is those of the Chat view's page, which need the bundles of `npm run build`.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -27,9 +28,11 @@ await build({
   logLevel: "warning",
 });
 const bundles = tests.map((name) => join(output, name.replace(/\.ts$/, ".cjs")));
+// By default Node leaves one core idle, of two that is half.
+const options = [`--test-concurrency=${availableParallelism()}`, `--test-timeout=${inBrowser ? 600_000 : 120_000}`];
 const ran = spawnSync(
   process.execPath,
-  ["--enable-source-maps", "--test", `--test-timeout=${inBrowser ? 600_000 : 120_000}`, ...given, ...bundles],
+  ["--enable-source-maps", "--test", ...options, ...given, ...bundles],
   { stdio: "inherit" },
 );
 rmSync(output, { recursive: true });
