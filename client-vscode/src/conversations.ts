@@ -42,8 +42,10 @@ export class Conversations implements vscode.Disposable {
 
   async select(id: string | undefined): Promise<void> {
     if (id === this.active) return;
-    await this.#memory.update(KEY, id);
+    // All follow at once: a chat that reported its old conversation meanwhile would undo the change.
+    const stored = this.#memory.update(KEY, id);
     this.#changes.fire(id);
+    await stored;
   }
 
   /** Makes a conversation of `folder`, by default the first workspace folder. */

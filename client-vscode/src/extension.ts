@@ -50,13 +50,13 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const list = new ConversationsView(client, conversations);
   context.subscriptions.push(log, servers, client, conversations, branches, files, list, new LedgerView(client, conversations), new Status(client, conversations, approvals));
 
-  const chat = registerChat(context, client, conversations, approvals, servers, async (conversationId, text, given) => {
+  const commands = new Commands(context, log);
+  const chat = registerChat(commands, context, client, conversations, approvals, servers, async (conversationId, text, given) => {
     const attachments = given ?? attached.take(conversationId);
     const restore = () => { attached.restore(conversationId, attachments); };
     return { content: await attached.content(text, attachments), restore, ...(await equip()) };
   });
   const attached = addFeatures(context, chat, { client, conversations, approvals, host });
-  const commands = new Commands(context, log);
   registerConversationCommands(commands, client, conversations, chat);
   registerContextCommands(commands, attached, chat);
   registerExchangeCommands(commands, client, conversations, chat, log);

@@ -62,6 +62,7 @@ function chat() {
   const state = { running: true, stopped: 0 };
   const access: ChatAccess = {
     post: (message) => { posted.push(message); },
+    putDraft: (conversationId, text) => { posted.push({ type: "draft", conversationId, text }); },
     isRunning: () => state.running,
     run: (_id, text) => { ran.push(text); },
     stop: () => { state.stopped += 1; return Promise.resolve(); },
@@ -102,7 +103,7 @@ test("a message that waits can be edited and removed", async () => {
   const { queue, posted, state, waiting } = chat();
   for (const text of ["one", "two"]) await queue.handle({ type: "send", text }, "c");
   await queue.handle({ type: "queued", id: waiting()[0]?.id ?? "", action: "edit" }, "c");
-  assert.deepEqual(posted.at(-1), { type: "input", conversationId: "c", text: "one" });
+  assert.deepEqual(posted.at(-1), { type: "draft", conversationId: "c", text: "one" });
   await queue.handle({ type: "queued", id: waiting()[0]?.id ?? "", action: "remove" }, "c");
   assert.deepEqual(waiting(), []);
   state.running = false;

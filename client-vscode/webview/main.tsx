@@ -12,7 +12,7 @@ import "./style/marks.css";
 import { render } from "preact";
 
 import { toPageMessage } from "../src/chat/messages";
-import { moveDraft, post, putDraft, recall, requestFocus } from "./page";
+import { keepConversation, moveDraft, post, recall, requestFocus, takeDraft } from "./page";
 import { type Action, INITIAL, reduce } from "./state/state";
 import { VerdictContext } from "./view/edit";
 import { Panel } from "./view/panel";
@@ -33,7 +33,8 @@ function paint(): void {
 function dispatch(action: Action): void {
   if (action.type === "memory") recall(action.memory);
   if (action.type === "focus") requestFocus();
-  if (action.type === "input" && putDraft(action) && action.conversationId === (state.shown?.conversation?.id ?? "")) requestFocus();
+  if (action.type === "draft") takeDraft(action.conversationId, action.text);
+  if (action.type === "shown") keepConversation(action.conversation?.id);
   if (action.type === "shown" && action.isMade && action.conversation) moveDraft("", action.conversation.id);
   state = reduce(state, action);
   if (due === 0) due = requestAnimationFrame(paint);
@@ -44,5 +45,8 @@ addEventListener("message", (event: MessageEvent<unknown>) => {
   if (message !== undefined) dispatch(message);
 });
 
+addEventListener("focus", () => { post({ type: "focused" }); });
+
 paint();
 post({ type: "ready" });
+if (document.hasFocus()) post({ type: "focused" });

@@ -1,7 +1,7 @@
 /** The page's way to the host, and what the host keeps for it. */
 import type { FromPage, Memory } from "../src/chat/messages";
 
-declare function acquireVsCodeApi(): { postMessage(message: FromPage): void };
+declare function acquireVsCodeApi(): { postMessage(message: FromPage): void; setState(state: unknown): void };
 
 const host = acquireVsCodeApi();
 
@@ -11,8 +11,10 @@ export function post(message: FromPage): void {
 
 export type Place = Memory["places"][string];
 
-/** How many conversations are remembered. */
-const MOST = 50;
+/** What the page is given back when VS Code makes it anew; `src/chat/tabs.ts` reads it. */
+export function keepConversation(conversationId: string | undefined): void {
+  host.setState({ conversationId });
+}
 
 export let memory: Memory = { drafts: {}, places: {} };
 
@@ -21,11 +23,23 @@ export function recall(kept: Memory): void {
   memory = kept;
 }
 
-/** VS Code's own memory for pages is written rarely, and not at all when a window in a browser is reloaded. */
-export function remember(change: (memory: Memory) => void): void {
-  change(memory);
-  memory = { drafts: newest(memory.drafts), places: newest(memory.places) };
-  post({ type: "remember", memory });
+/** Keeps text for the input of a conversation; the host keeps it longer than the page. */
+export function keepDraft(conversationId: string, text: string): void {
+  takeDraft(conversationId, text);
+  post({ type: "draft", conversationId, text });
+}
+
+/** Takes over what the host or another page has written. */
+export function takeDraft(conversationId: string, text: string): void {
+  if (text === "") Reflect.deleteProperty(memory.drafts, conversationId);
+  else memory.drafts[conversationId] = text;
+}
+
+/** Keeps where the reader is; without a place that is the end. */
+export function keepPlace(key: string, place: Place | undefined): void {
+  if (place === undefined) Reflect.deleteProperty(memory.places, key);
+  else memory.places[key] = place;
+  post({ type: "place", key, place });
 }
 
 let isFocusWanted = false;
@@ -50,23 +64,10 @@ export function takeFocusRequest(): boolean {
   return isWanted;
 }
 
-/** Keeps text for the input of a conversation. With `ifEmpty` what the user has begun there stays, and false is returned. */
-export function putDraft({ conversationId, text, ifEmpty }: { conversationId: string; text: string; ifEmpty?: boolean | undefined }): boolean {
-  if (ifEmpty && memory.drafts[conversationId] !== undefined) return false;
-  remember(({ drafts }) => { drafts[conversationId] = text; });
-  return true;
-}
-
 /** What was begun while the first message made the conversation belongs to it. */
 export function moveDraft(from: string, to: string): void {
   const text = memory.drafts[from];
   if (text === undefined) return;
-  remember(({ drafts }) => {
-    Reflect.deleteProperty(drafts, from);
-    drafts[to] = text;
-  });
-}
-
-function newest<T>(values: Record<string, T>): Record<string, T> {
-  return Object.fromEntries(Object.entries(values).slice(-MOST));
+  keepDraft(from, "");
+  keepDraft(to, text);
 }

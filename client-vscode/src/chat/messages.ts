@@ -26,11 +26,15 @@ export const PAGE_COMMANDS = [
   "coppice.importConversation",
 ] as const;
 
+/** `above`: pixels that the item of an entry is above the upper edge. */
+const place = v.object({ entry: v.string(), above: v.number() });
+/** The id of a conversation, or nothing for the one that the first message will make. */
+const draftKey = v.pipe(v.string(), v.maxLength(500));
+
 /** What outlives the page: by conversation, what was typed and not sent, and where its reader had scrolled up to. */
 const memory = v.object({
   drafts: v.record(v.string(), text),
-  /** Pixels that the item of an entry is above the upper edge. */
-  places: v.record(v.string(), v.object({ entry: v.string(), above: v.number() })),
+  places: v.record(v.string(), place),
 });
 
 const fromPage = v.variant("type", [
@@ -49,7 +53,12 @@ const fromPage = v.variant("type", [
   v.object({ type: v.literal("listConversations") }),
   v.object({ type: v.literal("open"), conversationId: id }),
   v.object({ type: v.literal("newConversation") }),
-  v.object({ type: v.literal("remember"), memory }),
+  /** The input of a conversation holds this text, to be kept. An empty id is the one that the first message will make. */
+  v.object({ type: v.literal("draft"), conversationId: draftKey, text }),
+  /** The reader has scrolled to `place`; without one to the end. `key` is the conversation, and the branch that is looked at. */
+  v.object({ type: v.literal("place"), key: v.pipe(v.string(), v.maxLength(1001)), place: v.optional(place) }),
+  /** The page has got the focus. */
+  v.object({ type: v.literal("focused") }),
   /** A link or a path in a message; the host decides whether it may be followed. */
   v.object({ type: v.literal("openLink"), href: v.pipe(v.string(), v.maxLength(8000)) }),
   v.object({ type: v.literal("copy"), text }),
@@ -159,11 +168,8 @@ const toPage = v.variant("type", [
   }),
   /** The model of VS Code that could answer where none is set; without a name there is none. */
   v.object({ type: v.literal("modelOffer"), name: v.optional(v.string()) }),
-  /**
-   * Puts text into the input of a conversation, whether or not it is shown; with `ifEmpty` only where nothing is written
-   * there. An empty `conversationId` is the one that the first message will make.
-   */
-  v.object({ type: v.literal("input"), conversationId: v.string(), text, ifEmpty: v.optional(v.boolean()) }),
+  /** The input of a conversation, shown or not, holds this text. */
+  v.object({ type: v.literal("draft"), conversationId: draftKey, text }),
   /** A turn ended with an error that its last reply shows; `kind` says which, as far as a button can help. */
   v.object({ type: v.literal("turnFailed"), conversationId: id, kind: v.optional(v.picklist(["auth", "not-found"])) }),
   v.object({ type: v.literal("focus") }),

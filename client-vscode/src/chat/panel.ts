@@ -2,24 +2,28 @@ import * as vscode from "vscode";
 
 import type { Approvals } from "../approvals/approvals";
 import type { CoppiceClient } from "../client";
+import type { Commands } from "../commands/registry";
 import type { Conversations } from "../conversations";
 import type { Servers } from "../server/servers";
-import type { ConversationAccess, Feature } from "./feature";
+import { Chats } from "./chats";
+import type { ChatAccess, Feature } from "./feature";
+import { viewSurface } from "./surface";
+import { ChatTabs } from "./tabs";
 import type { Equip } from "./turns";
-import { ChatView } from "./view";
 
-/** What the rest of the extension may ask of the Chat view. */
+/** What the rest of the extension may ask of the chats; but for `addFeature` it is the one that the user worked with last. */
 export interface Chat {
-  addFeature(make: (access: ConversationAccess) => Feature): void;
+  addFeature(make: (access: ChatAccess) => Feature): void;
   /** Puts text into the input, for the user to edit and send. */
   setInput(text: string): void;
-  /** Shows the view and moves the focus to its input. */
+  /** Shows the chat and moves the focus to its input. */
   focus(): void;
-  /** Shows the view and scrolls to an entry of a conversation; one that is not on the current branch is shown on its own. */
+  /** Shows the chat and scrolls to an entry of a conversation; one that is not on the current branch is shown on its own. */
   reveal(conversationId: string, entryId: string, isOnCurrentBranch?: boolean): void;
 }
 
 export function registerChat(
+  commands: Commands,
   context: vscode.ExtensionContext,
   client: CoppiceClient,
   conversations: Conversations,
@@ -28,7 +32,13 @@ export function registerChat(
   equip: Equip,
 ): Chat {
   const bundles = vscode.Uri.joinPath(context.extensionUri, "dist");
-  const view = new ChatView(bundles, client, conversations, context.workspaceState, approvals, servers, equip);
-  context.subscriptions.push(view, vscode.window.registerWebviewViewProvider("coppice.chat", view));
-  return view;
+  const chats = new Chats(bundles, client, conversations, context.workspaceState, approvals, servers, equip);
+  const tabs = new ChatTabs(chats);
+  const sidebar: vscode.WebviewViewProvider = { resolveWebviewView: (view) => { chats.sidebar.attach(viewSurface(view)); } };
+  context.subscriptions.push(chats, tabs.register(), vscode.window.registerWebviewViewProvider("coppice.chat", sidebar));
+  commands.add("coppice.openInEditor", async () => {
+    await Promise.resolve();
+    tabs.open(conversations.active);
+  });
+  return chats;
 }

@@ -54,7 +54,7 @@ export class MessageQueue implements Feature {
     this.#put(conversationId, others);
     if (message.action === "edit") {
       this.#box.restore(conversationId, chosen.attachments);
-      this.#chat.post({ type: "input", conversationId, text: chosen.text });
+      this.#chat.putDraft(conversationId, chosen.text);
     }
     return true;
   }

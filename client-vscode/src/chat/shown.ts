@@ -37,7 +37,10 @@ export class ShownConversation {
     private readonly turns: Turns,
     private readonly works: Works,
     private readonly post: (message: ToPage) => void,
-  ) {}
+    conversationId?: string,
+  ) {
+    this.#id = conversationId;
+  }
 
   get id(): string | undefined {
     return this.#id;

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 import type { EditorHost } from "../agent/editor/host";
-import type { ChatAccess, Feature } from "../chat/feature";
+import type { ChatAccess, Feature, PageAccess } from "../chat/feature";
 import type { FromPage, ToPage } from "../chat/messages";
 import type { UserContent } from "../protocol.gen";
 import { type Attachment, sameAttachment } from "./attachment";
@@ -31,11 +31,11 @@ export class Attachments implements Feature, vscode.Disposable {
     this.#offerOpenFile(post);
   }
 
-  async handle(message: FromPage, conversationId: string | undefined): Promise<boolean> {
+  async handle(message: FromPage, conversationId: string | undefined, page: PageAccess): Promise<boolean> {
     const key = conversationId ?? NEW;
     switch (message.type) {
       case "complete":
-        this.chat.post({ type: "completions", request: message.request, items: await this.#suggestions.for(message.query) });
+        page.post({ type: "completions", request: message.request, items: await this.#suggestions.for(message.query) });
         return true;
       case "attach":
         this.#add(key, message.attachment);

@@ -90,15 +90,12 @@ inBrowser("a page that is made anew has the text and the place of before", {}, a
   await again.close();
 });
 
-inBrowser("text of the host fills the input of its conversation alone, and spares what the user has begun", {}, async (panel) => {
-  await panel.post(RUNNING, shown([]), { type: "input", conversationId: "c1", text: "to edit" });
+inBrowser("text of the host fills the input of its conversation alone", {}, async (panel) => {
+  await panel.post(RUNNING, shown([]), { type: "draft", conversationId: "c1", text: "to edit" }, { type: "focus" });
   const input = panel.page.getByRole("textbox", { name: "Message" });
   assert.equal(await input.inputValue(), "to edit");
   assert.ok(await input.evaluate((element) => element === document.activeElement));
-  await panel.post({ type: "input", conversationId: "c1", text: "unwanted", ifEmpty: true });
-  assert.equal(await input.inputValue(), "to edit");
-
-  await panel.post({ type: "input", conversationId: "c2", text: "of the second" });
+  await panel.post({ type: "draft", conversationId: "c2", text: "of the second" });
   assert.equal(await input.inputValue(), "to edit");
   for (const id of ["c3", "c2", "c1", "c3"]) {
     await panel.post(shown([], { conversation: { ...CONVERSATION, id } }));
@@ -336,4 +333,25 @@ inBrowser("the rows of the open meter add up to what it says", {}, async (panel)
     assert.equal(total, tokens);
     assert.equal(counts.reduce((sum, count) => sum + count, 0), tokens);
   }
+});
+
+inBrowser("what another page or the host writes into the draft is shown without taking the focus, and not sent back", {}, async (panel) => {
+  await panel.post(RUNNING, shown([]), { type: "draft", conversationId: "c1", text: "written in a tab" });
+  const input = panel.page.getByRole("textbox", { name: "Message" });
+  assert.equal(await input.inputValue(), "written in a tab");
+  assert.ok(await input.evaluate((element) => element !== document.activeElement));
+  await panel.post({ type: "draft", conversationId: "c1", text: "" });
+  assert.equal(await input.inputValue(), "");
+  assert.deepEqual((await panel.posted()).filter(({ type }) => type === "draft"), []);
+});
+
+inBrowser("the page keeps which conversation it shows, and reports its focus", {}, async (panel) => {
+  const kept = () => panel.page.evaluate(() => (globalThis as unknown as { state: unknown }).state);
+  await panel.post(RUNNING, shown([]));
+  assert.deepEqual(await kept(), { conversationId: "c1" });
+  await panel.post(shown([], { conversation: null }));
+  assert.deepEqual(await kept(), { conversationId: undefined });
+  const before = (await panel.posted()).filter(({ type }) => type === "focused").length;
+  await panel.page.evaluate(() => dispatchEvent(new FocusEvent("focus")));
+  assert.equal((await panel.posted()).filter(({ type }) => type === "focused").length, before + 1);
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { type Browser, chromium, type Page } from "playwright-core";
 
+import { ChatMemory } from "../../src/chat/memory";
 import type { FromPage, Memory, ToPage } from "../../src/chat/messages";
 import { policy } from "../../src/chat/policy";
 
@@ -64,7 +65,7 @@ export class PanelPage {
     });
     await page.addInitScript(() => {
       const posted: unknown[] = [];
-      Object.assign(globalThis, { posted, acquireVsCodeApi: () => ({ postMessage: (message: unknown) => posted.push(message) }) });
+      Object.assign(globalThis, { posted, acquireVsCodeApi: () => ({ postMessage: (message: unknown) => posted.push(message), setState: (state: unknown) => Object.assign(globalThis, { state }) }) });
     });
     await page.goto(ORIGIN);
     return panel;
@@ -79,9 +80,9 @@ export class PanelPage {
     }, messages as ToPage[]);
   }
 
-  /** What the page has posted to the host so far, without `remember`. */
+  /** What the page has posted to the host so far, without what is to be kept, and its focus. */
   async asked(): Promise<FromPage[]> {
-    return (await this.posted()).filter(({ type }) => type !== "remember");
+    return (await this.posted()).filter(({ type }) => !["draft", "place", "focused"].includes(type));
   }
 
   /** Everything that the page has posted to the host so far. */
@@ -89,10 +90,15 @@ export class PanelPage {
     return this.page.evaluate(() => (globalThis as unknown as { posted: FromPage[] }).posted);
   }
 
-  /** The last of what the page asked to be remembered. */
+  /** What the host keeps of all that the page asked to be kept. */
   async remembered(): Promise<Memory> {
-    const asked = (await this.posted()).findLast((message) => message.type === "remember");
-    return asked?.memory ?? { drafts: {}, places: {} };
+    let memory: Memory = { drafts: {}, places: {} };
+    const chatMemory = new ChatMemory({ get: <T>() => memory as T, update: (_key, value: Memory) => { memory = value; return Promise.resolve(); } });
+    for (const message of await this.posted()) {
+      if (message.type === "draft") await chatMemory.keepDraft(message.conversationId, message.text);
+      if (message.type === "place") await chatMemory.keepPlace(message);
+    }
+    return memory;
   }
 
   async close(): Promise<void> {

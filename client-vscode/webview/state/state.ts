@@ -107,7 +107,7 @@ export function reduce(state: PanelState, action: Action): PanelState {
     case "reveal":
       return { ...state, revealed: action };
     case "memory":
-    case "input":
+    case "draft":
     case "focus":
       return state;
     case "renamed":
@@ -127,7 +127,7 @@ function isSame(shown: Shown | undefined, conversation: Conversation | null): bo
   return shown !== undefined && (shown.conversation === null || shown.conversation.id === conversation?.id);
 }
 
-type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "input" | "reveal" }>;
+type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "draft" | "reveal" }>;
 
 function withShown(state: PanelState, id: string, change: (shown: Shown) => Shown): PanelState {
   const { shown } = state;

@@ -8,7 +8,7 @@ import { useHistory } from "../composer/history";
 import { attachFrom } from "../composer/pictures";
 import type { ComposerState } from "../composer/state";
 import { slashCommand } from "../composer/trigger";
-import { followFocusRequests, memory, post, remember, takeFocusRequest } from "../page";
+import { followFocusRequests, keepDraft, memory, post, takeFocusRequest } from "../page";
 import { IconButton } from "./icon";
 
 interface ComposerProps {
@@ -31,10 +31,7 @@ export function Composer(props: ComposerProps): JSX.Element {
   const text = memory.drafts[conversationId] ?? "";
 
   const write = (value: string): void => {
-    remember(({ drafts }) => {
-      if (value === "") Reflect.deleteProperty(drafts, conversationId);
-      else drafts[conversationId] = value;
-    });
+    keepDraft(conversationId, value);
     redraw(undefined);
   };
   useEffect(() => followFocusRequests(() => { redraw(undefined); }), []);
@@ -51,9 +48,10 @@ export function Composer(props: ComposerProps): JSX.Element {
     assist.close();
     const typed = slashCommand(text);
     const command = (Object.keys(SLASH_COMMANDS) as SlashCommand[]).find((name) => name === typed?.command);
+    // The host puts the text back where sending fails, so it has to be gone before.
+    write("");
     if (command === undefined) post({ type: "send", text });
     else post({ type: "slash", command, argument: typed?.argument ?? "" });
-    write("");
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing || assist.onKeyDown(event)) return;

@@ -1,7 +1,7 @@
 import type { RefObject } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { memory, type Place, remember } from "../page";
+import { keepPlace, memory, type Place } from "../page";
 
 /** Pixels from the end within which a reader counts as being at the end. */
 const NEAR = 32;
@@ -53,11 +53,7 @@ export function useScrolling(conversationId: string, firstId: string | undefined
       setAtEnd(sticks.current);
     };
     const onScrollEnd = (): void => {
-      const place = sticks.current ? undefined : placeOf(element);
-      remember(({ places }) => {
-        if (place === undefined) Reflect.deleteProperty(places, conversationId);
-        else places[conversationId] = place;
-      });
+      keepPlace(conversationId, sticks.current ? undefined : placeOf(element));
     };
     // What is opened keeps its head in sight: the end may go out of it.
     const onClick = (event: Event): void => {

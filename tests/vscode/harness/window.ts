@@ -78,7 +78,16 @@ export class Window {
   }
 
   get chat(): Chat {
-    return new Chat(this.page.frameLocator("iframe.webview").frameLocator("#active-frame"));
+    return this.#chatIn("iframe.webview[src*='purpose=webviewView']");
+  }
+
+  /** The chat in the tab of the editor that is in sight. */
+  get chatInTab(): Chat {
+    return this.#chatIn("iframe.webview:not([src*='purpose='])");
+  }
+
+  #chatIn(frame: string): Chat {
+    return new Chat(this.page.frameLocator(frame).frameLocator("#active-frame"));
   }
 
   /** The rows of a tree view in the sidebar, by the view's title. */

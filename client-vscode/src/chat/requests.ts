@@ -1,0 +1,106 @@
+import * as vscode from "vscode";
+
+import type { CoppiceClient } from "../client";
+import { notify } from "../notify";
+import { target } from "./links";
+import type { ChatMemory } from "./memory";
+import type { FromPage } from "./messages";
+import type { ModelOffer } from "./offer";
+import type { ChatPage } from "./page";
+import type { Sending } from "./sending";
+import type { Turns } from "./turns";
+
+const MOST_CONVERSATIONS = 200;
+
+/** Does what pages ask for, but for what is a feature's. */
+export class Requests {
+  constructor(
+    private readonly client: CoppiceClient,
+    private readonly memory: ChatMemory,
+    private readonly offer: ModelOffer,
+    private readonly turns: Turns,
+    private readonly sending: Sending,
+  ) {}
+
+  async handle(message: FromPage, page: ChatPage): Promise<void> {
+    const { shown } = page;
+    switch (message.type) {
+      case "send":
+        await this.sending.send(page, message.text);
+        return;
+      case "showEarlier":
+        await shown.showEarlier(message.before);
+        return;
+      case "showUsage":
+        await shown.showUsage();
+        return;
+      case "listConversations": {
+        const { conversations } = await this.client.request("coppice/conversation/list", { limit: MOST_CONVERSATIONS });
+        page.post({ type: "conversations", conversations });
+        return;
+      }
+      case "open":
+        if (shown.preview === undefined && shown.id === message.conversationId) return;
+        shown.endPreview();
+        await page.show(message.conversationId);
+        return;
+      case "newConversation":
+        await page.show(undefined);
+        page.post({ type: "focus" });
+        return;
+      case "place":
+        await this.memory.keepPlace(message);
+        return;
+      case "openLink":
+        await openLink(message.href);
+        return;
+      case "copy":
+        await vscode.env.clipboard.writeText(message.text);
+        return;
+      case "run":
+        await vscode.commands.executeCommand(message.command);
+        return;
+      case "takeModel":
+        await this.offer.take();
+        return;
+      case "decide":
+        await this.sending.decide(page, message.id, message.decision);
+        return;
+    }
+    if (shown.id !== undefined) await this.#handleShown(message, page, shown.id);
+  }
+
+  /** What is asked for needs a conversation. */
+  async #handleShown(message: FromPage, page: ChatPage, conversationId: string): Promise<void> {
+    switch (message.type) {
+      case "stop":
+        await this.turns.stop(conversationId);
+        return;
+      case "compact": {
+        const { entry, warnings, report } = await this.client.request("coppice/compact", { conversationId });
+        page.post({ type: "compacted", entryId: entry.id, warnings, report });
+        return;
+      }
+      case "undoCompaction":
+        await this.client.request("coppice/undoCompaction", { conversationId, compactionId: message.entryId });
+        return;
+      case "resend":
+        await this.sending.resend(page, conversationId, message.entryId, message.text);
+        return;
+    }
+  }
+}
+
+async function openLink(href: string): Promise<void> {
+  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  const found = target(href, folders);
+  if (found === undefined) {
+    void notify.warn(`This link does not lead into the workspace: ${href.slice(0, 200)}`);
+  } else if (found.kind === "web") {
+    await vscode.env.openExternal(vscode.Uri.parse(found.url, true));
+  } else {
+    const line = Math.max(0, (found.line ?? 1) - 1);
+    const selection = found.line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
+    await vscode.window.showTextDocument(vscode.Uri.file(found.path), { preview: true, ...selection });
+  }
+}
