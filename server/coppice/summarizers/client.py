@@ -135,12 +135,14 @@ class SummaryClient:
         prose = min(_PROSE_SHARE * self._target, self.answer_tokens)
         self._words = max(_FEWEST_WORDS, int(prose * _WORDS_PER_TOKEN))
         budget = min(_MOST_FACTS_TOKENS, self.window // _FACTS_SHARE)
-        self._facts = facts_text(self._ledger, budget, self.measure)
-        self._afterwards = self._newest_of_kept()
+        facts, afterwards = facts_text(self._ledger, budget, self.measure), self._newest_of_kept()
         parts: tuple[Part, ...] = (self._request.kind, "earlier", "turn")
-        own = max(self.measure(self._text(part, "", "-")) for part in parts)
-        frame = own + self.measure(self._prompts.system + self._prompts.retry) + _TEMPLATE_TOKENS
-        self.room = int((self.window - self.answer_tokens) / SAFETY) - frame
+        for self._facts, self._afterwards in ((facts, afterwards), (facts, ""), ("", "")):
+            own = max(self.measure(self._text(part, "", "-")) for part in parts)
+            frame = own + self.measure(self._prompts.system + self._prompts.retry) + _TEMPLATE_TOKENS
+            self.room = int((self.window - self.answer_tokens) / SAFETY) - frame
+            if self.room >= _SMALLEST_ROOM:
+                break
         if self.room < _SMALLEST_ROOM:
             raise SummaryRejectedError(
                 f"{self.name} has a window of {self.window:,} tokens, too small to summarize in. "
