@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 
-import { listModels, testModel } from "../src/models/endpoint";
+import { KeyRefusedError, listModels, testModel } from "../src/models/endpoint";
 
 const KEY = "sk-very-secret";
 
@@ -52,4 +52,11 @@ test("what is no list of models, and an endpoint that is not there, are sentence
   await using server = await served(json({ models: [] }));
   await assert.rejects(listModels({ provider: "openai", baseUrl: server.url, key: undefined }), /lists no models/);
   await assert.rejects(listModels({ provider: "openai", baseUrl: "http://127.0.0.1:9", key: undefined }), /cannot be reached/);
+});
+
+test("a key that is refused is distinguished from what the key does not allow", async () => {
+  await using refusing = await served(json({ error: { message: "Wrong." } }, 401));
+  await using forbidding = await served(json({ error: { message: "No models for you." } }, 403));
+  await assert.rejects(listModels({ provider: "openai", baseUrl: refusing.url, key: undefined }), (error) => error instanceof KeyRefusedError && error.message === "The endpoint needs an API key. Wrong.");
+  await assert.rejects(listModels({ provider: "openai", baseUrl: forbidding.url, key: KEY }), (error) => !(error instanceof KeyRefusedError) && /No models for you/.test(String(error)));
 });

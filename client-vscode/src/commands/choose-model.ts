@@ -2,14 +2,14 @@ import * as vscode from "vscode";
 
 import { sentence } from "../errors";
 import { shortTokens } from "../format";
-import { type Endpoint, listModels, type OfferedModel, testModel } from "../models/endpoint";
+import { type Endpoint, KeyRefusedError, listModels, type OfferedModel, testModel } from "../models/endpoint";
 import { notify } from "../notify";
 
 const OTHER = "Another Model…";
 
-/** Asks for a model of the endpoint, from its list where it has one. Undefined where the user leaves. */
+/** Asks for a model of the endpoint, from its list where it has one. Undefined where the user leaves. Throws `KeyRefusedError`. */
 export async function chooseModel(endpoint: Endpoint, known: string): Promise<OfferedModel | undefined> {
-  const listed = await withProgress("Asking the endpoint for its models", () => listModels(endpoint)).catch((error: unknown) => sentence(error));
+  const listed = await withProgress("Asking the endpoint for its models", () => listModels(endpoint)).catch(sentenceUnlessKey);
   if (typeof listed === "string" || listed.length === 0) return typedModel(known, typeof listed === "string" ? listed : "The endpoint lists no models.");
   const items = [
     ...listed.map((model) => ({
@@ -47,15 +47,21 @@ export function tokensOf(text: string): number | null {
   return Number(digits) * (/k\s*$/i.test(text) ? 1000 : 1) || null;
 }
 
-/** Asks the model something; whether it is to be used. */
+/** Asks the model something; whether it is to be used. Throws `KeyRefusedError`. */
 export async function isUsable(endpoint: Endpoint, model: string): Promise<boolean> {
   try {
     await withProgress(`Testing ${model}`, () => testModel(endpoint, model));
     void notify.info(`${model} answers.`);
     return true;
   } catch (error) {
-    return (await notify.confirm(`${model} does not answer.`, sentence(error), "Use It Anyway")) !== undefined;
+    return (await notify.confirm(`${model} does not answer.`, sentenceUnlessKey(error), "Use It Anyway")) !== undefined;
   }
+}
+
+/** What went wrong, unless another key is what helps. */
+function sentenceUnlessKey(error: unknown): string {
+  if (error instanceof KeyRefusedError) throw error;
+  return sentence(error);
 }
 
 function withProgress<T>(title: string, work: () => Promise<T>): Thenable<T> & { catch: Promise<T>["catch"] } {

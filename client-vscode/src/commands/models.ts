@@ -1,6 +1,8 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { sentence } from "../errors";
+import { type Endpoint, KeyRefusedError } from "../models/endpoint";
 import { variableAfter } from "../models/endpoints";
 import { type Keys, OWN_VARIABLE } from "../models/keys";
 import { enabledTools } from "../models/tools";
@@ -67,10 +69,9 @@ async function pickModel(client: CoppiceClient, keys: Keys): Promise<void> {
   if (provider === "editor") return useEditor(await vscode.lm.selectChatModels());
   const variable = variableOf("model");
   const endpoint = { provider, baseUrl: settings.get<string | null>("model.baseUrl") ?? "", key: variable === undefined ? undefined : await keys.get(variable) };
-  const model = await chooseModel(endpoint, settings.get<string | null>("model.name") ?? "");
-  const contextWindow = model === undefined ? undefined : await chooseWindow(model);
-  if (model === undefined || contextWindow === undefined || !(await isUsable(endpoint, model.id))) return undefined;
-  return setPersonal({ "model.name": model.id, "model.contextWindow": contextWindow ?? undefined });
+  const chosen = await choose(endpoint);
+  if (chosen === undefined) return undefined;
+  return setPersonal({ "model.name": chosen.name, "model.contextWindow": chosen.contextWindow ?? undefined });
 }
 
 async function useEditor(offered: vscode.LanguageModelChat[]): Promise<void> {
@@ -90,17 +91,53 @@ async function useEndpoint(client: CoppiceClient, keys: Keys, provider: "openai"
   if (baseUrl === undefined) return;
   const before = { provider: settings.get<string>("model.provider", "none"), baseUrl: value };
   const after = { provider, baseUrl: baseUrl.trim() };
-  const prompted = "Kept in VS Code's secret storage for this endpoint alone. Empty: the key that was set for it, if any.";
-  const key = (await vscode.window.showInputBox({ title: "API Key", prompt: prompted, password: true, ignoreFocusOut: true }))?.trim();
-  if (key === undefined) return;
-  const variable = variableAfter({ before, after, variable: variableOf("model"), kept: keys.names, isEntered: key !== "" });
-  const endpoint = { provider, baseUrl: after.baseUrl, key: key || (variable === undefined ? undefined : await keys.get(variable)) };
-  const model = await chooseModel(endpoint, settings.get<string | null>("model.name") ?? "");
+  let problem = "";
+  for (;;) {
+    const key = await askForEndpointKey(problem);
+    if (key === undefined) return;
+    const variable = variableAfter({ before, after, variable: variableOf("model"), kept: keys.names, isEntered: key !== "" });
+    const endpoint = { ...after, key: key || (variable === undefined ? undefined : await keys.get(variable)) };
+    try {
+      const chosen = await choose(endpoint);
+      if (chosen !== undefined) await useChosen(client, keys, { endpoint, ...chosen, key, variable });
+      return;
+    } catch (error) {
+      if (!(error instanceof KeyRefusedError)) throw error;
+      problem = sentence(error);
+    }
+  }
+}
+
+async function askForEndpointKey(problem: string): Promise<string | undefined> {
+  const prompt = `${problem} Kept in VS Code's secret storage for this endpoint alone. Empty: the key that was set for it, if any.`.trim();
+  return (await vscode.window.showInputBox({ title: "API Key", prompt, password: true, ignoreFocusOut: true }))?.trim();
+}
+
+interface ChosenModel {
+  name: string;
+  /** In tokens; null is the default. */
+  contextWindow: number | null;
+}
+
+/** A model of the endpoint that answers; undefined where the user leaves. Throws `KeyRefusedError`. */
+async function choose(endpoint: Endpoint): Promise<ChosenModel | undefined> {
+  const model = await chooseModel(endpoint, vscode.workspace.getConfiguration("coppice").get<string | null>("model.name") ?? "");
   const contextWindow = model === undefined ? undefined : await chooseWindow(model);
-  if (model === undefined || contextWindow === undefined || !(await isUsable(endpoint, model.id))) return;
+  if (model === undefined || contextWindow === undefined || !(await isUsable(endpoint, model.id))) return undefined;
+  return { name: model.id, contextWindow };
+}
+
+interface EndpointChoice extends ChosenModel {
+  endpoint: Endpoint;
+  /** As it was entered; empty where it was not. */
+  key: string;
+  variable: string | undefined;
+}
+
+async function useChosen(client: CoppiceClient, keys: Keys, { endpoint: { provider, baseUrl }, name, contextWindow, key, variable }: EndpointChoice): Promise<void> {
   // The variable goes first: at no moment is it set with an endpoint that it was not set for.
   if (variable !== variableOf("model")) await setPersonal({ "model.apiKeyEnv": undefined });
-  await setPersonal({ "model.provider": provider, "model.baseUrl": after.baseUrl || undefined, "model.name": model.id, "model.contextWindow": contextWindow ?? undefined });
+  await setPersonal({ "model.provider": provider, "model.baseUrl": baseUrl || undefined, "model.name": name, "model.contextWindow": contextWindow ?? undefined });
   if (key !== "" && variable !== undefined) await keys.set(variable, key);
   if (variable !== undefined) await setPersonal({ "model.apiKeyEnv": variable });
   await client.restart();

@@ -15,6 +15,9 @@ export interface OfferedModel {
   contextWindow?: number;
 }
 
+/** The endpoint answers 401. */
+export class KeyRefusedError extends Error {}
+
 /** Milliseconds. A guess: a model on this machine may have to be loaded first. */
 const TIMEOUT_MS = 30_000;
 const MOST_MODELS = 2000;
@@ -52,8 +55,9 @@ async function asked({ provider, baseUrl, key }: Endpoint, path: string, body?: 
   }).catch((error: unknown) => { throw new Error(reason(error)); });
   if (response.ok) return response;
   const complaint = complaintOf(await response.text().catch(() => ""));
-  const hint = response.status === 401 || response.status === 403 ? "The endpoint refuses the API key." : `The endpoint answers ${response.status}.`;
-  throw new Error(`${hint} ${key === undefined ? complaint : complaint.replaceAll(key, "…")}`.trim());
+  const quoted = key === undefined ? complaint : complaint.replaceAll(key, "…");
+  if (response.status === 401) throw new KeyRefusedError(`${key === undefined ? "The endpoint needs an API key." : "The endpoint refuses the API key."} ${quoted}`.trim());
+  throw new Error(`${response.status === 403 ? "The endpoint does not allow this with the API key." : `The endpoint answers ${response.status}.`} ${quoted}`.trim());
 }
 
 function modelOf(value: unknown): OfferedModel[] {

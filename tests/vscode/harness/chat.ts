@@ -94,6 +94,11 @@ export class Chat {
     await this.rests();
   }
 
+  /** The name of the model that answers. */
+  get model(): Locator {
+    return this.frame.getByTestId("model");
+  }
+
   /** Waits until nothing runs any more. */
   async rests(): Promise<void> {
     await this.frame.getByTestId("send").waitFor();

@@ -1,9 +1,11 @@
 """The tests' provider as a program that reads from standard input what to answer, one JSON object a line.
 
 `{"kind": "turn" | "summary", "text", "thinking", "calls": [[id, name, arguments]], "seconds", "hangs",
-"waits"}` is one answer; turns are given in the order in which they were read, and the last summary is
-repeated for later ones. An answer that `waits` is given up to its middle until `{"kind": "release"}`
-lets all go on. Standard output says where the provider is, and then what each request asked.
+"waits", "status", "headers"}` is one answer, with a `status` other than 200 an error of that text. Turns are
+given in the order in which they were read, and the last summary is repeated for later ones. An answer that
+`waits` is given up to its middle until `{"kind": "release"}` lets all go on. `{"kind": "models", "models"}`
+is the list of models, and `{"kind": "key", "text"}` the only key that is accepted from then on. Standard
+output says where the provider is, and then what each request asked.
 """
 
 import asyncio
@@ -11,10 +13,11 @@ import json
 import sys
 from collections import deque
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, Final
 
 from models.provider_replies import openai_events
-from models.provider_server import Exchange, ProviderServer
+from models.provider_server import Exchange, ProviderServer, Reply
 from scripted import GOOD
 
 from coppice.tokens.counting import count_tokens
@@ -32,6 +35,9 @@ class Answer:
     seconds: float = 0.0
     hangs: bool = False
     waits: bool = False
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    models: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass
@@ -39,22 +45,42 @@ class Player:
     turns: deque[Answer] = field(default_factory=deque)
     summary: Answer = field(default_factory=lambda: Answer("summary", GOOD))
     released: asyncio.Event = field(default_factory=asyncio.Event)
+    models: list[dict[str, Any]] = field(default_factory=list)
+    key: str | None = None
 
     def add(self, line: str) -> None:
         answer = Answer(**json.loads(line))
         if answer.kind == "release":
             self.released.set()
+        elif answer.kind == "models":
+            self.models = answer.models
+        elif answer.kind == "key":
+            self.key = answer.text
         elif answer.kind == "summary":
             self.summary = answer
         else:
             self.turns.append(answer)
 
+    async def list_models(self, exchange: Exchange) -> None:
+        if not self._has_key(exchange):
+            await _fail(exchange, REFUSED)
+            return
+        await exchange.head(200, "application/json")
+        await exchange.send(json.dumps({"object": "list", "data": self.models}).encode())
+        await exchange.end()
+
     async def reply(self, exchange: Exchange) -> None:
+        if not self._has_key(exchange):
+            await _fail(exchange, REFUSED)
+            return
         asks_summary = "<conversation>" in json.dumps(exchange.request.body["messages"][-1])
         print(
             json.dumps({"kind": "summary" if asks_summary else "turn", **exchange.request.body}), flush=True
         )
         answer = self.summary if asks_summary else self._next_turn()
+        if answer.status != HTTPStatus.OK:
+            await _fail(exchange, answer)
+            return
         usage = (count_tokens(json.dumps(exchange.request.body["messages"])), count_tokens(answer.text))
         await exchange.head()
         if answer.hangs:
@@ -71,13 +97,26 @@ class Player:
             await asyncio.sleep(answer.seconds / len(events))
         await exchange.end()
 
+    def _has_key(self, exchange: Exchange) -> bool:
+        return self.key is None or exchange.request.headers.get("authorization") == f"Bearer {self.key}"
+
     def _next_turn(self) -> Answer:
         return self.turns.popleft() if self.turns else Answer("turn", "Understood.")
 
 
+REFUSED: Final = Answer("turn", "Incorrect API key provided.", status=HTTPStatus.UNAUTHORIZED)
+
+
+async def _fail(exchange: Exchange, answer: Answer) -> None:
+    await exchange.head(answer.status, "application/json", **answer.headers)
+    await exchange.send(json.dumps({"error": {"message": answer.text}}).encode())
+    await exchange.end()
+
+
 async def main() -> None:
     player = Player()
-    async with ProviderServer([player.reply]) as server:
+    list_models: Reply = player.list_models
+    async with ProviderServer([player.reply], {"/v1/models": list_models}) as server:
         print(json.dumps({"url": server.url}), flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
             player.add(line)

@@ -16,6 +16,10 @@ export interface Answer {
   hangs?: boolean;
   /** Stops in its middle until `release`. */
   waits?: boolean;
+  /** Of an error, whose message is `text`. */
+  status?: number;
+  /** Of an error, with `_` for `-`. */
+  headers?: Record<string, string>;
 }
 
 export interface Asked {
@@ -60,16 +64,26 @@ export class Provider {
   }
 
   turn(answer: Answer): void {
-    this.#send({ kind: "turn", ...answer });
+    this.#write({ kind: "turn", ...answer });
   }
 
   summaries(answer: Answer): void {
-    this.#send({ kind: "summary", ...answer });
+    this.#write({ kind: "summary", ...answer });
+  }
+
+  /** The models that the provider lists. */
+  models(...models: { id: string; context_length?: number }[]): void {
+    this.#write({ kind: "models", models });
+  }
+
+  /** The only key that is accepted from now on. */
+  accept(key: string): void {
+    this.#write({ kind: "key", text: key });
   }
 
   /** Lets the answers go on that wait, also later ones. */
   release(): void {
-    this.#process.stdin!.write(`${JSON.stringify({ kind: "release" })}\n`);
+    this.#write({ kind: "release" });
   }
 
   stop(): void {
@@ -77,7 +91,7 @@ export class Provider {
     this.#process.kill();
   }
 
-  #send(answer: Answer & { kind: Asked["kind"] }): void {
-    this.#process.stdin!.write(`${JSON.stringify(answer)}\n`);
+  #write(line: object): void {
+    this.#process.stdin!.write(`${JSON.stringify(line)}\n`);
   }
 }

@@ -205,6 +205,13 @@ export class Window {
     await this.#box.press("Enter");
   }
 
+  /** Answers the input box with this title, as soon as it is open and shows `prompt`. */
+  async answerTo(title: string, text: string, prompt = ""): Promise<void> {
+    const box = this.page.locator(".quick-input-widget").filter({ has: this.page.locator(".quick-input-title", { hasText: title }) });
+    await box.filter({ hasText: prompt }).waitFor();
+    await this.answer(text);
+  }
+
   /** Names a file in the open file dialog, once it has filled in the folder or the file that it begins with. */
   async chooseFile(path: string): Promise<void> {
     await until("the file dialog shows a place", async () => (await this.#box.inputValue()).startsWith("/"));

@@ -1,0 +1,101 @@
+import { equal, match, ok } from "node:assert/strict";
+import { scene } from "./harness/scene.ts";
+import { until } from "./harness/waiting.ts";
+
+const KEY = "sk-the-right-key";
+
+scene("a model is set up: endpoint, key, its models, its window, a test; then it answers, and another is picked", { withoutModel: true }, async ({ window, provider }) => {
+  provider.models({ id: "small" }, { id: "large", context_length: 64_000 });
+  provider.accept(KEY);
+  const chat = await window.openCoppice();
+  equal(await chat.model.innerText(), "Choose a Model");
+  await chat.frame.getByTestId("choose-model").getByRole("button", { name: "Choose a Model" }).click();
+  await window.choose("An OpenAI-compatible endpoint");
+  await window.answerTo("Endpoint", provider.url);
+  await window.answerTo("API Key", "sk-wrong");
+  await window.answerTo("API Key", KEY, "The endpoint refuses the API key");
+  match(await window.choices.filter({ hasText: "large" }).innerText(), /64k tokens/);
+  await window.screenshot("model-list");
+  await window.choose("small");
+  await window.answerTo("Context Window", "16k", "The endpoint does not report it");
+  await window.notifications.filter({ hasText: "small answers." }).waitFor();
+
+  await chat.model.filter({ hasText: "small" }).waitFor();
+  await chat.frame.getByTestId("choose-model").waitFor({ state: "hidden" });
+  await window.screenshot("model-set");
+  await chat.play(provider, { asks: "Hello", answers: [{ text: "Hello from the small one." }] });
+  equal(provider.asked.at(-1)?.model, "small");
+  match(await chat.frame.locator(".meter-text").innerText(), /\/ 16k/);
+
+  await chat.model.click();
+  await window.choose("Another Model of This Endpoint");
+  await window.choose("large");
+  await chat.model.filter({ hasText: "large" }).waitFor();
+  await chat.play(provider, { asks: "And you?", answers: [{ text: "Hello from the large one." }] });
+  equal(provider.asked.at(-1)?.model, "large");
+  await chat.frame.locator(".meter-text").filter({ hasText: "/ 64k" }).waitFor();
+  equal(await chat.notices.count(), 0);
+});
+
+scene("an endpoint without a list of models is asked for one by name; a model that does not answer is taken on demand alone", { withoutModel: true }, async ({ window, provider }) => {
+  provider.turn({ status: 404, text: "The model `tiny` does not exist." });
+  const chat = await window.openCoppice();
+  await chat.model.click();
+  await window.choose("An OpenAI-compatible endpoint");
+  await window.answerTo("Endpoint", provider.url);
+  await window.answerTo("API Key", "");
+  await window.answerTo("Model", "tiny", "The endpoint lists no models");
+  await window.answerTo("Context Window", "");
+  await window.dialog.filter({ hasText: "tiny does not answer." }).filter({ hasText: "does not exist" }).getByRole("button", { name: "Cancel" }).click();
+  equal(await chat.model.innerText(), "Choose a Model");
+});
+
+scene("a refused key is one error with its action, and the message is sent again with another key", {}, async ({ window, provider }) => {
+  provider.accept(KEY);
+  const chat = await window.openCoppice();
+  await chat.send("Hello");
+  const error = chat.replies.filter({ hasText: "did not accept" }).or(chat.replies.filter({ hasText: "needs a key" }));
+  await error.getByRole("button", { name: "Set API Key" }).waitFor();
+  await window.screenshot("key-refused");
+  equal(await chat.notices.count() + await window.notifications.count(), 0);
+  equal(await chat.replies.count(), 1);
+
+  await error.getByRole("button", { name: "Set API Key" }).click();
+  await window.answerTo("API Key", KEY);
+  await until("the server runs with the key", async () => {
+    await chat.frame.getByRole("button", { name: "Retry" }).click({ timeout: 5000 });
+    return chat.replies.filter({ hasText: "Understood." }).waitFor({ timeout: 5000 }).then(() => true, () => false);
+  });
+});
+
+scene("a rate limit says how long, and an endpoint that cannot be reached can be asked again", {}, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  provider.turn({ status: 429, text: "Slow down.", headers: { retry_after: "75" } });
+  await chat.send("Hello");
+  const limited = chat.replies.filter({ hasText: "too many requests" });
+  await limited.getByRole("button", { name: "Retry" }).waitFor();
+  match(await limited.innerText(), /75 s/);
+  await window.screenshot("rate-limit");
+  provider.turn({ text: "Hello, after a while." });
+  await limited.getByRole("button", { name: "Retry" }).click();
+  await chat.replies.filter({ hasText: "Hello, after a while." }).waitFor();
+  await chat.rests();
+
+  const nowhere = "http://127.0.0.1:9/v1";
+  editor.configure({ "coppice.model.baseUrl": nowhere });
+  await until("the endpoint has gone", async () => {
+    await chat.send("Are you there?");
+    return chat.replies.filter({ hasText: "127.0.0.1:9" }).waitFor({ timeout: 15_000 }).then(() => true, () => false);
+  });
+  const unreachable = chat.replies.filter({ hasText: "127.0.0.1:9" });
+  await unreachable.getByRole("button", { name: "Retry" }).waitFor();
+  await window.screenshot("unreachable");
+  equal(await chat.notices.count() + await window.notifications.count(), 0);
+  editor.configure({ "coppice.model.baseUrl": provider.url });
+  provider.turn({ text: "Here again." });
+  await until("the endpoint is back", async () => {
+    await chat.frame.getByRole("button", { name: "Retry" }).click({ timeout: 5000 });
+    return chat.replies.filter({ hasText: "Here again." }).waitFor({ timeout: 15_000 }).then(() => true, () => false);
+  });
+  ok(provider.asked.every(({ kind }) => kind === "turn"));
+});
