@@ -94,7 +94,8 @@ scene("the keyboard alone: a question, an approval, a branch, a compaction, and 
   await chat.compactions.waitFor();
   await chat.rests();
 
-  await waitForInput(chat); // The palette gives the focus back after its command has begun.
+  await keyboard.press(TO_CHAT);
+  await waitForInput(chat);
   await keyboard.press("Control+Shift+E");
   await until("the focus is elsewhere", async () => !(await chat.input.isVisible()) || !(await isFocused(chat.input)));
   await keyboard.press(TO_CHAT);
