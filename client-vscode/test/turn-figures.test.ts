@@ -27,7 +27,7 @@ test("the requests of a turn are added up, with the share that came from the cac
 test("long times have minutes and hours, and what is not known is not shown", () => {
   assert.equal(shortFigures(withReply(turn(), after(125), undefined)), "2 min 5 s");
   assert.equal(shortFigures(withReply(turn(), after(3780), undefined)), "1 h 3 min");
-  assert.equal(shortFigures(withReply(turn(), "", { input: 10, output: 1 })), "10 tokens + 1");
+  assert.equal(shortFigures(withReply(turn(), "", { input: 10, output: 1 })), "10 in, 1 out");
   assert.equal(begun(""), undefined);
 });
 
@@ -40,5 +40,5 @@ test("a reply has the figures of its turn, from the user's message on", () => {
     entry("u2", 9, { role: "user", content: "and" }), reply("a3", 10),
   ]);
   const figures = items.flatMap((item) => (item.kind === "assistant" ? [`${item.id} ${item.turn === undefined ? "-" : shortFigures(item.turn)}`] : []));
-  assert.deepEqual(figures, ["a0 -", "a1 10 tokens + 1 · 1 s", "a2 20 tokens + 2 · 3 s", "a3 10 tokens + 1 · 1 s"]);
+  assert.deepEqual(figures, ["a0 -", "a1 10 in, 1 out · 1 s", "a2 20 in, 2 out · 3 s", "a3 10 in, 1 out · 1 s"]);
 });

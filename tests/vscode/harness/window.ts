@@ -77,8 +77,10 @@ export class Window {
     return this.chat;
   }
 
+  /** The chat in the sidebar. A view that was hidden and is shown again does not name its purpose any more. */
   get chat(): Chat {
-    return this.#chatIn("iframe.webview[src*='purpose=webviewView']");
+    const named = "iframe.webview[src*='purpose=webviewView']";
+    return this.#chatIn(`${named}, body:not(:has(${named})) iframe.webview`);
   }
 
   /** The chat in the tab of the editor that is in sight. */
