@@ -364,7 +364,7 @@ def test_a_first_kept_entry_off_the_path_keeps_nothing(
     assert end is not None
     cut = store.compaction(end)
     assert cut is not None
-    assert (cut.kept_depth, cut.before_kept, cut.first_kept_entry_id) == (2, Size(10, 11), first_kept)
+    assert (cut.kept_depth, cut.before_kept, cut.first_kept_entry_id) == (2, Size(10, 11), None)
 
 
 def test_an_append_of_nothing_changes_nothing(store: Store, conversation: str) -> None:

@@ -175,7 +175,9 @@ class EntryWriter:
         self, record: NewRecord, first_kept: str | None, parent: PathEnd | None, end: PathEnd
     ) -> None:
         kept = None if first_kept is None else self.find(first_kept)
-        if kept is not None and self.on_path(kept, parent):
+        if kept is not None and not self.on_path(kept, parent):
+            kept = None
+        if kept is not None:
             size = Size() if kept.type == "compaction" else self._size(kept)
             kept_depth, before = kept.depth, kept.total - size
         else:
