@@ -16,6 +16,7 @@ from coppice.compaction.ledger.lines import LedgerLines, Line
 from coppice.compaction.ledger.references import with_known_references
 from coppice.compaction.ledger.rules import distinct
 from coppice.compaction.old_summaries import without_index
+from coppice.compaction.phrases import LAST_EVENTS
 from coppice.compaction.prompts import normalized
 from coppice.compaction.serialization import serialize
 from coppice.compaction.summarizer import CountTokens, cautious
@@ -246,7 +247,10 @@ def _goal(goal: Sequence[str], evidence: Evidence) -> tuple[str, ...]:
 
 
 def _without_closed(summary: Summary, ledger: WorkLedger, changes: _Changes) -> Summary:
-    """`summary` without lines that call open what is closed: tasks that are done, problems that are fixed."""
+    """`summary` without lines that call open what is closed: tasks that are done, problems that are fixed.
+
+    The last events of an earlier summary are the last ones no more; those of the ledger are inserted again.
+    """
     done = {task.id for task in ledger.tasks if task.id and task.state == "done"}
     left = {task.id for task in ledger.tasks if task.id and task.state != "done"}
     failing = {problem.what for problem in ledger.problems if problem.open}
@@ -266,6 +270,8 @@ def _without_closed(summary: Summary, ledger: WorkLedger, changes: _Changes) -> 
     def kept(lines: Sequence[str], *, blocked: bool = False) -> tuple[str, ...]:
         found = []
         for line in lines:
+            if line.startswith(LAST_EVENTS):
+                continue
             if is_fixed(line) if blocked else is_closed_task(line):
                 changes.strike("closedDropped", line)
             else:
@@ -291,10 +297,13 @@ def _names(line: str, identifier: str) -> bool:
 
 
 def _missing(summary: Summary, ledger: WorkLedger, least: float) -> list[Line]:
-    """The facts of at least the priority `least` that `summary` does not state; a request states none."""
+    """The facts of at least the priority `least` that `summary` does not state.
+
+    A request states none, and a constraint nothing that is in progress.
+    """
     done = Summary(done=summary.done, decisions=summary.decisions, context=summary.context).render()
     text = replace(summary, goal=()).render()
-    left = replace(summary, goal=(), done=(), decisions=(), context=()).render()
+    left = replace(summary, goal=(), constraints=(), done=(), decisions=(), context=()).render()
     stated = [_words(line) for line in text.splitlines()]
     where = {"done": done, "in_progress": left, "blocked": left, "next_steps": left}
     newest = [event for event in ledger.recent if event.kind != "planned"][-_NEWEST_EVENTS:]

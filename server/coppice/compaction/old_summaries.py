@@ -4,15 +4,13 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from coppice.compaction.phrases import CHINESE, ENGLISH
+from coppice.compaction.phrases import LAST_EVENTS
 from coppice.compaction.summary import Summary
 from coppice.protocol.ledger import Note
 
 _INDEX: Final = re.compile(
     r"(?:Paths|Types and modules|Names|Ids|Links|Flags and values|Commands that worked|Also changed): "
 )
-_EVENTS: Final = tuple(phrases.recent.partition("{")[0] for phrases in (ENGLISH, CHINESE))
-"""How the statement of the last events begins, which the next span's takes the place of."""
 _SECTIONS: Final = ("goal", "constraints", "done", "in_progress", "blocked", "next_steps", "context")
 MOST_LINES: Final = 500
 """Lines of each section that become notes (guess: more than fit any summary, and little work)."""
@@ -44,7 +42,7 @@ def notes_of(summary: Summary) -> list[Note]:
         Note(section=name, text=text)
         for name in _SECTIONS
         for text in getattr(summary, name)[-MOST_LINES:]
-        if not text.startswith(_EVENTS)
+        if not text.startswith(LAST_EVENTS)
     ]
     for decision in summary.decisions[-MOST_LINES:]:
         text = f"{decision.what}: {decision.why}" if decision.why else decision.what

@@ -144,6 +144,10 @@ CHINESE: Final = Phrases(
 )
 
 
+LAST_EVENTS: Final = tuple(each.recent.partition("{")[0] for each in (ENGLISH, CHINESE))
+"""How the line of the last events begins, in each language; that of the next span takes its place."""
+
+
 def phrases_for(texts: Iterable[str]) -> Phrases:
     """The language that `texts`, what the user typed, are written in."""
     whole = "".join(texts)
