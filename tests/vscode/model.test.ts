@@ -18,8 +18,7 @@ scene("a model is set up: endpoint, key, its models, its window, a test; then it
   await window.screenshot("model-list");
   await window.choose("small");
   await window.answerTo("Context Window", "16k", "The endpoint does not report it");
-  await window.notifications.filter({ hasText: "small answers." }).waitFor();
-
+  await until("the model is tested", () => provider.asked.at(-1)?.model === "small");
   await chat.model.filter({ hasText: "small" }).waitFor();
   await chat.frame.getByTestId("choose-model").waitFor({ state: "hidden" });
   await window.screenshot("model-set");

@@ -113,12 +113,16 @@ scene("conversations are kept without a folder, and each in its own folder where
   writeFileSync(workspace, JSON.stringify({ folders: [{ path: "shop" }, { path: "depot" }] }));
   await window.page.goto(`${origin}/?workspace=${encodeURIComponent(workspace)}`);
   await window.ready();
+  // A window is there before it has read which folders its workspace has.
+  await window.openExplorer();
+  for (const folder of ["shop", "depot"]) await window.page.getByRole("treeitem", { name: folder }).first().waitFor();
   chat = await window.openCoppice();
   for (const folder of ["depot", "shop"]) {
     await window.run("Coppice: New Conversation");
     await window.choose(folder);
     await window.page.getByText("This conversation has no messages yet.").waitFor();
     await until("the chat is empty", async () => (await chat.asked.count()) === 0);
+    await chat.meter.waitFor();
     await chat.frame.locator("textarea:focus").waitFor();
     await chat.play(provider, { asks: `In the ${folder}?`, answers: [{ text: `The ${folder} it is.` }] });
   }

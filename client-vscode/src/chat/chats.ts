@@ -125,8 +125,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
   }
 
   focus(): void {
-    this.#active.postWhenReady({ type: "focus" });
-    this.#active.reveal();
+    void this.#active.focus();
   }
 
   onActive(page: ChatPage): void {

@@ -34,6 +34,7 @@ export class ChatPage {
   readonly #host: PageHost;
   #surface: Surface | undefined;
   #isReady = false;
+  #showing: Promise<void> = Promise.resolve();
   /** What is to be shown as soon as there is a page. */
   #afterGreeting: (() => Promise<void>) | undefined;
   /** What is to be sent to a page that is not there yet. */
@@ -89,8 +90,16 @@ export class ChatPage {
   /** Shows a conversation, or with undefined a new one. `isMade`: the first message, sent from this page, has made it. */
   async show(conversationId: string | undefined, isMade = false): Promise<void> {
     const showing = this.shown.show(conversationId, isMade);
+    this.#showing = showing.catch(() => undefined);
     this.#host.onShown(this);
     await showing;
+  }
+
+  /** Gives the focus to the input. It waits for a conversation that is about to be shown: what is typed belongs to that. */
+  async focus(): Promise<void> {
+    this.reveal();
+    await this.#showing;
+    this.postWhenReady({ type: "focus" });
   }
 
   setWaiting(count: number): void {

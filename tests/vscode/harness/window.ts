@@ -77,6 +77,15 @@ export class Window {
     return this.chat;
   }
 
+  async openExplorer(): Promise<void> {
+    const tree = this.page.getByRole("tree", { name: "Files Explorer" });
+    await until("the Explorer is shown", async () => {
+      if (await tree.isVisible()) return true;
+      await this.page.locator(".activitybar").getByRole("tab", { name: "Explorer" }).click();
+      return tree.waitFor({ timeout: 10_000 }).then(() => true, () => false);
+    });
+  }
+
   /** The chat in the sidebar. A view that was hidden and is shown again does not name its purpose any more. */
   get chat(): Chat {
     const named = "iframe.webview[src*='purpose=webviewView']";
