@@ -55,8 +55,8 @@ def test_deleting_a_conversation_on_a_full_disk_makes_room(small_disk: Path) -> 
     with opened(path) as store:
         fill(store, small_disk)
         store.delete("large")
-        store.append("c0", [user(entry_id="goes on")], modified_at=NOW)
         store._purger.wait()
+        store.append("c0", [user(entry_id="goes on")], modified_at=NOW)
         assert shutil.disk_usage(small_disk).free > 16 * 2**20
         assert DiskReserve(path.parent).is_kept()
         assert {each.id for each in store.conversations(limit=9)[0]} == {"c0", "c1", "c2"}

@@ -128,7 +128,10 @@ class Store(StoreReader):
         return self._database.write(make)
 
     def delete(self, conversation_id: str) -> None:
-        """The conversation is unknown at once; its space is freed in the background."""
+        """The conversation is unknown at once; its space is freed in the background.
+
+        On a full disk an append may still be refused until that has ended.
+        """
 
         def hide(connection: Connection) -> None:
             conversations.hide(connection, conversation_id)
