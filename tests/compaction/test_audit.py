@@ -9,7 +9,8 @@ from talk import edit, reply, run, user
 from talk import request as asked
 
 from coppice.compaction.audit import Audited, Evidence, audit, typed_sentences, words_of
-from coppice.compaction.summary import Summary, missing_headings, parse_summary
+from coppice.compaction.summary import Summary
+from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.summarizers.offline.summarizer import ledger_for
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import DeveloperMessage, Message

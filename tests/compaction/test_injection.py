@@ -15,7 +15,8 @@ from talk import edit, reply, request, run, tool, user
 
 from coppice.compaction.file_blocks import file_blocks
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
-from coppice.compaction.summary import Summary, parse_summary
+from coppice.compaction.summary import Summary
+from coppice.compaction.summary_parser import parse_summary
 from coppice.service.compaction.summary_parts import with_blocks
 from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer

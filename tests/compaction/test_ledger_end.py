@@ -5,7 +5,8 @@ from dataclasses import replace
 from talk import edit, reply, request, run, tool, user
 
 from coppice.compaction.ledger.builder import ledger_of
-from coppice.compaction.summary import Summary, parse_summary
+from coppice.compaction.summary import Summary
+from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.offline.summarizer import summarize_offline
 from coppice.tree.messages import AssistantMessage, Message, TextContent, ToolCall
 

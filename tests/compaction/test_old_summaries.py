@@ -1,7 +1,7 @@
 """Notes of a summary without a ledger."""
 
 from coppice.compaction.old_summaries import MOST_LINES, notes_of
-from coppice.compaction.summary import parse_summary
+from coppice.compaction.summary_parser import parse_summary
 
 
 def test_the_newest_lines_of_a_section_without_end_become_notes() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from coppice.compaction.prompts import FORMAT, TURN_FORMAT, Part, Prompts, normalized, without_control_tokens
-from coppice.compaction.summary import missing_headings
+from coppice.compaction.summary_parser import missing_headings
 
 PARTS: list[Part] = ["history", "turn", "branch"]
 

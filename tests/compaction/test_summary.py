@@ -4,14 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.compaction.summary import (
-    SPLIT_TURN_HEADING,
-    Summary,
-    SummaryDecision,
-    inert,
-    missing_headings,
-    parse_summary,
-)
+from coppice.compaction.summary import SPLIT_TURN_HEADING, Summary, SummaryDecision, inert
+from coppice.compaction.summary_parser import missing_headings, parse_summary
 
 FULL = Summary(
     goal=("Ship the importer", "Then: make it stream"),
@@ -160,11 +154,44 @@ def test_numbered_headings_of_a_plain_text_summary_are_understood() -> None:
     assert ("Key Technical Concepts", "Migrations") in parsed.other
 
 
+@pytest.mark.parametrize(
+    ("opening", "mark"),
+    [("", "Summary:"), ("Analysis:", "Summary:"), ("<analysis>", "<summary>"), ("## Analysis", "## Summary")],
+)
+def test_what_a_model_wrote_before_its_summary_is_left_out(opening: str, mark: str) -> None:
+    text = "\n".join(
+        [
+            "The conversation ran out of context.",
+            opening,
+            "Let me go through the conversation:" if opening else "",
+            "1. **Read** the parser." if opening else "",
+            "Current Work:" if opening else "",
+            "- scratch" if opening else "",
+            mark,
+            "1. Primary Request and Intent:",
+            "   Mend the parser.",
+        ]
+    )
+    assert parse_summary(text) == Summary(goal=("Mend the parser.",))
+
+
+def test_a_section_before_a_heading_named_summary_is_kept() -> None:
+    text = "Primary Request:\n- mend the parser\n\nSummary:\n- half of it works\n"
+    assert parse_summary(text) == Summary(goal=("mend the parser",), other=(("Summary", "half of it works"),))
+
+
 def test_text_without_any_heading_is_kept() -> None:
     assert parse_summary("We fixed the parser.\nThe tests pass.").other == (
         ("", "We fixed the parser."),
         ("", "The tests pass."),
     )
+
+
+def test_code_under_an_unknown_heading_stays_with_its_item_and_the_heading_is_named_once() -> None:
+    text = "## Files\n- `a.py`, new:\n```\ndef a():\n    end()\n```\n- `b.py`\n"
+    parsed = parse_summary(text)
+    assert parsed.other == (("Files", "`a.py`, new: def a(): end()"), ("Files", "`b.py`"))
+    assert parsed.render().endswith("- Files: `a.py`, new: def a(): end()\n- `b.py`")
 
 
 def test_nested_and_wrapped_lines_stay_with_their_item() -> None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.compaction.summary import Summary, SummaryDecision, parse_summary
+from coppice.compaction.summary import Summary, SummaryDecision
+from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.trimming import fit_whole, trimmed
 from coppice.tokens.counting import count_tokens
 

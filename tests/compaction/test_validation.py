@@ -7,7 +7,8 @@ from scripted import GOOD, reply_of
 
 from coppice.compaction.cleanup import without_loops
 from coppice.compaction.prompts import FORMAT, Part, Prompts
-from coppice.compaction.summary import Summary, SummaryDecision, parse_summary
+from coppice.compaction.summary import Summary, SummaryDecision
+from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.validation import Validation, validate
 from coppice.tree.messages import AssistantMessage, StopReason, TextContent, ToolCall
 

@@ -4,7 +4,8 @@ import pytest
 from scripted import ScriptedModel
 from talk import edit, reply, request, user
 
-from coppice.compaction.summary import Summary, parse_summary
+from coppice.compaction.summary import Summary
+from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.text.user_text import typed_by_user
 from coppice.summarizers.llm import ModelSummarizer
 from coppice.summarizers.offline.summarizer import summarize_offline

@@ -5,7 +5,8 @@ from scripted import ScriptedModel
 from talk import edit, request, user
 
 from coppice.compaction.ledger.builder import LedgerBuilder
-from coppice.compaction.summary import Summary, parse_summary
+from coppice.compaction.summary import Summary
+from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.llm import ModelSummarizer
 from coppice.summarizers.offline.summarizer import summarize_offline
 from coppice.tree.entries import CustomMessageEntry

@@ -10,7 +10,7 @@ from waiting import PATIENCE, hurry
 
 from coppice.compaction.prompts import Prompts
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
-from coppice.compaction.summary import missing_headings, parse_summary
+from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatAnswer, ChatRequest, ModelError, OnDelta
 from coppice.summarizers.llm import ModelSummarizer

@@ -10,7 +10,7 @@ from scripted import GOOD, ScriptedModel, block
 from talk import edit, reply, request, run, user
 
 from coppice.compaction.summarizer import WrittenSummary
-from coppice.compaction.summary import missing_headings, parse_summary
+from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatRequest, ModelError
 from coppice.summarizers.fallback import FallbackSummarizer

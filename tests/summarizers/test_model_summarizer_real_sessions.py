@@ -7,7 +7,7 @@ from scripted import ScriptedModel
 from shared_data import shared_data
 from talk import request
 
-from coppice.compaction.summary import missing_headings
+from coppice.compaction.summary_parser import missing_headings
 from coppice.formats.reading import open_session
 from coppice.summarizers.llm import ModelSummarizer
 from coppice.tokens.counting import count_tokens

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from talk import edit, reply, request, run, tool, user
 
 from coppice.compaction.ledger.builder import LedgerBuilder
-from coppice.compaction.summary import missing_headings, parse_summary
+from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.summarizers.offline import OfflineSummarizer
 from coppice.summarizers.offline.summarizer import summarize_offline
 from coppice.tokens.counting import count_tokens

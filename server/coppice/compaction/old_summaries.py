@@ -51,8 +51,5 @@ def notes_of(summary: Summary) -> list[Note]:
         label, _, text = line.partition(": ")
         section = _TURN_SECTIONS.get(label)
         notes.append(Note(section=section or "context", text=text if section else line))
-    notes += [
-        Note(section="context", text=f"{heading}: {line}" if heading else line)
-        for heading, line in summary.other[-MOST_LINES:]
-    ]
+    notes += [Note(section="context", text=line) for line in summary.other_lines()[-MOST_LINES:]]
     return notes

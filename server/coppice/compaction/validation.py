@@ -6,7 +6,8 @@ from typing import Final
 
 from coppice.compaction.cleanup import cleaned, without_preamble
 from coppice.compaction.prompts import TURN_LABELS, Part
-from coppice.compaction.summary import Summary, missing_headings, parse_summary
+from coppice.compaction.summary import Summary
+from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import one_line
 from coppice.tree.messages import AssistantMessage, text_of

@@ -11,7 +11,8 @@ from coppice.compaction.old_summaries import without_index
 from coppice.compaction.prompts import Part
 from coppice.compaction.serialization import RESULT_CHARS
 from coppice.compaction.summarizer import SummaryRequest
-from coppice.compaction.summary import Summary, parse_summary
+from coppice.compaction.summary import Summary
+from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.trimming import fit_whole
 from coppice.errors import CoppiceError, ModelFailedError, SummaryRejectedError
 from coppice.models.chat import ModelError

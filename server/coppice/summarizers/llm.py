@@ -12,7 +12,8 @@ from coppice.compaction.ledger.references import entries_in
 from coppice.compaction.prompts import Part, Prompts
 from coppice.compaction.split_turn import is_long, merged, turn_share
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
-from coppice.compaction.summary import Summary, parse_summary
+from coppice.compaction.summary import Summary
+from coppice.compaction.summary_parser import parse_summary
 from coppice.errors import ModelFailedError, SummaryRejectedError
 from coppice.models.chat import ChatModel
 from coppice.summarizers.chunks import Chunked

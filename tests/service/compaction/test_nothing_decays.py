@@ -12,7 +12,7 @@ from models.provider_replies import answer, error
 from models.provider_server import Exchange, ProviderServer
 from scripted import GOOD
 
-from coppice.compaction.summary import missing_headings, parse_summary
+from coppice.compaction.summary_parser import missing_headings, parse_summary
 
 pytestmark = pytest.mark.slow
 

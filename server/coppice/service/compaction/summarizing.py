@@ -6,7 +6,8 @@ from typing import Final
 
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
 from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
-from coppice.compaction.summary import Summary, parse_summary
+from coppice.compaction.summary import Summary
+from coppice.compaction.summary_parser import parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.hooks import HookCompaction

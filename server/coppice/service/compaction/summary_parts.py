@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
 from coppice.compaction.summarizer import Kind, SummaryRequest, WrittenSummary
-from coppice.compaction.summary import without_file_blocks
+from coppice.compaction.summary_parser import without_file_blocks
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.ledger import WorkLedger

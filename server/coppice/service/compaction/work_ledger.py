@@ -4,7 +4,7 @@ from typing import Final
 
 from coppice.compaction.ledger.builder import LedgerBuilder
 from coppice.compaction.old_summaries import notes_of
-from coppice.compaction.summary import parse_summary
+from coppice.compaction.summary_parser import parse_summary
 from coppice.protocol.ledger import WorkLedger
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.summarizers.offline.summarizer import NAME as OFFLINE

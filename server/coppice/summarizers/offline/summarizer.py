@@ -11,7 +11,8 @@ from coppice.compaction.ledger.lines import LedgerLines, Line
 from coppice.compaction.ledger.references import entries_in, short_ids
 from coppice.compaction.old_summaries import notes_of
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary, cautious
-from coppice.compaction.summary import Summary, parse_summary
+from coppice.compaction.summary import Summary
+from coppice.compaction.summary_parser import parse_summary
 from coppice.protocol.ledger import WorkLedger
 
 NAME: Final = "offline"
