@@ -35,7 +35,7 @@ _CHARS_ALWAYS_READ: Final = 100_000
 _BYTES_PER_TOKEN: Final = 4  # UTF-8 bytes; of Chinese no tokenizer needs more tokens (guess)
 _WORDS_PER_TOKEN: Final = 0.5
 """A large model's answers in English to eight of these requests had 0.43 to 0.56, on average 0.50."""
-_PROSE_SHARE: Final = 0.92
+_PROSE_SHARE: Final = 0.9
 """Share of the target that is asked for: the audit adds up to a tenth of the answer."""
 _FEWEST_WORDS: Final = 80  # words that are asked for (guess)
 _CHARS_PER_WORD: Final = 7  # of English prose, with the space (guess)
