@@ -493,7 +493,7 @@ export interface Event {
 
 /**
  * With `uri`, a `file:` URI, the export is written there; without, it comes back as `content`.
- * A file that exists is replaced only with `overwrite`; a link is neither followed nor replaced.
+ * One of more than 4,194,304 characters needs a `uri`: without, the error is `result-too-large`. A file that exists is replaced only with `overwrite`; a link is neither followed nor replaced.
  */
 export interface ExportParams {
   conversationId: string;
@@ -545,15 +545,16 @@ export interface FileRecord {
   created?: boolean;
 }
 
-/** The path to `leafId`, by default the current one. */
+/** A page of the files of the path to `leafId`, by default the current one; `cursor` is a `nextCursor`. */
 export interface FilesParams {
   conversationId: string;
   leafId?: string | null;
+  cursor?: string | null;
 }
 
 /**
  * Sorted. A path that was read and modified is in `modifiedFiles` alone.
- * What git replaced is in `gitUpdates`, the oldest first, and in no list of files.
+ * What git replaced is in `gitUpdates` of the first page, the oldest first, and in no list of files. `nextCursor` is present while there is more: where the files, or the updates, would exceed 4,194,304 characters of JSON, a page has the first files in the order of their paths, one at least, and the newest updates.
  */
 export interface FilesResult {
   readFiles: string[];
@@ -561,6 +562,7 @@ export interface FilesResult {
   deletedFiles: string[];
   records: FileRecord[];
   gitUpdates?: GitUpdateRecord[];
+  nextCursor?: string;
 }
 
 /** A new conversation of the path that ends `at` the entry, or `before` it. */
@@ -1799,4 +1801,5 @@ export type ErrorCode =
   | "context-overflow"
   | "import-failed"
   | "storage-failed"
+  | "result-too-large"
   | "cancelled-by-hook";

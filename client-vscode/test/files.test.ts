@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fileGroups, gitUpdates } from "../src/files/model";
+import { allFiles, fileGroups, gitUpdates } from "../src/files/model";
 
 test("files are grouped by kind of change, with the source of each", () => {
   const groups = fileGroups({
@@ -17,6 +17,28 @@ test("files are grouped by kind of change, with the source of each", () => {
   assert.deepEqual(groups[0]?.files, [
     { kind: "modified", path: "src/new.ts", description: "2 writes · 1 read · tool, editor · was src/old.ts" },
   ]);
+});
+
+test("files that come in pages are shown together", async () => {
+  const pages = ["a", "b", "c"].map((path, index) => ({
+    modifiedFiles: [`${path}/new.ts`],
+    readFiles: [`${path}/README.md`],
+    deletedFiles: [`${path}/old.ts`],
+    records: [{ path: `${path}/new.ts`, reads: 0, writes: index + 1, sources: ["tool" as const] }],
+    ...(path === "c" ? {} : { nextCursor: path }),
+  }));
+  const asked: (string | null)[] = [];
+  const files = await allFiles((cursor) => {
+    asked.push(cursor);
+    const page = pages[asked.length - 1];
+    assert(page);
+    return Promise.resolve(page);
+  });
+  assert.deepEqual(asked, [null, "a", "b"]);
+  assert.deepEqual(files.modifiedFiles, ["a/new.ts", "b/new.ts", "c/new.ts"]);
+  assert.deepEqual(files.readFiles, ["a/README.md", "b/README.md", "c/README.md"]);
+  assert.deepEqual(files.deletedFiles, ["a/old.ts", "b/old.ts", "c/old.ts"]);
+  assert.deepEqual(files.records.map(({ writes }) => writes), [1, 2, 3]);
 });
 
 test("a file without a record is shown all the same", () => {

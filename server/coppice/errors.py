@@ -96,6 +96,12 @@ class StorageFailedError(CoppiceError):
     code = "storage-failed"
 
 
+class ResultTooLargeError(CoppiceError):
+    """The answer would be larger than an answer may be; `data.limit` is how many characters it may have."""
+
+    code = "result-too-large"
+
+
 class StoreDamagedError(StorageFailedError):
     """What was stored cannot be read back. `coppice doctor --repair` saves what is readable."""
 

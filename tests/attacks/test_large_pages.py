@@ -1,12 +1,14 @@
 """A page is bounded in bytes, whatever the entries contain."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest_service import Client, user
 from pydantic import ValidationError
 
+from coppice.errors import ResultTooLargeError
 from coppice.store import paging
 
 HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/"}
@@ -48,6 +50,53 @@ async def test_a_page_of_large_entries_has_four_million_characters(client: Clien
         entries = [user("x" * 1_000_000) for _ in range(3)]
         await client.ask("append", conversationId=talk, entries=entries)
     assert [len(page) for page in await pages(client, talk)] == [4, 4, 1]
+
+
+async def test_files_come_in_pages_by_path_and_nothing_is_left_out(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = await client.conversation()
+    changed = [f"{number:02}" + "p" * 500 for number in (5, 3, 1, 4, 2)]
+    await client.ask("append", conversationId=talk, entries=[activity("modified", changed)])
+    await client.ask("append", conversationId=talk, entries=[activity("deleted", ["03" + "p" * 500, "00"])])
+    await client.ask("append", conversationId=talk, entries=[git_update("a"), git_update("b" * 2_150)])
+    whole = await client.ask("files", conversationId=talk)
+    assert "nextCursor" not in whole
+    assert len(whole["gitUpdates"]) == 2
+
+    monkeypatch.setattr(paging, "PAGE_CHARS", 2_200)
+    page = await client.ask("files", conversationId=talk)
+    assert [update["target"][0] for update in page["gitUpdates"]] == ["b"]
+    found = [page]
+    while "nextCursor" in found[-1]:
+        cursor = found[-1]["nextCursor"]
+        found.append(await client.ask("files", conversationId=talk, cursor=cursor))
+    assert [[record["path"][:2] for record in page["records"]] for page in found] == [
+        ["01", "00"],
+        ["03", "02"],
+        ["05", "04"],
+    ]
+    assert not any("gitUpdates" in page for page in found[1:])
+    for name in ("modifiedFiles", "deletedFiles"):
+        assert [path for page in found for path in page[name]] == whole[name]
+
+
+async def test_an_export_without_a_file_is_refused_when_it_is_too_long_for_an_answer(
+    client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    talk = await client.conversation("Plant an oak. " * 100)
+    for name in ("coppice", "pi", "markdown"):
+        asked = {"conversationId": talk, "format": name}
+        monkeypatch.undo()
+        content = (await client.ask("conversation/export", **asked))["content"]
+        monkeypatch.setattr(paging, "PAGE_CHARS", len(content))
+        assert await client.ask("conversation/export", **asked) == {"content": content}
+        monkeypatch.setattr(paging, "PAGE_CHARS", len(content) - 1)
+        with pytest.raises(ResultTooLargeError, match="Name a file with `uri`"):
+            await client.ask("conversation/export", **asked)
+        file = tmp_path / name
+        await client.ask("conversation/export", **asked, uri=file.as_uri())
+        assert file.read_text() == content
 
 
 async def test_long_ids_times_names_and_labels_make_no_page_large(client: Client) -> None:
@@ -117,6 +166,16 @@ async def test_a_branch_point_lists_a_thousand_branches_and_the_one_on_the_path(
     for fork in shape["forks"]:
         kind = fork["entryId"][0]
         assert fork["alternatives"] == [f"{kind}0", *(f"{kind}{number}" for number in range(101, 1_100))]
+
+
+def activity(kind: str, paths: list[str]) -> dict[str, Any]:
+    changes = [{"path": path, "kind": kind, "source": "watcher"} for path in paths]
+    return {"type": "file_activity", "changes": changes}
+
+
+def git_update(target: str) -> dict[str, Any]:
+    update = {"action": "checkout", "target": target, "commit": "26c4206e"}
+    return {"type": "file_activity", "changes": [], "omitted": 1, "gitUpdate": update}
 
 
 def call(chars: int) -> dict[str, Any]:

@@ -38,8 +38,7 @@ def test_a_client_that_asks_and_does_not_read_grows_no_memory(
     with RawServer(tmp_path) as server:
         server.initialize({"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": {}})
         made = server.result("coppice/conversation/create")["conversation"]["id"]
-        for _ in range(3):
-            server.result("coppice/append", {"conversationId": made, "entries": [message("word " * 500_000)]})
+        server.result("coppice/append", {"conversationId": made, "entries": [message("word " * 800_000)]})
         server.result("shutdown")
         server.notify("exit")
         server.process.wait(PATIENCE)

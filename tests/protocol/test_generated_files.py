@@ -50,6 +50,7 @@ def test_the_tables_have_the_codes_of_the_contract() -> None:
         "context-overflow",
         "import-failed",
         "storage-failed",
+        "result-too-large",
         "cancelled-by-hook",
     }
 

@@ -24,6 +24,20 @@ export interface GitUpdate {
   commit: string;
 }
 
+/** The files of every page that `page` gives. */
+export async function allFiles(page: (cursor: string | null) => Promise<FilesResult>): Promise<FilesResult> {
+  const all = await page(null);
+  for (let cursor = all.nextCursor ?? null; cursor !== null;) {
+    const next = await page(cursor);
+    all.modifiedFiles = all.modifiedFiles.concat(next.modifiedFiles);
+    all.readFiles = all.readFiles.concat(next.readFiles);
+    all.deletedFiles = all.deletedFiles.concat(next.deletedFiles);
+    all.records = all.records.concat(next.records);
+    cursor = next.nextCursor ?? null;
+  }
+  return all;
+}
+
 const TITLES: Record<Kind, string> = { modified: "Modified", read: "Read", deleted: "Deleted" };
 
 /** The files by what became of them; groups without files are left out. */

@@ -6,7 +6,7 @@ import type { Commands } from "../commands/registry";
 import type { Conversations } from "../conversations";
 import { visible } from "../format";
 import { Settling } from "../settling";
-import { type FileGroup, fileGroups, type GitUpdate, gitUpdates, type TrackedFile } from "./model";
+import { allFiles, type FileGroup, fileGroups, type GitUpdate, gitUpdates, type TrackedFile } from "./model";
 
 const SETTLE_MS = 300;
 
@@ -44,7 +44,7 @@ export class FilesView implements vscode.TreeDataProvider<Element>, vscode.Dispo
     if (conversationId === undefined || !this.#client.isAvailable) return [];
     const [{ conversation }, files] = await Promise.all([
       this.#client.request("coppice/conversation/get", { conversationId }),
-      this.#client.request("coppice/files", { conversationId }),
+      allFiles((cursor) => this.#client.request("coppice/files", { conversationId, cursor })),
     ]);
     this.#folder = vscode.Uri.parse(conversation.workspaceUri);
     return [...fileGroups(files), ...gitUpdates(files)];

@@ -123,7 +123,8 @@ class ImportResult(WireModel):
 class ExportParams(LongParams, ConversationParams):
     """With `uri`, a `file:` URI, the export is written there; without, it comes back as `content`.
 
-    A file that exists is replaced only with `overwrite`; a link is neither followed nor replaced.
+    One of more than 4,194,304 characters needs a `uri`: without, the error is `result-too-large`. A file
+    that exists is replaced only with `overwrite`; a link is neither followed nor replaced.
     """
 
     format: ExportFormat

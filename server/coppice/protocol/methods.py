@@ -109,7 +109,9 @@ BRANCH_END: Final = Method("coppice/branchEnd", outline.BranchEndParams, outline
 CONTEXT: Final = Method("coppice/context", trees.ContextParams, trees.ContextResult, large_result=True)
 USAGE: Final = Method("coppice/usage", usage.UsageParams, usage.UsageState)
 LEDGER: Final = Method("coppice/ledger", ledger.LedgerParams, ledger.LedgerResult)
-FILES: Final = Method("coppice/files", trees.FilesParams, trees.FilesResult, flush_file_events=True)
+FILES: Final = Method(
+    "coppice/files", trees.FilesParams, trees.FilesResult, flush_file_events=True, large_result=True
+)
 LABEL: Final = Method("coppice/label", navigation.LabelParams, navigation.LabelResult)
 PIN: Final = Method("coppice/pin", navigation.PinParams, navigation.PinResult)
 COMPACT_PREVIEW: Final = Method(

@@ -173,9 +173,10 @@ class ContextResult(WireModel):
 
 
 class FilesParams(ConversationParams):
-    """The path to `leafId`, by default the current one."""
+    """A page of the files of the path to `leafId`, by default the current one; `cursor` is a `nextCursor`."""
 
     leaf_id: str | None = None
+    cursor: str | None = None
 
 
 class FileRecord(WireModel):
@@ -203,7 +204,10 @@ class GitUpdateRecord(WireModel):
 class FilesResult(WireModel):
     """Sorted. A path that was read and modified is in `modifiedFiles` alone.
 
-    What git replaced is in `gitUpdates`, the oldest first, and in no list of files.
+    What git replaced is in `gitUpdates` of the first page, the oldest first, and in no list of files.
+    `nextCursor` is present while there is more: where the files, or the updates, would exceed 4,194,304
+    characters of JSON, a page has the first files in the order of their paths, one at least, and the newest
+    updates.
     """
 
     read_files: list[str]
@@ -211,3 +215,4 @@ class FilesResult(WireModel):
     deleted_files: list[str]
     records: list[FileRecord]
     git_updates: list[GitUpdateRecord] | None = None
+    next_cursor: str | None = None

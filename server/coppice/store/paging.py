@@ -1,7 +1,7 @@
-"""Pages of a path, bounded in number and in size."""
+"""Pages of a path, and of other answers, bounded in number and in size."""
 
 from collections.abc import Iterable
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import Final
 
 from sqlalchemy import Connection, and_, bindparam, func, select
@@ -13,8 +13,8 @@ from coppice.store.schema import ENTRY_TABLE
 from coppice.tree.entries import Entry
 
 PAGE_CHARS: Final = 4 * 2**20
-"""Characters of JSON that the entries of a page have at most, if there are several. Guess: an editor parses
-that in a tenth of a second."""
+"""Characters of JSON that the entries of a page have at most, if there are several, and of an export that is
+an answer. Guess: an editor parses that in a tenth of a second."""
 
 
 def page(
@@ -31,12 +31,13 @@ def page(
         for row in connection.execute(_SIZES, {"run": segment.run, "low": segment.low, "high": segment.high})
     ]
     if backward:
-        return entries(connection, end, to_depth - _fitting(reversed(sizes)) + 1, to_depth)
-    return entries(connection, end, from_depth, from_depth + _fitting(sizes) - 1)
+        return entries(connection, end, to_depth - fitting(reversed(sizes)) + 1, to_depth)
+    return entries(connection, end, from_depth, from_depth + fitting(sizes) - 1)
 
 
-def _fitting(sizes: Iterable[int]) -> int:
-    return max(sum(total <= PAGE_CHARS for total in accumulate(sizes)), 1)
+def fitting(sizes: Iterable[int]) -> int:
+    """How many of the first things with these `sizes`, in characters of JSON, make a page; at least 1."""
+    return max(sum(1 for _ in takewhile(lambda total: total <= PAGE_CHARS, accumulate(sizes))), 1)
 
 
 _SIZES: Final = (

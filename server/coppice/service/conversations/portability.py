@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from coppice.errors import ImportFailedError, StorageFailedError
+from coppice.errors import ImportFailedError, ResultTooLargeError, StorageFailedError
 from coppice.files.paths import path_of_uri
 from coppice.formats.reading import open_session
 from coppice.formats.registry import format_named
@@ -24,6 +24,7 @@ from coppice.service.conversations.short_fields import short_id, short_text, sho
 from coppice.service.core.context import Context, now
 from coppice.service.core.jobs import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
+from coppice.store import paging
 from coppice.store.reader import StoreReader
 from coppice.store.records import ConversationRecord, NewConversation
 from coppice.store.sqlite_file import is_opened
@@ -67,7 +68,7 @@ class Portability:
         with store.snapshot() as snapshot:
             lines = _until_cancelled(_lines(snapshot, params.conversation_id, params.format), thread)
             if params.uri is None:
-                return ExportResult(content="".join(lines))
+                return ExportResult(content="".join(_of_one_answer(lines)))
             write_export(_path(params.uri, StorageFailedError), lines, overwrite=params.overwrite)
             return ExportResult(uri=params.uri)
 
@@ -75,6 +76,19 @@ class Portability:
 def _until_cancelled(lines: Iterable[str], thread: ThreadWork) -> Iterator[str]:
     for line in lines:
         thread.check()
+        yield line
+
+
+def _of_one_answer(lines: Iterable[str]) -> Iterator[str]:
+    left = paging.PAGE_CHARS
+    for line in lines:
+        left -= len(line)
+        if left < 0:
+            raise ResultTooLargeError(
+                f"The export is longer than the {paging.PAGE_CHARS:,} characters that an answer may have. "
+                "Name a file with `uri`.",
+                limit=paging.PAGE_CHARS,
+            )
         yield line
 
 

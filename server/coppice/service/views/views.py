@@ -21,6 +21,7 @@ from coppice.service.core.workers import run_read
 from coppice.service.recovery.truncating import fitted_view
 from coppice.service.window.breakdown import breakdown_of, heaviest_of
 from coppice.service.window.usage import Counter, context_tokens, counted_tokens, overhead_of, usage_state
+from coppice.store.paging import fitting
 from coppice.tree.rendering.anthropic import anthropic_request
 from coppice.tree.rendering.openai import openai_messages
 from coppice.tree.view import ViewMessage
@@ -59,16 +60,21 @@ class Views:
         return await run_read(read)
 
     async def files(self, params: FilesParams) -> FilesResult:
-        """The files of a path, read and changed."""
+        """A page of the files of a path, read and changed."""
 
         def read() -> FilesResult:
             ledger = self._context.path(params.conversation_id, params.leaf_id).ledger()
+            left = sorted(path for path in ledger.histories if params.cursor is None or path > params.cursor)
+            here = left[: fitting(_chars(_record(ledger.histories[path])) for path in left)]
+            listed = frozenset(here)
+            updates = [_git_update(known) for known in ledger.git_updates] if params.cursor is None else []
             return FilesResult(
-                read_files=ledger.read_files,
-                modified_files=ledger.modified_files,
-                deleted_files=ledger.deleted_files,
-                records=[_record(history) for history in ledger.histories.values()],
-                git_updates=[_git_update(known) for known in ledger.git_updates] or None,
+                read_files=[path for path in ledger.read_files if path in listed],
+                modified_files=[path for path in ledger.modified_files if path in listed],
+                deleted_files=[path for path in ledger.deleted_files if path in listed],
+                records=[_record(each) for each in ledger.histories.values() if each.path in listed],
+                git_updates=updates[-fitting(map(_chars, reversed(updates))) :] or None,
+                next_cursor=here[-1] if len(here) < len(left) else None,
             )
 
         return await run_read(read)
@@ -125,6 +131,11 @@ def _record(history: FileHistory) -> FileRecord:
         renamed_from=history.renamed_from,
         created=history.created or None,
     )
+
+
+def _chars(part: FileRecord | GitUpdateRecord) -> int:
+    """Characters of JSON. A path is counted twice: it is in one of the lists too."""
+    return len(part.model_dump_json(by_alias=True)) + (len(part.path) if isinstance(part, FileRecord) else 0)
 
 
 def _git_update(known: KnownUpdate) -> GitUpdateRecord:
