@@ -3,15 +3,19 @@
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from attacks.store_attacks import filled_store, opened
+from sqlalchemy import Connection
 from store.store_kit import NOW, new_conversation, user
+from waiting import PATIENCE
 
 from coppice.errors import StorageFailedError
+from coppice.store import purging
 from coppice.store.disk_reserve import DiskReserve
 from coppice.store.store import Store
 
@@ -55,11 +59,43 @@ def test_deleting_a_conversation_on_a_full_disk_makes_room(small_disk: Path) -> 
     with opened(path) as store:
         fill(store, small_disk)
         store.delete("large")
-        store._purger.wait()
         store.append("c0", [user(entry_id="goes on")], modified_at=NOW)
+        store._purger.wait()
         assert shutil.disk_usage(small_disk).free > 16 * 2**20
         assert DiskReserve(path.parent).is_kept()
         assert {each.id for each in store.conversations(limit=9)[0]} == {"c0", "c1", "c2"}
+        assert "goes on" in {entry.id for entry in store.all_entries("c0")}
+        assert store.damages() == []
+
+
+def test_an_append_after_a_deletion_on_a_full_disk_waits_for_the_space(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = small_disk / "store" / "trees.sqlite3"
+    filled_store(path)
+    may_purge = threading.Event()
+    purge_some = purging.purge_some
+
+    def purge_late(connection: Connection, limit: int) -> bool:
+        assert may_purge.wait(PATIENCE)
+        return purge_some(connection, limit)
+
+    monkeypatch.setattr(purging, "purge_some", purge_late)
+    with opened(path) as store:
+        fill(store, small_disk)
+        store.delete("large")
+        take_what_is_left(small_disk / "more")
+        await_space = store._database.await_space
+        refused = []
+
+        def purge_once_refused() -> None:
+            refused.append(shutil.disk_usage(small_disk).free)
+            may_purge.set()
+            await_space()
+
+        store._database.await_space = purge_once_refused
+        store.append("c0", [user("x" * 1_000_000, entry_id="goes on")], modified_at=NOW)
+        assert refused == [0]
         assert "goes on" in {entry.id for entry in store.all_entries("c0")}
         assert store.damages() == []
 

@@ -1,6 +1,7 @@
 """Work in a thread of its own, for which nobody waits."""
 
 import threading
+import time
 from abc import ABC, abstractmethod
 
 
@@ -27,10 +28,14 @@ class BackgroundWork(ABC):
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
 
-    def wait(self) -> None:
-        """Returns when nothing is left to do."""
+    def wait(self, seconds: float | None = None) -> None:
+        """Returns when nothing is left to do, or after `seconds`."""
+        deadline = None if seconds is None else time.monotonic() + seconds
         while (thread := self._thread) is not None and thread.is_alive():
-            thread.join()
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return
+            thread.join(left)
 
     def stop(self) -> None:
         """Stops after the transaction that is under way."""

@@ -47,6 +47,8 @@ class Database(ABC):
         self._engine = engine
         self._closed = False
         self._version: int | None = None
+        self.await_space: Callable[[], None] = lambda: None
+        """Called when the disk is full, before a write is tried once more."""
 
     def keep_to(self, version: int) -> None:
         """Refuses writes from now on while the schema is not of this version: another Coppice changed it."""

@@ -133,15 +133,25 @@ class SqliteDatabase(Database):
         return self._writing()
 
     @override
+    def write(self, work: Work[T]) -> T:
+        try:
+            return super().write(work)
+        except StorageFailedError as error:
+            if not is_full(error):
+                raise
+        self.await_space()
+        return super().write(work)
+
+    @override
     def write_deletion(self, work: Work[T]) -> T:
         try:
-            return self.write(work)
+            return super().write(work)
         except StorageFailedError as error:
             if not is_full(error):
                 raise
         self._reserve.give_up()
         self._checkpoint()
-        return self.write(work)
+        return super().write(work)
 
     @override
     def shrink(self, stop: Callable[[], bool]) -> None:

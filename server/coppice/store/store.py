@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Final
 
 from sqlalchemy import Connection
@@ -55,6 +56,7 @@ class Store(StoreReader):
         self._server_id = server_id
         self.turns = RunningTurns(opened, server_id)
         self._purger = purging.Purger(opened)
+        opened.await_space = partial(self._purger.wait, purging.SPACE_SECONDS)
         self._indexer = Indexer(opened, idle_seconds=index_idle_seconds)
         self._changes_lock = threading.Lock()
         with opened.reading() as connection:
@@ -130,7 +132,7 @@ class Store(StoreReader):
     def delete(self, conversation_id: str) -> None:
         """The conversation is unknown at once; its space is freed in the background.
 
-        On a full disk an append may still be refused until that has ended.
+        On a full disk a write waits until that has ended, but not for longer than `SPACE_SECONDS`.
         """
 
         def hide(connection: Connection) -> None:
