@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from coppice.compaction.serialization import RESULT_CHARS, serialize, shorten
 from coppice.compaction.summarizer import CountTokens
+from coppice.tokens.budget import leading
 from coppice.tokens.counting import CHARS_PER_TOKEN
 from coppice.tree.messages import (
     AssistantMessage,
@@ -54,15 +55,9 @@ def next_chunk(groups: Sequence[Group], room: int, count_tokens: CountTokens) ->
 
     It is always at least one: a group that alone is too big is shortened, head and tail of each text staying.
     """
-    taken, spent = 0, 0
-    for group in groups:
-        cost = group.tokens + 1
-        if spent + cost > room:
-            break
-        spent += cost
-        taken += 1
+    taken = leading(groups, room, lambda group: group.tokens + 1)
     if taken:
-        return "\n\n".join(group.text for group in groups[:taken]), taken
+        return "\n\n".join(group.text for group in taken), len(taken)
     return shortened_group(groups[0], room, count_tokens), 1
 
 

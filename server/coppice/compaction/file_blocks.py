@@ -5,6 +5,7 @@ from typing import Final
 
 from coppice.compaction.summarizer import CountTokens
 from coppice.compaction.text.paths import folded, is_about_work
+from coppice.tokens.budget import leading
 from coppice.tree.tags import tagged
 
 FILES_SHARE: Final = 0.3
@@ -35,11 +36,6 @@ def _block(tag: str, paths: Sequence[str], max_tokens: int, count_tokens: CountT
     whole = tagged(tag, "\n".join(lines))
     if count_tokens(whole) <= max_tokens:
         return whole
-    shown = 0
-    spent = count_tokens(tagged(tag, f"… and {len(lines)} more"))
-    for line in lines:
-        spent += count_tokens(f"{line}\n")
-        if spent > max_tokens:
-            break
-        shown += 1
-    return tagged(tag, "\n".join([*lines[:shown], f"… and {len(lines) - shown} more"]))
+    room = max_tokens - count_tokens(tagged(tag, f"… and {len(lines)} more"))
+    shown = leading(lines, room, lambda line: count_tokens(f"{line}\n"))
+    return tagged(tag, "\n".join([*shown, f"… and {len(lines) - len(shown)} more"]))

@@ -20,6 +20,7 @@ from coppice.summarizers.chunks import Chunked
 from coppice.summarizers.client import SummaryClient
 from coppice.summarizers.offline.summarizer import ledger_for, turn_by_rule
 from coppice.summarizers.stats import SummaryStats
+from coppice.tokens.budget import leading
 
 SMALLEST_SUMMARY: Final = 200
 """In tokens. A budget below it holds little more than the headings, so no model is asked."""
@@ -132,16 +133,10 @@ class _Work:
 
     def _within_limit(self, lines: Sequence[str]) -> tuple[str, ...]:
         """The lines of a turn, the first ones where they are too many."""
-        left = self._request.max_turn_prefix_tokens
-        if left is None:
+        limit = self._request.max_turn_prefix_tokens
+        if limit is None:
             return tuple(lines)
-        kept = []
-        for line in lines:
-            left -= self._request.count_tokens(f"- {line}\n")
-            if left < 0:
-                break
-            kept.append(line)
-        return tuple(kept)
+        return tuple(leading(lines, limit, lambda line: self._request.count_tokens(f"- {line}\n")))
 
     async def _history(self, share: float) -> Summary:
         """The history's summary; with nothing new the previous one is carried on as it is."""

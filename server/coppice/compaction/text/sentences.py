@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from coppice.tokens.budget import leading
+
 _BULLET: Final = re.compile(r"\s*(?:[-*+•·‣]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)、]\s*(?!\d)|#{1,6}\s+)")
 _END: Final = re.compile(r"(?<=[.!?])[\"')\]*_]{0,3}\s+|(?<=[。！？])[”』」）]?\s*")
 _ABBREVIATION: Final = re.compile(
@@ -72,12 +74,8 @@ def whole_sentences(text: str, limit: int) -> str:
     """The first sentences of `text` that fit `limit` characters; a first one that is longer is clipped."""
     if len(text) <= limit:
         return text
-    kept = ""
-    for sentence in sentences_of(text):
-        if len(kept) + len(sentence) + 1 > limit:
-            break
-        kept = f"{kept} {sentence}".strip()
-    return kept or clip(text, limit)
+    kept = leading(sentences_of(text), limit + 1, lambda sentence: len(sentence) + 1)
+    return " ".join(kept) or clip(text, limit)
 
 
 def flowing(body: str) -> str:
