@@ -44,6 +44,18 @@ async def long_conversation(client: Client, turns: int = 12) -> str:
     return made
 
 
+async def running_compaction(
+    make_client: MakeClient,
+) -> tuple[Client, str, "asyncio.Task[Any]", GatedSummarizer]:
+    """A client, its conversation, and the compaction of it, which waits in the summarizer."""
+    summarizer = GatedSummarizer()
+    client = await make_client(SMALL, summarizer)
+    made = await long_conversation(client)
+    task = asyncio.create_task(client.ask("compact", conversationId=made))
+    await summarizer.begun.wait()
+    return client, made, task, summarizer
+
+
 async def test_the_model_sees_summary_and_kept_entries_and_nothing_before(client: Client) -> None:
     made = await long_conversation(client)
     before = await client.ask("context", conversationId=made)
@@ -77,6 +89,15 @@ async def test_a_preview_shows_what_the_compaction_then_does(client: Client) -> 
     assert preview["previousSummary"] is False
     again = preview["messagesToSummarize"] + preview["turnPrefixMessages"]
     assert done["report"]["dropped"]["entries"] == again
+
+
+async def test_a_reply_that_failed_is_not_among_what_the_model_no_longer_sees(client: Client) -> None:
+    made = await client.conversation()
+    failed = assistant("Half a sentence. " * 400, stopReason="error", errorMessage="reset")
+    await client.ask("append", conversationId=made, entries=[failed, *long_session()])
+    dropped = (await client.ask("compact", conversationId=made))["report"]["dropped"]
+    blocks = 3 * dropped["entries"]
+    assert dropped["tokens"] <= sum(dropped["byKind"].values()) <= dropped["tokens"] + blocks
 
 
 async def test_a_second_compaction_begins_at_the_first_ones_kept_entries(make_client: MakeClient) -> None:
@@ -220,11 +241,7 @@ async def test_who_joined_and_leaves_does_not_stop_the_compaction(make_client: M
 async def test_a_draft_waits_for_nobody_and_is_refused_while_a_compaction_runs(
     make_client: MakeClient,
 ) -> None:
-    summarizer = GatedSummarizer()
-    client = await make_client(SMALL, summarizer)
-    made = await long_conversation(client)
-    task = asyncio.create_task(client.ask("compact", conversationId=made))
-    await summarizer.begun.wait()
+    client, made, task, summarizer = await running_compaction(make_client)
     with pytest.raises(ConversationBusyError, match="compaction"):
         await client.ask("compact", conversationId=made, draft=True)
     summarizer.may_go_on.set()
@@ -232,11 +249,7 @@ async def test_a_draft_waits_for_nobody_and_is_refused_while_a_compaction_runs(
 
 
 async def test_what_is_appended_meanwhile_is_kept_after_the_cut(make_client: MakeClient) -> None:
-    summarizer = GatedSummarizer()
-    client = await make_client(SMALL, summarizer)
-    made = await long_conversation(client)
-    task = asyncio.create_task(client.ask("compact", conversationId=made))
-    await summarizer.begun.wait()
+    client, made, task, summarizer = await running_compaction(make_client)
     added = await client.ask("append", conversationId=made, entries=[user("one more thing")])
     summarizer.may_go_on.set()
     done = await task
@@ -246,12 +259,8 @@ async def test_what_is_appended_meanwhile_is_kept_after_the_cut(make_client: Mak
 
 
 async def test_a_compaction_of_a_branch_that_was_left_meanwhile_is_given_up(make_client: MakeClient) -> None:
-    summarizer = GatedSummarizer()
-    client = await make_client(SMALL, summarizer)
-    made = await long_conversation(client)
+    client, made, task, summarizer = await running_compaction(make_client)
     first = (await client.ask("entries", conversationId=made, limit=1))["entries"][0]
-    task = asyncio.create_task(client.ask("compact", conversationId=made))
-    await summarizer.begun.wait()
     await client.ask("append", conversationId=made, entries=[user("elsewhere")], parentId=first["id"])
     summarizer.may_go_on.set()
     with pytest.raises(StaleLeafError, match="nothing was changed"):
@@ -260,11 +269,7 @@ async def test_a_compaction_of_a_branch_that_was_left_meanwhile_is_given_up(make
 
 
 async def test_deleting_a_conversation_stops_its_compaction(make_client: MakeClient) -> None:
-    summarizer = GatedSummarizer()
-    client = await make_client(SMALL, summarizer)
-    made = await long_conversation(client)
-    task = asyncio.create_task(client.ask("compact", conversationId=made))
-    await summarizer.begun.wait()
+    client, made, task, _ = await running_compaction(make_client)
     await client.ask("conversation/delete", conversationId=made)
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -273,11 +278,7 @@ async def test_deleting_a_conversation_stops_its_compaction(make_client: MakeCli
 
 
 async def test_closing_the_service_ends_what_runs(make_client: MakeClient) -> None:
-    summarizer = GatedSummarizer()
-    client = await make_client(SMALL, summarizer)
-    made = await long_conversation(client)
-    task = asyncio.create_task(client.ask("compact", conversationId=made))
-    await summarizer.begun.wait()
+    client, _, task, _ = await running_compaction(make_client)
     await client.service.close()
     with pytest.raises(asyncio.CancelledError):
         await task

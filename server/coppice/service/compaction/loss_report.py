@@ -11,7 +11,7 @@ from coppice.protocol.ledger import WorkLedger
 from coppice.service.compaction.preparing import Preparation
 from coppice.service.compaction.summarizing import FinishedSummary
 from coppice.service.window.breakdown import breakdown_of
-from coppice.tree.view import ViewMessage
+from coppice.tree.view import ViewMessage, is_sent
 
 MOST_FACTS: Final = 50
 """Facts of a kind that the report names."""
@@ -34,7 +34,9 @@ def loss_report(prepared: Preparation, summary: FinishedSummary) -> LossReport:
         dropped=DroppedReport(
             entries=prepared.history_messages + prepared.turn_prefix_messages,
             tokens=sum(counter.tokens(row.size) for row in rows if row.type != "compaction"),
-            by_kind=breakdown_of([ViewMessage(None, message) for message in summary.dropped], counter),
+            by_kind=breakdown_of(
+                [ViewMessage(None, message) for message in summary.dropped if is_sent(message)], counter
+            ),
         ),
         files=[path for path in files if path not in summary.text],
         not_carried=_not_stated(summary.work, summary.text)[:MOST_FACTS],
