@@ -301,7 +301,7 @@ export interface CompactionUpdate {
 
 /**
  * For a model of that `contextWindow` tool results that are too long, alone or together, are cut.
- * Nothing is stored of that. `coppice/truncateToolResults` cuts them for good, on a new branch.
+ * Nothing is stored of that. `coppice/truncateToolResults` cuts them for good, on a new branch. The format `text` is a transcript for people: nothing in it is escaped for a program that puts it between tags.
  */
 export interface ContextParams {
   conversationId: string;

@@ -2,6 +2,7 @@
 
 import io
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -59,3 +60,23 @@ def start(*arguments: str | Path, **options: object) -> "subprocess.Popen[bytes]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     command = [*COMMAND, *(str(argument) for argument in arguments)]
     return subprocess.Popen(command, env=os.environ.copy(), **{**pipes, **options})  # type: ignore[call-overload,no-any-return]  # the options vary
+
+
+def on_terminal(*arguments: str | Path, columns: int = 100) -> str:
+    """What a terminal of so many columns is sent."""
+    ours, theirs = pty.openpty()
+    os.environ.update({"COLUMNS": f"{columns}", "TERM": "xterm-256color"})
+    with start(*arguments, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        received = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            received += piece
+        assert process.wait() == 0
+    os.close(ours)
+    return received.decode()

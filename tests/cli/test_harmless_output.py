@@ -1,14 +1,12 @@
 """Nothing that a conversation says reaches the terminal as a command to it."""
 
 import json
-import os
-import pty
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.conftest import Coppice, start
+from cli.conftest import Coppice, on_terminal
 from cli.sessions import HEADER, assistant, entry, messages, user
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -139,26 +137,6 @@ def test_an_export_into_a_pipe_keeps_every_character(coppice: Coppice, tmp_path:
     again.write_text(shown, encoding="utf-8")
     exported = json.loads(coppice("context", again, "--format", "entries", "--json").out)["messages"]
     assert exported[0]["content"] == f"Goal {MARKUP}{''.join(ATTACKS)}"
-
-
-def on_terminal(*arguments: str | Path) -> str:
-    """What a terminal of 100 columns is sent."""
-    ours, theirs = pty.openpty()
-    os.environ.update({"COLUMNS": "100", "TERM": "xterm-256color"})
-    with start(*arguments, stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        received = b""
-        while True:
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            received += piece
-        assert process.wait() == 0
-    os.close(ours)
-    return received.decode()
 
 
 @pytest.mark.parametrize(

@@ -135,4 +135,8 @@ def test_the_history_of_a_session_file_answers_a_question(coppice: Coppice, tmp_
     nothing = coppice("history", "search", file, "larch")
     assert (nothing.code, nothing.out, nothing.err) == (0, "", "coppice: warning: Nothing was found.\n")
     missing = coppice("history", "read", file, "nowhere")
-    assert (missing.code, missing.err) == (1, "coppice: There is no such entry in this conversation.\n")
+    assert missing.code == 1
+    assert missing.err == (
+        "coppice: There is no such entry in this conversation. "
+        "`coppice tree SOURCE --mode all` shows the ids.\n"
+    )

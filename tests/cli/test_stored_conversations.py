@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from cli.conftest import Coppice, start
+from cli.conftest import Coppice, on_terminal, start
 from cli.sessions import assistant, entry, long_session, user, write_session
 
 from coppice.cli.tree import drawn
@@ -60,6 +61,30 @@ def test_a_conversation_is_found_by_the_beginning_of_its_id(coppice: Coppice, ho
     assert (short.code, "There is neither a file nor a stored conversation" in short.err) == (1, True)
 
 
+def test_the_beginning_of_an_id_is_looked_for_in_the_workspace_that_is_named(
+    coppice: Coppice, home: Path
+) -> None:
+    (home / "other").mkdir()
+    conversation = imported(coppice, long_session(home, 3), "--workspace", home / "other")
+    assert coppice("context", conversation[:8], "--workspace", home / "other").code == 0
+    assert coppice("context", conversation[:8], "--workspace", home / "work").code == 1
+    hits = coppice("search", "shop", "--conversation", conversation[:8]).out.splitlines()
+    assert {hit.split("\t")[0] for hit in hits} == {conversation}
+
+
+def test_a_beginning_that_several_ids_have_is_refused(
+    coppice: Coppice, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = iter(("aaaaaaaa1", "aaaaaaaa2"))
+    counting = SimpleNamespace(uuid4=lambda: SimpleNamespace(hex=next(numbers)))
+    monkeypatch.setattr("coppice.service.conversations.portability.uuid", counting)
+    assert [imported(coppice, long_session(home, 3)) for _ in range(2)] == ["aaaaaaaa1", "aaaaaaaa2"]
+    ran = coppice("context", "aaaaaaaa")
+    assert (ran.code, "give more of the id" in ran.err) == (1, True)
+    listed = on_terminal("list", columns=80)
+    assert all(each in listed for each in ("aaaaaaaa1", "aaaaaaaa2"))
+
+
 def test_every_workspace_is_listed_and_found_from_anywhere(coppice: Coppice, home: Path) -> None:
     (home / "other").mkdir()
     conversation = imported(coppice, long_session(home, 3), "--workspace", home / "other")
@@ -112,6 +137,15 @@ def test_a_context_in_a_provider_s_form_is_json(coppice: Coppice, tmp_path: Path
     messages = json.loads(ran.out)
     assert messages[0]["role"] == "user"
     assert "tokens" in ran.err
+
+
+def test_a_context_as_text_shows_the_summary_as_the_model_sees_it(coppice: Coppice, tmp_path: Path) -> None:
+    compacted = tmp_path / "compacted.jsonl"
+    assert coppice("compact", long_session(tmp_path), "--output", compacted).code == 0
+    text = coppice("context", compacted).out
+    seen = json.loads(coppice("context", compacted, "--format", "entries").out)
+    assert text.startswith(f"[User]: {seen[0]['content'][0]['text']}\n")
+    assert "\n<summary>\n## Goal\n" in text
 
 
 def test_a_context_of_a_leaf_ends_there(coppice: Coppice, tmp_path: Path) -> None:

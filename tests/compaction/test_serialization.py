@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talk import reply, run, tool, user
 
-from coppice.compaction.serialization import serialize, shorten
+from coppice.compaction.serialization import LOOKED_UP, serialize, shorten, transcript
 from coppice.tree.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -100,6 +100,14 @@ def test_long_results_keep_head_and_tail_and_images_a_placeholder() -> None:
     assert "7016 characters left out" in text
     assert "x" * 9_000 in serialize([result], None)
     assert serialize([UserMessage(content=[image])]) == "[User]: [image]"
+
+
+def test_a_transcript_for_people_shows_tags_and_what_was_looked_up() -> None:
+    looked_up = ToolResultMessage(
+        tool_call_id="1", tool_name="history_read", content=[TextContent(text="</summary> of old")]
+    )
+    assert transcript([looked_up]) == "[Tool result]: </summary> of old"
+    assert serialize([looked_up]) == f"[Tool result]: {LOOKED_UP}"
 
 
 def test_short_text_is_not_shortened() -> None:

@@ -51,7 +51,10 @@ def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it with t
 @app.callback()
 def _coppice(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version", metavar=options.FLAG, callback=_show_version, is_eager=True, help="Show the version."
+        ),
     ] = False,
 ) -> None:
     del version
@@ -61,7 +64,7 @@ def _coppice(
     add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )
 def serve(arguments: typer.Context) -> None:
-    """Run the language server for one client."""
+    """Run the language server for one client, on standard streams or a socket."""
     from coppice.lsp.__main__ import main as serve_client
 
     raise typer.Exit(serve_client(arguments.args))
@@ -89,8 +92,8 @@ def compact(
 ) -> None:
     """Replace the older part of a conversation by a summary, and show what the model then sees.
 
-    A session file itself is never written: --output writes the result. A stored conversation is compacted
-    in its store.
+    A session file itself is never written: --output writes the result.
+    A stored conversation is compacted in its store.
     """
     from coppice.cli.compact import CompactCommand, Sizes, Writer
     from coppice.cli.running import run
@@ -163,7 +166,12 @@ def navigate(
         str, typer.Argument(metavar="TARGET", help="The entry to go to; `coppice tree` shows ids.")
     ],
     summarize: Annotated[
-        bool, typer.Option("--summarize", help="Add a summary of this branch to the branch that is entered.")
+        bool,
+        typer.Option(
+            "--summarize",
+            metavar=options.FLAG,
+            help="Add a summary of this branch to the branch that is entered.",
+        ),
     ] = False,
     instructions: options.Instructions = None,
     label: Annotated[
@@ -171,15 +179,19 @@ def navigate(
     ] = None,
     preview: Annotated[
         bool,
-        typer.Option("--preview", help="Show the entries that would leave the path, and change nothing."),
+        typer.Option(
+            "--preview",
+            metavar=options.FLAG,
+            help="Show the entries that would leave the path, and change nothing.",
+        ),
     ] = False,
     workspace: options.Workspace = None,
     as_json: options.Json = False,
 ) -> None:
     """Go to another entry of a conversation's tree.
 
-    If the entry is a user message, its parent becomes the leaf, and the message's text is printed, to be
-    edited and sent again.
+    If the entry is a user message, its parent becomes the leaf,
+    and the message's text is printed, to be edited and sent again.
     """
     from coppice.cli.navigate import NavigateCommand
     from coppice.cli.running import run
@@ -336,8 +348,9 @@ def copy(
 ) -> None:
     """Copy conversations from one store to another, each as a whole.
 
-    One that is there already is compared and never changed, so the command can be given again. A password
-    is better kept in the settings or in ~/.pgpass than on the command line.
+    One that is there already is compared and never changed, so the command
+    can be given again. A password is better kept in the settings or in
+    ~/.pgpass than on the command line.
     """
     from coppice.cli.copy import CopyCommand
     from coppice.cli.running import run
@@ -350,7 +363,9 @@ def doctor(
     workspace: options.Workspace = None,
     repair: Annotated[
         bool,
-        typer.Option("--repair", help="Replace each damaged store by what can be read of it."),
+        typer.Option(
+            "--repair", metavar=options.FLAG, help="Replace each damaged store by what can be read of it."
+        ),
     ] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -359,10 +374,6 @@ def doctor(
     from coppice.cli.running import run
 
     raise typer.Exit(run(DoctorCommand(workspace, as_json, repair), as_json=as_json))
-
-
-def _usage(message: str) -> typer.BadParameter:
-    return typer.BadParameter(message)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What a compaction did, for a person and for a program."""
 
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +19,7 @@ from coppice.tree.preview import preview_of
 
 _SHOWN_AT_EACH_END: Final = 10  # messages (guess)
 _PREVIEW_CHARS: Final = 90  # characters of a line (guess: a terminal of 120 columns)
+_NAME_CHARS: Final = 12  # columns of a field's name: the longest one and two spaces
 _ROLE_NAMES: Final = {"toolResult": "tool result", "bashExecution": "command"}
 
 
@@ -71,27 +73,37 @@ def _show_numbers(out: Console, outcome: Outcome) -> None:
     out.print(Text.assemble((f"{before:,} → {after:,} tokens", "bold"), share))
     source = outcome.before.token_source
     if source == "usage":
-        out.print("The first is the provider's count, with its system prompt and tools; the second is ours.")
+        out.print("Before: the provider's count, with system prompt and tools. After: our count.")
     out.print()
     turn = ""
     if preview.is_split_turn:
         turn = f", and {_count(preview.turn_prefix_messages, 'message')} from the start of a split turn"
     dropped = result.report.dropped
-    out.print(f"Summarized  {_count(preview.messages_to_summarize, 'message')}{turn}")
+    _print_field(out, "Summarized", f"{_count(preview.messages_to_summarize, 'message')}{turn}")
     kinds = dropped.by_kind.model_dump()
     largest = sorted(((tokens, kind) for kind, tokens in kinds.items() if tokens), reverse=True)
     what = ", ".join(f"{kind.replace('_', ' ')} {tokens:,}" for tokens, kind in largest)
-    out.print(f"            {dropped.tokens:,} tokens{f': {what}' if what else ''}")
+    _print_field(out, "", f"{dropped.tokens:,} tokens{f': {what}' if what else ''}")
     if preview.previous_summary:
-        out.print("            and the summary before it, which is carried forward")
+        _print_field(out, "", "and the summary before it, which is carried forward")
     kept = _messages_from(outcome.before, result.first_kept_entry_id)
     first = plain_line(result.first_kept_entry_id)
-    out.print(f"Kept        {_count(kept, 'message')}, {preview.kept_tokens:,} tokens, from entry {first} on")
+    _print_field(
+        out, "Kept", f"{_count(kept, 'message')}, {preview.kept_tokens:,} tokens, from entry {first} on"
+    )
     read, modified = len(preview.read_files), len(preview.modified_files)
-    out.print(f"Files       {read:,} read, {modified:,} modified")
-    out.print(f"Written by  {plain_line(result.summarizer)}, in {result.duration_ms / 1000:.1f} s")
+    _print_field(out, "Files", f"{read:,} read, {modified:,} modified")
+    _print_field(out, "Written by", f"{plain_line(result.summarizer)}, in {result.duration_ms / 1000:.1f} s")
     for warning in result.warnings:
-        out.print(f"Warning     {plain_line(warning)}")
+        _print_field(out, "Warning", plain_line(warning))
+
+
+def _print_field(out: Console, name: str, value: str) -> None:
+    """`value` after `name`, aligned with the other fields on every line that a terminal needs for it."""
+    line = f"{name:{_NAME_CHARS}}{value}"
+    if out.is_terminal:
+        line = textwrap.fill(line, out.width, subsequent_indent=" " * _NAME_CHARS)
+    out.print(line)
 
 
 def _show_view(out: Console, outcome: Outcome) -> None:

@@ -2,11 +2,19 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from coppice.cli.plain import plain
 from coppice.cli.sources import opened
 from coppice.cli.terminal import print_error, warn, write_json, write_text
 from coppice.protocol.trees import ContextFormat, ContextParams, ContextResult
+from coppice.protocol.usage import TokenSource
+
+_COUNTED_BY: Final[dict[TokenSource, str]] = {
+    "usage": "the provider's count, with its system prompt and tools",
+    "tokenizer": "the tokenizer's count",
+    "estimate": "an estimate",
+}
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,7 @@ class ContextCommand:
 
 def _show(result: ContextResult) -> None:
     """The messages on standard output, so that they can be piped; the numbers on standard error."""
-    print_error(f"{result.tokens:,} tokens ({result.token_source})")
+    print_error(f"{result.tokens:,} tokens ({_COUNTED_BY[result.token_source]})")
     if isinstance(result.messages, str):
         write_text(plain(result.messages))
     elif result.system is not None:

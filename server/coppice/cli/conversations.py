@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rich.table import Table
+from rich.text import Text
 
 from coppice.cli.exits import CommandError
 from coppice.cli.output_file import check_output
 from coppice.cli.plain import plain, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.sources import STDIN, imported, is_file, opened, read_input, session_file, uri_of
-from coppice.cli.terminal import console, warn, write_bytes, write_json, write_text
+from coppice.cli.terminal import console, print_row, warn, write_bytes, write_json, write_text
+from coppice.files.paths import path_of_uri
 from coppice.protocol.conversations import (
     Conversation,
     ExportFormat,
@@ -26,10 +27,12 @@ from coppice.service.conversations.conversations import conversation_of
 from coppice.service.core.jobs import NoProgress
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.workspaces import newest_conversations
+from coppice.store.recalling import SHORTEST_PREFIX
 
 _PAGE: Final = 500  # conversations a request (guess)
 _TITLE_CHARS: Final = 60  # characters (guess)
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
+_COUNT_CHARS: Final = 7  # columns of a number of entries, right-aligned up to 999,999
 _COPY_BYTES: Final = 1 << 16  # bytes a read (guess)
 
 
@@ -78,12 +81,23 @@ class ListCommand:
             for conversation in found:
                 write_text("\t".join(_cells(conversation, everywhere=self.everywhere)))
             return
-        table = Table(box=None, pad_edge=False, show_edge=False)
-        for heading in ("Id", "Modified", "Entries", "Conversation", "Workspace")[: 4 + self.everywhere]:
-            table.add_column(heading, no_wrap=heading != "Conversation", overflow="fold")
+        length = _distinct_length([conversation.id for conversation in found])
+        workspace = None
         for conversation in found:
-            table.add_row(*_cells(conversation, everywhere=self.everywhere))
-        out.print(table)
+            if self.everywhere and conversation.workspace_uri != workspace:
+                workspace = conversation.workspace_uri
+                out.print(Text(plain_line(path_of_uri(workspace) or workspace), style="bold"))
+            id_, modified, _, title = _cells(conversation, everywhere=False)
+            count = f"{conversation.entry_count:{_COUNT_CHARS},} entries"
+            print_row(out, Text.assemble((id_[:length], "cyan"), f"  {modified}  {count}  {title}"))
+
+
+def _distinct_length(ids: list[str]) -> int:
+    """How many characters of each id tell the ids apart, at least as many as a command asks for."""
+    length = SHORTEST_PREFIX
+    while len({each[:length] for each in ids}) < len(ids):
+        length += 1
+    return length
 
 
 def _cells(conversation: Conversation, *, everywhere: bool) -> list[str]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from coppice.cli.exits import UsageError
 from coppice.cli.plain import plain
 from coppice.cli.sources import opened
 from coppice.cli.terminal import warn, write_json, write_text
@@ -24,7 +25,9 @@ class HistoryCommand:
     as_json: bool = False
 
     async def __call__(self) -> None:
-        """Search or read the history, and print what was found."""
+        """Search or read the history, and print what was found. UsageError for a question without words."""
+        if self.query is not None and not self.query.strip():
+            raise UsageError("The question is empty; name what to look for.")
         async with opened(self.source, self.workspace) as conversation:
             warn(conversation.warnings)
             params = RecallParams(

@@ -1,11 +1,14 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
 from coppice.formats.registry import EXPORT_NAMES, IMPORT_NAMES, READABLE_TITLES
+
+FLAG: Final = ""
+"""The `metavar` of an option that takes no value; the help would show `<bool>` after it."""
 
 Source = Annotated[
     str,
@@ -19,7 +22,8 @@ Source = Annotated[
 StoredConversation = Annotated[
     str,
     typer.Argument(
-        metavar="CONVERSATION", help="The id of a stored conversation; `coppice list` shows them."
+        metavar="CONVERSATION",
+        help="The id of a stored conversation, or its beginning; `coppice list` shows them.",
     ),
 ]
 Workspace = Annotated[
@@ -30,9 +34,9 @@ Leaf = Annotated[
     str | None,
     typer.Option("--leaf", metavar="ID", help="The path to this entry instead of the session's leaf."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+Json = Annotated[bool, typer.Option("--json", metavar=FLAG, help="One JSON object on standard output.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
+Force = Annotated[bool, typer.Option("--force", metavar=FLAG, help="Replace the output file if it exists.")]
 Model = Annotated[
     str | None,
     typer.Option(
@@ -62,9 +66,15 @@ MaxTokens = Annotated[
     int, typer.Option("--max-tokens", min=50, max=100_000, metavar="N", help="Tokens of one page at most.")
 ]
 Cursor = Annotated[str | None, typer.Option("--cursor", metavar="PAGE", help="The next page, as named.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would happen and store nothing.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000_000, help="At most so many.")]
-Everywhere = Annotated[bool, typer.Option("--all", help="The conversations of every workspace.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", metavar=FLAG, help="Show what would happen and store nothing.")
+]
+Limit = Annotated[
+    int, typer.Option("--limit", "-n", min=1, max=1_000_000, metavar="N", help="At most so many.")
+]
+Everywhere = Annotated[
+    bool, typer.Option("--all", metavar=FLAG, help="The conversations of every workspace.")
+]
 
 _MOST: int = 100_000_000  # tokens; the settings' own limit
 KeepRecent = Annotated[

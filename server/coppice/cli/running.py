@@ -15,6 +15,7 @@ from coppice.service.core.settings_source import SettingsSource
 from coppice.service.service import Service
 from coppice.settings.layers import command_line_layer
 
+_ADVICE: Final = {"unknown-entry": " `coppice tree SOURCE --mode all` shows the ids."}
 _SIGNALLED: Final = 128  # added to a signal's number, as shells do
 
 
@@ -29,7 +30,7 @@ def run(work: Callable[[], Awaitable[ExitCode | None]], *, as_json: bool = False
         silence_stdout()
         return ExitCode.OK
     except CoppiceError as error:
-        print_error(f"coppice: {error}")
+        print_error(f"coppice: {error}{_ADVICE.get(error.code, '')}")
         if as_json:
             with contextlib.suppress(BrokenPipeError):
                 write_json({"error": {"code": error.code, "message": str(error), "data": error.data}})

@@ -10,11 +10,10 @@ from rich.text import Text
 from coppice.cli.exits import UsageError
 from coppice.cli.plain import plain_line
 from coppice.cli.running import serving, workspace_uri
+from coppice.cli.sources import located
 from coppice.cli.terminal import console, print_row, write_json, write_text
 from coppice.protocol.navigation import SearchHit, SearchParams, SearchResult
 from coppice.service.conversations.searching import Searching
-from coppice.service.core.settings_source import SettingsSource
-from coppice.service.core.workspaces import workspace_of
 
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
 _MOST_CHARS: Final = 1000  # characters; the limit of `coppice/search`
@@ -33,7 +32,7 @@ class SearchCommand:
     as_json: bool = False
 
     async def __call__(self) -> None:
-        """Print the hits, best first."""
+        """Print the hits, newest first."""
         found = await self._found()
         if self.as_json:
             write_json(found.model_dump(mode="json", by_alias=True))
@@ -44,11 +43,10 @@ class SearchCommand:
         if not 0 < len(self.query) <= _MOST_CHARS:
             raise UsageError(f"A query has 1 to {_MOST_CHARS:,} characters.")
         limit = min(self.limit, _MOST_HITS)
-        params = SearchParams(query=self.query, conversation_id=self.conversation, limit=limit)
-        uri = workspace_uri(self.workspace)
-        if self.conversation is not None and self.workspace is None:
-            home = await asyncio.to_thread(workspace_of, SettingsSource().of(), self.conversation)
-            uri = home or uri
+        conversation, uri = self.conversation, workspace_uri(self.workspace)
+        if conversation is not None:
+            conversation, uri = await asyncio.to_thread(located, conversation, self.workspace)
+        params = SearchParams(query=self.query, conversation_id=conversation, limit=limit)
         async with serving(uri) as service:
             return await Searching(service).search(params)
 
@@ -67,7 +65,8 @@ class SearchCommand:
                 out.print(Text(plain_line(conversation), style="bold"))
             _, entry, time, _, snippet = _cells(hit)
             dot = _ON if hit.on_current_branch else _OFF
-            print_row(out, Text.assemble(f"{dot} ", (entry, "cyan"), f"  {time[:_TIME_CHARS]}  ", snippet))
+            out.print(Text.assemble(f"{dot} ", (entry, "cyan"), f"  {time[:_TIME_CHARS].replace('T', ' ')}"))
+            print_row(out, Text(f"  {snippet}"))
 
 
 def _cells(hit: SearchHit) -> tuple[str, str, str, str, str]:

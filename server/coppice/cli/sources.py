@@ -27,7 +27,7 @@ from coppice.protocol.conversations import (
 )
 from coppice.service.core.jobs import NoProgress
 from coppice.service.core.settings_source import SettingsSource
-from coppice.service.core.workspaces import conversation_named, workspace_of
+from coppice.service.core.workspaces import conversations_named, workspace_of
 from coppice.service.service import Service
 from coppice.settings import Settings, StorageSettings
 
@@ -82,14 +82,12 @@ async def opened(
     format_: ImportFormat = "auto",
 ) -> AsyncIterator[Opened]:
     """The conversation that `source` names. A session is taken into a store that ends with the command."""
-    uri = workspace_uri(workspace)
     if not is_file(source):
-        if workspace is None:
-            source, home = await asyncio.to_thread(_located, source)
-            uri = home or uri
+        conversation_id, uri = await asyncio.to_thread(located, source, workspace)
         async with serving(uri, client_settings) as service:
-            yield await _stored(service, source)
+            yield await _stored(service, conversation_id)
         return
+    uri = workspace_uri(workspace)
     with tempfile.TemporaryDirectory(prefix="coppice-", ignore_cleanup_errors=True) as folder:
         file = await read_input(Path(folder)) if source == STDIN else session_file(source)
         settings = ScratchSettings(folder=Path(folder) / "store")
@@ -99,12 +97,26 @@ async def opened(
             yield Opened(service, result.conversation, name, file, result.warnings)
 
 
-def _located(source: str) -> tuple[str, str | None]:
-    """The id and workspace of the stored conversation that `source` is the id of, or the beginning of it."""
+def located(name: str, workspace: Path | None) -> tuple[str, str]:
+    """The id and the workspace's URI of the stored conversation that `name` is the id of, or its beginning.
+
+    Without `workspace` it may be in any. Where there is none, `name` and the URI of the folder. Raises
+    CommandError where several begin so.
+    """
+    folder = workspace_uri(workspace)
     settings = SettingsSource().of()
-    home = workspace_of(settings, source)
-    named = None if home is not None else conversation_named(settings, source)
-    return (source, home) if named is None else (named.id, named.workspace_uri)
+    home = workspace_of(settings, name)
+    if home is not None:
+        return name, home if workspace is None else folder
+    found = conversations_named(settings, name)
+    if workspace is not None:
+        found = [each for each in found if each.workspace_uri == folder]
+    if len(found) > 1:
+        raise CommandError(
+            f"{len(found):,} stored conversations have ids that begin with {plain_line(name, 80)!r}; "
+            "give more of the id."
+        )
+    return (found[0].id, found[0].workspace_uri) if found else (name, folder)
 
 
 async def imported(service: Service, file: Path, format_: ImportFormat) -> ImportResult:
@@ -133,6 +145,8 @@ def is_file(source: str) -> bool:
 
 def session_file(source: str) -> Path:
     """The file `source`, seen to be readable. Raises CommandError in a sentence when it is not."""
+    if not source:
+        raise CommandError("The name of the session file is empty.")
     file = Path(source)
     shown = plain_line(source, 200)
     try:

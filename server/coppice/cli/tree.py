@@ -36,7 +36,8 @@ class TreeCommand:
             write_json(listing.model_dump(mode="json", by_alias=True))
             return
         out = console()
-        for line in drawn(listing.nodes, listing.leaf_id):
+        width = out.width if out.is_terminal else None
+        for line in drawn(listing.nodes, listing.leaf_id, width):
             print_row(out, line)
         if not listing.nodes:
             out.print("The conversation is empty.")
@@ -61,10 +62,11 @@ class TreeCommand:
                 return page.model_copy(update={"nodes": nodes})
 
 
-def drawn(nodes: Sequence[TreeNode], leaf_id: str | None) -> Iterator[Text]:
+def drawn(nodes: Sequence[TreeNode], leaf_id: str | None, width: int | None = None) -> Iterator[Text]:
     """The tree line by line. An only child is drawn below its parent without indentation.
 
-    `nodes` have parents before children; one whose parent is not among them counts as a root.
+    Previews are shortened for lines of `width` columns, since marks follow them. `nodes` have parents
+    before children; one whose parent is not among them counts as a root.
     """
     known = {node.id for node in nodes}
     children: dict[str | None, list[TreeNode]] = {}
@@ -74,7 +76,7 @@ def drawn(nodes: Sequence[TreeNode], leaf_id: str | None) -> Iterator[Text]:
     stack = [(node, "", "") for node in reversed(roots)]
     while stack:
         node, first, rest = stack.pop()
-        yield _line(node, first, current=node.id == leaf_id)
+        yield _line(node, first, width, current=node.id == leaf_id)
         below = children.get(node.id, [])
         if len(below) == 1:
             stack.append((below[0], rest, rest))
@@ -84,7 +86,7 @@ def drawn(nodes: Sequence[TreeNode], leaf_id: str | None) -> Iterator[Text]:
                 stack.append((child, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  ")))
 
 
-def _line(node: TreeNode, prefix: str, *, current: bool) -> Text:
+def _line(node: TreeNode, prefix: str, width: int | None, *, current: bool) -> Text:
     depth = len(prefix) // 3
     if depth > _DEEPEST_DRAWN:
         prefix = f"…{depth} levels… {prefix[-3:]}"
@@ -95,12 +97,14 @@ def _line(node: TreeNode, prefix: str, *, current: bool) -> Text:
         (" pinned", "yellow") if node.pinned else "",
         (" ← you are here", "bold green") if current else "",
     ]
-    return Text.assemble(
+    head = Text.assemble(
         (prefix, "dim"),
         ("● " if node.on_current_path else "○ "),
         (plain_line(node.id, 40), "dim"),
         (f" {plain_line(node.role or node.type, 30)} ", "cyan"),
-        plain_line(node.preview, _PREVIEW_CHARS),
-        (f"  ({about})", "dim"),
-        *marks,
     )
+    tail = Text.assemble((f"  ({about})", "dim"), *marks)
+    preview = Text(plain_line(node.preview, _PREVIEW_CHARS))
+    if width is not None:
+        preview.truncate(max(width - head.cell_len - tail.cell_len, 0), overflow="ellipsis")
+    return head.append_text(preview).append_text(tail)

@@ -43,15 +43,20 @@ _POSING: Final = re.compile(
 
 
 def serialize(messages: Iterable[Message], result_chars: int | None = RESULT_CHARS) -> str:
-    """Messages as `[User]: …` and the like, separated by blank lines, unable to close a tag of ours.
+    """The transcript, unable to close a tag of ours that it is put between."""
+    return escape_tags(transcript(messages, result_chars))
+
+
+def transcript(messages: Iterable[Message], result_chars: int | None = None) -> str:
+    """Messages as `[User]: …` and the like, separated by blank lines.
 
     A line of content that begins like a speaker's, `[User]:` in a tool's output for instance, gets a
-    backslash before it, so that nobody speaks in another's name.
+    backslash before it, so that nobody speaks in another's name. Images appear as a placeholder.
 
-    Tool results longer than `result_chars` keep head and tail, since errors are at the end; None keeps
-    them whole. Images appear as a placeholder.
+    Tool results longer than `result_chars` keep head and tail, since errors are at the end, and those of
+    the history tools are left out, since they are in the history. None keeps them all whole.
     """
-    return escape_tags("\n\n".join(part for message in messages for part in _parts(message, result_chars)))
+    return "\n\n".join(part for message in messages for part in _parts(message, result_chars))
 
 
 def shorten(text: str, limit: int) -> str:
@@ -83,7 +88,7 @@ def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str,
             yield "User", f"{SUMMARY_PREAMBLE}\n\n{message.summary}"
         case AssistantMessage():
             yield from _reply(message)
-        case ToolResultMessage() if message.tool_name in HISTORY_TOOLS:
+        case ToolResultMessage() if result_chars is not None and message.tool_name in HISTORY_TOOLS:
             yield "Tool result", LOOKED_UP
         case ToolResultMessage():
             text = _content(message.content)

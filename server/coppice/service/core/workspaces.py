@@ -60,12 +60,11 @@ def workspace_of(settings: Settings, conversation_id: str) -> str | None:
     return None
 
 
-def conversation_named(settings: Settings, prefix: str) -> ConversationRecord | None:
-    """The only one of the newest conversations whose id begins with `prefix`, or None."""
+def conversations_named(settings: Settings, prefix: str) -> list[ConversationRecord]:
+    """Those of the newest conversations whose ids begin with `prefix`; none where that is too short."""
     if len(prefix) < SHORTEST_PREFIX:
-        return None
-    found = [each for each in newest_conversations(settings, MOST_NAMED)[0] if each.id.startswith(prefix)]
-    return found[0] if len(found) == 1 else None
+        return []
+    return [each for each in newest_conversations(settings, MOST_NAMED)[0] if each.id.startswith(prefix)]
 
 
 def damages(url: str) -> list[str]:

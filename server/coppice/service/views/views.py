@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from coppice.compaction.serialization import serialize
+from coppice.compaction.serialization import transcript
 from coppice.files.ledger import FileHistory
 from coppice.files.ledger import GitUpdateRecord as KnownUpdate
 from coppice.protocol.trees import (
@@ -110,7 +110,7 @@ def _rendered(view: Sequence[ViewMessage], format_: ContextFormat) -> tuple[list
             request = anthropic_request(view)
             return request.messages, request.system
         case "text":
-            return serialize((item.message for item in view), result_chars=None), None
+            return transcript(item.message for item in view), None
         case "entries":
             return [_entry_message(item) for item in view], None
 
