@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from conftest_service import MakeClient, assistant, tool, user
 
 SMALL = {"compaction": {"keepRecentTokens": 200}, "tokens": {"counter": "estimate"}}
@@ -52,6 +53,17 @@ async def test_an_empty_conversation_has_an_empty_ledger(make_client: MakeClient
     client = await make_client(SMALL)
     empty = await client.ask("ledger", conversationId=await client.conversation())
     assert (empty["leafId"], empty["ledger"]["requests"]) == (None, [])
+
+
+@pytest.mark.parametrize("text", ["", " \n", "* - #\n"])
+async def test_empty_instructions_do_not_stop_a_compaction(make_client: MakeClient, text: str) -> None:
+    client = await make_client(SMALL)
+    made = await client.conversation()
+    empty = {"type": "message", "message": {"role": "developer", "content": text}}
+    await client.ask("append", conversationId=made, entries=[empty, *step(0), *step(1), *step(2)])
+    requests = (await client.ask("ledger", conversationId=made))["ledger"]["requests"]
+    assert len(requests) == 3
+    assert "part 0" in (await client.ask("compact", conversationId=made))["entry"]["summary"]
 
 
 def _without_entry(fact: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Final
 
 from coppice.compaction.text.sentences import one_line, sentences_of
@@ -63,7 +64,7 @@ def instructions_in(text: str) -> Iterator[str]:
     is given with it.
     """
     lines = [line for raw in text.splitlines() if (line := one_line(raw.replace("**", "")).lstrip("-*•# "))]
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in pairwise([*lines, ""]):
         if len(line) > _MAX_CHARS or not _STRICT.search(line) or _HARNESS.search(line):
             continue
         yield f"{line} {following}" if line.endswith((":", "：")) else line
