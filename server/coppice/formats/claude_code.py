@@ -28,7 +28,7 @@ from coppice.formats.claude_tree import Node, Tree, build_tree
 from coppice.formats.entry_file import EPOCH, changed_meanwhile, derived_id
 from coppice.formats.entry_index import EntryIndex, shown
 from coppice.formats.forest import ROOT, in_order
-from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at, read_objects
+from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at, read_objects, type_of
 from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
 from coppice.formats.warning_log import WarningLog, as_sentences
@@ -89,7 +89,7 @@ class Reader:
     def _meet(self, file: BinaryIO, line: ParsedLine) -> None:
         value = line.value
         self._note_header(value)
-        kind = None if value.get("isSidechain") is True else kind_of(value)
+        kind = None if value.get("isSidechain") is True or line.too_deep else kind_of(value)
         uuid = value.get("uuid")
         if not isinstance(uuid, str) or not uuid:
             if kind is None:
@@ -143,7 +143,9 @@ class Reader:
             self._sidechains += 1
             return
         self.skipped[kind] += 1
-        if kind in ("user", "assistant"):
+        if line.too_deep:
+            self._log.add(line.number, "nested too deep", "this record is nested too deep and was left out")
+        elif kind in ("user", "assistant"):
             self._log.add(line.number, "no message", f"this {kind} record has no message and was left out")
         elif kind == "custom-title":
             self._title = _text(value, "customTitle") or self._title
@@ -257,5 +259,5 @@ _IDS: Final = frozenset({"sessionId", "uuid", "leafUuid"})
 
 def recognize(value: dict[str, Any]) -> bool:
     """Whether `value` is an object of such a file."""
-    kind = value.get("type")
+    kind = type_of(value)
     return kind == _SNAPSHOT or (kind in _TYPES and not _IDS.isdisjoint(value))

@@ -13,7 +13,7 @@ from coppice.formats.codex_messages import CALL_TYPES, OUTPUT_TYPES, PROVIDER_CA
 from coppice.formats.codex_steps import Steps
 from coppice.formats.entry_file import changed_meanwhile
 from coppice.formats.entry_index import shown
-from coppice.formats.lines import ParsedLine, read_objects
+from coppice.formats.lines import ParsedLine, read_objects, type_of
 from coppice.formats.session import SessionHeader, check_number_of_entries
 from coppice.formats.source import Source
 from coppice.formats.warning_log import WarningLog, as_sentences
@@ -78,7 +78,8 @@ class Reader:
             for line in read_objects(file, WarningLog()):
                 kind, payload = record_of(line.value)
                 records += kind in RECORD_TYPES
-                yield from steps.feed(line, kind, payload)
+                if not line.too_deep:
+                    yield from steps.feed(line, kind, payload)
             yield from steps.finish()
         if records != self._records:
             raise changed_meanwhile()
@@ -90,7 +91,9 @@ class Reader:
             self._count_unknown(kind, line)
             return
         self._records += 1
-        if kind == "session_meta" and self.header.session_id is None:
+        if line.too_deep:
+            self._log.add(line.number, "nested too deep", "this record is nested too deep and was left out")
+        elif kind == "session_meta" and self.header.session_id is None:
             self._take_header(payload)
         elif kind == "response_item":
             item = str(payload.get("type"))
@@ -124,7 +127,7 @@ _MAX_UNKNOWN_TYPES: Final = 100
 
 def record_of(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """A line's record type and payload; a bare response item or header is given the record it lacks."""
-    kind, payload = value.get("type"), value.get("payload")
+    kind, payload = type_of(value), value.get("payload")
     if isinstance(payload, dict):
         return str(kind), payload
     if kind in ITEM_TYPES:
@@ -141,7 +144,7 @@ def _text(value: dict[str, Any], key: str) -> str | None:
 
 def recognize(value: dict[str, Any]) -> bool:
     """Whether `value` is an object of such a file."""
-    kind = value.get("type")
+    kind = type_of(value)
     if kind is None:
         return {"id", "timestamp", "instructions"} <= value.keys()
     if kind in RECORD_TYPES:

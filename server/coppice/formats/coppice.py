@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 from coppice.errors import ImportFailedError
 from coppice.formats.entry_file import EntryFile
 from coppice.formats.entry_index import shown
-from coppice.formats.lines import ParsedLine, dump_line
+from coppice.formats.lines import ParsedLine, dump_line, type_of
 from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
 from coppice.tree.entries import METADATA_TYPES, Entry
@@ -56,7 +56,7 @@ class Reader(EntryFile):
         )
 
     def _note(self, line: ParsedLine, position: int | None) -> None:
-        if position is not None and line.value.get("type") not in METADATA_TYPES:
+        if position is not None and type_of(line.value) not in METADATA_TYPES:
             self._last_position = position
 
     def _find_leaf(self) -> str | None:

@@ -16,6 +16,7 @@ from coppice.formats.lines import (
     read_object_at,
     read_objects,
     read_text_at,
+    type_of,
 )
 from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
@@ -57,10 +58,10 @@ class EntryFile(ABC):
         recognized = 0
         with source.open() as file:
             for line in read_objects(file, self._log):
-                if line.value.get("type") == self.header_type:
+                if type_of(line.value) == self.header_type:
                     self._meet_header(line)
                 else:
-                    recognized += line.value.get("type") in ENTRY_TYPES
+                    recognized += type_of(line.value) in ENTRY_TYPES
                     self._meet_entry(file, line)
         if not self._has_header:
             if not recognized:
@@ -122,7 +123,7 @@ class EntryFile(ABC):
         self._note(line, None)
 
     def _meet_entry(self, file: BinaryIO, line: ParsedLine) -> None:
-        if not len(self._index) and line.value.get("type") in _HEADER_TYPES:
+        if not len(self._index) and type_of(line.value) in _HEADER_TYPES:
             raise ImportFailedError(f"This file is no {self.title}. Choose the format it has, or `auto`.")
         if not any(isinstance(line.value.get(key), str) for key in ("type", "id")):
             self._log.add(
@@ -210,9 +211,9 @@ def derived_id(session_id: str | None, ordinal: int) -> str:
 
 
 def _reason(value: dict[str, Any], error: ValidationError) -> str:
-    kind = value.get("type")
+    kind = type_of(value)
     if kind not in ENTRY_TYPES:
-        return f"is of the unknown type {shown(str(kind))}"
+        return f"is of the unknown type {shown(str(value.get('type')))}"
     first = error.errors(include_url=False, include_input=False)[0]
     if first["type"] == "union_tag_invalid" and first["loc"][-1:] == ("message",):
         return f"has the unknown role {shown(str(first['ctx']['tag']))}"

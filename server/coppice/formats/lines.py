@@ -11,6 +11,7 @@ from io import BufferedReader
 from typing import Any, BinaryIO, Final
 
 from coppice.formats.warning_log import WarningLog
+from coppice.tree.nesting import MAX_DEPTH, nests_deeper
 
 MAX_LINE_BYTES: Final = 32 * 2**20
 """Longer lines are skipped: no provider takes a request of that size, so no message was that long."""
@@ -34,12 +35,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class ParsedLine:
-    """A line that holds a JSON object, of `size` bytes."""
+    """A line that holds a JSON object, of `size` bytes. What is `too_deep` cannot be stored as it is."""
 
     number: int
     offset: int
     value: dict[str, Any]
     size: int
+    too_deep: bool
 
 
 class UnusableLineError(ValueError):
@@ -88,7 +90,15 @@ def read_objects(file: BufferedReader, log: WarningLog) -> Iterator[ParsedLine]:
             continue
         for what in mended:
             log.add(line.number, what, what)
-        yield ParsedLine(line.number, line.offset, value, len(line.data))
+        brackets = line.data.count(b"[") + line.data.count(b"{")
+        too_deep = brackets > MAX_DEPTH and nests_deeper(value)
+        yield ParsedLine(line.number, line.offset, value, len(line.data), too_deep)
+
+
+def type_of(value: dict[str, Any]) -> str | None:
+    """The object's `type`; None where that is absent or no text."""
+    found = value.get("type")
+    return found if isinstance(found, str) else None
 
 
 def read_object_at(file: BinaryIO, offset: int) -> dict[str, Any]:

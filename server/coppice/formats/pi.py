@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 from pydantic import ValidationError
 
 from coppice.formats.entry_file import ENTRY_TYPES, UNKNOWN, EntryFile
-from coppice.formats.lines import ParsedLine, dump_line
+from coppice.formats.lines import ParsedLine, dump_line, type_of
 from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
 from coppice.tree.entries import ENTRY, CustomEntry, Entry, SessionInfoEntry
@@ -70,7 +70,7 @@ class Reader(EntryFile):
 
     def _keeps_ids(self, value: dict[str, Any]) -> bool:
         has_ids = isinstance(value.get("id"), str) and "parentId" in value
-        if self._version is None and value.get("type") not in ENTRY_TYPES:
+        if self._version is None and type_of(value) not in ENTRY_TYPES:
             return True
         if self._version is None:
             self._version = VERSION if has_ids else 1
@@ -196,7 +196,7 @@ def _pop_text(value: dict[str, Any], key: str) -> str | None:
 
 def recognize(value: dict[str, Any]) -> bool:
     """Whether `value` is an object of such a file."""
-    kind = value.get("type")
+    kind = type_of(value)
     if kind == "session":
         return isinstance(value.get("id"), str)
     return kind in ENTRY_TYPES and "timestamp" in value
