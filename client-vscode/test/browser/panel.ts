@@ -71,6 +71,15 @@ export class PanelPage {
     return panel;
   }
 
+  /** Exchanges the theme, as VS Code does in a view that is open. */
+  async setTheme(theme: Theme): Promise<void> {
+    await this.page.evaluate(({ body, style }) => {
+      // The policy refuses a style sheet's new text, and lets a rule be changed.
+      (document.styleSheets[0]?.cssRules[0] as CSSStyleRule).style.cssText = style;
+      document.body.className = body;
+    }, { body: themes[theme].body, style: styleOf(theme) });
+  }
+
   async post(...messages: readonly ToPage[]): Promise<void> {
     await this.page.evaluate(async (messages) => {
       for (const message of messages) postMessage(message, "*");
@@ -119,20 +128,23 @@ export function inBrowser(name: string, options: PanelOptions, play: (panel: Pan
   });
 }
 
+/** The theme's colours and fonts, as declarations of a style sheet. */
+function styleOf(theme: Theme): string {
+  return Object.entries(themes[theme].variables).map(([name, value]) => `${name}: ${value};`).join(" ").replaceAll('"', "'");
+}
+
 function frame(theme: Theme): string {
-  const { body, variables } = themes[theme];
-  const style = Object.entries(variables).map(([name, value]) => `${name}: ${value};`).join(" ").replaceAll('"', "'");
   // The theme is a style sheet of its own, as VS Code sets it past the page's policy.
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<style>:root { ${style} } body { background: var(--vscode-sideBar-background); }</style>
+<style>:root { ${styleOf(theme)} } body { background: var(--vscode-sideBar-background); }</style>
 <meta http-equiv="Content-Security-Policy" content="${policy(ORIGIN, "abc")}">
 <link rel="stylesheet" href="/webview.css">
 <title>Coppice Chat</title>
 </head>
-<body class="${body}">
+<body class="${themes[theme].body}">
 <div id="root"></div>
 <script nonce="abc" src="/webview.js"></script>
 </body>

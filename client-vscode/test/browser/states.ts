@@ -9,6 +9,8 @@ interface State {
   height: number;
   /** Called while the server runs and nothing is shown. */
   prepare: (panel: PanelPage) => Promise<void>;
+  /** What is shown ends by itself, too soon for pictures of it in several themes. */
+  isBrief?: boolean;
 }
 
 const EMPTY: ToPage = { type: "shown", conversation: null, entries: [], running: false };
@@ -148,6 +150,7 @@ export const STATES: Readonly<Record<string, State>> = {
   "rate-limited": { height: 420, prepare: (panel) => panel.post(MODEL, failed("The provider limits how often it is asked. Try again in 40 seconds."), { type: "turnFailed", conversationId: "c1" }) },
   found: {
     height: 700,
+    isBrief: true,
     prepare: async (panel) => {
       await panel.post(MODEL, shown(TALK), { type: "reveal", conversationId: "c1", entryId: ASKED });
       await panel.page.locator(".found").waitFor();
