@@ -13,7 +13,8 @@ from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSum
 from coppice.protocol.base import WireModel
 from coppice.protocol.methods import METHODS
 from coppice.protocol.server_requests import OnPart
-from coppice.service.core.jobs import Jobs, NoProgress, Progress
+from coppice.service.core.jobs import Jobs
+from coppice.service.core.progress import NoProgress, Progress
 from coppice.service.hooks.plugins import Plugins
 from coppice.service.methods import Dispatcher
 from coppice.service.service import Service

@@ -24,7 +24,7 @@ from coppice.formats.reading import open_session
 from coppice.protocol.conversations import ImportParams
 from coppice.protocol.history import RecallParams, RecallResult
 from coppice.protocol.navigation import SearchParams
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 from coppice.service.history.pieces import pieces_of
 from coppice.service.service import Service
 from coppice.store.search_text import whole_text

@@ -16,7 +16,7 @@ from flat_cost_operations import PAGE
 
 from coppice.protocol.base import WireModel
 from coppice.protocol.methods import METHODS
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 from coppice.service.methods import Dispatcher
 from coppice.service.service import Service
 from coppice.store.store import Store

@@ -25,7 +25,7 @@ from coppice.compaction.ledger.builder import LedgerBuilder
 from coppice.protocol.compaction import CompactParams
 from coppice.protocol.conversations import ImportParams
 from coppice.protocol.navigation import NavigateParams
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 from coppice.summarizers.offline.summarizer import summarize_offline
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import MessageEntry

@@ -29,7 +29,7 @@ from coppice.hooks import (
     hookimpl,
 )
 from coppice.protocol.compaction import CompactResult
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 from coppice.service.hooks.plugins import Plugins
 
 __all__ = ["fresh", "python"]

@@ -14,7 +14,7 @@ from coppice.lsp.server import CoppiceServer
 from coppice.protocol.base import LongParams, WireModel
 from coppice.protocol.methods import METHODS, LongMethod, Method
 from coppice.protocol.server_requests import ClientPort
-from coppice.service.core.jobs import Progress
+from coppice.service.core.progress import Progress
 from coppice.service.methods import Dispatcher
 from coppice.service.service import Service
 

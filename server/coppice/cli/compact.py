@@ -14,7 +14,7 @@ from coppice.protocol.compaction import CompactParams, CompactPreviewParams
 from coppice.protocol.conversations import ExportFormat, ExportParams
 from coppice.protocol.trees import ContextParams
 from coppice.providers import PROVIDERS
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from coppice.protocol.conversations import (
     ListParams,
 )
 from coppice.service.conversations.conversations import conversation_of
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.workspaces import newest_conversations
 from coppice.store.recalling import SHORTEST_PREFIX

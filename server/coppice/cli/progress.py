@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 from typing_extensions import override
 
 from coppice.cli.plain import plain_line
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 
 _TITLE: Final = "{task.fields[title]}"
 _STAGE: Final = "{task.fields[stage]}"

@@ -25,7 +25,7 @@ from coppice.protocol.conversations import (
     ImportParams,
     ImportResult,
 )
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.workspaces import conversations_named, workspace_of
 from coppice.service.service import Service

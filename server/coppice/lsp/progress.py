@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 from lsprotocol import types
 
 from coppice.protocol.base import WireModel
-from coppice.service.core.jobs import NoProgress, Progress
+from coppice.service.core.progress import NoProgress, Progress
 
 Token = int | str
 
@@ -23,7 +23,7 @@ class ProgressChannel(Protocol):
 
 
 class WorkDoneProgress:
-    """A job's `coppice.service.core.jobs.Progress` over LSP. Best effort: it never raises and never waits.
+    """A job's `coppice.service.core.progress.Progress` over LSP. Best effort: it never raises and never waits.
 
     With `create`, the token is the server's own: nothing is sent before the client has accepted it, and
     nothing ever when it refuses or does not answer. Pieces of the result go out on `partial_token`, every

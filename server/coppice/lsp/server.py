@@ -22,7 +22,8 @@ from coppice.lsp.protocol import CoppiceProtocol
 from coppice.protocol.base import LongParams, StreamingParams, WireModel
 from coppice.protocol.methods import LongMethod, Method
 from coppice.protocol.server_requests import ClientPort, OnPart
-from coppice.service.core.jobs import NoProgress, uninterrupted
+from coppice.service.core.jobs import uninterrupted
+from coppice.service.core.progress import NoProgress
 
 if TYPE_CHECKING:  # imported when the service is first used: `initialize` is answered before
     from coppice.service.methods import Dispatcher

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from coppice.protocol import methods
 from coppice.protocol.base import ConversationParams, LongParams, WireModel
 from coppice.protocol.methods import LongMethod, Method
-from coppice.service.core.jobs import Progress
+from coppice.service.core.progress import Progress
 from coppice.service.service import Service
 
 Params = TypeVar("Params", bound=WireModel)

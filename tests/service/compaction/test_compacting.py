@@ -15,7 +15,7 @@ from coppice.errors import (
     UnknownConversationError,
 )
 from coppice.protocol.base import WireModel
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 
 SMALL = {"compaction": {"keepRecentTokens": 200}, "tokens": {"counter": "estimate"}}
 FORMAT = "## Goal\nFinish the parser.\n\n## Next Steps\n1. Run the tests."

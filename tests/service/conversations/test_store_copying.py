@@ -24,7 +24,7 @@ from store.store_kit import (
 
 from coppice.errors import StorageFailedError
 from coppice.service.conversations.store_copying import CopiedConversation, Place, StoreCopy
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 from coppice.store.store import Store
 from coppice.tree.entries import METADATA_TYPES
 

@@ -7,7 +7,8 @@ from waiting import PATIENCE
 
 from coppice.errors import ConversationBusyError
 from coppice.protocol.base import WireModel
-from coppice.service.core.jobs import JobProgress, Jobs, NoProgress
+from coppice.service.core.jobs import Jobs
+from coppice.service.core.progress import JobProgress, NoProgress
 
 
 class Gate:

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from coppice.protocol.base import WireModel
-from coppice.service.core.jobs import JobProgress, Jobs, NoProgress, uninterrupted
+from coppice.service.core.jobs import Jobs, uninterrupted
+from coppice.service.core.progress import JobProgress, NoProgress
 
 
 class Watching(NoProgress):

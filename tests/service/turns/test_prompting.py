@@ -14,7 +14,7 @@ from coppice.errors import CoppiceError, ModelFailedError, StaleLeafError
 from coppice.protocol.base import WireModel
 from coppice.protocol.prompt import MessageUpdate
 from coppice.protocol.server_requests import INVOKE_TOOL
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 
 WINDOW = 4_000
 READ = {"name": "read", "description": "Reads a file.", "inputSchema": {"type": "object"}}

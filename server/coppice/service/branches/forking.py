@@ -14,7 +14,7 @@ from coppice.service.branches.replay import COPIED_METADATA, label, marks, path_
 from coppice.service.conversations.conversations import conversation_of
 from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import BEFORE_THE_ROOT, ConversationPath
-from coppice.service.core.jobs import Progress
+from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_read
 from coppice.store.importing import ImportWriter

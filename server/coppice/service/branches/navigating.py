@@ -23,7 +23,7 @@ from coppice.service.branches.branch_switch import (
 )
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now
-from coppice.service.core.jobs import JobProgress, LateProgress, Progress
+from coppice.service.core.progress import JobProgress, LateProgress, Progress
 from coppice.service.core.workers import run_long
 from coppice.service.hooks.hooks import NavigationAnswer, both
 from coppice.service.window.usage import usage_state

@@ -11,7 +11,7 @@ from coppice.service.branches.branch_switch import message_to_summarize
 from coppice.service.compaction.summary_parts import span_request, watched, with_blocks
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.core.jobs import JobProgress, Progress
+from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_long, run_read
 from coppice.service.window.usage import Counter
 

@@ -9,7 +9,7 @@ from coppice.service.branches.replay import replayed
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.core.jobs import Progress
+from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork
 from coppice.service.window.usage import usage_state
 from coppice.store.records import PathEnd

@@ -33,7 +33,7 @@ from coppice.service.core.client_turns import JOB as TURN
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.core.jobs import JobProgress, Progress
+from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_long, run_read
 from coppice.service.window.fitting import Fit
 from coppice.service.window.usage import usage_state

@@ -22,7 +22,7 @@ from coppice.service.conversations.export_file import write_export
 from coppice.service.conversations.importing import Intake, ReadingProgress
 from coppice.service.conversations.short_fields import short_id, short_text, short_time
 from coppice.service.core.context import Context, now
-from coppice.service.core.jobs import Progress
+from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.store import paging
 from coppice.store.reader import StoreReader

@@ -1,7 +1,7 @@
 """Repairs a damaged store together with the one that was used in its place."""
 
 from coppice.service.conversations.store_copying import Place, StoreCopy
-from coppice.service.core.jobs import NoProgress
+from coppice.service.core.progress import NoProgress
 from coppice.store.engines import sqlite_path
 from coppice.store.location import spare_database
 from coppice.store.repair import Repair, is_in_use, repair

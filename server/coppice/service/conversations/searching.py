@@ -4,7 +4,7 @@ from operator import attrgetter
 from typing import Protocol
 
 from coppice.protocol.navigation import SearchHit, SearchParams, SearchResult
-from coppice.service.core.jobs import Progress
+from coppice.service.core.progress import Progress
 from coppice.service.core.stores import Stores
 from coppice.service.core.thread_work import run_in_thread
 from coppice.store.records import SearchRow

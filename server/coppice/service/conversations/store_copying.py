@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from coppice.errors import CoppiceError, StorageFailedError, UnknownConversationError
-from coppice.service.core.jobs import Progress
+from coppice.service.core.progress import Progress
 from coppice.store.engines import is_missing, name_of
 from coppice.store.location import databases_in, workspace_database
 from coppice.store.reader import StoreReader

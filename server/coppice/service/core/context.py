@@ -14,7 +14,8 @@ from coppice.protocol.notifications import CONVERSATION_CHANGED, USAGE_CHANGED
 from coppice.protocol.server_requests import ClientPort
 from coppice.protocol.usage import UsageState
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.core.jobs import Jobs, Progress, uninterrupted
+from coppice.service.core.jobs import Jobs, uninterrupted
+from coppice.service.core.progress import Progress
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.stores import Stores
 from coppice.service.core.summarizers import Summarizers

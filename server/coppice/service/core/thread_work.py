@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from coppice.service.core.jobs import NoProgress, Progress
+from coppice.service.core.progress import NoProgress, Progress
 from coppice.service.core.workers import LONG_JOBS
 
 Result = TypeVar("Result")

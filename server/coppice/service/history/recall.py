@@ -6,7 +6,7 @@ from typing import Final
 from coppice.errors import UnknownEntryError
 from coppice.protocol.history import HISTORY_TOOLS, RecallItem, RecallParams, RecallResult
 from coppice.service.core.context import Context
-from coppice.service.core.jobs import Progress
+from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.history.calls import CallOf, calls_of_results
 from coppice.service.history.pieces import PIECE_CHARS

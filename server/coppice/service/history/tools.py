@@ -21,7 +21,7 @@ from coppice.protocol.history import (
     RecallResult,
 )
 from coppice.protocol.tools import Tool
-from coppice.service.core.jobs import Progress
+from coppice.service.core.progress import Progress
 from coppice.service.history.recall import Recall
 from coppice.tree.messages import TextContent
 

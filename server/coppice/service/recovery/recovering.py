@@ -14,7 +14,7 @@ from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.core.jobs import JobProgress, Progress, StepProgress
+from coppice.service.core.progress import JobProgress, Progress, StepProgress
 from coppice.service.core.workers import run_read
 from coppice.service.recovery.not_overflow import why_no_overflow
 from coppice.service.recovery.silent_overflow import move_back_to, move_before, partly_read

@@ -11,7 +11,7 @@ from coppice.recovery.headroom import Automatic
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.core.jobs import JobProgress, Progress
+from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_read
 from coppice.service.window.fitting import Fit
 from coppice.service.window.measuring import Measured, measure

@@ -5,7 +5,7 @@ from typing_extensions import override
 from coppice.models.chat import Delta
 from coppice.protocol.base import WireModel
 from coppice.protocol.prompt import CompactionUpdate, TextUpdate, ThinkingUpdate
-from coppice.service.core.jobs import JobProgress, StepProgress
+from coppice.service.core.progress import JobProgress, StepProgress
 from coppice.tree.messages import AssistantContent, TextContent, ThinkingContent
 
 

@@ -12,7 +12,7 @@ from coppice.service.conversations.trees import Trees
 from coppice.service.core.chat_models import ChatModels
 from coppice.service.core.client_turns import JOB, Turns
 from coppice.service.core.context import Context
-from coppice.service.core.jobs import JobProgress, Progress
+from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_read
 from coppice.service.history.tools import HistoryTools
 from coppice.service.recovery.recovering import Recovering

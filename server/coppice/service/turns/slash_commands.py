@@ -7,7 +7,7 @@ from coppice.protocol.compaction import CompactParams
 from coppice.protocol.prompt import PromptParams, PromptResult
 from coppice.protocol.usage import UsageParams
 from coppice.service.compaction.compacting import Compacting
-from coppice.service.core.jobs import Progress
+from coppice.service.core.progress import Progress
 from coppice.service.turns.prompting import Prompting
 from coppice.service.views.views import Views
 from coppice.tree.messages import TextContent

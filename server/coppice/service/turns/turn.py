@@ -22,7 +22,8 @@ from coppice.service.conversations.trees import Trees
 from coppice.service.core.chat_models import ChatModels
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.core.jobs import JobProgress, stop_if_cancelled, uninterrupted
+from coppice.service.core.jobs import stop_if_cancelled, uninterrupted
+from coppice.service.core.progress import JobProgress
 from coppice.service.core.workers import run_read
 from coppice.service.history.tools import HISTORY_NOTE
 from coppice.service.recovery.recovering import Recovering, Refused
