@@ -23,11 +23,11 @@ class ProgressChannel(Protocol):
 
 
 class WorkDoneProgress:
-    """A job's `coppice.service.core.progress.Progress` over LSP. Best effort: it never raises and never waits.
+    """A job's `coppice.service.core.progress.Progress` over LSP.
 
-    With `create`, the token is the server's own: nothing is sent before the client has accepted it, and
-    nothing ever when it refuses or does not answer. Pieces of the result go out on `partial_token`, every
-    one and at once.
+    Best effort: it never raises and never waits. With `create`, the token is the server's own: nothing is
+    sent before the client has accepted it, and nothing ever when it refuses or does not answer. Pieces of
+    the result go out on `partial_token`, every one and at once.
     """
 
     def __init__(

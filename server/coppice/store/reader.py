@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 
 from sqlalchemy import Connection
 
-from coppice.store import conversations, outline, paging, paths, tree_listing
+from coppice.store import annotations, conversations, outline, paging, paths, tree_listing
 from coppice.store.engine import Work
 from coppice.store.errors import translated
 from coppice.store.records import (
@@ -94,19 +94,21 @@ class StoreReader(ABC):
 
         Metadata that has no parent counts as at depth -1.
         """
-        return self._read(lambda connection: paths.attached(connection, end, from_depth, to_depth, types))
+        return self._read(
+            lambda connection: annotations.attached(connection, end, from_depth, to_depth, types)
+        )
 
     def root_metadata(self, conversation_id: str, types: Sequence[str]) -> list[Entry]:
         """Metadata that was recorded before the first message, in append order."""
-        return self._read(lambda connection: paths.root_metadata(connection, conversation_id, types))
+        return self._read(lambda connection: annotations.root_metadata(connection, conversation_id, types))
 
     def pins(self, end: PathEnd) -> list[tuple[int, Entry]]:
         """The pinned entries on the path with their depths, root first."""
-        return self._read(lambda connection: paths.pins(connection, end))
+        return self._read(lambda connection: annotations.pins(connection, end))
 
     def labels(self, end: PathEnd) -> list[tuple[int, str, str]]:
         """The labelled entries on the path as depth, id and label, root first."""
-        return self._read(lambda connection: paths.labels(connection, end))
+        return self._read(lambda connection: annotations.labels(connection, end))
 
     def tree(
         self, conversation_id: str, *, mode: Literal["all", "branches"], limit: int, after: str | None = None
