@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from coppice.compaction.audit import Evidence, audit, typed_sentences, words_of
+from coppice.compaction.audit import audit
+from coppice.compaction.claims import Evidence, typed_sentences, words_of
 from coppice.compaction.ledger.carried_out import carried_out_in
 from coppice.compaction.ledger.references import entries_in
 from coppice.compaction.prompts import Part, Prompts

@@ -1,40 +1,21 @@
 """Computes a ledger from entries, in order; it continues from the one that an earlier compaction stored."""
 
-import re
 from collections.abc import Iterable
 from typing import Any, Final, Self
 
 from coppice.compaction.ledger import briefs, checks, jobs, recent, requests, tasks, versions
 from coppice.compaction.ledger.bounds import stored
 from coppice.compaction.ledger.carried_out import is_carried_out
+from coppice.compaction.ledger.quoted import comments_of, publishable_texts, published_by, report_of
 from coppice.compaction.ledger.rules import distinct, instructions_in, rules_in
-from coppice.compaction.ledger.shell import (
-    command_label,
-    heredoc_files,
-    is_looking,
-    published_texts,
-    stages_of,
-)
-from coppice.compaction.ledger.statements import (
-    intent_in,
-    is_intention,
-    plan_in,
-    statements_in,
-    units_of,
-    without_narration,
-)
-from coppice.compaction.ledger.steps import (
-    Action,
-    action_of,
-    added_code,
-    added_text,
-    comments_in,
-    relative_to,
-)
+from coppice.compaction.ledger.shell import is_looking, stages_of
+from coppice.compaction.ledger.statements import intent_in, statements_in, without_narration
+from coppice.compaction.ledger.steps import Action, action_of, relative_to
 from coppice.compaction.ledger.superseding import drop_overtaken, drop_replaced
-from coppice.compaction.text.paths import is_about_work
-from coppice.compaction.text.sentences import clip, one_line, sentences_of
-from coppice.compaction.text.user_text import typed_by_user, without_blocks
+from coppice.compaction.ledger.written import added_code
+from coppice.compaction.text.sentences import clip, sentences_of
+from coppice.compaction.text.units import is_intention, plan_in, units_of
+from coppice.compaction.text.user_text import typed_by_user
 from coppice.protocol.ledger import Problem, Rule, Statement, WorkLedger
 from coppice.tree.entries import BranchSummaryEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
@@ -50,18 +31,12 @@ from coppice.tree.messages import (
     text_of,
 )
 
-_SUBAGENT_PROMPT: Final = 100
-"""Characters of a `prompt` argument from which a tool is an agent of its own (guess)."""
 _INTENT_CHARS: Final = 300  # characters of an announced step (guess)
 _EXPLANATION_CHARS: Final = 480  # characters up to which an explanation is kept whole (guess)
 _FINAL_WEIGHT: Final = 1.8
 """How much more the report that ends a turn is worth than what is written on the way (takeover.py)."""
 _MANUAL_CHARS: Final = 8_000
 """A longer message of instructions is a manual of the harness, which is sent anew each time (guess)."""
-_REVIEW_WEIGHT: Final = 0.7  # weight of a reviewer's statement against the agent's own (guess)
-_COMMENT_WEIGHT: Final = 0.7  # weight of a comment in code, likewise (guess)
-_ADDRESS: Final = re.compile(r"https?://\S{4,400}")
-_ADDRESS_SCORE: Final = 1.6  # score of an address that a tool reported (guess)
 
 
 class LedgerBuilder:
@@ -172,7 +147,7 @@ class LedgerBuilder:
         if message.failed:
             return
         text = "\n\n".join(block.text for block in message.content if isinstance(block, TextContent)).strip()
-        text = self._relative(text)
+        text = text.replace(self._root, "") if self._root else text
         last = not message.tool_calls
         self._turn_is_open = not last
         if text:
@@ -231,35 +206,22 @@ class LedgerBuilder:
         recent.note_done(ledger, action)
         changed = versions.note_changes(ledger, action)
         checks.note_changed(ledger, changed, added_code(action))
-        self._remember_texts(action)
+        self._texts.update(publishable_texts(action))
         if changed:
             drop_overtaken(ledger, changed)
             for statement in self._intended:
                 statement.about = ", ".join(changed)
             self._intended.clear()
             self._since_change.clear()
-            stated = (
-                found
-                for text in comments_in(action)
-                for found in statements_in(
-                    text, action.entry, "comment", about=changed[0], weight=_COMMENT_WEIGHT
-                )
-            )
-            self._keep(stated)
+            self._keep(comments_of(action, changed[0]))
         if not action.commands:
-            if not action.failed and (
-                tasks.note_lists(ledger, action) or requests.add_answer(ledger, action)
-            ):
+            listed = not action.failed and tasks.note_lists(ledger, action)
+            if listed or (not action.failed and requests.add_answer(ledger, action)):
                 return
             briefs.note_brief(ledger, action)
-            self._subagent(action)
+            self._keep(report_of(action))
             return
-        ledger.rules = [rule for rule in ledger.rules if rule.source or not is_carried_out(rule.text, action)]
-        ledger.notes = [
-            note
-            for note in ledger.notes
-            if note.section != "constraints" or not is_carried_out(note.text, action)
-        ]
+        self._carried_out(action)
         versions.note_version_control(ledger, action)
         versions.note_routine(ledger, action, self._since_change)
         tasks.note_tracker(ledger, action)
@@ -269,7 +231,17 @@ class LedgerBuilder:
         else:
             self._note_run(action)
         briefs.note_brief(ledger, action)
-        self._published(action)
+        self._keep(published_by(action, self._texts))
+
+    def _carried_out(self, action: Action) -> None:
+        """Takes out the user's instructions that `action` fulfilled for good."""
+        ledger = self.ledger
+        ledger.rules = [rule for rule in ledger.rules if rule.source or not is_carried_out(rule.text, action)]
+        ledger.notes = [
+            note
+            for note in ledger.notes
+            if note.section != "constraints" or not is_carried_out(note.text, action)
+        ]
 
     def _note_run(self, action: Action) -> None:
         """A new problem waits for its explanation until another command has worked."""
@@ -277,42 +249,7 @@ class LedgerBuilder:
         looked = all(is_looking(stage) for command in action.commands for stage in stages_of(command))
         self._unexplained = problem or (self._unexplained if looked else None)
 
-    def _subagent(self, action: Action) -> None:
-        prompt = action.arguments.get("prompt")
-        if isinstance(prompt, str) and len(prompt) >= _SUBAGENT_PROMPT and not action.failed:
-            about = action.arguments.get("description")
-            label = clip(one_line(about), 80) if isinstance(about, str) else action.tool
-            self._keep(
-                statements_in(
-                    without_blocks(action.output), action.entry, "review", about=label, weight=_REVIEW_WEIGHT
-                )
-            )
-
-    def _remember_texts(self, action: Action) -> None:
-        """Keeps what was written into files outside of the work, where it may be published from."""
-        for touch, text in zip(action.changes, action.written, strict=False):
-            if not is_about_work(touch.path):
-                self._texts[touch.path] = added_text(text)
-        for command in action.commands:
-            self._texts.update(heredoc_files(command))
-
-    def _relative(self, text: str) -> str:
-        return text.replace(self._root, "") if self._root else text
-
-    def _published(self, action: Action) -> None:
-        """What a command's options sent elsewhere: the text of a comment, a description, a reason."""
-        if action.failed:
-            return
-        last = action.output.rstrip().rpartition("\n")[2].strip()
-        for command in action.commands if _ADDRESS.fullmatch(last) else ():
-            label = " && ".join(map(command_label, stages_of(command)[-1:]))
-            text = f"`{label}` → {last}"
-            self._keep([Statement(entry_id=action.entry, text=text, kind="report", score=_ADDRESS_SCORE)])
-        for command in action.commands:
-            for label, text in published_texts(command, self._texts):
-                self._keep(statements_in(text, action.entry, "published", about=label))
-
-    def _keep(self, found: Iterable[Any]) -> None:
+    def _keep(self, found: Iterable[Statement]) -> None:
         known = {statement.text for statement in self.ledger.statements}
         self.ledger.statements += [statement for statement in found if statement.text not in known]
 

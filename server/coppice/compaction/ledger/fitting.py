@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from coppice.compaction.ledger.lines import LedgerLines, Line
+from coppice.compaction.ledger.line import Line
+from coppice.compaction.ledger.lines import lines_of
 from coppice.compaction.ledger.references import entries_in, short_ids
-from coppice.compaction.ledger.statements import joined
 from coppice.compaction.summarizer import CountTokens
 from coppice.compaction.summary import Summary, SummaryDecision, inert
+from coppice.compaction.text.units import joined
 from coppice.protocol.ledger import WorkLedger
 
 _MARKER: Final = "- [x] "
@@ -120,7 +121,7 @@ def facts_text(ledger: WorkLedger, budget: int, count: CountTokens, *, least: fl
 
     Lines of a priority below `least` are left out: by default statements that a model can read itself.
     """
-    lines = [line for line in LedgerLines.of(ledger).lines() if line.priority >= least]
+    lines = [line for line in lines_of(ledger) if line.priority >= least]
     chosen = sorted(
         chosen_lines(lines, budget, count), key=lambda line: (_ORDER.index(line.section), line.order)
     )

@@ -3,8 +3,8 @@
 from typing import Final
 
 from coppice.compaction.ledger.shell import error_line, is_looking, result_of, stages_of
-from coppice.compaction.ledger.steps import Action, added_code
-from coppice.compaction.ledger.versions import definitions_in
+from coppice.compaction.ledger.steps import Action
+from coppice.compaction.ledger.written import added_code, definitions_in
 from coppice.compaction.text.sentences import clip, one_line
 from coppice.protocol.ledger import Event, EventKind, WorkLedger
 

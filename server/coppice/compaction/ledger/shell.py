@@ -2,21 +2,14 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import takewhile
 from typing import Final
 
 from coppice.compaction.text.sentences import clip, one_line
-from coppice.compaction.words import any_of, english, raw
+from coppice.compaction.words import any_of, raw
 
-_LONGEST: Final = 8_000  # characters of a command that are parsed (guess)
-_LONG_ID: Final = re.compile(r"/\d{5,}")
-_OPTION_CHARS: Final = 40  # characters of an option's name (guess)
-_PROSE_WORDS: Final = 8  # words that make an option's value prose (guess)
-_TEXT_OPTION: Final = re.compile(english.TEXT_OPTION)
-_WRITTEN: Final = re.compile(r"(?:^|[^0-9&])>{1,2} ?([^\s;|&<>]{1,200})")
+LONGEST: Final = 8_000  # characters of a command that are parsed (guess)
 _HEREDOC: Final = re.compile(r"<<-?\s?(['\"]?)([A-Za-z_]\w{0,40})\1")
 _SEPARATED: Final = re.compile(
     r"(?:^\||(?<!\|)\|(?!\|))?(?:\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|>&|&>|[^;|&\n\"']|\"|')++", re.DOTALL
@@ -67,7 +60,7 @@ class Stage:
 @lru_cache(maxsize=4_096)
 def stages_of(command: str) -> tuple[Stage, ...]:
     """The commands of a line in order, the first of each pipe; here-documents are left out."""
-    text = without_heredocs(command[:_LONGEST])
+    text = without_heredocs(command[:LONGEST])
     parts = (part.strip() for part in _SEPARATED.findall(text))
     return tuple(stage for part in parts if part and part[0] not in "|#" and (stage := _stage(part)).words)
 
@@ -95,7 +88,7 @@ def heredocs_in(command: str) -> list[str]:
     bodies: list[str] = []
     lines: list[str] = []
     marker = ""
-    for line in command[:_LONGEST].splitlines():
+    for line in command[:LONGEST].splitlines():
         if marker and line.strip() == marker:
             bodies.append("\n".join(lines))
             marker = ""
@@ -137,44 +130,6 @@ def error_line(output: str, limit: int = 240) -> str:
     if len(text) < limit // 4 and telling is not None and place + 1 < len(lines):
         text = one_line(f"{text} {lines[place + 1][:limit]}")
     return clip(text, limit)
-
-
-def published_texts(command: str, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What a command sends elsewhere as prose, with the command's first words: the values of options and
-    the contents of those of `files` that it names. Commits are left out.
-    """
-    for stage in stages_of(command):
-        if stage.program == "git" or is_looking(stage):
-            continue
-        label = command_label(stage)
-        before = ""
-        for word in stage.arguments:
-            name, equals, value = word.partition("=")
-            if not equals or len(name) > _OPTION_CHARS or " " in name:
-                name, value = before if before.startswith("-") else "", word
-            if _TEXT_OPTION.fullmatch(name.lstrip("-")) and _is_prose(value):
-                yield label, value
-            elif value.lstrip("@") in files:
-                yield label, files[value.lstrip("@")]
-            before = word
-
-
-def command_label(stage: Stage) -> str:
-    """The first words of a command, without options; the ids in its addresses are left out."""
-    words = takewhile(lambda word: not word.startswith("-"), stage.words[:4])
-    return clip(_LONG_ID.sub("/…", one_line(" ".join(words))), 80)
-
-
-def heredoc_files(command: str) -> dict[str, str]:
-    """The files that here-documents of `command` are written to, with their contents."""
-    if "<<" not in command:
-        return {}
-    names = _WRITTEN.findall(without_heredocs(command[:_LONGEST]))
-    return dict(zip(names, heredocs_in(command), strict=False))
-
-
-def _is_prose(value: str) -> bool:
-    return len(value.split()) >= _PROSE_WORDS and not value.startswith(("query ", "mutation", "{", "."))
 
 
 def _stage(part: str) -> Stage:

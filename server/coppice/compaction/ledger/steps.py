@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from coppice.compaction.text.sentences import clip, one_line
+from coppice.compaction.text.sentences import one_line
 from coppice.compaction.words import pattern
 from coppice.files.tools import FileTouch, touches_of
 from coppice.tree.messages import ToolCall
 
 OUTPUT_EDGE: Final = 20_000
 """Characters that are kept of each end of a long output (guess: summaries of runs are at the ends)."""
-_CODE_CHARS: Final = 200_000  # characters of code that are read (guess)
+CODE_CHARS: Final = 200_000  # characters of code that are read (guess)
 _LONGEST_PATH: Final = 1_000  # characters of a path (guess)
 _COMMAND_NAMES: Final = ("command", "cmd", "script", "commandLine")
 _PATH_NAMES: Final = ("path", "file_path", "filePath", "notebook_path", "file", "filename", "uri")
@@ -32,21 +32,18 @@ _CONTENT_NAMES: Final = (
     "diff",
     "patch",
 )
-_OLD_NAMES: Final = ("old_string", "oldString", "old_str", "oldText")
 _SHELLS: Final = ("bash", "sh", "zsh", "pwsh", "powershell", "cmd")
 _LITERAL: Final = re.compile(
     r"(?:\b([A-Za-z_]\w{0,40})\"?\s{0,4}[:=]\s{0,4})?(\"(?:[^\"\\\n]|\\.){1,100000}+\")"
 )
-_PATCH_START: Final = "*** Begin Patch"
-_DIFF_FILE: Final = re.compile(r"^\+\+\+ (?:b/)?(\S{1,400})", re.MULTILINE)
+PATCH_START: Final = "*** Begin Patch"
+DIFF_FILE: Final = re.compile(r"^\+\+\+ (?:b/)?(\S{1,400})", re.MULTILINE)
 _EXIT_CODE: Final = re.compile(
     r"(?:exit(?:ed)?(?:[ _-]?(?:code|status))?(?: with)?(?: (?:code|status))?|returned|status)"
     r"[\"'>:= (]{1,4}(-?\d{1,5})\b",
     re.IGNORECASE,
 )
-_COMMENT: Final = re.compile(r"\s{0,80}(?:///?!?|#(?![!\[#]|\w)|--(?!-)|\*(?![*/])|/\*\*?|;;)\s(.*)$")
 _ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
-_RULER: Final = "─━═-=*#~ "
 _HEADER_CHARS: Final = 600  # characters in which the header must end (guess)
 _HEADER: Final = re.compile(r"(?:[A-Z][^\n]{0,120}\n){1,8}Output:\n")
 """A few lines about a run, and then what it printed."""
@@ -88,7 +85,7 @@ def action_of(entry: str, call: ToolCall, output: str, *, is_error: bool) -> Act
         commands=commands,
         changes=tuple(touch for touch in touches if touch.kind != "read"),
         reads=tuple(touch.path for touch in touches if touch.kind == "read"),
-        written=tuple(patches) or tuple(_texts(call.arguments, _CONTENT_NAMES)),
+        written=tuple(patches) or tuple(texts_named(call.arguments, _CONTENT_NAMES)),
         output=text,
         exit_code=exit_code,
         failed=is_error or bool(exit_code),
@@ -150,12 +147,12 @@ def _embedded(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]
     for name, value in arguments.items():
         if not isinstance(value, str) or name in _COMMAND_NAMES:
             continue
-        if value.lstrip().startswith(_PATCH_START):
+        if value.lstrip().startswith(PATCH_START):
             patches.append(value)
-        elif "(" in value and ("cmd" in value or "command" in value or _PATCH_START in value):
-            for match in _LITERAL.finditer(value[:_CODE_CHARS]):
+        elif "(" in value and ("cmd" in value or "command" in value or PATCH_START in value):
+            for match in _LITERAL.finditer(value[:CODE_CHARS]):
                 text = _literal(match[2])
-                if text.lstrip().startswith(_PATCH_START):
+                if text.lstrip().startswith(PATCH_START):
                     patches.append(text)
                 elif match[1] in _COMMAND_NAMES and text.strip():
                     commands.append(text)
@@ -185,22 +182,15 @@ def _touches(call: ToolCall, patches: list[str]) -> list[FileTouch]:
     found = [touch for patch in patches for touch in touches_of(_as_patch(call, patch), {})]
     if found or any(isinstance(call.arguments.get(name), str | list) for name in _COMMAND_NAMES):
         return found
-    path = next(
-        (
-            text
-            for text in _texts(call.arguments, _PATH_NAMES)
-            if "\n" not in text and len(text) < _LONGEST_PATH
-        ),
-        "",
-    )
-    diffs = [text for text in _texts(call.arguments, ("diff", "patch")) if _DIFF_FILE.search(text[:2_000])]
-    if diffs:
-        return [
-            FileTouch(name, "modified") for name in dict.fromkeys(_DIFF_FILE.findall(diffs[0][:_CODE_CHARS]))
-        ]
+    stated = texts_named(call.arguments, ("diff", "patch"))
+    diff = next((text for text in stated if DIFF_FILE.search(text[:2_000])), "")
+    if diff:
+        return [FileTouch(name, "modified") for name in dict.fromkeys(DIFF_FILE.findall(diff[:CODE_CHARS]))]
+    paths = (text for text in texts_named(call.arguments, _PATH_NAMES) if "\n" not in text)
+    path = next((text for text in paths if len(text) < _LONGEST_PATH), "")
     if not path:
         return []
-    changed = any(True for _ in _texts(call.arguments, _CONTENT_NAMES))
+    changed = any(True for _ in texts_named(call.arguments, _CONTENT_NAMES))
     return [FileTouch(path, "modified" if changed else "read")]
 
 
@@ -208,7 +198,8 @@ def _as_patch(call: ToolCall, patch: str) -> ToolCall:
     return ToolCall(id=call.id, name="apply_patch", arguments={"input": patch})
 
 
-def _texts(arguments: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
+def texts_named(arguments: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
+    """The texts in `arguments`, or in items of a list there, whose names are one of `names`."""
     for name in names:
         value = arguments.get(name)
         if isinstance(value, str) and value:
@@ -217,51 +208,6 @@ def _texts(arguments: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str
         for item in listed if isinstance(listed, list) else ():
             if isinstance(item, Mapping):
                 yield from (item[name] for name in names if isinstance(item.get(name), str) and item[name])
-
-
-def added_code(action: Action, limit: int = 160) -> str:
-    """The lines that a change added, on one line; `…` ends them where they are longer than `limit`."""
-    old = {
-        line.strip()
-        for name in _OLD_NAMES
-        for text in _texts(action.arguments, (name,))
-        for line in text.splitlines()
-    }
-    added: list[str] = []
-    for text in action.written:
-        lines = text[:_CODE_CHARS].splitlines()
-        if text.lstrip().startswith(_PATCH_START) or _DIFF_FILE.search(text[:2_000]):
-            removed = {line[1:].strip() for line in lines if line.startswith("-")}
-            lines = [line[1:] for line in lines if line.startswith("+") and line[1:].strip() not in removed]
-        added += [line.strip() for line in lines if line.strip() and line.strip() not in old]
-        if sum(map(len, added)) > limit:
-            break
-    joined = "".join(f"{line} " if line.endswith((",", "{", "(", "[")) else f"{line}; " for line in added)
-    return clip(one_line(joined).rstrip("; ").replace("`", "'"), limit)
-
-
-def added_text(text: str) -> str:
-    """What a patch adds, without its marks; another text as it is."""
-    if not (text.lstrip().startswith(_PATCH_START) or _DIFF_FILE.search(text[:2_000])):
-        return text
-    return "\n".join(line[1:] for line in text[:_CODE_CHARS].splitlines() if line.startswith("+"))
-
-
-def comments_in(action: Action) -> Iterator[str]:
-    """The comments and documentation that a change added, a block of lines as one text."""
-    for text in action.written:
-        is_patch = text.lstrip().startswith(_PATCH_START) or bool(_DIFF_FILE.search(text[:2_000]))
-        block: list[str] = []
-        for raw in text[:_CODE_CHARS].splitlines():
-            line = raw[1:] if is_patch and raw.startswith("+") else "" if is_patch else raw
-            comment = _COMMENT.match(line[:600])
-            if comment:
-                block.append(comment[1].strip())
-            elif block:
-                yield " ".join(block).strip(_RULER)
-                block = []
-        if block:
-            yield " ".join(block).strip(_RULER)
 
 
 def relative_to(action: Action, root: str) -> Action:

@@ -7,6 +7,7 @@ from typing import Final
 from coppice.compaction.ledger.shell import Stage, heredocs_in, is_looking, stages_of
 from coppice.compaction.ledger.steps import Action
 from coppice.compaction.ledger.tasks import closes_task
+from coppice.compaction.ledger.written import definitions_in
 from coppice.compaction.text.paths import is_about_work
 from coppice.compaction.text.sentences import clip, one_line
 from coppice.protocol.ledger import ChangedFile, ChangeKind, Commit, WorkLedger
@@ -22,16 +23,7 @@ _COMMITTED: Final = re.compile(
 _LOGGED: Final = re.compile(r"^(?:\* )?([0-9a-f]{7,40})(?: \([^)\n]{1,200}\))? (.{4,200})$", re.MULTILINE)
 _ON_BRANCH: Final = re.compile(r"^On branch (\S{1,200})", re.MULTILINE)
 _CLEAN: Final = re.compile(r"nothing to commit, working tree clean")
-_DEFINITION: Final = re.compile(
-    r"^[+ \t]{0,24}(?:@?(?:pub(?:\(\w{1,8}\))?|public|private|protected|export|default|static|async|abstract"
-    r"|override) ){0,4}"
-    r"(?:def|defp|defmodule|defmacro|fn|func|fun|function|class|interface|type|struct|enum|trait|module"
-    r"|record) +"
-    r"([A-Za-z_][A-Za-z0-9_.]{2,60})",
-    re.MULTILINE,
-)
 _TRAILER: Final = re.compile(r"[A-Z][a-z]+(?:-[A-Za-z]+)+: ")
-_WRITTEN_CHARS: Final = 100_000  # characters of written code that are searched (guess)
 
 
 def note_changes(ledger: WorkLedger, action: Action) -> list[str]:
@@ -57,11 +49,6 @@ def note_changes(ledger: WorkLedger, action: Action) -> list[str]:
         last = ledger.uncommitted[-1]
         last.names = [*(name for name in last.names if name not in names), *names][-_MOST_NAMES:]
     return changed
-
-
-def definitions_in(text: str) -> list[str]:
-    """The names of functions, types and modules that a text written into a file defines, in order."""
-    return _DEFINITION.findall(text[:_WRITTEN_CHARS])
 
 
 def note_version_control(ledger: WorkLedger, action: Action) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from coppice.compaction.ledger.lines import LedgerLines
+from coppice.compaction.ledger.lines import lines_of
 from coppice.compaction.prompts import normalized
 from coppice.compaction.text.names import names_in
 from coppice.protocol.compaction import DroppedReport, LossReport, SummaryChanges
@@ -74,7 +74,7 @@ def _closed(ledger: WorkLedger) -> list[str]:
 
 
 def _facts(ledger: WorkLedger) -> list[str]:
-    lines = [line for line in LedgerLines.of(ledger).lines() if line.priority >= _MUST_PRIORITY]
+    lines = [line for line in lines_of(ledger) if line.priority >= _MUST_PRIORITY]
     return [line.text for line in sorted(lines, key=lambda line: -line.priority)]
 
 

@@ -7,7 +7,8 @@ from typing import Any, Final
 from coppice.compaction.ledger.builder import ledger_of
 from coppice.compaction.ledger.current import settled_by, without_closed_notes
 from coppice.compaction.ledger.fitting import chosen_lines, fitted, focus_words, matches_focus, summary_of
-from coppice.compaction.ledger.lines import LedgerLines, Line
+from coppice.compaction.ledger.line import Line
+from coppice.compaction.ledger.lines import lines_of
 from coppice.compaction.ledger.references import entries_in, short_ids
 from coppice.compaction.old_summaries import notes_of
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary, cautious
@@ -53,7 +54,7 @@ def _written(request: SummaryRequest) -> tuple[str, int]:
     """The text, and how many of its lines match the focus."""
     count = cautious(request.count_tokens)
     ledger = ledger_for(request)
-    lines = list(LedgerLines.of(ledger).lines())
+    lines = lines_of(ledger)
     references = short_ids(entries_in(ledger)) if request.references else {}
     limit = min(request.max_tokens, request.target_tokens or request.max_tokens)
     shown: list[Line] = []
@@ -71,8 +72,7 @@ def turn_by_rule(request: SummaryRequest) -> Summary:
     """The early part of a turn in labelled lines, as a model is asked for it."""
     limit = min(request.max_tokens, request.target_tokens or request.max_tokens)
     budget = min(int(_TURN_SHARE * limit), request.max_turn_prefix_tokens or limit)
-    lines = LedgerLines.of(ledger_of(request.turn_prefix)).lines()
-    own = [line for line in lines if line.section != "constraints"]
+    own = [line for line in lines_of(ledger_of(request.turn_prefix)) if line.section != "constraints"]
     chosen = chosen_lines(own, budget, cautious(request.count_tokens))
     chosen.sort(key=lambda line: (_TURN_ORDER.index(line.section), line.order))
     return Summary(turn=tuple(f"{_TURN_LABELS.get(line.section, 'Done')}: {line.text}" for line in chosen))
