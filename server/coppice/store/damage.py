@@ -1,6 +1,6 @@
 """Reading around damage on the disk, and finding it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from sqlalchemy import Connection, Executable, bindparam, select
@@ -21,18 +21,22 @@ def rows_around_damage(
     values: Mapping[str, Any],
     one: Executable,
     keys: Executable,
+    *,
+    take: Callable[[Iterable[Any]], list[Any]] = list,
 ) -> list[Any]:
     """The rows of `statement`; where one is damaged, those of `one` for each of `keys` that can be read.
 
-    `one` takes the parameter `key` besides those of `values`; `keys` gives keys only.
+    `one` takes the parameter `key` besides those of `values`; `keys` gives keys only. `take` may take the
+    first rows alone; the others are not read.
     """
     try:
-        return list(connection.execute(statement, dict(values)))
+        with connection.execute(statement, dict(values)) as rows:
+            return take(rows)
     except DatabaseError as error:
         if not is_damage(error):
             raise
     found = [key for (key,) in connection.execute(keys, dict(values))]
-    return list(readable(connection, one, ({**values, "key": key} for key in found)))
+    return take(readable(connection, one, ({**values, "key": key} for key in found)))
 
 
 def readable(

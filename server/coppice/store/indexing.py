@@ -8,6 +8,7 @@ that none is indexed twice and none is missed, however many servers there are.
 
 import logging
 import time
+from collections.abc import Iterable
 from typing import Any, Final
 
 from sqlalchemy import Connection, and_, bindparam, func, select, update
@@ -61,18 +62,23 @@ def index_some(database: Database, connection: Connection, conversation: int) ->
     if row is None:
         return
     values = {"conversation": conversation, "after": row.indexed_key, "up_to": _MAX_KEY}
-    sizes = rows_around_damage(connection, _SIZES, values, _SIZE, _KEYS)
-    count, chars = 0, 0
-    for size in sizes:
-        chars += size.chars
-        if count and chars > BATCH_CHARS:
-            break
-        count += 1
+    batch = rows_around_damage(connection, _SIZES, values, _SIZE, _KEYS, take=_first_batch)
     reach = {"conversation": conversation, "to": row.entry_count, "up_to": row.indexed_key}
-    if count:
-        reach |= {"to": row.indexed_count + count, "up_to": sizes[count - 1].key}
+    if batch:
+        reach |= {"to": row.indexed_count + len(batch), "up_to": batch[-1].key}
         _index(database, connection, conversation, row.indexed_key, reach["up_to"])
     connection.execute(_REACH, reach)
+
+
+def _first_batch(sizes: Iterable[Any]) -> list[Any]:
+    batch: list[Any] = []
+    chars = 0
+    for size in sizes:
+        chars += size.chars
+        if batch and chars > BATCH_CHARS:
+            break
+        batch.append(size)
+    return batch
 
 
 def _index(database: Database, connection: Connection, conversation: int, after: int, up_to: int) -> None:

@@ -1,6 +1,6 @@
 """Pages of a path, and of other answers, bounded in number and in size."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, takewhile
 from typing import Final
 
@@ -25,14 +25,22 @@ def page(
     They are the first ones, or with `backward` the last ones; one at least.
     """
     # Sizes first: a thousand large entries would fill the memory.
-    sizes = [
-        row.chars
-        for segment in segments(connection, end.run, end.depth, from_depth, to_depth)
-        for row in connection.execute(_SIZES, {"run": segment.run, "low": segment.low, "high": segment.high})
-    ]
+    count = fitting(_sizes(connection, end, from_depth, to_depth, backward=backward))
     if backward:
-        return entries(connection, end, to_depth - fitting(reversed(sizes)) + 1, to_depth)
-    return entries(connection, end, from_depth, from_depth + fitting(sizes) - 1)
+        return entries(connection, end, to_depth - count + 1, to_depth)
+    return entries(connection, end, from_depth, from_depth + count - 1)
+
+
+def _sizes(
+    connection: Connection, end: PathEnd, from_depth: int, to_depth: int, *, backward: bool
+) -> Iterator[int]:
+    """Sizes in the order of the page. To measure an entry is to read it, so this goes on only as needed."""
+    found = segments(connection, end.run, end.depth, from_depth, to_depth)
+    statement = _SIZES.order_by(ENTRY_TABLE.c.depth.desc() if backward else ENTRY_TABLE.c.depth)
+    for segment in reversed(found) if backward else found:
+        values = {"run": segment.run, "low": segment.low, "high": segment.high}
+        with connection.execute(statement, values) as rows:
+            yield from (row.chars for row in rows)
 
 
 def fitting(sizes: Iterable[int]) -> int:
@@ -40,13 +48,9 @@ def fitting(sizes: Iterable[int]) -> int:
     return max(sum(1 for _ in takewhile(lambda total: total <= PAGE_CHARS, accumulate(sizes))), 1)
 
 
-_SIZES: Final = (
-    select(func.length(ENTRY_TABLE.c.body).label("chars"))
-    .where(
-        and_(
-            ENTRY_TABLE.c.run == bindparam("run"),
-            ENTRY_TABLE.c.depth.between(bindparam("low"), bindparam("high")),
-        )
+_SIZES: Final = select(func.length(ENTRY_TABLE.c.body).label("chars")).where(
+    and_(
+        ENTRY_TABLE.c.run == bindparam("run"),
+        ENTRY_TABLE.c.depth.between(bindparam("low"), bindparam("high")),
     )
-    .order_by(ENTRY_TABLE.c.depth)
 )

@@ -55,7 +55,7 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class RecallRow:
-    """An entry as it is stored, with where it lies. `body` is its JSON."""
+    """An entry as it is stored, with where it lies. `body` is its JSON without images."""
 
     key: int
     conversation_id: str
@@ -157,22 +157,33 @@ def on_path(connection: Connection, keys: Sequence[int]) -> list[int]:
 
 def rows(connection: Connection, keys: Sequence[int]) -> list[RecallRow]:
     """The entries with these keys, in the order of `keys`; what is gone is left out."""
-    found = {row.key: row for row in connection.execute(_ROWS, {"keys": list(keys)})} if keys else {}
-    current = _on_current_paths(connection, list(found.values()))
-    return [
-        RecallRow(
+    current = frozenset(on_path(connection, keys))
+    stored = connection.execute(_ROWS, {"keys": list(keys)}) if keys else ()
+    found = {
+        row.key: RecallRow(
             key=row.key,
             conversation_id=row.conversation_id,
             entry_id=row.id,
             parent_key=row.parent_key,
             timestamp=row.timestamp,
             type=row.type,
-            body=readable_body(row.body),
+            body=_without_images(readable_body(row.body)),
             on_current_path=row.key in current,
         )
-        for key in keys
-        if (row := found.get(key)) is not None
-    ]
+        for row in stored
+    }
+    return [found[key] for key in keys if key in found]
+
+
+def _without_images(body: dict[str, Any]) -> dict[str, Any]:
+    """`body` itself. Hundreds of entries are held at once, and images are most of what is in them."""
+    for holder in (body, body.get("message")):
+        content = holder.get("content") if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and isinstance(content, list):
+            holder["content"] = [
+                block for block in content if not (isinstance(block, dict) and block.get("type") == "image")
+            ]
+    return body
 
 
 def _extent(connection: Connection, scope: Scope) -> tuple[int, int]:
