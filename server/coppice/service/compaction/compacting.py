@@ -3,11 +3,9 @@
 import asyncio
 import time
 import uuid
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from coppice.compaction.ledger.bounds import stored
-from coppice.errors import CancelledByHookError, CoppiceError, StaleLeafError, SummaryRejectedError
+from coppice.errors import CancelledByHookError, CoppiceError, SummaryRejectedError
 from coppice.protocol.compaction import (
     CancelParams,
     CancelResult,
@@ -24,22 +22,19 @@ from coppice.protocol.hooks import DidCompactParams
 from coppice.protocol.notifications import COMPACTION_ENDED, COMPACTION_STARTED, DID_COMPACT
 from coppice.protocol.prompt import CompactionUpdate
 from coppice.protocol.usage import UsageState
+from coppice.service.compaction.compaction_entry import append_at_leaf, entry_of
 from coppice.service.compaction.compaction_hooks import adopted, ask_hooks
 from coppice.service.compaction.loss_report import loss_report
 from coppice.service.compaction.preparing import Preparation, prepare, preview_of
 from coppice.service.compaction.summarizing import FinishedSummary, summarize
-from coppice.service.compaction.summary_parts import by_hook, signed
 from coppice.service.core.client_turns import JOB as TURN
 from coppice.service.core.client_turns import Turns
-from coppice.service.core.context import Context, now
-from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.context import Context
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_long, run_read
 from coppice.service.window.fitting import Fit
 from coppice.service.window.usage import usage_state
-from coppice.store.records import NewRecord, PathEnd
 from coppice.tree.entries import CompactionEntry
-from coppice.tree.ids import new_entry_id
 
 TITLE = "Compacting"
 JOB = "compaction"
@@ -191,7 +186,7 @@ class Compacting:
                     edited=params.summary,
                     stage=progress.report,
                 )
-        entry = await run_long(_entry, prepared, summary, reason)
+        entry = await run_long(entry_of, prepared, summary, reason)
         report = await run_long(loss_report, prepared, summary)
         if not params.draft:
             progress.report("Saving", 95)
@@ -217,7 +212,7 @@ class Compacting:
         conversation_id = prepared.path.conversation.id
 
         def append() -> tuple[CompactionEntry, str | None, UsageState]:
-            stored, leaf_id = _append_at_leaf(prepared, summary, entry)
+            stored, leaf_id = append_at_leaf(prepared, summary, entry)
             return stored, leaf_id, usage_state(prepared.path.to())
 
         stored, leaf_id, usage = await self._context.write(conversation_id, append)
@@ -242,63 +237,6 @@ class Compacting:
         fit: Fit | None = None,
     ) -> Preparation:
         return prepare(self._context.path(conversation_id, leaf_id, request=overrides), fit)
-
-
-def _append_at_leaf(
-    prepared: Preparation, summary: FinishedSummary, entry: CompactionEntry
-) -> tuple[CompactionEntry, str | None]:
-    """Appends the compaction at the leaf, which may have grown meanwhile, but not moved elsewhere."""
-    store, conversation_id = prepared.path.store, prepared.path.conversation.id
-
-    def append(path: ConversationPath) -> tuple[CompactionEntry, str | None]:
-        end = path.end
-        if (
-            end is None
-            or not path.contains(prepared.end.id)
-            or (end.compaction_key != prepared.end.compaction_key)
-        ):
-            raise StaleLeafError(
-                "The conversation moved on to another branch or was compacted elsewhere while it was being "
-                "summarized; nothing was changed. Compact it again if it is still too long.",
-                leafId=path.leaf_id,
-            )
-        grown = entry.model_copy(update=_sizes(prepared, summary, end))
-        record = NewRecord(grown, summary.size, summary.ledger.to_json())
-        done = store.append(conversation_id, [record], expected_leaf_id=end.id, modified_at=entry.timestamp)
-        return cast("CompactionEntry", store.entry(conversation_id, entry.id)), done.leaf_id
-
-    return prepared.path.retry_at_leaf(append)
-
-
-def _entry(prepared: Preparation, summary: FinishedSummary, reason: str) -> CompactionEntry:
-    entry = CompactionEntry(
-        id=new_entry_id(),
-        parent_id=prepared.end.id,
-        timestamp=now(),
-        summary=summary.text,
-        first_kept_entry_id=prepared.first_kept.id,
-        reason=reason,
-        details={
-            **summary.written.details,
-            **summary.ledger.details(),
-            "ledger": stored(summary.work),
-            "summarizer": summary.written.summarizer,
-        },
-    )
-    entry = entry.model_copy(update=_sizes(prepared, summary, prepared.end))
-    return by_hook(entry) if summary.from_hook else signed(entry, summary.written)
-
-
-def _sizes(prepared: Preparation, summary: FinishedSummary, end: PathEnd) -> dict[str, int]:
-    """The view's tokens before and after, with what was appended while the summary was written.
-
-    Reads the store.
-    """
-    appended = prepared.counter.tokens(end.total - prepared.end.total)
-    pinned = replace(prepared.path, end=end).pinned(prepared.first_kept.depth)
-    kept = prepared.cut.kept_tokens + prepared.counter.pinned_tokens(pinned)
-    after = prepared.counter.tokens(summary.size) + kept + appended
-    return {"tokens_before": prepared.tokens_before + appended, "tokens_after": after}
 
 
 def _status(error: Exception, reason: CompactionReason) -> CompactionStatus:

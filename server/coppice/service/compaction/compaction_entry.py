@@ -1,0 +1,76 @@
+"""The entry of a compaction: what it holds, and how it is appended."""
+
+from dataclasses import replace
+from typing import cast
+
+from coppice.compaction.ledger.bounds import stored
+from coppice.errors import StaleLeafError
+from coppice.service.compaction.preparing import Preparation
+from coppice.service.compaction.summarizing import FinishedSummary
+from coppice.service.compaction.summary_parts import by_hook, signed
+from coppice.service.core.context import now
+from coppice.service.core.conversation_path import ConversationPath
+from coppice.store.records import NewRecord, PathEnd
+from coppice.tree.entries import CompactionEntry
+from coppice.tree.ids import new_entry_id
+
+
+def append_at_leaf(
+    prepared: Preparation, summary: FinishedSummary, entry: CompactionEntry
+) -> tuple[CompactionEntry, str | None]:
+    """Appends the compaction at the leaf, which may have grown meanwhile; the entry as stored, and the leaf.
+
+    Raises StaleLeafError where the leaf is on another branch now, or somebody else compacted.
+    """
+    store, conversation_id = prepared.path.store, prepared.path.conversation.id
+
+    def append(path: ConversationPath) -> tuple[CompactionEntry, str | None]:
+        end = path.end
+        if (
+            end is None
+            or not path.contains(prepared.end.id)
+            or (end.compaction_key != prepared.end.compaction_key)
+        ):
+            raise StaleLeafError(
+                "The conversation moved on to another branch or was compacted elsewhere while it was being "
+                "summarized; nothing was changed. Compact it again if it is still too long.",
+                leafId=path.leaf_id,
+            )
+        grown = entry.model_copy(update=_sizes(prepared, summary, end))
+        record = NewRecord(grown, summary.size, summary.ledger.to_json())
+        done = store.append(conversation_id, [record], expected_leaf_id=end.id, modified_at=entry.timestamp)
+        return cast("CompactionEntry", store.entry(conversation_id, entry.id)), done.leaf_id
+
+    return prepared.path.retry_at_leaf(append)
+
+
+def entry_of(prepared: Preparation, summary: FinishedSummary, reason: str) -> CompactionEntry:
+    """The entry as it would be appended now. Reads the store."""
+    entry = CompactionEntry(
+        id=new_entry_id(),
+        parent_id=prepared.end.id,
+        timestamp=now(),
+        summary=summary.text,
+        first_kept_entry_id=prepared.first_kept.id,
+        reason=reason,
+        details={
+            **summary.written.details,
+            **summary.ledger.details(),
+            "ledger": stored(summary.work),
+            "summarizer": summary.written.summarizer,
+        },
+    )
+    entry = entry.model_copy(update=_sizes(prepared, summary, prepared.end))
+    return by_hook(entry) if summary.from_hook else signed(entry, summary.written)
+
+
+def _sizes(prepared: Preparation, summary: FinishedSummary, end: PathEnd) -> dict[str, int]:
+    """The view's tokens before and after, with what was appended while the summary was written.
+
+    Reads the store.
+    """
+    appended = prepared.counter.tokens(end.total - prepared.end.total)
+    pinned = replace(prepared.path, end=end).pinned(prepared.first_kept.depth)
+    kept = prepared.cut.kept_tokens + prepared.counter.pinned_tokens(pinned)
+    after = prepared.counter.tokens(summary.size) + kept + appended
+    return {"tokens_before": prepared.tokens_before + appended, "tokens_after": after}
