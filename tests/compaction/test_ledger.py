@@ -253,6 +253,14 @@ def test_a_brief_keeps_what_it_demands_with_what_it_belongs_to() -> None:
     ]
 
 
+def test_what_a_plan_ticks_off_is_no_demand_of_it() -> None:
+    steps = "- [x] Write the cursor first\n- [ ] Write the reader after it"
+    text = f"# Plan\n\n## Goal\n{'Read the rows one at a time. ' * 8}\n\n## Verification\n{steps}"
+    (brief,) = ledger_of([user("Implement plan.md"), *tool("Read", {"file_path": "plan.md"}, text)]).briefs
+    assert brief.lines[-1] == "Verification: Write the reader after it"
+    assert not any("cursor" in line for line in brief.lines)
+
+
 def test_a_file_that_nobody_asked_for_is_no_brief() -> None:
     text = "# Plan\n\n## Goal\n" + "Do it all. " * 30 + "\n\n## Scope\n- everything"
     read = tool("Read", {"file_path": "docs/plan.md"}, text)

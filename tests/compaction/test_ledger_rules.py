@@ -63,6 +63,7 @@ def test_a_demand_is_a_strong_constraint_word_for_word(sentence: str) -> None:
         "这个类别很好",
         "为什么必须这样？",
         "What should we use?",
+        "propose where each of these files should go.",
     ],
 )
 def test_a_question_or_a_remark_is_no_constraint(sentence: str) -> None:

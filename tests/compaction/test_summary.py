@@ -192,6 +192,8 @@ def test_code_under_an_unknown_heading_stays_with_its_item_and_the_heading_is_na
     parsed = parse_summary(text)
     assert parsed.other == (("Files", "`a.py`, new: def a(): end()"), ("Files", "`b.py`"))
     assert parsed.render().endswith("- Files: `a.py`, new: def a(): end()\n- `b.py`")
+    indented = text.replace("```", "     ```").replace("def a():", "     def a():")
+    assert parse_summary(indented).other == parsed.other
 
 
 def test_nested_and_wrapped_lines_stay_with_their_item() -> None:

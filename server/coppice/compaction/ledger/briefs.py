@@ -31,7 +31,7 @@ _RULE: Final = pattern("BRIEF_RULE")
 _FIELD: Final = re.compile(r"\"(title|body|description|text)\"\s{0,4}:\s{0,4}(\"(?:[^\"\\]|\\.){1,20000}+\")")
 _JSON_CHARS: Final = 60_000  # characters of an output that are searched for fields (guess)
 _DATA: Final = re.compile(
-    r"\s*(?:[{}\[\]<>|$↑↓←→↳]|_.{1,300}_$|\d+[→|]"
+    r"\s*(?:[{}\[\]<>|$↑↓←→↳]|_.{1,300}_$|\d+[→|]|[-*+] \[[xX]\] "
     r"|[\w-]{1,20}: \S{1,40}$|(?:Owner|Created|Updated|Type|Labels?|Status)\b)"
 )
 
@@ -173,7 +173,7 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
             parents.append((indent, text))
             continue
         whole = " ".join([*(parent for _, parent in parents), text])
-        if text.endswith((":", "：")) or _is_list(text):
+        if text.endswith((":", "：", ",")) or _is_list(text):
             continue
         if len(text) > 12:  # noqa: PLR2004 - shorter is a label or an address
             yield clip(

@@ -69,7 +69,7 @@ NO_ORDER: Final = (
     r"|\bdon['’]?t (?:worry|mind|know|think)\b|\bno (?:worries|problem|idea|need)\b|\bnot sure\b"
     r"|\bshould be fine\b|\bi (?:should|must|have to|ought)\b|^no,\s|^no (?:thanks|thank)\b|^no[.!]?$"
     r"|^all i\b"
-    r"|\bif you need to\b|^nothing else\b|\bas required\b"
+    r"|\bif you need to\b|^nothing else\b|\bas required\b|\b(?:where|which|what|how)\b[^,.;]{0,60} should\b"
 )
 """Phrases with such words that constrain nothing."""
 
@@ -133,7 +133,7 @@ OUTCOME: Final = (
 COMPLETED: Final = (
     r"(?:(?<!be )(?<!not )(?<!was )(?<!to )(?:fixed|pushed|merged|committed|closed|completed?|resolved"
     r"|replied|verified|created|added|updated|implemented|finished|opened|addressed|rewritten|done)(?![-.]\w)"
-    r"|tests? (?:all |now )?pass(?:es|ed)?)"
+    r"|(?<!if )tests? (?:all |now )?pass(?:es|ed)?)"
 )
 """What makes a statement a report of finished work."""
 
