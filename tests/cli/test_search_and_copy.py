@@ -140,3 +140,8 @@ def test_the_history_of_a_session_file_answers_a_question(coppice: Coppice, tmp_
         "coppice: There is no such entry in this conversation. "
         "`coppice tree SOURCE --mode all` shows the ids.\n"
     )
+
+
+def test_a_search_for_more_hits_than_it_gives_is_refused(coppice: Coppice) -> None:
+    ran = coppice("search", "oak", "--limit", "1001")
+    assert (ran.code, "less than or equal to 1000" in ran.err) == (2, True)

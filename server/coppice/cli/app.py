@@ -265,7 +265,7 @@ def search(
     conversation: Annotated[
         str | None, typer.Option("--conversation", metavar="ID", help="Search this conversation only.")
     ] = None,
-    limit: options.Limit = 50,
+    limit: options.HitLimit = 50,
     as_json: options.Json = False,
 ) -> None:
     """Search all branches of the workspace's conversations, newest first."""

@@ -10,6 +10,8 @@ from coppice.formats.registry import EXPORT_NAMES, IMPORT_NAMES, READABLE_TITLES
 FLAG: Final = ""
 """The `metavar` of an option that takes no value; the help would show `<bool>` after it."""
 
+_MOST_HITS: Final = 1000  # hits; the limit of `coppice/conversation/search`
+
 Source = Annotated[
     str,
     typer.Argument(
@@ -71,6 +73,9 @@ DryRun = Annotated[
 ]
 Limit = Annotated[
     int, typer.Option("--limit", "-n", min=1, max=1_000_000, metavar="N", help="At most so many.")
+]
+HitLimit = Annotated[
+    int, typer.Option("--limit", "-n", min=1, max=_MOST_HITS, metavar="N", help="At most so many.")
 ]
 Everywhere = Annotated[
     bool, typer.Option("--all", metavar=FLAG, help="The conversations of every workspace.")

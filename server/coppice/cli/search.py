@@ -16,8 +16,7 @@ from coppice.protocol.navigation import SearchHit, SearchParams, SearchResult
 from coppice.service.conversations.searching import Searching
 
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
-_MOST_CHARS: Final = 1000  # characters; the limit of `coppice/search`
-_MOST_HITS: Final = 1000  # hits; the limit of `coppice/search`
+_MOST_CHARS: Final = 1000  # characters; the limit of `coppice/conversation/search`
 _ON, _OFF = "●", "○"
 
 
@@ -42,11 +41,10 @@ class SearchCommand:
     async def _found(self) -> SearchResult:
         if not 0 < len(self.query) <= _MOST_CHARS:
             raise UsageError(f"A query has 1 to {_MOST_CHARS:,} characters.")
-        limit = min(self.limit, _MOST_HITS)
         conversation, uri = self.conversation, workspace_uri(self.workspace)
         if conversation is not None:
             conversation, uri = await asyncio.to_thread(located, conversation, self.workspace)
-        params = SearchParams(query=self.query, conversation_id=conversation, limit=limit)
+        params = SearchParams(query=self.query, conversation_id=conversation, limit=self.limit)
         async with serving(uri) as service:
             return await Searching(service).search(params)
 

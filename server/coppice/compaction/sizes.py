@@ -44,7 +44,7 @@ def smallest_reserve(window: int) -> int:
 def fitted_sizes(settings: CompactionSettings, window: int) -> Sizes:
     """The configured sizes, with a reserve that an answer fits in, scaled down together to fit the window.
 
-    Reserve, kept tail and summary may take nine tenths of the window, so that what a compaction leaves
+    Reserve, kept part and summary may take nine tenths of the window, so that what a compaction leaves
     always lies below the threshold.
     """
     reserve = max(settings.reserve_tokens, smallest_reserve(window))

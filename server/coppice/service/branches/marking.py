@@ -56,7 +56,7 @@ class Marking:
         return stored
 
     def _refuse_what_does_not_fit(self, path: ConversationPath, entry_id: str) -> None:
-        """Pins may take what the kept tail, the summary and the reserve leave of the window.
+        """Pins may take what the kept part, the summary and the reserve leave of the window.
 
         Every pin of the path counts, for a later compaction leaves them all.
         """
