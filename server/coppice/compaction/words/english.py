@@ -87,9 +87,8 @@ RULES_HEADING: Final = (
 
 SMALL_TALK: Final = (
     r"ok(?:ay)?|yes|yep|yeah|yo|y|no|nope|sure|fine|good|great|nice|wow|cool|thanks?(?: you)?|perfect"
-    r"|continue"
-    r"|go(?: on| ahead)?|proceed|next|done|please|hi|hello|hey|lgtm|check again|looks? good|do it|again|retry"
-    r"|try again|jesus|amazing"
+    r"|continue|go(?: on| ahead)?|proceed|next|done|please|hi|hello|hey|lgtm|check again|looks? good|do it"
+    r"|again|retry|try again|jesus|amazing"
 )
 
 WITHDRAWS: Final = (
@@ -99,22 +98,19 @@ WITHDRAWS: Final = (
 """How a request that takes an earlier one back begins."""
 
 REASON: Final = (
-    r"because|since|so that|so (?:we|it|the|i)|given that|due to|in order to|to avoid|which (?:avoids"
-    r"|keeps|means"
-    r"|lets|makes)|as (?:it|this|that|the|we|they) (?:is|are|was|does|has|have|do|can)|therefore|hence"
-    r"|otherwise"
-    r"|the reason|root cause|caused by|turns out"
+    r"because|since|so that|so (?:we|it|the|i)|given that|due to|in order to|to avoid|which (?:avoids|keeps"
+    r"|means|lets|makes)|as (?:it|this|that|the|we|they) (?:is|are|was|does|has|have|do|can)|therefore|hence"
+    r"|otherwise|the reason|root cause|caused by|turns out"
 )
 
 BECAUSE: Final = r"because|instead of|rather than|so that|given that|due to"
 CHOICE: Final = (
     r"decided?|decision|chose|choosing|opt(?:ed|ing)? for|(?:going|go|went) with|settled? on|instead of"
     r"|rather than|switch(?:ed|ing)? (?:to|from|back|over)|stick(?:ing)? with|no longer|revert(?:ed|ing)? to"
-    r"|changed? (?:my|our) mind|change of plan|in favou?r of"
-    r"|the (?:best|right|\w+est) (?:\w+ ){0,2}(?:approach|way|option|solution|api|design|fix|choice)"
-    r"|should (?:be|stay|remain|not)|skip(?:ped)?|declin(?:e|ed)|reject(?:ed)?"
-    r"|judged|prefer"
-    r"|explicit|backward[- ]compatib\w+|unchanged|continue to"
+    r"|changed? (?:my|our) mind|change of plan|in favou?r of|the (?:best|right"
+    r"|\w+est) (?:\w+ ){0,2}(?:approach|way|option|solution|api|design|fix|choice)|should (?:be|stay|remain"
+    r"|not)|skip(?:ped)?|declin(?:e|ed)|reject(?:ed)?|judged|prefer|explicit|backward[- ]compatib\w+"
+    r"|unchanged|continue to"
 )
 
 TROUBLE: Final = (
@@ -138,9 +134,8 @@ COMPLETED: Final = (
 """What makes a statement a report of finished work."""
 
 OPEN: Final = (
-    r"remaining|remains?|still|not yet|left to do|to[- ]?do|outstanding|pending|follow[- ]ups?"
-    r"|next steps?|next up"
-    r"|next is|needs? (?:to|a)|untested|uncommitted|should add|recommend(?:ed|ation)?"
+    r"remaining|remains?|still|not yet|left to do|to[- ]?do|outstanding|pending|follow[- ]ups?|next steps?"
+    r"|next up|next is|needs? (?:to|a)|untested|uncommitted|should add|recommend(?:ed|ation)?"
 )
 
 PLAN_HEADING: Final = (
@@ -148,25 +143,24 @@ PLAN_HEADING: Final = (
     r"|follow[- ]ups?"
 )
 
-NARRATION: Final = (
+_OPENING: Final = (
     r"(?:now,? |next,? |first,? |then,? |so,? |good[.,!]? |great[.,!]? |perfect[.,!]? |ok(?:ay)?[.,!]? "
     r"|right[.,]? |and )*"
-    r"(?:let me|let['’]s|i['’]ll|i will|i['’]m (?:going|now|checking|using|waiting|looking|running"
-    r"|reading|starting"
-    r"|monitoring|resolving|posting)|i need to (?:check|see|look|read|find|run)|now (?:i|add|write|create"
-    r"|update|run"
-    r"|check|implement|also|for|the)|starting|checking|looking|reading|running|waiting|expected"
-    r"|want me to|would you like"
-    r"|shall i|should i|which (?:ones?|would)|good|great|perfect|ok(?:ay)?|let us|here(?: is|['’]s| are)"
-    r"|sorry|sure)\b"
+)
+NARRATION: Final = (
+    _OPENING
+    + r"(?:let me|let['’]s|i['’]ll|i will|i['’]m (?:going|now|checking|using|waiting|looking|running|reading"
+    r"|starting|monitoring|resolving|posting)|i need to (?:check|see|look|read|find|run)|now (?:i|add|write"
+    r"|create|update|run|check|implement|also|for|the)|starting|checking|looking|reading|running|waiting"
+    r"|expected|want me to|would you like|shall i|should i|which (?:ones?|would)|good|great|perfect"
+    r"|ok(?:ay)?|let us|here(?: is|['’]s| are)|sorry|sure)\b"
 )
 """How a sentence begins that announces the next step and states nothing lasting."""
 
 INTENTION: Final = (
-    r"(?:now,? |next,? |first,? |then,? |so,? |good[.,!]? |great[.,!]? |perfect[.,!]? |ok(?:ay)?[.,!]? |and "
-    r"|right[.,]? )*"
-    r"(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|we['’]ll|we will"
-    r"|(?:(?:i|we) )?(?:also |now |just |still )*(?:need|have|want) to)\b"
+    _OPENING
+    + r"(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|we['’]ll|we will|(?:(?:i|we) )?(?:also |now |just "
+    r"|still )*(?:need|have|want) to)\b"
 )
 """How a sentence begins that says what the assistant is about to do."""
 
@@ -184,10 +178,9 @@ DECIDED: Final = (
 BRIEF_HEADING: Final = (
     r"acceptance(?: criteria)?|requirements?|goals?|objectives?|scope|out of scope|non-goals?|constraints?"
     r"|deliverables?|definition of done|description|specs?|technical specs?|specification|design"
-    r"|user stor(?:y|ies)"
-    r"|steps to reproduce|expected behaviou?r|actual behaviou?r|problem|proposal|motivation|outcome|proof"
-    r"|verification"
-    r"|notes?|rules?|what to build|instructions|workflow|architecture|test(?:s|ing)?|checks?|how to \w+"
+    r"|user stor(?:y|ies)|steps to reproduce|expected behaviou?r|actual behaviou?r|problem|proposal"
+    r"|motivation|outcome|proof|verification|notes?|rules?|what to build|instructions|workflow|architecture"
+    r"|test(?:s|ing)?|checks?|how to \w+"
 )
 BRIEF_RULE: Final = (
     r"must|only|never|do not|don['’]t|no|not|without|exactly|always|keep|preserve|required?|should"
@@ -199,11 +192,8 @@ CHECK: Final = r"\w*(?:tests?|check|lint|linter|specs?)|build|compile|verify|val
 
 PASSED: Final = (
     r"(?<![\w.-])[0-9][0-9,]{0,12} (?:\w{1,30} )?(?:tests?|examples?|specs?|assertions?|checks?)\b"
-    r"|\b[0-9][0-9,]{0,12} (?:passed|passing)"
-    r"|test result: ok"
-    r"|\b(?:no|0) (?:\w+ )?(?:issues|errors|problems|failures|warnings)|all checks passed|build succeeded"
-    r"|\bok\b"
-    r"|passed|up to date|clean|success(?:fully)?"
+    r"|\b[0-9][0-9,]{0,12} (?:passed|passing)|test result: ok|\b(?:no|0) (?:\w+ )?(?:issues|errors|problems"
+    r"|failures|warnings)|all checks passed|build succeeded|\bok\b|passed|up to date|clean|success(?:fully)?"
 )
 FAILED_COUNT: Final = r"[1-9][0-9]{0,6} (?:failed|failures?|failing|errors?|problems?)"
 
