@@ -1,4 +1,4 @@
-"""The command `coppice`: its subcommands and options. Each command is implemented in the file of its name.
+"""The command `coppice`: its subcommands and options. Each is implemented in the module that it imports.
 
 What a command needs is imported when it runs, so that `coppice --version` and a wrong word answer at once.
 """
