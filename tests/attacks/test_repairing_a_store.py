@@ -226,6 +226,7 @@ def test_a_schema_that_is_no_text_is_damage_and_is_repaired(path: Path) -> None:
         "UPDATE entry SET body = x'ff', size_estimate = 'x' WHERE id = 'c1-7'",
         "UPDATE entry SET parent_key = key + 5, size_estimate = 1 << 62 WHERE id = 'c1-7'",
         "UPDATE entry SET parent_key = 'x', run = 'x' WHERE id = 'c1-7'",
+        "UPDATE entry SET key = 1 << 50 WHERE id = 'c2-39'",
         "UPDATE run SET fork_depth = 'x', parent_run = key",
         "UPDATE conversation SET id = 5, name = x'ff', source = 7 WHERE id = 'c1'",
     ],
