@@ -1,12 +1,11 @@
 """The brief: an issue, a plan or a specification that was read through a tool or pasted by the user."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from coppice.compaction.ledger.shell import stages_of
-from coppice.compaction.ledger.steps import Action, label_of, strings_in
+from coppice.compaction.ledger.steps import Action, label_of, literal, strings_in
 from coppice.compaction.ledger.tasks import shown_ids
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import clip, one_line
@@ -133,24 +132,11 @@ def _parts(output: str, ids: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 def _bodies(output: str) -> Iterator[tuple[str, list[str]]]:
     """The titles and texts of the first description in an output that is JSON, with its title."""
-    found = {
-        name: json.loads(text)
-        for name, text in reversed(_FIELD.findall(output[:_JSON_CHARS]))
-        if _is_json(text)
-    }
-    body = next(
-        (found[name] for name in ("body", "description", "text") if len(found.get(name, "")) >= _SHORTEST), ""
-    )
+    found = {name: literal(text) for name, text in reversed(_FIELD.findall(output[:_JSON_CHARS]))}
+    bodies = (found.get(name, "") for name in ("body", "description", "text"))
+    body = next((text for text in bodies if len(text) >= _SHORTEST), "")
     if body:
         yield clip(one_line(found.get("title", "")), _TITLE_CHARS), body.splitlines()
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _statements(lines: Iterable[str]) -> Iterator[str]:

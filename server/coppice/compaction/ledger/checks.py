@@ -59,18 +59,16 @@ def note_changed(ledger: WorkLedger, paths: list[str], code: str) -> None:
         return
     for check in ledger.checks:
         check.stale = True
-    gone = []
+    gone = [each for each in ledger.problems if each.open and each.is_change and _is_about(each, paths)]
     for problem in ledger.problems:
-        if (
-            problem.open
-            and problem.is_change
-            and any(same_path(problem.what.rpartition(" ")[2], path) for path in paths)
-        ):
-            gone.append(problem)
-        elif problem.open:
+        if problem.open and problem not in gone:
             problem.fix = [*(path for path in problem.fix if path not in paths), *paths][-_MOST_FIXES:]
             problem.code = "" if code.endswith("…") else code
     ledger.problems = [problem for problem in ledger.problems if problem not in gone]
+
+
+def _is_about(problem: Problem, paths: list[str]) -> bool:
+    return any(same_path(problem.what.rpartition(" ")[2], path) for path in paths)
 
 
 def _note_check(ledger: WorkLedger, action: Action, checks: list[Stage], *, passed: bool, line: str) -> None:

@@ -61,16 +61,11 @@ def _finish(job: Job, *, failed: bool, line: str) -> None:
 
 
 def _job_named(ledger: WorkLedger, texts: list[str]) -> Job | None:
-    running = [job for job in ledger.jobs if job.state == "running"]
-    return next(
-        (
-            job
-            for job in reversed(running)
-            for text in texts
-            if text == job.id or (len(job.id) >= _LONG_ID and job.id in text)
-        ),
-        None,
-    )
+    for job in reversed(ledger.jobs):
+        is_long = len(job.id) >= _LONG_ID
+        if job.state == "running" and any(job.id == text or (is_long and job.id in text) for text in texts):
+            return job
+    return None
 
 
 def _numbers(value: object) -> list[int]:

@@ -38,11 +38,9 @@ def add_request(ledger: WorkLedger, words: str, entry: str) -> None:
 def add_refusal(ledger: WorkLedger, action: Action) -> None:
     """Takes in a tool call that the user did not let happen, with the reason, if one was given."""
     found = _USER_WROTE.search(action.output)
-    text = one_line(action.output[found.end() :]) if found else ""
+    text = clip(one_line(action.output[found.end() :]), _ANSWER_CHARS) if found else ""
     about = clip(label_of(action), _ABOUT_CHARS)
-    ledger.requests.append(
-        Request(entry_id=action.entry, text=clip(text, _ANSWER_CHARS), kind="refusal", about=about)
-    )
+    ledger.requests.append(Request(entry_id=action.entry, text=text, kind="refusal", about=about))
 
 
 def add_answer(ledger: WorkLedger, action: Action) -> bool:
@@ -50,19 +48,14 @@ def add_answer(ledger: WorkLedger, action: Action) -> bool:
     plan = action.arguments.get("plan")
     if isinstance(plan, str) and len(plan) >= _LONG_PLAN:
         title = next((line.strip("# ") for line in plan.splitlines() if line.strip("# ")), "")
-        ledger.requests.append(
-            Request(
-                entry_id=action.entry, text="", kind="approval", about=clip(one_line(title), _ABOUT_CHARS)
-            )
-        )
+        about = clip(one_line(title), _ABOUT_CHARS)
+        ledger.requests.append(Request(entry_id=action.entry, text="", kind="approval", about=about))
         return True
     questions = "; ".join(_questions(action.arguments))
     if not questions:
         return False
-    answer = clip(one_line(action.output), _ANSWER_CHARS)
-    ledger.requests.append(
-        Request(entry_id=action.entry, text=answer, kind="answer", about=clip(questions, _ABOUT_CHARS))
-    )
+    answer, about = clip(one_line(action.output), _ANSWER_CHARS), clip(questions, _ABOUT_CHARS)
+    ledger.requests.append(Request(entry_id=action.entry, text=answer, kind="answer", about=about))
     return True
 
 

@@ -56,16 +56,11 @@ def statements_in(
         lasting = without_narration(unit, plans=last)
         if len(lasting) < _SHORTEST or (len(lasting.split()) < _FEWEST_WORDS and lasting.isascii()):
             continue
-        score = score_of(lasting) * weight
+        score, is_what = score_of(lasting) * weight, _kind_of(lasting, kind)
         if score >= LEAST_SCORE:
-            statement = Statement(
-                entry_id=entry,
-                text=lasting,
-                kind=_kind_of(lasting, kind),
-                about=about,
-                score=round(score, 2),
+            found.append(
+                Statement(entry_id=entry, text=lasting, kind=is_what, about=about, score=round(score, 2))
             )
-            found.append(statement)
     return found
 
 

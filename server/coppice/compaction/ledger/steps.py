@@ -151,7 +151,7 @@ def _embedded(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]
             patches.append(value)
         elif "(" in value and ("cmd" in value or "command" in value or PATCH_START in value):
             for match in _LITERAL.finditer(value[:CODE_CHARS]):
-                text = _literal(match[2])
+                text = literal(match[2])
                 if text.lstrip().startswith(PATCH_START):
                     patches.append(text)
                 elif match[1] in _COMMAND_NAMES and text.strip():
@@ -159,7 +159,8 @@ def _embedded(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]
     return tuple(commands), patches
 
 
-def _literal(quoted: str) -> str:
+def literal(quoted: str) -> str:
+    """The text of a string in quotation marks, as JSON reads it where it can."""
     try:
         return str(json.loads(quoted))
     except ValueError:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Any, Final
 
 from coppice.compaction.ledger.shell import Stage, stages_of
@@ -22,6 +23,8 @@ _STATES: Final[Mapping[TaskState, re.Pattern[str]]] = {
 _CLOSE: Final = re.compile(english.CLOSE)
 _START: Final = re.compile(english.START)
 _SHOW: Final = re.compile(english.SHOW)
+_CHANGE: Final = frozenset(("update", "edit", "set", "move"))
+_VERB: Final = re.compile("|".join((english.CLOSE, english.START, english.SHOW, "reopen", *sorted(_CHANGE))))
 _ID: Final = re.compile(
     r"#?(?:[A-Za-z]\w{0,40}[-.#]){0,8}\w{0,40}\d[\w.-]{0,60}|[A-Za-z]\w{0,40}(?:-\w{1,40}){1,8}"
 )
@@ -120,28 +123,9 @@ def _ids_in(stage: Stage) -> list[str]:
     if stage.program in _NO_TRACKERS or stage.program.startswith("."):
         return []
     words = stage.arguments
-    verb = next(
-        (place for place, word in enumerate(words[:2]) if _verb(word)),
-        None,
-    )
-    if verb is None:
-        return []
-    ids = []
-    for word in words[verb + 1 :]:
-        if word.startswith("-"):
-            break
-        if _ID.fullmatch(word):
-            ids.append(word.lstrip("#"))
-    return ids
-
-
-def _verb(word: str) -> bool:
-    return bool(
-        _CLOSE.fullmatch(word)
-        or _START.fullmatch(word)
-        or _SHOW.fullmatch(word)
-        or word in ("update", "edit", "set", "move", "reopen")
-    )
+    verb = next((place for place, word in enumerate(words[:2]) if _VERB.fullmatch(word)), len(words))
+    plain = takewhile(lambda word: not word.startswith("-"), words[verb + 1 :])
+    return [word.lstrip("#") for word in plain if _ID.fullmatch(word)]
 
 
 def _state_set_by(stage: Stage) -> TaskState | None:
@@ -152,12 +136,10 @@ def _state_set_by(stage: Stage) -> TaskState | None:
         return "in_progress"
     if "reopen" in verbs:
         return "open"
-    if any(word in ("update", "edit", "set", "move") for word in verbs):
-        return next(
-            (state for word in stage.arguments[2:] if (state := state_named(word.partition("=")[2] or word))),
-            None,
-        )
-    return None
+    if _CHANGE.isdisjoint(verbs):
+        return None
+    values = (word.partition("=")[2] or word for word in stage.arguments[2:])
+    return next(filter(None, map(state_named, values)), None)
 
 
 def _read_output(ledger: WorkLedger, named: list[str], action: Action) -> None:
@@ -194,7 +176,8 @@ def _read_line(ledger: WorkLedger, identifier: str, line: str, entry: str) -> No
 
 def _state_of_mark(line: str) -> TaskState | None:
     """The state that a box or a circle before the id draws."""
-    marks = line[: _MARK.match(line).end()] if _MARK.match(line) else ""  # type: ignore[union-attr]
+    match = _MARK.match(line)
+    marks = match[0] if match else ""
     if any(mark in marks for mark in "◐◑◒◓▶"):
         return "in_progress"
     if any(mark in marks for mark in "✓✔☑✅"):

@@ -200,7 +200,6 @@ FAILED_COUNT: Final = r"[1-9][0-9]{0,6} (?:failed|failures?|failing|errors?|prob
 CLOSE: Final = r"close|done|complete|finish|resolve|merge"
 START: Final = r"start|claim|begin|take|pick|assign"
 SHOW: Final = r"show|view|get|describe|info|read|cat"
-CREATE: Final = r"create|new|add|open"
 STATES: Final = {
     "open": r"open|todo|to do|to-do|pending|ready|not[_ -]started|new|backlog",
     "in_progress": r"in[_ -]?progress|active|doing|started|working|claimed",
