@@ -1,4 +1,4 @@
-/** Pictures of everything the panel can show, in each theme, in a narrow and a wide sidebar: dist/pictures. */
+/** Pictures of everything the panel can show, in each theme, in a narrow and a wide sidebar: test/browser/pictures. */
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 
@@ -6,7 +6,7 @@ import { inBrowser, type PanelPage, type Theme, THEMES } from "./panel";
 import { RUNNING } from "./samples";
 import { SERVERS, STATES } from "./states";
 
-const FOLDER = "dist/pictures";
+const FOLDER = "test/browser/pictures";
 mkdirSync(FOLDER, { recursive: true });
 
 /** Pixels: about the narrowest sidebar that VS Code allows, and the chat in an editor. */

@@ -13,7 +13,7 @@ export interface EditorOptions {
   theme?: keyof typeof THEMES;
 }
 
-const THEMES = { dark: "Default Dark Modern", light: "Default Light Modern" };
+const THEMES = { dark: "Dark Modern", light: "Light Modern" };
 
 const MACHINE_SETTINGS = "Machine/settings.json";
 
@@ -30,6 +30,7 @@ const QUIET = {
   "window.commandCenter": false,
   "chat.disableAIFeatures": true,
   "git.enabled": false,
+  "remote.autoForwardPorts": false,
 };
 
 export class Editor {
