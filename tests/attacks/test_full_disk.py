@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from attacks.store_attacks import filled_store, opened
-from sqlalchemy import Connection
 from store.store_kit import NOW, new_conversation, user
 from waiting import PATIENCE
 
@@ -74,13 +73,13 @@ def test_an_append_after_a_deletion_on_a_full_disk_waits_for_the_space(
     path = small_disk / "store" / "trees.sqlite3"
     filled_store(path)
     may_purge = threading.Event()
-    purge_some = purging.purge_some
+    step = purging.Purger._step
 
-    def purge_late(connection: Connection, limit: int) -> bool:
+    def step_late(purger: purging.Purger) -> bool:
         assert may_purge.wait(PATIENCE)
-        return purge_some(connection, limit)
+        return step(purger)
 
-    monkeypatch.setattr(purging, "purge_some", purge_late)
+    monkeypatch.setattr(purging.Purger, "_step", step_late)
     with opened(path) as store:
         fill(store, small_disk)
         store.delete("large")

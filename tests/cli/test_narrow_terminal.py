@@ -7,6 +7,8 @@ from pathlib import Path
 from cli.conftest import Coppice, on_terminal
 from cli.sessions import assistant, long_session, user, write_session
 
+from coppice.cli.conversations import distinct_length
+
 COLUMNS = 80
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -54,3 +56,10 @@ def test_the_report_of_a_compaction_stays_aligned(tmp_path: Path) -> None:
     first = next(number for number, line in enumerate(lines) if line.startswith("Summarized"))
     last = next(number for number, line in enumerate(lines) if line.startswith("Kept"))
     assert all(line.startswith(" " * 12) for line in lines[first + 1 : last])
+
+
+def test_ids_are_cut_where_they_differ_and_equal_ones_end_the_search() -> None:
+    same = str(uuid.UUID(int=1))
+    other = str(uuid.UUID(int=2))
+    assert distinct_length([same, same]) == 8
+    assert distinct_length([same, other, same]) == len(same)

@@ -81,7 +81,7 @@ class ListCommand:
             for conversation in found:
                 write_text("\t".join(_cells(conversation, everywhere=self.everywhere)))
             return
-        length = _distinct_length([conversation.id for conversation in found])
+        length = distinct_length([conversation.id for conversation in found])
         workspace = None
         for conversation in found:
             if self.everywhere and conversation.workspace_uri != workspace:
@@ -92,10 +92,13 @@ class ListCommand:
             print_row(out, Text.assemble((id_[:length], "cyan"), f"  {modified}  {count}  {title}"))
 
 
-def _distinct_length(ids: list[str]) -> int:
-    """How many characters of each id tell the ids apart, at least as many as a command asks for."""
-    length = SHORTEST_PREFIX
-    while len({each[:length] for each in ids}) < len(ids):
+def distinct_length(ids: list[str]) -> int:
+    """How many characters of each id tell the ids apart, at least as many as a command asks for.
+
+    Two workspaces may hold a conversation of the same id.
+    """
+    distinct, length = len(set(ids)), SHORTEST_PREFIX
+    while len({each[:length] for each in ids}) < distinct:
         length += 1
     return length
 
