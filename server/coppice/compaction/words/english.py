@@ -145,7 +145,7 @@ PLAN_HEADING: Final = (
 
 _OPENING: Final = (
     r"(?:now,? |next,? |first,? |then,? |so,? |good[.,!]? |great[.,!]? |perfect[.,!]? |ok(?:ay)?[.,!]? "
-    r"|right[.,]? |and )*"
+    r"|right[.,]? |and ){0,6}"  # bounded: where it is searched for, a long row of them is read once
 )
 NARRATION: Final = (
     _OPENING
