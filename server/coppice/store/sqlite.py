@@ -134,24 +134,25 @@ class SqliteDatabase(Database):
 
     @override
     def write(self, work: Work[T]) -> T:
-        try:
-            return super().write(work)
-        except StorageFailedError as error:
-            if not is_full(error):
-                raise
-        self.await_space()
-        return super().write(work)
+        return self._write_with_room(work, self.await_space)
 
     @override
     def write_deletion(self, work: Work[T]) -> T:
+        return self._write_with_room(work, self._give_up_reserve)
+
+    def _write_with_room(self, work: Work[T], make_room: Callable[[], None]) -> T:
+        """Writes once more after `make_room` where the disk is full."""
         try:
             return super().write(work)
         except StorageFailedError as error:
             if not is_full(error):
                 raise
+        make_room()
+        return super().write(work)
+
+    def _give_up_reserve(self) -> None:
         self._reserve.give_up()
         self._checkpoint()
-        return super().write(work)
 
     @override
     def shrink(self, stop: Callable[[], bool]) -> None:

@@ -6,12 +6,12 @@ written for.
 """
 
 from coppice.compaction.ledger.line import Line, Writing
-from coppice.compaction.ledger.state_lines import state_lines
-from coppice.compaction.ledger.stated_lines import stated_lines
+from coppice.compaction.ledger.statement_lines import statement_lines
+from coppice.compaction.ledger.work_lines import work_lines
 from coppice.protocol.ledger import WorkLedger
 
 
 def lines_of(ledger: WorkLedger) -> list[Line]:
     """All lines of `ledger`, in no order."""
     writing = Writing.of(ledger)
-    return [*stated_lines(writing), *state_lines(writing)]
+    return [*statement_lines(writing), *work_lines(writing)]

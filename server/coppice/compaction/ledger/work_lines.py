@@ -18,7 +18,7 @@ _HASH: Final = 10  # characters of a commit's hash (git shows 7 or more)
 _LEAST_HASH: Final = 7  # characters of a hash that a summary must have (git's shortest)
 
 
-def state_lines(writing: Writing) -> Iterator[Line]:
+def work_lines(writing: Writing) -> Iterator[Line]:
     """The lines about the state, in no order."""
     yield from _commits(writing)
     yield from _routine(writing)

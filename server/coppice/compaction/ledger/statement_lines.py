@@ -21,7 +21,7 @@ _NEW_SHARE: Final = 0.9
 """Of all statements, from here on a plan is a next step; an older one was carried out or given up (guess)."""
 
 
-def stated_lines(writing: Writing) -> Iterator[Line]:
+def statement_lines(writing: Writing) -> Iterator[Line]:
     """The lines about what was stated, in no order."""
     yield from _requests(writing)
     yield from _rules(writing)
