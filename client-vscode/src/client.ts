@@ -1,26 +1,14 @@
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
-import {
-  ConnectionError,
-  ErrorCodes,
-  type LanguageClient,
-  LSPErrorCodes,
-  ProgressType,
-  ResponseError,
-  State,
-  WorkDoneProgress,
-} from "vscode-languageclient/node";
+import { type LanguageClient, ProgressType, State, WorkDoneProgress } from "vscode-languageclient/node";
 
 import { CoppiceError, NoServerError, ServerEndedError } from "./errors";
 import { ProgressFeed, type Step, type Token } from "./progress/feed";
-import type { ErrorCode, Notifications, Requests, SamplePiece, ServerRequests } from "./protocol.gen";
+import type { Notifications, SamplePiece, ServerRequests } from "./protocol.gen";
+import { type Method, type Params, type Part, type Result, send, type StreamingMethod } from "./send";
+import { Replaceable } from "./server/replaceable";
 
-export type Method = keyof Requests;
-export type Params<M extends Method> = Requests[M]["params"];
-export type Result<M extends Method> = Requests[M]["result"];
-/** The methods that send something before they answer, and what. */
-export type StreamingMethod = { [M in Method]: Requests[M] extends { partialResult: unknown } ? M : never }[Method];
-export type Part<M extends StreamingMethod> = Requests[M]["partialResult"];
+export type { Method, Params, Part, Result, StreamingMethod };
 export type NotificationMethod = keyof Notifications;
 export type NotificationParams<N extends NotificationMethod> = Notifications[N]["params"];
 
@@ -35,9 +23,6 @@ export type Answer<R extends ServerRequestMethod> = (
  * again by itself.
  */
 export type ServerState = "stopped" | "starting" | "running" | "absent" | "failed";
-
-/** The connection was closed: before the request was sent, or before the answer came. */
-const UNANSWERED: number[] = [ErrorCodes.ConnectionInactive, ErrorCodes.PendingResponseRejected];
 
 /** What a language client reports besides its answers. */
 export interface ServerEvents {
@@ -62,7 +47,15 @@ export class CoppiceClient implements vscode.Disposable {
   readonly #notifications = new Map<string, vscode.EventEmitter<unknown>>();
   #state: ServerState = "stopped";
   #failure: unknown;
-  #running: Promise<LanguageClient> | undefined;
+  readonly #server = new Replaceable<LanguageClient>({
+    launch: (isCurrent) => this.#launch(isCurrent),
+    end: (client) => client.dispose(),
+    onFailed: (error) => {
+      this.#failure = error;
+      this.#become(error instanceof NoServerError ? "absent" : "failed");
+    },
+    onStopped: () => { this.#become("stopped"); },
+  });
 
   /** What the server works on. */
   readonly progress = new ProgressFeed();
@@ -93,15 +86,7 @@ export class CoppiceClient implements vscode.Disposable {
     params: Params<M>,
     token?: vscode.CancellationToken,
   ): Promise<Result<M>> {
-    const client = await this.#ready();
-    try {
-      // A token that is undefined would count as a second positional parameter.
-      return await (token === undefined
-        ? client.sendRequest<Result<M>>(method, params)
-        : client.sendRequest<Result<M>>(method, params, token));
-    } catch (error) {
-      throw translated(error);
-    }
+    return send(await this.#ready(), method, params, token);
   }
 
   /** Runs `work` while the steps on `workDoneToken` go to `progress`, which receives those of the server's own tokens anyway. */
@@ -126,7 +111,7 @@ export class CoppiceClient implements vscode.Disposable {
     const partialResultToken = randomUUID();
     const parts = client.onProgress(new ProgressType<Part<M>>(), partialResultToken, onPart);
     try {
-      return await this.request(method, { ...params, partialResultToken }, token);
+      return await send(client, method, { ...params, partialResultToken }, token);
     } finally {
       parts.dispose();
     }
@@ -140,7 +125,7 @@ export class CoppiceClient implements vscode.Disposable {
     if (emitter === undefined) {
       emitter = new vscode.EventEmitter();
       this.#notifications.set(method, emitter);
-      void this.#running?.then((client) => { this.#listen(client, method); }, () => undefined);
+      void this.#server.current?.then((client) => { this.#listen(client, method); }, () => undefined);
     }
     return emitter.event((params) => { handler(params as NotificationParams<N>); });
   }
@@ -158,27 +143,16 @@ export class CoppiceClient implements vscode.Disposable {
 
   /** The running server, started when it is not. */
   start(): Promise<LanguageClient> {
-    this.#running ??= this.#launch().catch((error: unknown) => {
-      this.#running = undefined;
-      this.#failure = error;
-      this.#become(error instanceof NoServerError ? "absent" : "failed");
-      throw error;
-    });
-    return this.#running;
+    return this.#server.start();
   }
 
-  async restart(): Promise<void> {
-    await this.stop();
-    await this.start();
+  /** Starts the server anew, with what `change` has changed by then. A request waits for the new one. */
+  async restart(change: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+    await this.#server.replace(change);
   }
 
   async stop(): Promise<void> {
-    const running = this.#running;
-    this.#running = undefined;
-    const client = await running?.catch(() => undefined);
-    // One that hangs or has ended already cannot say goodbye.
-    await client?.dispose().catch(() => undefined);
-    this.#become("stopped");
+    await this.#server.stop();
   }
 
   dispose(): void {
@@ -187,9 +161,9 @@ export class CoppiceClient implements vscode.Disposable {
     for (const emitter of this.#notifications.values()) emitter.dispose();
   }
 
-  /** The server, when it can be asked: one that has ended is waited for until it runs again. */
+  /** The server, when it can be asked: one that has ended, or is being replaced, is waited for until it runs again. */
   async #ready(): Promise<LanguageClient> {
-    const client = await this.start();
+    const client = await this.#server.newest();
     if (this.#state === "starting") await this.#settled();
     return client;
   }
@@ -205,17 +179,18 @@ export class CoppiceClient implements vscode.Disposable {
     });
   }
 
-  async #launch(): Promise<LanguageClient> {
+  async #launch(isCurrent: () => boolean): Promise<LanguageClient> {
+    const become = (state: ServerState): void => { if (isCurrent()) this.#become(state); };
     this.#failure = undefined;
-    this.#become("starting");
+    become("starting");
     const client = await this.#connect({
-      onEnded: () => { this.#become("starting"); },
-      onGivenUp: () => { this.#giveUp(); },
+      onEnded: () => { become("starting"); },
+      onGivenUp: () => { if (isCurrent()) this.#giveUp(); },
       onProgress: (token, step) => { this.progress.take(token, step); },
     });
     client.onDidChangeState(({ newState }) => {
-      if (newState === State.Running) this.#become("running");
-      if (newState === State.Starting) this.#become("starting");
+      if (newState === State.Running) become("running");
+      if (newState === State.Starting) become("starting");
     });
     for (const method of this.#notifications.keys()) this.#listen(client, method);
     for (const [method, answer] of this.#answers) client.onRequest(method, answer);
@@ -224,7 +199,7 @@ export class CoppiceClient implements vscode.Disposable {
   }
 
   #giveUp(): void {
-    this.#running = undefined;
+    this.#server.forget();
     this.#failure = new CoppiceError("The server ended several times in a row. What it had acknowledged is kept; the log says more.");
     this.#become("failed");
   }
@@ -239,13 +214,4 @@ export class CoppiceClient implements vscode.Disposable {
     this.#state = state;
     this.#states.fire(state);
   }
-}
-
-function translated(error: unknown): unknown {
-  if (error instanceof ConnectionError) return new ServerEndedError();
-  if (!(error instanceof ResponseError)) return error;
-  if (UNANSWERED.includes(error.code)) return new ServerEndedError();
-  if (error.code === LSPErrorCodes.RequestCancelled) return new vscode.CancellationError();
-  const data = error.data as { code?: ErrorCode; kind?: string } | undefined;
-  return new CoppiceError(error.message, data?.code, data?.kind);
 }

@@ -111,11 +111,12 @@ scene("conversations are kept without a folder, and each in its own folder where
   mkdirSync(join(editor.home, "depot"));
   const workspace = join(editor.home, "both.code-workspace");
   writeFileSync(workspace, JSON.stringify({ folders: [{ path: "shop" }, { path: "depot" }] }));
-  await window.page.goto(`${origin}/?workspace=${encodeURIComponent(workspace)}`);
-  await window.ready();
-  // A window is there before it has read which folders its workspace has.
-  await window.openExplorer();
-  for (const folder of ["shop", "depot"]) await window.page.getByRole("treeitem", { name: folder }).first().waitFor();
+  // A window that is there before VS Code has read the workspace's file has no folders until it is loaded again.
+  await until("the window has its folders", async () => {
+    await window.page.goto(`${origin}/?workspace=${encodeURIComponent(workspace)}`);
+    await window.ready();
+    return window.page.getByRole("treeitem", { name: "depot" }).first().waitFor({ timeout: 10_000 }).then(() => true, () => false);
+  });
   chat = await window.openCoppice();
   for (const folder of ["depot", "shop"]) {
     await window.run("Coppice: New Conversation");

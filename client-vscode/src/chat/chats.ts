@@ -41,6 +41,8 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
   readonly #features: Feature[] = [];
   readonly #listening: { dispose(): unknown }[];
   #active: ChatPage;
+  /** The server's start for a page that is being loaded. */
+  #starting: Promise<void> | undefined;
 
   constructor(
     readonly bundles: vscode.Uri,
@@ -81,9 +83,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
         if (status !== "cancelled") return;
         for (const page of this.#showing(conversationId)) page.post({ type: "notice", level: "info", text: "The compaction was cancelled. Nothing was changed." });
       }),
-      vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration("coppice.chat")) this.#postPreferences();
-      }),
+      vscode.workspace.onDidChangeConfiguration((event) => { if (event.affectsConfiguration("coppice.chat")) this.#postPreferences(); }),
     ];
   }
 
@@ -111,6 +111,12 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
       this.#pages.delete(page);
       if (page === this.#active) this.onActive(this.sidebar);
     });
+  }
+
+  /** The sidebar is opened. VS Code takes seconds to load a page; the server starts meanwhile. */
+  attachSidebar(surface: Surface): void {
+    this.#starting = this.#start();
+    this.sidebar.attach(surface);
   }
 
   setInput(text: string): void {
@@ -190,10 +196,15 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
     this.#showApprovals();
     for (const feature of this.#features) feature.greet((message) => { page.post(message); });
     this.#server.show();
-    // Why it does not start is part of the server's state.
-    const isRunning = await this.client.start().then(() => true, () => false);
-    if (isRunning) await this.#showCurrent(page);
+    const starting = this.#starting ?? this.#start();
+    this.#starting = undefined; // A page that is loaded again tries again.
+    await starting;
+    if (this.client.state === "running") await this.#showCurrent(page);
     await page.greeted();
+  }
+
+  async #start(): Promise<void> {
+    await this.client.start().catch(() => undefined); // Why it does not start is part of its state.
   }
 
   async #showCurrent(page: ChatPage): Promise<void> {

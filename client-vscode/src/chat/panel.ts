@@ -34,7 +34,7 @@ export function registerChat(
   const bundles = vscode.Uri.joinPath(context.extensionUri, "dist");
   const chats = new Chats(bundles, client, conversations, context.workspaceState, approvals, servers, equip);
   const tabs = new ChatTabs(chats);
-  const sidebar: vscode.WebviewViewProvider = { resolveWebviewView: (view) => { chats.sidebar.attach(viewSurface(view)); } };
+  const sidebar: vscode.WebviewViewProvider = { resolveWebviewView: (view) => { chats.attachSidebar(viewSurface(view)); } };
   context.subscriptions.push(chats, tabs.register(), vscode.window.registerWebviewViewProvider("coppice.chat", sidebar));
   commands.add("coppice.openInEditor", async () => {
     await Promise.resolve();

@@ -26,10 +26,11 @@ export function registerModelCommands(commands: Commands, client: CoppiceClient,
   commands.add("coppice.removeApiKey", async () => {
     const name = await pickVariable("Remove API Key", keys.names);
     if (name === undefined) return;
-    await keys.remove(name);
-    // A variable that is named must hold a key; a server on this machine may need none.
-    if (name === OWN_VARIABLE && variableOf("model") === name) await setPersonal({ "model.apiKeyEnv": undefined });
-    await client.restart();
+    await client.restart(async () => {
+      await keys.remove(name);
+      // A variable that is named must hold a key; a server on this machine may need none.
+      if (name === OWN_VARIABLE && variableOf("model") === name) await setPersonal({ "model.apiKeyEnv": undefined });
+    });
   });
   commands.add("coppice.chooseTools", chooseTools);
 }
@@ -135,12 +136,13 @@ interface EndpointChoice extends ChosenModel {
 }
 
 async function useChosen(client: CoppiceClient, keys: Keys, { endpoint: { provider, baseUrl }, name, contextWindow, key, variable }: EndpointChoice): Promise<void> {
-  // The variable goes first: at no moment is it set with an endpoint that it was not set for.
-  if (variable !== variableOf("model")) await setPersonal({ "model.apiKeyEnv": undefined });
-  await setPersonal({ "model.provider": provider, "model.baseUrl": baseUrl || undefined, "model.name": name, "model.contextWindow": contextWindow ?? undefined });
-  if (key !== "" && variable !== undefined) await keys.set(variable, key);
-  if (variable !== undefined) await setPersonal({ "model.apiKeyEnv": variable });
-  await client.restart();
+  await client.restart(async () => {
+    // The variable goes first: at no moment is it set with an endpoint that it was not set for.
+    if (variable !== variableOf("model")) await setPersonal({ "model.apiKeyEnv": undefined });
+    await setPersonal({ "model.provider": provider, "model.baseUrl": baseUrl || undefined, "model.name": name, "model.contextWindow": contextWindow ?? undefined });
+    if (key !== "" && variable !== undefined) await keys.set(variable, key);
+    if (variable !== undefined) await setPersonal({ "model.apiKeyEnv": variable });
+  });
 }
 
 function notAnAddress(given: string): string | undefined {
@@ -153,9 +155,10 @@ async function askForKey(client: CoppiceClient, keys: Keys, name: string): Promi
   const prompt = `Kept in VS Code's secret storage, and given to the server as ${name}. Empty: no change.`;
   const key = await vscode.window.showInputBox({ title: "API Key", prompt, password: true, ignoreFocusOut: true });
   if (key === undefined || key.trim() === "") return;
-  await keys.set(name, key.trim());
-  if (name === OWN_VARIABLE) await setPersonal({ "model.apiKeyEnv": OWN_VARIABLE });
-  await client.restart();
+  await client.restart(async () => {
+    await keys.set(name, key.trim());
+    if (name === OWN_VARIABLE) await setPersonal({ "model.apiKeyEnv": OWN_VARIABLE });
+  });
 }
 
 /** The model's variable, and the summarizer's where it has one of its own. */

@@ -1,5 +1,4 @@
 // Where the things are that the tests use.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -15,7 +14,7 @@ export const artifacts = join(testsDirectory, "vscode", "artifacts");
 export const sharedData = join(root, "..", "shared", "data");
 export const codeServer = named("COPPICE_CODE_SERVER", "the entry point of code-server");
 export const extensions = named("COPPICE_EXTENSIONS", "a folder with the extension installed");
-export const chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync) ?? "chromium";
+export const browser = named("COPPICE_BROWSER", "the address that harness/browser.ts printed");
 
 function named(variable: string, what: string): string {
   const value = process.env[variable];

@@ -1,20 +1,14 @@
-// A browser window with VS Code in it, and what a person does there.
+// A window of the browser with VS Code in it, in a profile of its own, and what a person does there.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { chromium as browserType, type BrowserContext, type Locator, type Page } from "playwright-core";
+import { after } from "node:test";
+import { type Browser, chromium, type BrowserContext, type Locator, type Page } from "playwright-core";
 import { Chat } from "./chat.ts";
-import { artifacts, chromium } from "./places.ts";
+import { artifacts, browser } from "./places.ts";
 import { PATIENCE, until } from "./waiting.ts";
 
-const SWITCHES = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+let connecting: Promise<Browser> | undefined;
+after(async () => (await connecting)?.close());
 
 export class Window {
   readonly page: Page;
@@ -26,15 +20,13 @@ export class Window {
   }
 
   static async open(url: string): Promise<Window> {
-    const context = await browserType.launchPersistentContext("", {
-      executablePath: chromium,
-      headless: true,
-      args: SWITCHES,
+    connecting ??= chromium.connect(browser);
+    const context = await (await connecting).newContext({
       viewport: { width: 1280, height: 800 },
       permissions: ["clipboard-read", "clipboard-write"],
     });
     context.setDefaultTimeout(PATIENCE);
-    const page = context.pages()[0] ?? (await context.newPage());
+    const page = await context.newPage();
     const window = new Window(context, page);
     await page.goto(url);
     await window.ready();
@@ -46,10 +38,6 @@ export class Window {
     await this.#tab.waitFor();
   }
 
-  get #tab(): Locator {
-    return this.page.locator(".activitybar").getByRole("tab", { name: "Coppice" });
-  }
-
   async reload(): Promise<void> {
     await this.page.reload();
     await this.ready();
@@ -57,33 +45,28 @@ export class Window {
 
   /** Opens the Coppice sidebar, and gives the chat in it once one can write there. */
   async openCoppice(): Promise<Chat> {
-    const input = this.chat.frame.locator("textarea:enabled");
-    await until("the chat can be written in", async () => {
-      if (await input.isVisible()) return true;
-      await this.#tab.click(); // It folds a sidebar that a reloaded window has opened by itself.
-      return input.waitFor({ timeout: 10_000 }).then(() => true, () => false);
-    });
+    await this.#open(this.chat.frame.locator("textarea:enabled"));
     return this.chat;
   }
 
   /** Opens the Coppice sidebar, whatever the chat in it shows. */
   async openSidebar(): Promise<Chat> {
-    const view = this.chat.frame.locator(".panel");
-    await until("the chat is shown", async () => {
-      if (await view.isVisible()) return true;
-      await this.#tab.click(); // It folds a sidebar that is open already.
-      return view.waitFor({ timeout: 10_000 }).then(() => true, () => false);
-    });
+    await this.#open(this.chat.frame.locator(".panel"));
     return this.chat;
   }
 
-  async openExplorer(): Promise<void> {
-    const tree = this.page.getByRole("tree", { name: "Files Explorer" });
-    await until("the Explorer is shown", async () => {
-      if (await tree.isVisible()) return true;
-      await this.page.locator(".activitybar").getByRole("tab", { name: "Explorer" }).click();
-      return tree.waitFor({ timeout: 10_000 }).then(() => true, () => false);
+  async #open(content: Locator): Promise<void> {
+    await until("the sidebar is open", async () => {
+      if (await content.isVisible()) return true;
+      // A click folds what is open already.
+      const isOpen = await this.#tab.and(this.page.getByRole("tab", { expanded: true })).isVisible();
+      if (!isOpen) await this.#tab.click();
+      return content.waitFor({ timeout: 10_000 }).then(() => true, () => false);
     });
+  }
+
+  get #tab(): Locator {
+    return this.page.locator(".activitybar").getByRole("tab", { name: "Coppice" });
   }
 
   /** The chat in the sidebar. A view that was hidden and is shown again does not name its purpose any more. */
