@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 
-from coppice.models.chat import ChatAnswer, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
+from coppice.models.chat import ChatRequest, Delta, ModelError, ModelLimits, OnDelta
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import AssistantMessage, StopReason, TextContent, Usage, text_of
 
@@ -87,7 +87,7 @@ class ScriptedModel:
     async def limits(self) -> ModelLimits:
         return ModelLimits(self._stated, None, "settings")
 
-    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> AssistantMessage:
         need = int((count_tokens(asked(request)) + count_tokens(request.system or "")) * self._factor)
         if need + request.max_tokens > self._window:
             self.overflows += 1
@@ -110,7 +110,7 @@ class ScriptedModel:
         message = reply_of(answer) if isinstance(answer, str) else answer
         if on_delta is not None:
             on_delta(Delta("text", text_of(message.content)))
-        return ChatAnswer(message)
+        return message
 
     async def close(self) -> None:
         return None

@@ -18,7 +18,7 @@ from coppice.compaction.ledger.builder import LedgerBuilder
 from coppice.compaction.summarizer import SummaryRequest
 from coppice.compaction.text.names import names_in
 from coppice.formats.reading import open_session
-from coppice.summarizers.offline.summarizer import summarize_offline
+from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.counting import count_tokens
 from coppice.tree.entries import CompactionEntry, Entry, MessageEntry
 from coppice.tree.messages import AssistantMessage, Message, TextContent, ToolResultMessage, text_of

@@ -32,6 +32,14 @@ def read_end(file: Path, max_bytes: int) -> tuple[bytes, int]:
         return opened.read(max_bytes), found.st_mtime_ns
 
 
+def file_type(path: Path) -> int | None:
+    """The type of the file at `path` as `stat.S_IFMT` gives it, a link being one; None where none is seen."""
+    try:
+        return stat.S_IFMT(path.lstat().st_mode)
+    except (OSError, ValueError):
+        return None
+
+
 @contextmanager
 def _opened(file: Path, *, follow_link: bool) -> Iterator[BinaryIO]:
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow_link else os.O_NOFOLLOW)

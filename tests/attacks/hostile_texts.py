@@ -1,8 +1,12 @@
 """Texts that make rules backtrack: long repetitions of what they look for the beginning of."""
 
 import json
+import os
+import random
+from collections.abc import Collection
 from typing import Any, Final
 
+import pytest
 from conftest_service import assistant, user
 from scripted import GOOD
 
@@ -17,6 +21,19 @@ UNITS: Final = (
     "\x1b[", "\x00", "你", "，", "不要", "é", "- a\n", "1. a\n", "a b c. ", "\n\n## a\n", "a\n\n",
 )  # fmt: skip
 """What a hostile text repeats: what lines, words, numbers, lists, quotes, tags and paths begin with."""
+
+
+def each_text(always: Collection[str], drawn: int) -> pytest.MarkDecorator:
+    """Runs a test with the texts of `always`, and in the slow run with the others.
+
+    Where `COPPICE_FAULT_SEED` is set, as in CI, which draws it for each commit, the slow run takes `drawn` of
+    them by it.
+    """
+    others = [unit for unit in UNITS if unit not in always]
+    if seed := os.environ.get("COPPICE_FAULT_SEED"):
+        others = random.Random(seed).sample(others, drawn)
+    slow = [pytest.param(unit, marks=pytest.mark.slow) for unit in others]
+    return pytest.mark.parametrize("unit", [*always, *slow])
 
 
 def text_of(unit: str) -> str:

@@ -16,6 +16,7 @@ from summarizers.asking import asked, request
 
 from coppice.models.chat import ModelError
 from coppice.models.providers.think_tag import ThinkTag
+from coppice.tree.messages import text_of
 
 MAX_MEMORY = 100_000_000
 """Bytes. What is kept of an answer is at most 4 MB of bytes, and the same decoded."""
@@ -90,7 +91,7 @@ async def test_a_listing_of_models_that_is_a_bomb_is_no_listing() -> None:
 async def test_an_answer_that_a_proxy_compressed_is_read() -> None:
     events = "".join(f"data: {json.dumps(event)}\n\n" for event in openai_events("Hello"))
     async with asked("openai", encoded(packed(events.encode(), 1), "gzip")) as (model, _):
-        assert (await model.complete(request())).text == "Hello"
+        assert text_of((await model.complete(request())).content) == "Hello"
 
 
 def encoded(data: bytes, encoding: str, status: int = 200, kind: str = "text/event-stream") -> Reply:

@@ -11,7 +11,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
-from attacks.hostile_texts import UNITS, imported_summary, text_of
+from attacks import hostile_texts
+from attacks.hostile_texts import imported_summary, text_of
 from conftest_service import Client, MakeClient, assistant, tool, user
 from scripted import GOOD, ScriptedModel
 
@@ -22,12 +23,7 @@ from coppice.summarizers.offline import OfflineSummarizer
 COMPACTION_SECONDS = 5.0
 STALL_SECONDS = 1.0
 
-ALWAYS = frozenset({" ", "\n", "a", "<", "- a\n", "你"})
-"""The texts of the short run; the others are in the slow one."""
-
-each_text = pytest.mark.parametrize(
-    "unit", [unit if unit in ALWAYS else pytest.param(unit, marks=pytest.mark.slow) for unit in UNITS]
-)
+each_text = hostile_texts.each_text((" ", "\n", "a", "<", "- a\n", "你"), drawn=24)
 
 
 @dataclass

@@ -1,18 +1,16 @@
 """A running server compacts 250 kB of any hostile text within its limits, and answers others meanwhile.
 
-Limits are processor time of the server's process, so that a busy machine does not break them. Where
-`COPPICE_FAULT_SEED` is set, as in CI, the long run draws some of the texts by it; else it takes all of them.
+Limits are processor time of the server's process, so that a busy machine does not break them.
 """
 
-import os
-import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from attacks.hostile_texts import UNITS, imported_summary, text_of
+from attacks import hostile_texts
+from attacks.hostile_texts import imported_summary, text_of
 from conftest_service import assistant, tool, user
 from lsp.raw_client import RawServer
 from models.provider_replies import answer
@@ -26,17 +24,8 @@ OTHERS = 30
 PATIENCE = 120.0
 MODEL: dict[str, Any] = {"provider": "openai", "name": "m", "contextWindow": 200_000}
 
-ALWAYS = frozenset({"- a\n"})
-"""The text of the short run, where the service itself gets more; the others are in the slow one."""
-
-DRAWN = 16
-SEED = os.environ.get("COPPICE_FAULT_SEED")
-LONG = [unit for unit in UNITS if unit not in ALWAYS]
-DRAWN_UNITS = random.Random(SEED).sample(LONG, DRAWN) if SEED else LONG
-
-each_text = pytest.mark.parametrize(
-    "unit", [*ALWAYS, *(pytest.param(unit, marks=pytest.mark.slow) for unit in DRAWN_UNITS)]
-)
+each_text = hostile_texts.each_text(("- a\n",), drawn=16)
+"""The service itself gets more of them."""
 
 
 class Patient(RawServer):

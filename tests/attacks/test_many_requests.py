@@ -10,7 +10,7 @@ import pytest
 from lsp.editor import SETTINGS, turn
 from lsp.raw_client import RawServer, framed
 
-from coppice.lsp.protocol import MAX_REQUEST_BYTES, MAX_REQUESTS
+from coppice.lsp.in_work import MAX_REQUEST_BYTES, MAX_REQUESTS
 
 SUMMARY = "## Goal\nSmall and fast parts.\n\n## Next Steps\n1. Go on with src/part_9.py and src/part_8.py."
 

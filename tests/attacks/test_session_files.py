@@ -73,7 +73,9 @@ async def test_an_export_of_a_conversation_deleted_meanwhile_is_whole(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = await client.conversation(*(f"Plant tree {number}." for number in range(600)))
-    other = Store.open(client.service.stores.of_conversation(conversation).url, server_id="other")
+    other = Store.open(
+        client.service.stores.of_conversation(conversation).url, server_id="other", busy_seconds=1
+    )
     read = StoreReader.all_entries
 
     def read_and_delete(self: StoreReader, conversation_id: str) -> Iterator[Entry]:
@@ -95,7 +97,9 @@ async def test_a_fork_of_a_conversation_deleted_meanwhile_is_whole(
 ) -> None:
     conversation = await client.conversation(*(f"Plant tree {number}." for number in range(1_200)))
     [last] = (await client.ask("entries", conversationId=conversation, backward=True, limit=1))["entries"]
-    other = Store.open(client.service.stores.of_conversation(conversation).url, server_id="other")
+    other = Store.open(
+        client.service.stores.of_conversation(conversation).url, server_id="other", busy_seconds=1
+    )
     add = ImportWriter.add
 
     def add_and_delete(self: ImportWriter, records: Sequence[NewRecord]) -> None:

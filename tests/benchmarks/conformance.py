@@ -18,7 +18,7 @@ from typing import Any
 
 from coppice.compaction.ledger.builder import LedgerBuilder
 from coppice.compaction.summarizer import SummaryRequest
-from coppice.summarizers.offline.summarizer import summarize_offline
+from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import AssistantMessage, Message, SystemMessage, TextContent, UserMessage
 

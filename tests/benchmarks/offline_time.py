@@ -26,7 +26,7 @@ from coppice.protocol.compaction import CompactParams
 from coppice.protocol.conversations import ImportParams
 from coppice.protocol.navigation import NavigateParams
 from coppice.service.core.progress import NoProgress
-from coppice.summarizers.offline.summarizer import summarize_offline
+from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import MessageEntry
 

@@ -32,17 +32,16 @@ from typing import Any
 
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.formats.reading import open_session
-from coppice.models.chat import ChatAnswer, ChatModel, ChatRequest, ModelLimits, OnDelta
+from coppice.models.chat import ChatModel, ChatRequest, ModelLimits, OnDelta
 from coppice.models.choosing import chat_model
 from coppice.settings import ModelSettings
 from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer
-from coppice.summarizers.offline import OfflineSummarizer
-from coppice.summarizers.offline.summarizer import summarize_offline
+from coppice.summarizers.offline import OfflineSummarizer, summarize_offline
 from coppice.tokens.counting import count_tokens
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import CompactionEntry, MessageEntry
-from coppice.tree.messages import AssistantMessage, Message, TextContent, ToolResultMessage
+from coppice.tree.messages import AssistantMessage, Message, TextContent, ToolResultMessage, text_of
 
 ROOT = Path(__file__).resolve().parents[2]
 BUDGETS = (2_000, 4_000, 8_000)
@@ -72,9 +71,9 @@ class Recorded:
     async def limits(self) -> ModelLimits:
         return ModelLimits(200_000, None, "default")
 
-    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> AssistantMessage:
         del request, on_delta
-        return ChatAnswer(AssistantMessage(content=[TextContent(text=self._text)], stop_reason="stop"))
+        return AssistantMessage(content=[TextContent(text=self._text)], stop_reason="stop")
 
     async def close(self) -> None:
         return None
@@ -99,7 +98,7 @@ class RecordingModel:
     async def limits(self) -> ModelLimits:
         return await self._model.limits()
 
-    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> AssistantMessage:
         asked = [
             request.system,
             request.max_tokens,
@@ -108,12 +107,12 @@ class RecordingModel:
         key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
         if key not in self._known:
             answer = await self._model.complete(request, on_delta)
-            self._known[key] = answer.message.model_dump(mode="json", by_alias=True)
+            self._known[key] = answer.model_dump(mode="json", by_alias=True)
             if self._file is not None:
                 with self._file.open("a", encoding="utf-8") as kept:
                     kept.write(json.dumps([key, self._known[key]]) + "\n")
-        answer = ChatAnswer(AssistantMessage.model_validate(self._known[key]))
-        self.texts.append(answer.text)
+        answer = AssistantMessage.model_validate(self._known[key])
+        self.texts.append(text_of(answer.content))
         return answer
 
     async def close(self) -> None:

@@ -12,7 +12,7 @@ from coppice.compaction.audit import Audited, audit
 from coppice.compaction.claims import Evidence, typed_sentences, words_of
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import missing_headings, parse_summary
-from coppice.summarizers.offline.summarizer import ledger_for
+from coppice.summarizers.offline import ledger_for
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import DeveloperMessage, Message
 

@@ -11,7 +11,7 @@ from coppice.compaction.ledger.builder import LedgerBuilder, ledger_of
 from coppice.compaction.ledger.carried_out import carried_out_in
 from coppice.compaction.summary import Summary
 from coppice.protocol.ledger import Note
-from coppice.summarizers.offline.summarizer import summarize_offline
+from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.counting import count_tokens
 
 FOLLOWED = [

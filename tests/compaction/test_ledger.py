@@ -206,6 +206,14 @@ def test_an_exit_code_in_an_output_decides() -> None:
     ) == [("make all", True)]
 
 
+def test_the_status_of_a_response_in_a_log_is_no_exit_code() -> None:
+    log = "[error] Unexpected response {status: 401, body: nothing}, using the fallback\n"
+    ledger = ledger_of(run("mix test", f"{log}14 tests, 0 failures"))
+    assert ledger.problems == []
+    assert [(check.result, check.passed) for check in ledger.checks] == [("14 tests, 0 failures", True)]
+    assert problems(run("make all", "make: the child ended with status 127")) == [("make all", True)]
+
+
 def test_a_todo_list_gives_the_tasks_and_the_next_one_replaces_it() -> None:
     def todo(*states: str) -> list[Message]:
         todos = [{"content": f"Step {n}", "status": state} for n, state in enumerate(states)]
@@ -231,6 +239,17 @@ def test_a_tracker_is_known_by_the_shape_of_its_commands() -> None:
         ("shop-7", "Stream the importer", "in_progress"),
         ("shop-7.1", "Write the cursor", "done"),
     ]
+
+
+@pytest.mark.parametrize("badges", ["[ready] [closed]", "[enhancement, new] [closed]", "[closed, was open]"])
+def test_a_task_that_a_tracker_calls_closed_is_done_whatever_else_it_is_called(badges: str) -> None:
+    (task,) = ledger_of(run("tracker show shop-7", f"shop-7: Stream the importer {badges}")).tasks
+    assert task.state == "done"
+
+
+def test_a_list_of_titles_that_a_tool_is_given_makes_no_task() -> None:
+    slides = {"slides": [{"title": "Introduction"}], "topic": "Trees"}
+    assert ledger_of(tool("MakeDeck", slides, "Created deck-7")).tasks == []
 
 
 def test_a_list_of_names_is_no_line_of_a_brief_and_a_few_files_are() -> None:
@@ -284,6 +303,11 @@ def test_plans_and_answers_of_the_user_are_kept() -> None:
     question = tool("AskUser", {"questions": [{"question": "Which port?"}]}, "5433")
     kinds = [(each.kind, each.about, each.text) for each in ledger_of([*plan, *question]).requests]
     assert kinds == [("approval", "Stream it", ""), ("answer", "Which port?", "5433")]
+
+
+def test_a_question_that_no_user_was_asked_has_no_answer_of_theirs() -> None:
+    cards = {"cards": [{"question": "What may be deployed?"}], "question": " "}
+    assert ledger_of(tool("MakeCards", cards, "Everything may be deployed.")).requests == []
 
 
 def test_a_request_that_was_taken_back_says_so() -> None:

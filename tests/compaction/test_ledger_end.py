@@ -7,7 +7,7 @@ from talk import edit, reply, request, run, tool, user
 from coppice.compaction.ledger.builder import ledger_of
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
-from coppice.summarizers.offline.summarizer import summarize_offline
+from coppice.summarizers.offline import summarize_offline
 from coppice.tree.messages import AssistantMessage, Message, TextContent, ToolCall
 
 PLAN = "I'll change these:\n\n1. `Reader` - add a cursor\n2. `Writer` - flush at the end\n\nLet me start:"

@@ -156,3 +156,9 @@ def test_a_constraint_wrapped_over_lines_is_one() -> None:
 
 def test_unclosed_tags_cost_no_words() -> None:
     assert "Never push." in typed_by_user("<b>\nNever push.\n" + "<i>\n" * 2_000)
+
+
+def test_a_fence_in_pasted_code_does_not_end_the_paste() -> None:
+    pasted = 'def build():\n    """Builds.\n        ```\n        make all\n        ```\n    # never commit it'
+    words = typed_by_user(f"```python\n{pasted}\n```\nNever push to main. Always run the tests.")
+    assert words == "Never push to main. Always run the tests."

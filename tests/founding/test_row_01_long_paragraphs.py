@@ -8,7 +8,7 @@ from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.text.user_text import typed_by_user
 from coppice.summarizers.llm import ModelSummarizer
-from coppice.summarizers.offline.summarizer import summarize_offline
+from coppice.summarizers.offline import summarize_offline
 
 SENTENCE = (
     "So what I would like is that the importer reads the rows of the shop one at a time and hands each of "

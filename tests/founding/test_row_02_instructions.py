@@ -8,7 +8,7 @@ from coppice.compaction.ledger.builder import LedgerBuilder
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.llm import ModelSummarizer
-from coppice.summarizers.offline.summarizer import summarize_offline
+from coppice.summarizers.offline import summarize_offline
 from coppice.tree.entries import CustomMessageEntry
 from coppice.tree.messages import DeveloperMessage, Message, SystemMessage
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from coppice.lsp import codec, envelope, framing
 from coppice.lsp.client import read_client
-from coppice.lsp.editor_settings import EditorSettings
 from coppice.tree.nesting import MAX_DEPTH
 
 JSON = st.recursive(
@@ -141,10 +140,9 @@ def test_options_of_the_wrong_type_are_reported_and_the_others_hold() -> None:
 
 
 def test_the_editors_section_lies_over_what_it_sent_at_first() -> None:
-    settings = EditorSettings(
-        {"compaction": {"enabled": False, "reserveTokens": 1}, "tokens": {"counter": "auto"}}
-    )
-    merged = settings.merged_with({"compaction": {"reserveTokens": 2}, "tokens": "?", "model": {}})
+    initial = {"compaction": {"enabled": False, "reserveTokens": 1}, "tokens": {"counter": "auto"}}
+    client = read_client({"initializationOptions": {"settings": initial}})
+    merged = client.settings_with({"compaction": {"reserveTokens": 2}, "tokens": "?", "model": {}})
     assert merged == {"compaction": {"enabled": False, "reserveTokens": 2}, "tokens": "?", "model": {}}
-    assert settings.merged_with(None) == settings.initial
-    assert settings.initial["compaction"]["reserveTokens"] == 1
+    assert client.settings_with(None) == initial
+    assert client.settings_with([]) == initial

@@ -14,6 +14,7 @@ from coppice.tree.messages import (
     ThinkingContent,
     ToolCall,
     UserMessage,
+    text_of,
 )
 from coppice.tree.view import ViewMessage
 
@@ -32,12 +33,12 @@ def view(*messages: Any) -> list[ViewMessage]:
 async def test_an_answer_holds_text_usage_and_who_wrote_it(provider: Provider) -> None:
     async with asked(provider, answer("Hello — 你好 🌳, friend")) as (model, server):
         result = await model.complete(request("Hi"))
-    assert result.text == "Hello — 你好 🌳, friend"
-    assert result.message.stop_reason == "stop"
-    assert (result.message.provider, result.message.model) == (provider, "served-model")
-    assert result.message.usage is not None
-    assert (result.message.usage.input, result.message.usage.output) == (11, 7)
-    assert result.message.usage.context_tokens == 18
+    assert text_of(result.content) == "Hello — 你好 🌳, friend"
+    assert result.stop_reason == "stop"
+    assert (result.provider, result.model) == (provider, "served-model")
+    assert result.usage is not None
+    assert (result.usage.input, result.usage.output) == (11, 7)
+    assert result.usage.context_tokens == 18
     assert len(server.requests) == 1
     assert model.name == f"{provider}/small-model"
 
@@ -49,11 +50,11 @@ async def test_pieces_arrive_in_order_and_make_up_the_answer(provider: Provider)
     script = answer("Two files then.", thinking="Which files?", calls=calls)
     async with asked(provider, script) as (model, _):
         result = await model.complete(request(tools=[READ]), deltas_seen.append)
-    assert result.message.stop_reason == "toolUse"
-    assert [type(block) for block in result.message.content] == [
+    assert result.stop_reason == "toolUse"
+    assert [type(block) for block in result.content] == [
         ThinkingContent, TextContent, ToolCall, ToolCall,
     ]  # fmt: skip
-    assert [(call.id, call.name, call.arguments) for call in result.message.tool_calls] == calls
+    assert [(call.id, call.name, call.arguments) for call in result.tool_calls] == calls
     assert "".join(each.text for each in deltas_seen if each.kind == "thinking") == "Which files?"
     assert "".join(each.text for each in deltas_seen if each.kind == "text") == "Two files then."
     for index, (call_id, name, arguments) in enumerate(calls):
@@ -132,14 +133,14 @@ async def test_system_messages_at_the_beginning_go_as_one() -> None:
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_half_a_surrogate_pair_does_not_stop_a_request(provider: Provider) -> None:
     async with asked(provider, answer("ok")) as (model, server):
-        assert (await model.complete(request("cut \ud83d here"))).text == "ok"
+        assert text_of((await model.complete(request("cut \ud83d here"))).content) == "ok"
     assert "cut ? here" in json.dumps(server.requests[0].body)
 
 
 @pytest.mark.parametrize(("provider", "reason"), [("openai", "length"), ("anthropic", "max_tokens")])
 async def test_an_answer_at_its_limit_says_so(provider: Provider, reason: str) -> None:
     async with asked(provider, answer("Half an ans", stop=reason)) as (model, _):
-        assert (await model.complete(request())).message.stop_reason == "length"
+        assert (await model.complete(request())).stop_reason == "length"
 
 
 async def test_a_call_that_the_limit_cut_is_left_out() -> None:
@@ -147,8 +148,8 @@ async def test_a_call_that_the_limit_cut_is_left_out() -> None:
     script = events(chunk({"content": "So"}), chunk({"tool_calls": [opening]}), chunk({}, "length"), "[DONE]")
     async with asked("openai", script) as (model, _):
         result = await model.complete(request())
-    assert result.message.tool_calls == []
-    assert result.text == "So"
+    assert result.tool_calls == []
+    assert text_of(result.content) == "So"
 
 
 @pytest.mark.parametrize("written", ["[1]", '{"path": ', '{"a":' * 200 + "1" + "}" * 200])
@@ -156,7 +157,7 @@ async def test_arguments_that_are_no_object_are_kept_as_they_were_written(writte
     opening = {"index": 0, "id": "c", "function": {"name": "read", "arguments": written}}
     script = events(chunk({"tool_calls": [opening]}), chunk({}, "tool_calls"), "[DONE]")
     async with asked("openai", script) as (model, _):
-        [call] = (await model.complete(request())).message.tool_calls
+        [call] = (await model.complete(request())).tool_calls
     assert (call.arguments, call.invalid_arguments) == ({}, written)
 
 
@@ -178,15 +179,15 @@ async def test_calls_are_distinguished_however_they_are_numbered(
     script = events(call(first, "x"), call(second, "y"), chunk({}, "stop"), "[DONE]")
     async with asked("openai", script) as (model, _):
         result = await model.complete(request())
-    assert [call.arguments for call in result.message.tool_calls] == [{"path": "x"}, {"path": "y"}]
-    assert result.message.stop_reason == "toolUse"
+    assert [call.arguments for call in result.tool_calls] == [{"path": "x"}, {"path": "y"}]
+    assert result.stop_reason == "toolUse"
 
 
 async def test_a_call_without_an_id_gets_one() -> None:
     opening = {"index": 0, "function": {"name": "read", "arguments": {"path": "x"}}}
     script = events(chunk({"tool_calls": [opening]}), chunk({}, "tool_calls"), "[DONE]")
     async with asked("openai", script) as (model, _):
-        (call,) = (await model.complete(request())).message.tool_calls
+        (call,) = (await model.complete(request())).tool_calls
     assert call.id
     assert call.arguments == {"path": "x"}
 
@@ -214,7 +215,7 @@ async def test_reasoning_is_thinking_whatever_its_field(deltas: list[dict[str, A
     script = events(*map(chunk, deltas), chunk({}, "stop"), "[DONE]")
     async with asked("openai", script) as (model, _):
         result = await model.complete(request())
-    thinking, text = result.message.content
+    thinking, text = result.content
     assert isinstance(thinking, ThinkingContent)
     assert thinking.thinking == "Hm."
     assert text == TextContent(text="Yes.")
@@ -229,7 +230,7 @@ async def test_what_openai_read_from_its_cache_is_no_input() -> None:
     }
     script = events(chunk({"content": "x"}, "stop"), {"choices": [], "usage": usage}, "[DONE]")
     async with asked("openai", script) as (model, _):
-        reported = (await model.complete(request())).message.usage
+        reported = (await model.complete(request())).usage
     assert reported is not None
     assert (reported.input, reported.cache_read, reported.output, reported.context_tokens) == (40, 60, 5, 105)
 
@@ -248,7 +249,7 @@ async def test_anthropic_s_cache_is_counted_apart() -> None:
         {"type": "message_stop"},
     )
     async with asked("anthropic", script) as (model, _):
-        usage = (await model.complete(request())).message.usage
+        usage = (await model.complete(request())).usage
     assert usage is not None
     assert (usage.input, usage.output, usage.cache_read, usage.cache_write) == (9, 4, 80, 3)
 
@@ -259,7 +260,7 @@ async def test_anthropic_s_cache_is_counted_apart() -> None:
 async def test_an_answer_without_proper_usage_has_none(usage: Any) -> None:
     script = events(chunk({"content": "x"}, "stop"), {"choices": [], "usage": usage}, "[DONE]")
     async with asked("openai", script) as (model, _):
-        message = (await model.complete(request())).message
+        message = await model.complete(request())
     assert message.usage is None
     assert "usage" not in message.model_dump(mode="json", by_alias=True)
 
@@ -276,7 +277,7 @@ async def test_a_server_that_does_not_stream_is_understood() -> None:
         "usage": {"prompt_tokens": 3, "completion_tokens": 2},
     }
     async with asked("openai", json_body(whole)) as (model, _):
-        read = (await model.complete(request())).message
+        read = await model.complete(request())
     assert read.content == [TextContent(text="Whole."), ToolCall(id="c", name="read", arguments={})]
     assert read.usage is not None
 
@@ -293,7 +294,7 @@ async def test_a_message_in_one_piece_is_understood_from_anthropic_too() -> None
         "usage": {"input_tokens": 3, "output_tokens": 2},
     }
     async with asked("anthropic", json_body(whole)) as (model, _):
-        message = (await model.complete(request())).message
+        message = await model.complete(request())
     assert message.content == [TextContent(text="Whole."), ToolCall(id="c", name="f", arguments={"a": 1})]
     assert message.stop_reason == "toolUse"
 
@@ -301,7 +302,7 @@ async def test_a_message_in_one_piece_is_understood_from_anthropic_too() -> None
 async def test_an_answer_that_ends_without_done_is_whole_once_it_says_why_it_stopped() -> None:
     script = events(*[each for each in openai_events("All of it.") if each != "[DONE]"], ends=False)
     async with asked("openai", script) as (model, _):
-        assert (await model.complete(request())).text == "All of it."
+        assert text_of((await model.complete(request())).content) == "All of it."
 
 
 @pytest.mark.parametrize("content", ["", "The begin"])
@@ -318,7 +319,7 @@ async def test_usage_after_an_answer_says_that_it_is_whole() -> None:
     script = events(chunk({"content": "All of it."}), {"choices": [], "usage": usage}, "[DONE]")
     async with asked("openai", script) as (model, _):
         result = await model.complete(request())
-    assert (result.text, result.message.stop_reason) == ("All of it.", "stop")
+    assert (text_of(result.content), result.stop_reason) == ("All of it.", "stop")
 
 
 async def test_usage_before_the_end_of_an_answer_does_not_make_it_whole() -> None:

@@ -7,7 +7,7 @@ from models.provider_replies import answer, close_without_an_answer, error, even
 from summarizers.asking import asked, request
 
 from coppice.models.chat import ChatRequest, ModelError
-from coppice.tree.messages import AssistantMessage, Message, TextContent, UserMessage
+from coppice.tree.messages import AssistantMessage, Message, TextContent, UserMessage, text_of
 from coppice.tree.view import ViewMessage
 
 
@@ -27,8 +27,8 @@ async def test_what_a_server_does_not_take_is_left_out_from_then_on(
     error_response: str, gone: set[str], there: set[str]
 ) -> None:
     async with asked("openai", error(400, error_response), answer("one"), answer("two")) as (model, server):
-        assert (await model.complete(request())).text == "one"
-        assert (await model.complete(request())).text == "two"
+        assert text_of((await model.complete(request())).content) == "one"
+        assert text_of((await model.complete(request())).content) == "two"
     first, *later = [set(each.body) for each in server.requests]
     assert len(later) == 2
     assert gone <= first
@@ -39,7 +39,7 @@ async def test_what_a_server_does_not_take_is_left_out_from_then_on(
 async def test_a_stream_with_nothing_in_it_is_asked_for_in_one_piece(ends: bool) -> None:  # noqa: FBT001 - drawn
     whole = {"choices": [{"index": 0, "message": {"content": "Whole."}, "finish_reason": "stop"}]}
     async with asked("openai", events(ends=ends), json_body(whole)) as (model, server):
-        assert (await model.complete(request())).text == "Whole."
+        assert text_of((await model.complete(request())).content) == "Whole."
     assert [each.body["stream"] for each in server.requests] == [True, False]
     assert "stream_options" not in server.requests[1].body
 
@@ -48,7 +48,7 @@ async def test_a_lost_connection_after_an_empty_stream_does_not_bring_the_stream
     whole = {"choices": [{"index": 0, "message": {"content": "Whole."}, "finish_reason": "stop"}]}
     script = (events(), close_without_an_answer, json_body(whole))
     async with asked("openai", *script) as (model, server):
-        assert (await model.complete(request())).text == "Whole."
+        assert text_of((await model.complete(request())).content) == "Whole."
     assert [each.body["stream"] for each in server.requests] == [True, False, False]
 
 
@@ -65,7 +65,7 @@ async def test_two_requests_at_once_each_learn_what_is_not_taken() -> None:
     error_response = error(400, "Unknown parameter: 'stream_options'.")
     async with asked("openai", error_response, error_response, answer("fine")) as (model, server):
         answers = await asyncio.gather(model.complete(request("a")), model.complete(request("b")))
-    assert [each.text for each in answers] == ["fine", "fine"]
+    assert [text_of(each.content) for each in answers] == ["fine", "fine"]
     assert len(server.requests) == 4
 
 
@@ -89,7 +89,7 @@ async def test_a_template_without_system_messages_gets_their_text_in_the_user_s(
     ]
     talk = [ViewMessage(None, message) for message in messages]
     async with asked("openai", error(status, error_response), answer("ok")) as (model, server):
-        assert (await model.complete(ChatRequest(talk, 100, "Be brief."))).text == "ok"
+        assert text_of((await model.complete(ChatRequest(talk, 100, "Be brief."))).content) == "ok"
     assert server.requests[1].body["messages"] == [
         {"role": "user", "content": "Be brief.\n\nHi"},
         {"role": "assistant", "content": "Yes?"},

@@ -10,6 +10,7 @@ from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, Model
 from coppice.models.choosing import chat_model
 from coppice.models.editor import EditorModel
 from coppice.models.providers.deadlines import Deadlines
+from coppice.protocol.sampling import SampleParams
 from coppice.protocol.server_requests import OnPart
 from coppice.settings import ModelSettings, SummarizerSettings
 from coppice.tree.messages import (
@@ -19,6 +20,7 @@ from coppice.tree.messages import (
     ToolCall,
     ToolResultMessage,
     UserMessage,
+    text_of,
 )
 from coppice.tree.view import ViewMessage
 
@@ -31,8 +33,8 @@ class Editor:
         self.parts = parts
         self.asked: list[dict[str, Any]] = []
 
-    async def sample(self, params: dict[str, Any], on_part: OnPart | None) -> Any:
-        self.asked.append(params)
+    async def sample(self, params: SampleParams, on_part: OnPart | None) -> Any:
+        self.asked.append(params.model_dump(mode="json", by_alias=True))
         for part in self.parts:
             assert on_part is not None
             on_part(part)
@@ -76,13 +78,13 @@ async def test_the_editor_is_asked_in_the_protocol_s_own_words() -> None:
             "purpose": "turn",
         }
     ]
-    assert answer.text == "Fine."
-    assert (answer.message.provider, answer.message.model, answer.message.stop_reason) == (
+    assert text_of(answer.content) == "Fine."
+    assert (answer.provider, answer.model, answer.stop_reason) == (
         "editor",
         "gpt",
         "length",
     )
-    assert answer.message.usage is not None
+    assert answer.usage is not None
     assert deltas == [Delta("text", "Fine.")]
 
 
@@ -186,4 +188,4 @@ async def test_the_pieces_of_an_editor_are_streamed_and_its_whole_text_is_the_an
         request(), deltas.append
     )
     assert [(each.kind, each.text) for each in deltas] == refusal
-    assert answer.text == "Fine."
+    assert text_of(answer.content) == "Fine."

@@ -31,6 +31,7 @@ from waiting import PATIENCE
 from coppice.errors import ModelFailedError
 from coppice.models.chat import Delta, ModelError
 from coppice.models.providers.deadlines import Deadlines, Retries
+from coppice.tree.messages import text_of
 
 MESSAGES = json.loads(
     (Path(__file__).parents[1] / "recovery" / "provider_messages.json").read_text(encoding="utf-8")
@@ -233,7 +234,7 @@ async def test_an_answer_that_filled_the_window_is_cut_by_length(provider: Provi
         model,
         _,
     ):
-        assert (await model.complete(request())).message.stop_reason == "length"
+        assert (await model.complete(request())).stop_reason == "length"
 
 
 async def test_usage_that_never_comes_is_not_waited_for() -> None:
@@ -245,7 +246,7 @@ async def test_usage_that_never_comes_is_not_waited_for() -> None:
         await exchange.until_dropped()
 
     async with asked("openai", unending, deadlines=replace(PATIENT, trailer=0.1)) as (model, _):
-        assert (await model.complete(request())).text == "Done."
+        assert text_of((await model.complete(request())).content) == "Done."
 
 
 async def test_nobody_listening_is_a_network_error() -> None:
@@ -280,7 +281,7 @@ async def test_a_request_can_be_cancelled_wherever_it_is(provider: Provider, rep
         if reply in (hang_before_headers, hang_in_the_stream, drip_slowly):
             await server.until(lambda: server.dropped == 1)
         server.script[:] = [answer("still usable")]
-        assert (await model.complete(request())).text == "still usable"
+        assert text_of((await model.complete(request())).content) == "still usable"
         assert len(deltas) == count
 
 

@@ -12,6 +12,7 @@ from summarizers.asking import PROVIDERS, Provider, asked, request
 
 from coppice.models.chat import Delta, ModelError
 from coppice.models.providers.deadlines import Retries
+from coppice.tree.messages import text_of
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -30,7 +31,7 @@ from coppice.models.providers.deadlines import Retries
 async def test_what_passes_by_itself_is_asked_again(provider: Provider, trouble: Reply) -> None:
     deltas: list[Delta] = []
     async with asked(provider, trouble, trouble, answer("At last.")) as (model, server):
-        assert (await model.complete(request(), deltas.append)).text == "At last."
+        assert text_of((await model.complete(request(), deltas.append)).content) == "At last."
     assert len(server.requests) == 3
     assert "".join(each.text for each in deltas) == "At last."
 
@@ -78,7 +79,7 @@ async def test_a_pause_may_be_a_date() -> None:
 @pytest.mark.parametrize("header", ["soon", "-5", "nan", "inf", ""])
 async def test_a_pause_that_is_none_is_passed_over(header: str) -> None:
     async with asked("openai", error(429, "Slow down", retry_after=header), answer("ok")) as (model, _):
-        assert (await model.complete(request())).text == "ok"
+        assert text_of((await model.complete(request())).content) == "ok"
 
 
 async def test_a_pause_that_outlasts_the_deadline_is_not_begun() -> None:

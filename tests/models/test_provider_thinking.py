@@ -66,7 +66,7 @@ async def test_anthropics_blocks_of_thinking_go_back_one_by_one_signed_and_redac
         {"type": "message_stop"},
     )
     async with asked("anthropic", script, answer("ok")) as (model, server):
-        reply = (await model.complete(request())).message
+        reply = await model.complete(request())
         await goes_on(model, reply)
     assert sent_reply(server, 1)["content"] == [
         {"type": "thinking", "thinking": "First.", "signature": "one"},
@@ -87,7 +87,7 @@ async def test_anthropic_takes_no_reply_that_ends_with_thinking() -> None:
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 async def test_thinking_goes_back_under_its_name_while_the_turn_goes_on(name: str) -> None:
     async with asked("openai", calling(name), answer("ok")) as (model, server):
-        reply = (await model.complete(request())).message
+        reply = await model.complete(request())
         await goes_on(model, reply)
         await goes_on(model, reply, UserMessage(content="And now?"))
     assert sent_reply(server, 1)[name] == "First I look."
@@ -97,7 +97,7 @@ async def test_thinking_goes_back_under_its_name_while_the_turn_goes_on(name: st
 async def test_a_server_that_refuses_thinking_is_sent_none_from_then_on() -> None:
     error_response = error(400, "property 'reasoning_content' is unsupported")
     async with asked("openai", calling("reasoning_content"), error_response, answer("ok")) as (model, server):
-        reply = (await model.complete(request())).message
+        reply = await model.complete(request())
         await goes_on(model, reply)
         await goes_on(model, reply)
     assert ["reasoning_content" in sent_reply(server, number) for number in (1, 2, 3)] == [
@@ -107,7 +107,7 @@ async def test_a_server_that_refuses_thinking_is_sent_none_from_then_on() -> Non
 
 async def test_one_providers_thinking_is_not_sent_to_another_as_its_own() -> None:
     async with asked("openai", calling("reasoning_content")) as (model, _):
-        reply = (await model.complete(request())).message
+        reply = await model.complete(request())
     async with asked("anthropic", answer("ok")) as (model, server):
         await goes_on(model, reply)
     assert [each["type"] for each in sent_reply(server, 0)["content"]] == ["tool_use"]

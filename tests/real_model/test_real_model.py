@@ -44,7 +44,7 @@ HEADINGS = (
 
 def asks(llama: LlamaServer, window: int) -> dict[str, Any]:
     return {
-        "compaction": {"keepRecentTokens": 300, "reserveTokens": 1_500, "maxSummaryTokens": 400},
+        "compaction": {"keepRecentTokens": 300, "reserveTokens": 1_500, "maxSummaryTokens": 300},
         "summarizer": {
             "provider": "openai",
             "baseUrl": llama.url,

@@ -7,13 +7,11 @@ from hypothesis import strategies as st
 from coppice.recovery.truncation import (
     LEAST_CHARS,
     LEAST_LIMIT,
-    Candidate,
     is_left_out,
     plan,
     result_limit,
     text_length,
     truncated,
-    truncated_view,
 )
 from coppice.tree.messages import ImageContent, TextContent, ToolResultMessage, UserContent, UserMessage
 from coppice.tree.view import ViewMessage
@@ -32,6 +30,10 @@ def texts(message: ToolResultMessage) -> list[str]:
 
 def tokens(message: ToolResultMessage) -> int:
     return text_length(message) // 4
+
+
+def shown(message: ToolResultMessage, *, pinned: bool = False) -> ViewMessage:
+    return ViewMessage("pinned" if pinned else None, message)
 
 
 lines = st.lists(st.text(st.sampled_from("ab \n漢🌱"), max_size=60), max_size=120).map("\n".join)
@@ -149,61 +151,67 @@ def test_the_kept_and_the_missing_characters_are_the_whole(
 
 
 def test_the_oldest_go_first_when_many_are_too_long_together() -> None:
-    three = [Candidate(result(letter * 9_000)) for letter in "abc"]
+    three = [shown(result(letter * 9_000)) for letter in "abc"]
     cuts = plan(three, limit=9_600, excess=1_000, count_tokens=tokens)
     assert list(cuts) == [0]
     assert LEAST_CHARS <= text_length(cuts[0]) <= LEAST_LIMIT
 
 
 def test_results_are_left_out_when_short_ones_are_still_too_long_the_newest_never() -> None:
-    many = [Candidate(result("x" * 3_000)) for _ in range(10)]
+    many = [shown(result("x" * 3_000)) for _ in range(10)]
     cuts = plan(many, limit=9_600, excess=10**6, count_tokens=tokens)
     assert [is_left_out(cuts[index]) for index in range(10)] == [True] * 9 + [False]
     assert texts(cuts[9])[0].startswith("x" * LEAST_CHARS)
 
 
-def test_a_fixed_result_is_never_cut() -> None:
+def test_a_pinned_result_is_never_cut() -> None:
     cuts = plan(
-        [Candidate(result("x" * 90_000), fixed=True), Candidate(result("y" * 90_000))],
+        [shown(result("x" * 90_000), pinned=True), shown(result("y" * 90_000))],
         limit=9_600,
         excess=10**6,
         count_tokens=tokens,
+        pinned={"pinned"},
     )
     assert list(cuts) == [1]
 
 
-planned = st.lists(st.builds(Candidate, results, st.booleans()), max_size=8)
+views = st.lists(
+    st.builds(lambda made, pinned: shown(made, pinned=pinned), results, st.booleans()), max_size=8
+)
 
 
-@given(planned, st.integers(100, 3_000), st.integers(-500, 4_000))
-def test_a_plan_carried_out_leaves_nothing_to_plan(
-    candidates: list[Candidate], limit: int, excess: int
-) -> None:
+def size(item: ViewMessage) -> int:
+    assert isinstance(item.message, ToolResultMessage)
+    return tokens(item.message)
+
+
+@given(views, st.integers(100, 3_000), st.integers(-500, 4_000))
+def test_a_plan_carried_out_leaves_nothing_to_plan(view: list[ViewMessage], limit: int, excess: int) -> None:
     limit = max(limit, LEAST_LIMIT)
-    cuts = plan(candidates, limit=limit, excess=excess, count_tokens=tokens)
-    after = [Candidate(cuts.get(i, c.message), c.fixed) for i, c in enumerate(candidates)]
-    saved = sum(tokens(c.message) - tokens(a.message) for c, a in zip(candidates, after, strict=True))
-    assert plan(after, limit=limit, excess=excess - saved, count_tokens=tokens) == {}
+    cuts = plan(view, limit=limit, excess=excess, count_tokens=tokens, pinned={"pinned"})
+    after = [ViewMessage(item.entry_id, cuts.get(i, item.message)) for i, item in enumerate(view)]
+    left = excess - sum(map(size, view)) + sum(map(size, after))
+    assert plan(after, limit=limit, excess=left, count_tokens=tokens, pinned={"pinned"}) == {}
 
 
-@given(planned, st.integers(0, 4_000))
+@given(views, st.integers(0, 4_000))
 def test_a_plan_saves_enough_or_leaves_every_result_at_its_shortest(
-    candidates: list[Candidate], excess: int
+    view: list[ViewMessage], excess: int
 ) -> None:
-    cuts = plan(candidates, limit=10**6, excess=excess, count_tokens=tokens)
-    saved = sum(tokens(candidates[i].message) - tokens(short) for i, short in cuts.items())
+    cuts = plan(view, limit=10**6, excess=excess, count_tokens=tokens, pinned={"pinned"})
+    saved = sum(size(view[i]) - tokens(short) for i, short in cuts.items())
     if saved < excess:
-        for index, each in enumerate(candidates):
-            shortest = truncated(each.message, LEAST_LIMIT if index == len(candidates) - 1 else 0)
-            assert each.fixed or tokens(cuts.get(index, each.message)) <= tokens(shortest)
+        for index, item in enumerate(view):
+            assert isinstance(item.message, ToolResultMessage)
+            shortest = truncated(item.message, LEAST_LIMIT if index == len(view) - 1 else 0)
+            is_pinned = item.entry_id == "pinned"
+            assert is_pinned or tokens(cuts.get(index, item.message)) <= tokens(shortest)
 
 
-def test_a_view_is_cut_before_it_is_sent_and_pinned_results_stay() -> None:
+def test_only_results_that_are_not_pinned_are_cut() -> None:
     question = ViewMessage("u", UserMessage(content="look"))
     view = [question, ViewMessage("a", result("a" * 9_000)), ViewMessage("b", result("b" * 9_000))]
-    cut = truncated_view(view, limit=LEAST_LIMIT, excess=0, count_tokens=tokens, pinned=frozenset({"b"}))
-    assert cut[0] == question
-    assert cut[2].message == view[2].message
-    assert isinstance(cut[1].message, ToolResultMessage)
-    assert text_length(cut[1].message) <= LEAST_LIMIT
-    assert text_length(result("a" * 9_000)) == 9_000
+    cuts = plan(view, limit=LEAST_LIMIT, excess=0, count_tokens=tokens, pinned={"b"})
+    assert list(cuts) == [1]
+    assert text_length(cuts[1]) <= LEAST_LIMIT
+    assert view[1].message == result("a" * 9_000)

@@ -2,11 +2,13 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
 from store.conftest import OpenStore
 from store.store_kit import NOW, assistant, compaction, label, new_conversation, pin, user
+from waiting import PATIENCE
 
 from coppice.errors import IdConflictError, StorageFailedError, UnknownConversationError, UnknownEntryError
 from coppice.store import purging
@@ -20,6 +22,7 @@ from coppice.store.schema import (
     PIN,
     RUN,
 )
+from coppice.store.sqlite import SqliteDatabase
 from coppice.store.store import Store
 
 
@@ -176,6 +179,44 @@ def test_others_append_while_a_conversation_is_purged(store: Store) -> None:
         store.append("small", [user()], modified_at=NOW)
         appended += 1
     assert appended > 3
+
+
+def test_others_append_while_a_purge_meets_a_long_read(open_store: OpenStore) -> None:
+    deleting, writing = open_store("deleting", busy_seconds=60), open_store("writing", busy_seconds=1)
+    writing.create(new_conversation("small"))
+    fill(deleting, "c")
+    with writing._database.reading() as connection:  # as an export does
+        connection.execute(select(CONVERSATION.c.key)).all()
+        deleting.delete("c")
+        deleting._purger.wait(1)
+        writing.append("small", [user()], modified_at=NOW)
+    assert writing.conversation("small").entry_count == 1
+
+
+def test_the_write_ahead_log_is_cut_once_a_read_that_a_purge_met_has_ended(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deleting, reading = (Store.open(sqlite_url, server_id=name) for name in ("deleting", "reading"))
+    deleting.create(new_conversation("big"))
+    deleting.append("big", [user("x" * 500) for _ in range(2000)], modified_at=NOW)
+    tried = threading.Event()
+    checkpoint = SqliteDatabase._checkpoint
+
+    def noted(database: SqliteDatabase, seconds: float) -> bool:
+        done = checkpoint(database, seconds)
+        tried.set()
+        return done
+
+    monkeypatch.setattr(SqliteDatabase, "_checkpoint", noted)
+    with reading._database.reading() as connection:
+        connection.execute(select(CONVERSATION.c.key)).all()
+        deleting.delete("big")
+        assert tried.wait(PATIENCE)
+    deleting._purger.wait()
+    log = Path(sqlite_url.removeprefix("sqlite:///") + "-wal")
+    assert log.stat().st_size == 0
+    deleting.close()
+    reading.close()
 
 
 def test_servers_purge_side_by_side(open_store: OpenStore, caplog: pytest.LogCaptureFixture) -> None:

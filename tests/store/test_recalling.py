@@ -5,7 +5,7 @@ from store.store_kit import NOW, label, new_conversation, user
 
 from coppice.errors import UnknownEntryError
 from coppice.store.indexing import Scope
-from coppice.store.recalling import Bounds, Where
+from coppice.store.recalling import Where
 from coppice.store.store import Store
 from coppice.store.tokenize import Term
 
@@ -39,7 +39,7 @@ def test_the_newest_entries_with_any_of_the_words_come_first(store: Store, conve
 def test_bounds_and_scope_hold(store: Store, conversation: str) -> None:
     where = grown(store, conversation)
     after, before = store.key_of(conversation, "e0"), store.key_of(conversation, "e3")
-    assert found(store, Where(where.scope, Bounds(after, before)), ("rowan",)) == ["e2"]
+    assert found(store, Where(where.scope, after, before), ("rowan",)) == ["e2"]
     other = store.create(new_conversation()).id
     store.append(other, [user("another rowan", "far")], modified_at=NOW)
     assert found(store, where, ("rowan",)) == ["e3", "e2", "e0"]

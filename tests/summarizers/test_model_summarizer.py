@@ -12,7 +12,7 @@ from coppice.compaction.prompts import Prompts
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.errors import SummaryRejectedError
-from coppice.models.chat import ChatAnswer, ChatRequest, ModelError, OnDelta
+from coppice.models.chat import ChatRequest, ModelError, OnDelta
 from coppice.summarizers.llm import ModelSummarizer
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import AssistantMessage, Message
@@ -319,7 +319,7 @@ async def test_a_slow_model_runs_out_of_time() -> None:
 
 async def test_a_model_that_slows_down_keeps_what_it_finished() -> None:
     class SlowsDown(ScriptedModel):
-        async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+        async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> AssistantMessage:
             if self.requests:
                 hurry()
                 await asyncio.Event().wait()

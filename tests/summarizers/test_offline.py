@@ -11,8 +11,8 @@ from talk import edit, reply, request, run, tool, user
 
 from coppice.compaction.ledger.builder import LedgerBuilder
 from coppice.compaction.summary_parser import missing_headings, parse_summary
-from coppice.summarizers.offline import OfflineSummarizer
-from coppice.summarizers.offline.summarizer import summarize_offline
+from coppice.protocol.ledger import Note
+from coppice.summarizers.offline import OfflineSummarizer, summarize_offline
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import AssistantMessage, Message, TextContent
 
@@ -234,6 +234,13 @@ Untangle the modes
     assert parsed.constraints == ("Keep the old code for reference",)
     assert "Write main-new.ts" in parsed.next_steps
     assert "Branch: `refactor` in /home/me/pi" in parsed.context
+
+
+def test_a_rule_that_the_ledger_and_the_previous_summary_hold_is_written_once() -> None:
+    ledger = LedgerBuilder().add_messages([user("Build it. Never use eval.")]).ledger
+    ledger.notes = [Note(section="constraints", text="Never use eval.")]
+    asked = replace(request([]), ledger=ledger)
+    assert parse_summary(summarize_offline(asked)).constraints == ("Never use eval.",)
 
 
 def test_a_previous_summary_without_any_structure_is_kept_in_short() -> None:

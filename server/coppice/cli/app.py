@@ -1,15 +1,13 @@
-"""The command `coppice`: its subcommands and options. Each is implemented in the module that it imports.
+"""The command `coppice`: its subcommands. Each is implemented in the module that it imports.
 
 What a command needs is imported when it runs, so that `coppice --version` and a wrong word answer at once.
 """
 
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Awaitable, Sequence
 
 import typer
 
-from coppice import __version__
 from coppice.cli import options
 from coppice.cli.exits import COPY_EXIT_CODES, EXIT_CODES, ExitCode
 from coppice.cli.terminal import prepare_streams, print_error, silence_stdout
@@ -42,32 +40,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     raise SystemExit(code)
 
 
-def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it with the option's value
-    if wanted:
-        typer.echo(f"coppice {__version__}")
-        raise typer.Exit
+def _run(command: Awaitable[ExitCode | None], *, as_json: bool = False) -> int:
+    from coppice.cli.running import run
+
+    return run(command, as_json=as_json)
 
 
 @app.callback()
-def _coppice(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", metavar=options.FLAG, callback=_show_version, is_eager=True, help="Show the version."
-        ),
-    ] = False,
-) -> None:
+def _coppice(version: options.Version = False) -> None:
     del version
 
 
 @app.command(
     add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
 )
-def serve(arguments: typer.Context) -> None:
+def serve(arguments: typer.Context) -> int:
     """Run the language server for one client, on standard streams or a socket."""
     from coppice.lsp.__main__ import main as serve_client
 
-    raise typer.Exit(serve_client(arguments.args))
+    return serve_client(arguments.args)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -89,21 +80,26 @@ def compact(
     force: options.Force = False,
     workspace: options.Workspace = None,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Replace the older part of a conversation by a summary, and show what the model then sees.
 
     A session file itself is never written: --output writes the result.
     A stored conversation is compacted in its store.
     """
-    from coppice.cli.compact import CompactCommand, Sizes, Writer
-    from coppice.cli.running import run
+    from coppice.cli.compact import CompactCommand
 
     command = CompactCommand(
         source=source,
         workspace=workspace,
         leaf=leaf,
-        sizes=Sizes(keep_recent, reserve, max_summary, window, counter),
-        writer=Writer(model, base_url, api_key_env),
+        keep_recent=keep_recent,
+        reserve=reserve,
+        max_summary=max_summary,
+        window=window,
+        counter=counter,
+        model=model,
+        base_url=base_url,
+        api_key_env=api_key_env,
         instructions=instructions,
         dry_run=dry_run,
         output=output,
@@ -111,7 +107,7 @@ def compact(
         force=force,
         as_json=as_json,
     )
-    raise typer.Exit(run(command, as_json=as_json))
+    return _run(command.execute(), as_json=as_json)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -121,13 +117,11 @@ def context(
     leaf: options.Leaf = None,
     workspace: options.Workspace = None,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Show what a model sees of a conversation."""
-    from coppice.cli.context import ContextCommand
-    from coppice.cli.running import run
+    from coppice.cli.context import show_context
 
-    command = ContextCommand(source, workspace, format_, leaf, as_json)
-    raise typer.Exit(run(command, as_json=as_json))
+    return _run(show_context(source, workspace, format_, leaf, as_json=as_json), as_json=as_json)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -136,12 +130,11 @@ def ledger(
     leaf: options.Leaf = None,
     workspace: options.Workspace = None,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Show the facts about a conversation's work: requests, commits, open problems, tasks, decisions."""
-    from coppice.cli.ledger import LedgerCommand
-    from coppice.cli.running import run
+    from coppice.cli.ledger import show_ledger
 
-    raise typer.Exit(run(LedgerCommand(source, workspace, leaf, as_json), as_json=as_json))
+    return _run(show_ledger(source, workspace, leaf, as_json=as_json), as_json=as_json)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -151,62 +144,42 @@ def tree(
     limit: options.Limit = 200,
     workspace: options.Workspace = None,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Draw a conversation's tree. A filled dot is on the current path."""
-    from coppice.cli.running import run
-    from coppice.cli.tree import TreeCommand
+    from coppice.cli.tree import show_tree
 
-    raise typer.Exit(run(TreeCommand(source, workspace, mode, limit, as_json), as_json=as_json))
+    return _run(show_tree(source, workspace, mode, limit, as_json=as_json), as_json=as_json)
 
 
 @app.command(epilog=EXIT_CODES)
 def navigate(
     conversation: options.StoredConversation,
-    target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="The entry to go to; `coppice tree` shows ids.")
-    ],
-    summarize: Annotated[
-        bool,
-        typer.Option(
-            "--summarize",
-            metavar=options.FLAG,
-            help="Add a summary of this branch to the branch that is entered.",
-        ),
-    ] = False,
+    target: options.Target,
+    summarize: options.Summarize = False,
     instructions: options.Instructions = None,
-    label: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name the summary, or the target if there is none.")
-    ] = None,
-    preview: Annotated[
-        bool,
-        typer.Option(
-            "--preview",
-            metavar=options.FLAG,
-            help="Show the entries that would leave the path, and change nothing.",
-        ),
-    ] = False,
+    label: options.Label = None,
+    preview: options.Preview = False,
     workspace: options.Workspace = None,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Go to another entry of a conversation's tree.
 
     If the entry is a user message, its parent becomes the leaf,
     and the message's text is printed, to be edited and sent again.
     """
-    from coppice.cli.navigate import NavigateCommand
-    from coppice.cli.running import run
+    from coppice.cli.navigate import navigate_tree
 
-    command = NavigateCommand(
-        source=conversation,
-        target=target,
-        workspace=workspace,
+    command = navigate_tree(
+        conversation,
+        target,
+        workspace,
         summarize=summarize,
         instructions=instructions,
         label=label,
         preview=preview,
         as_json=as_json,
     )
-    raise typer.Exit(run(command, as_json=as_json))
+    return _run(command, as_json=as_json)
 
 
 @app.command("list", epilog=EXIT_CODES)
@@ -215,26 +188,25 @@ def list_(
     everywhere: options.Everywhere = False,
     limit: options.Limit = 50,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """List stored conversations, newest first."""
-    from coppice.cli.conversations import ListCommand
-    from coppice.cli.running import run
+    from coppice.cli.conversations import list_conversations
 
-    raise typer.Exit(run(ListCommand(workspace, everywhere, limit, as_json), as_json=as_json))
+    command = list_conversations(workspace, limit, everywhere=everywhere, as_json=as_json)
+    return _run(command, as_json=as_json)
 
 
 @app.command("import", epilog=EXIT_CODES)
 def import_(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A session file, or - for standard input.")],
+    file: options.SessionFile,
     format_: options.ImportFormatName = "auto",
     workspace: options.Workspace = None,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Store a session as a new conversation. What could not be imported is listed on standard error."""
-    from coppice.cli.conversations import ImportCommand
-    from coppice.cli.running import run
+    from coppice.cli.conversations import import_session
 
-    raise typer.Exit(run(ImportCommand(file, workspace, format_, as_json), as_json=as_json))
+    return _run(import_session(file, workspace, format_, as_json=as_json), as_json=as_json)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -244,36 +216,25 @@ def export(
     output: options.Output = None,
     force: options.Force = False,
     workspace: options.Workspace = None,
-) -> None:
+) -> int:
     """Write a conversation, by default to standard output."""
-    from coppice.cli.conversations import ExportCommand
-    from coppice.cli.running import run
+    from coppice.cli.conversations import export_conversation
 
-    raise typer.Exit(run(ExportCommand(source, format_, workspace, output, force)))
+    return _run(export_conversation(source, workspace, format_, output, force=force))
 
 
 @app.command(epilog=EXIT_CODES)
 def search(
-    query: Annotated[
-        str,
-        typer.Argument(
-            metavar="QUERY",
-            help='Words that all occur; "quoted" ones adjacent. The last also matches as a prefix.',
-        ),
-    ],
+    query: options.Query,
     workspace: options.Workspace = None,
-    conversation: Annotated[
-        str | None, typer.Option("--conversation", metavar="ID", help="Search this conversation only.")
-    ] = None,
+    conversation: options.OneConversation = None,
     limit: options.HitLimit = 50,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Search all branches of the workspace's conversations, newest first."""
-    from coppice.cli.running import run
-    from coppice.cli.search import SearchCommand
+    from coppice.cli.search import search_conversations
 
-    command = SearchCommand(query, workspace, conversation, limit, as_json)
-    raise typer.Exit(run(command, as_json=as_json))
+    return _run(search_conversations(query, workspace, conversation, limit, as_json=as_json), as_json=as_json)
 
 
 history = typer.Typer(
@@ -286,94 +247,67 @@ app.add_typer(history, name="history")
 @history.command("search", epilog=EXIT_CODES)
 def history_search(
     source: options.Source,
-    query: Annotated[str, typer.Argument(metavar="QUESTION", help="In your own words, or names, or errors.")],
+    query: options.Question,
     scope: options.HistoryScope = "conversation",
     max_tokens: options.MaxTokens = 4000,
     cursor: options.Cursor = None,
     workspace: options.Workspace = None,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Give the exact text of what answers a question best."""
-    from coppice.cli.history import HistoryCommand
-    from coppice.cli.running import run
+    from coppice.cli.history import show_history
 
-    command = HistoryCommand(source, query, (), scope, max_tokens, cursor, workspace, as_json)
-    raise typer.Exit(run(command, as_json=as_json))
+    command = show_history(
+        source, workspace, query=query, scope=scope, max_tokens=max_tokens, cursor=cursor, as_json=as_json
+    )
+    return _run(command, as_json=as_json)
 
 
 @history.command("read", epilog=EXIT_CODES)
 def history_read(
     source: options.Source,
-    ids: Annotated[
-        list[str], typer.Argument(metavar="ID...", help="Ids of entries, as a search gives them.")
-    ],
+    ids: options.EntryIds,
     max_tokens: options.MaxTokens = 4000,
     cursor: options.Cursor = None,
     workspace: options.Workspace = None,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Give entries by their ids, whole."""
-    from coppice.cli.history import HistoryCommand
-    from coppice.cli.running import run
+    from coppice.cli.history import show_history
 
-    command = HistoryCommand(source, None, tuple(ids), "conversation", max_tokens, cursor, workspace, as_json)
-    raise typer.Exit(run(command, as_json=as_json))
+    command = show_history(source, workspace, ids=ids, max_tokens=max_tokens, cursor=cursor, as_json=as_json)
+    return _run(command, as_json=as_json)
 
 
 @app.command(epilog=COPY_EXIT_CODES)
 def copy(
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="URL|DIR",
-            help="A storage URL, or a folder of stores.",
-            show_default="the store of the settings",
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            metavar="URL|DIR",
-            help="A storage URL, or a folder of stores.",
-            show_default="the store of the settings",
-        ),
-    ] = None,
-    workspace: Annotated[
-        str | None,
-        typer.Option(metavar="DIR|URI", help="Only this workspace.", show_default="every workspace"),
-    ] = None,
+    source: options.From = None,
+    target: options.To = None,
+    workspace: options.CopiedWorkspace = None,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Copy conversations from one store to another, each as a whole.
 
     One that is there already is compared and never changed, so the command
     can be given again. A password is better kept in the settings or in
     ~/.pgpass than on the command line.
     """
-    from coppice.cli.copy import CopyCommand
+    from coppice.cli.copy import copy_conversations
     from coppice.cli.running import run
 
-    raise typer.Exit(run(CopyCommand(source, target, workspace, as_json), as_json=as_json))
+    return run(copy_conversations(source, target, workspace, as_json=as_json), as_json=as_json)
 
 
 @app.command(epilog=EXIT_CODES)
 def doctor(
     workspace: options.Workspace = None,
-    repair: Annotated[
-        bool,
-        typer.Option(
-            "--repair", metavar=options.FLAG, help="Replace each damaged store by what can be read of it."
-        ),
-    ] = False,
+    repair: options.Repair = False,
     as_json: options.Json = False,
-) -> None:
+) -> int:
     """Check the store, the settings and the tokenizer, and report what is wrong and what to do."""
-    from coppice.cli.doctor import DoctorCommand
-    from coppice.cli.running import run
+    from coppice.cli.doctor import diagnose
 
-    raise typer.Exit(run(DoctorCommand(workspace, as_json, repair), as_json=as_json))
+    return _run(diagnose(workspace, repair=repair, as_json=as_json), as_json=as_json)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import os
 import platform
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ from coppice.tokens.counting import ENCODING, count_tokens, encoding
 
 Status = Literal["ok", "warning", "broken"]
 
-_OLDEST_PYTHON: Final = (3, 11)
 _MEGABYTE: Final = 1_000_000  # bytes
 _LEAST_FREE: Final = 50 * _MEGABYTE  # bytes; below it the check is "broken" (guess)
 _LITTLE_FREE: Final = 1000 * _MEGABYTE  # bytes; below it the check is a warning (guess)
@@ -48,10 +46,7 @@ class Check:
 
 def check_python() -> Check:
     """The interpreter's version."""
-    version = platform.python_version()
-    if sys.version_info < _OLDEST_PYTHON:  # pragma: no cover - an older interpreter does not get here
-        return Check("Python", "broken", version, "Install Python 3.11 or newer.")
-    return Check("Python", "ok", f"{version} on {platform.system()}")
+    return Check("Python", "ok", f"{platform.python_version()} on {platform.system()}")
 
 
 def check_settings(user_file: Path, uri: str, problems: list[str]) -> Iterator[Check]:
@@ -86,7 +81,8 @@ def check_folder(settings: Settings) -> Check:
 def check_permissions(settings: Settings) -> Check:
     """Whether other users of the machine can read a store."""
     folder = data_directory(settings)
-    open_to_others = [file.name for file in _store_files(folder) if file.stat().st_mode & _OTHERS]
+    files = [file for file in folder.glob("*.sqlite3*") if file.is_file()]
+    open_to_others = [file.name for file in files if file.stat().st_mode & _OTHERS]
     if not open_to_others:
         return Check("permissions", "ok", "other users cannot read the stores")
     return Check(
@@ -202,7 +198,3 @@ async def _check_summarizer(name: str, settings: Settings) -> Check:
         await model.close()
     fits = f"a window of {limits.context_window:,} tokens ({_SOURCE_OF_LIMITS[limits.source]})"
     return Check("summarizer", "ok", f"{model.name}: {fits}")
-
-
-def _store_files(folder: Path) -> list[Path]:
-    return [file for file in folder.glob("*.sqlite3*") if file.is_file()] if folder.is_dir() else []

@@ -35,14 +35,13 @@ class Outcome:
 
     def as_json(self, output: Path | None) -> dict[str, Any]:
         """What `--json` prints; the names are those of the wire."""
-        conversation = self.source.conversation
         return {
             "source": {"kind": "conversation" if self.source.stored else "file", "name": self.source.name},
-            "conversation": conversation.model_dump(mode="json", by_alias=True),
+            "conversation": self.source.conversation,
             "warnings": self.source.warnings,
             "dryRun": self.after is None,
-            "preview": self.preview.model_dump(mode="json", by_alias=True),
-            "result": self.result.model_dump(mode="json", by_alias=True),
+            "preview": self.preview,
+            "result": self.result,
             "context": None if self.after is None else _counts(self.after),
             "output": None if output is None else str(output),
         }

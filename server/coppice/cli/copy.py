@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,46 +22,39 @@ _NOT_COPIED: Final[dict[Outcome, str]] = {
 _FAILURES: Final = ("behind", "different")
 
 
-@dataclass(frozen=True)
-class CopyCommand:
-    """`source` and `target` are URLs or folders; without one, what the settings name is meant."""
+async def copy_conversations(
+    source: str | None, target: str | None, workspace: str | None, *, as_json: bool
+) -> ExitCode:
+    """Copy, and report what was left. FAILED where a conversation could not be copied.
 
-    source: str | None
-    target: str | None
-    workspace: str | None = None
-    as_json: bool = False
-
-    async def __call__(self) -> ExitCode:
-        """Copy, and report what was left. FAILED where a conversation could not be copied."""
-        if self.source is None and self.target is None:
-            raise UsageError("Name what to copy from with --from, or where to with --to.")
-        settings = SettingsSource().of()
-        copy = StoreCopy(
-            _place(self.source, settings, must_exist=True),
-            _place(self.target, settings, must_exist=False),
-            None if self.workspace is None else _workspace(self.workspace),
-        )
-        work = asyncio.create_task(asyncio.to_thread(lambda: list(copy.run(watched(console(stderr=True))))))
-        try:
-            done = await asyncio.shield(work)
-        except asyncio.CancelledError:
-            copy.stop()
-            done = await work
-            print_error(f"coppice: interrupted; {_counted(done)}. Give the command again to go on.")
-            return ExitCode.INTERRUPTED
-        self._report(done)
-        return ExitCode.FAILED if any(each.outcome in _FAILURES for each in done) else ExitCode.OK
-
-    def _report(self, done: list[CopiedConversation]) -> None:
-        if self.as_json:
-            write_json({"conversations": [_to_json(each) for each in done]})
-            return
+    `source` and `target` are URLs or folders; without one, what the settings name is meant.
+    """
+    if source is None and target is None:
+        raise UsageError("Name what to copy from with --from, or where to with --to.")
+    settings = SettingsSource().of()
+    copying = StoreCopy(
+        _place(source, settings, must_exist=True),
+        _place(target, settings, must_exist=False),
+        None if workspace is None else _workspace(workspace),
+    )
+    work = asyncio.create_task(asyncio.to_thread(lambda: list(copying.run(watched(console(stderr=True))))))
+    try:
+        done = await asyncio.shield(work)
+    except asyncio.CancelledError:
+        copying.stop()
+        done = await work
+        print_error(f"coppice: interrupted; {_counted(done)}. Give the command again to go on.")
+        return ExitCode.INTERRUPTED
+    if as_json:
+        write_json({"conversations": [_to_json(each) for each in done]})
+    else:
         warn(
             f"{each.id}: {_NOT_COPIED[each.outcome].format(missing=each.missing)}"
             for each in done
             if each.outcome in _NOT_COPIED
         )
         console().print(_counted(done))
+    return ExitCode.FAILED if any(each.outcome in _FAILURES for each in done) else ExitCode.OK
 
 
 def _place(text: str | None, settings: Settings, *, must_exist: bool) -> Place:

@@ -1,8 +1,8 @@
 """`coppice doctor`: is everything there that Coppice needs, and what to do where it is not."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -32,28 +32,23 @@ from coppice.settings import Settings
 _STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
 
 
-@dataclass(frozen=True)
-class DoctorCommand:
-    """`coppice doctor`: check the installation, the settings and the stores."""
+async def diagnose(workspace: Path | None, *, repair: bool, as_json: bool) -> ExitCode:
+    """Check the installation, the settings and the stores, after a repair if one is asked for.
 
-    workspace: Path | None = None
-    as_json: bool = False
-    repair: bool = False
-
-    async def __call__(self) -> ExitCode:
-        """Run the checks, after a repair if one is asked for. FAILED where something is broken."""
-        uri = workspace_uri(self.workspace)
-        source = SettingsSource()
-        settings, problems = source.explained(uri)
-        checks = await asyncio.to_thread(repaired, settings) if self.repair else []
-        checks += await asyncio.to_thread(lambda: list(_local_checks(uri, source, settings, problems)))
-        checks += await check_summarizers(settings)
-        broken = any(check.status == "broken" for check in checks)
-        if self.as_json:
-            write_json({"version": __version__, "ok": not broken, "checks": [asdict(c) for c in checks]})
-        else:
-            _show(checks)
-        return ExitCode.FAILED if broken else ExitCode.OK
+    FAILED where something is broken.
+    """
+    uri = workspace_uri(workspace)
+    source = SettingsSource()
+    settings, problems = source.explained(uri)
+    checks = await asyncio.to_thread(repaired, settings) if repair else []
+    checks += await asyncio.to_thread(lambda: list(_local_checks(uri, source, settings, problems)))
+    checks += await check_summarizers(settings)
+    broken = any(check.status == "broken" for check in checks)
+    if as_json:
+        write_json({"version": __version__, "ok": not broken, "checks": [asdict(c) for c in checks]})
+    else:
+        _show(checks)
+    return ExitCode.FAILED if broken else ExitCode.OK
 
 
 def _local_checks(
@@ -62,9 +57,9 @@ def _local_checks(
     yield check_python()
     yield from check_settings(source.user_file, uri, problems)
     if settings.storage.url is None:
-        on_disk: tuple[Callable[..., Check], ...] = (check_folder, check_permissions, check_disk)
-        for check in on_disk:
-            yield check(settings)
+        yield check_folder(settings)
+        yield check_permissions(settings)
+        yield check_disk(settings)
     yield from check_stores(settings)
     yield check_tokenizer(settings)
     yield from check_hooks()

@@ -1,8 +1,7 @@
 """`coppice navigate`: to another place of a stored conversation's tree, or what going there would leave."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from rich.console import Console
 from rich.text import Text
@@ -28,78 +27,71 @@ _PREVIEW_CHARS: Final = 72  # characters of a line (guess: a terminal of 120 col
 _NOWHERE: Final = "(before the first message)"
 
 
-@dataclass(frozen=True)
-class NavigateCommand:
-    """`coppice navigate`: move the leaf, or preview what that leaves."""
-
-    source: str
-    target: str
-    workspace: Path | None = None
-    summarize: bool = False
-    instructions: str | None = None
-    label: str | None = None
-    preview: bool = False
-    as_json: bool = False
-
-    async def __call__(self) -> ExitCode:
-        """Navigate. UsageError where the options do not go together; INTERRUPTED after Ctrl-C."""
-        if self.instructions is not None and not self.summarize:
-            raise UsageError("--instructions are for the summary; give --summarize too.")
-        if self.preview and (self.summarize or self.label is not None):
-            raise UsageError("--preview changes nothing; leave --summarize and --label away.")
-        async with opened(self.source, self.workspace) as conversation:
-            warn(conversation.warnings)
-            if self.preview:
-                await self._preview(conversation)
-                return ExitCode.OK
-            if not conversation.stored:
-                raise UsageError(
-                    "A session file is never written to. Store it with `coppice import`, or give --preview."
-                )
-            return await self._go(conversation)
-
-    async def _preview(self, conversation: Opened) -> None:
-        about = NavigatePreviewParams(conversation_id=conversation.id, target_id=self.target)
-        found = await conversation.service.navigating.preview(about)
-        if self.as_json:
-            write_json(found.model_dump(mode="json", by_alias=True))
-            return
-        entries: list[Entry] = []
-        if found.entries_to_summarize:
-            span = EntriesParams(
-                conversation_id=conversation.id,
-                leaf_id=found.leaf_id,
-                after=found.common_ancestor_id,
-                limit=_SHOWN,
+async def navigate_tree(
+    source: str,
+    target: str,
+    workspace: Path | None,
+    *,
+    summarize: bool,
+    instructions: str | None,
+    label: str | None,
+    preview: bool,
+    as_json: bool,
+) -> ExitCode:
+    """Move the leaf, or preview what that leaves. UsageError where the options do not go together."""
+    if instructions is not None and not summarize:
+        raise UsageError("--instructions are for the summary; give --summarize too.")
+    if preview and (summarize or label is not None):
+        raise UsageError("--preview changes nothing; leave --summarize and --label away.")
+    async with opened(source, workspace) as conversation:
+        if preview:
+            await _preview(conversation, target, as_json=as_json)
+            return ExitCode.OK
+        if not conversation.stored:
+            raise UsageError(
+                "A session file is never written to. Store it with `coppice import`, or give --preview."
             )
-            entries = (await conversation.service.trees.entries(span)).entries
-        _show_preview(found, entries)
-
-    async def _go(self, conversation: Opened) -> ExitCode:
-        before = conversation.conversation.leaf_id
         params = NavigateParams(
             conversation_id=conversation.id,
-            target_id=self.target,
-            summarize=self.summarize,
-            instructions=self.instructions,
-            label=self.label,
+            target_id=target,
+            summarize=summarize,
+            instructions=instructions,
+            label=label,
         )
-        progress = watched(console(stderr=True))
-        result = await conversation.service.navigating.navigate(params, progress)
-        if self.as_json:
-            write_json(_as_json(before, result))
-        elif not result.cancelled:
-            warn(result.warnings or [])
-            _show_result(before, result, wanted_summary=self.summarize)
-        if result.cancelled:
-            print_error("coppice: the navigation was stopped; nothing was changed.")
-            return ExitCode.FAILED
-        return ExitCode.OK
+        return await _go(conversation, params, as_json=as_json)
 
 
-def _as_json(before: str | None, result: NavigateResult) -> dict[str, Any]:
-    """The method's result and the previous leaf; navigating to that undoes the change."""
-    return {"oldLeafId": before, **result.model_dump(mode="json", by_alias=True)}
+async def _preview(conversation: Opened, target: str, *, as_json: bool) -> None:
+    about = NavigatePreviewParams(conversation_id=conversation.id, target_id=target)
+    found = await conversation.service.navigating.preview(about)
+    if as_json:
+        write_json(found)
+        return
+    entries: list[Entry] = []
+    if found.entries_to_summarize:
+        span = EntriesParams(
+            conversation_id=conversation.id,
+            leaf_id=found.leaf_id,
+            after=found.common_ancestor_id,
+            limit=_SHOWN,
+        )
+        entries = (await conversation.service.trees.entries(span)).entries
+    _show_preview(found, entries)
+
+
+async def _go(conversation: Opened, params: NavigateParams, *, as_json: bool) -> ExitCode:
+    before = conversation.conversation.leaf_id
+    result = await conversation.service.navigating.navigate(params, watched(console(stderr=True)))
+    if as_json:
+        # Navigating to the previous leaf undoes the change.
+        write_json({"oldLeafId": before, **result.model_dump(mode="json", by_alias=True)})
+    elif not result.cancelled:
+        warn(result.warnings or [])
+        _show_result(before, result, wanted_summary=params.summarize)
+    if result.cancelled:
+        print_error("coppice: the navigation was stopped; nothing was changed.")
+        return ExitCode.FAILED
+    return ExitCode.OK
 
 
 def _show_preview(found: NavigatePreviewResult, entries: list[Entry]) -> None:

@@ -1,16 +1,46 @@
-"""Options that several commands share."""
+"""The arguments and options of the commands."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
+from coppice import __version__
 from coppice.formats.registry import EXPORT_NAMES, IMPORT_NAMES, READABLE_TITLES
 
-FLAG: Final = ""
-"""The `metavar` of an option that takes no value; the help would show `<bool>` after it."""
-
 _MOST_HITS: Final = 1000  # hits; the limit of `coppice/conversation/search`
+_MOST_TOKENS: Final = 100_000_000  # tokens; the settings' own limit
+
+
+def _flag(name: str, help_: str, **more: Any) -> Any:
+    """An option without a value: with an empty `metavar` the help shows no `<bool>` after it."""
+    return typer.Option(name, metavar="", help=help_, **more)
+
+
+def _tokens(help_: str) -> Any:
+    return typer.Option(min=1, max=_MOST_TOKENS, metavar="N", help=help_)
+
+
+def _at_most(most: int) -> Any:
+    return typer.Option("--limit", "-n", min=1, max=most, metavar="N", help="At most so many.")
+
+
+def _place(name: str) -> Any:
+    return typer.Option(
+        name,
+        metavar="URL|DIR",
+        help="A storage URL, or a folder of stores.",
+        show_default="the store of the settings",
+    )
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it with the option's value
+    if wanted:
+        typer.echo(f"coppice {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[bool, _flag("--version", "Show the version.", callback=_show_version, is_eager=True)]
 
 Source = Annotated[
     str,
@@ -28,17 +58,62 @@ StoredConversation = Annotated[
         help="The id of a stored conversation, or its beginning; `coppice list` shows them.",
     ),
 ]
+SessionFile = Annotated[str, typer.Argument(metavar="FILE", help="A session file, or - for standard input.")]
+Target = Annotated[
+    str, typer.Argument(metavar="TARGET", help="The entry to go to; `coppice tree` shows ids.")
+]
+Query = Annotated[
+    str,
+    typer.Argument(
+        metavar="QUERY",
+        help='Words that all occur; "quoted" ones adjacent. The last also matches as a prefix.',
+    ),
+]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="In your own words, or names, or errors.")]
+EntryIds = Annotated[
+    list[str], typer.Argument(metavar="ID...", help="Ids of entries, as a search gives them.")
+]
+
 Workspace = Annotated[
     Path | None,
     typer.Option("--workspace", metavar="DIR", help="The workspace's folder.", show_default="this folder"),
+]
+CopiedWorkspace = Annotated[
+    str | None,
+    typer.Option(
+        "--workspace", metavar="DIR|URI", help="Only this workspace.", show_default="every workspace"
+    ),
+]
+From = Annotated[str | None, _place("--from")]
+To = Annotated[str | None, _place("--to")]
+Everywhere = Annotated[bool, _flag("--all", "The conversations of every workspace.")]
+OneConversation = Annotated[
+    str | None, typer.Option("--conversation", metavar="ID", help="Search this conversation only.")
 ]
 Leaf = Annotated[
     str | None,
     typer.Option("--leaf", metavar="ID", help="The path to this entry instead of the session's leaf."),
 ]
-Json = Annotated[bool, typer.Option("--json", metavar=FLAG, help="One JSON object on standard output.")]
+Json = Annotated[bool, _flag("--json", "One JSON object on standard output.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")]
-Force = Annotated[bool, typer.Option("--force", metavar=FLAG, help="Replace the output file if it exists.")]
+Force = Annotated[bool, _flag("--force", "Replace the output file if it exists.")]
+Limit = Annotated[int, _at_most(1_000_000)]
+HitLimit = Annotated[int, _at_most(_MOST_HITS)]
+Repair = Annotated[bool, _flag("--repair", "Replace each damaged store by what can be read of it.")]
+
+HistoryScope = Annotated[
+    Literal["path", "conversation", "workspace"],
+    typer.Option("--scope", help="The current path, all branches, or all conversations of the workspace."),
+]
+MaxTokens = Annotated[
+    int, typer.Option("--max-tokens", min=50, max=100_000, metavar="N", help="Tokens of one page at most.")
+]
+Cursor = Annotated[str | None, typer.Option("--cursor", metavar="PAGE", help="The next page, as named.")]
+TreeMode = Annotated[
+    Literal["branches", "all"],
+    typer.Option(help="`branches` folds what does not branch into one line, `all` lists every entry."),
+]
+
 Model = Annotated[
     str | None,
     typer.Option(
@@ -60,52 +135,25 @@ ApiKeyEnv = Annotated[
 Instructions = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What the summary should pay attention to.")
 ]
-HistoryScope = Annotated[
-    Literal["path", "conversation", "workspace"],
-    typer.Option("--scope", help="The current path, all branches, or all conversations of the workspace."),
-]
-MaxTokens = Annotated[
-    int, typer.Option("--max-tokens", min=50, max=100_000, metavar="N", help="Tokens of one page at most.")
-]
-Cursor = Annotated[str | None, typer.Option("--cursor", metavar="PAGE", help="The next page, as named.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", metavar=FLAG, help="Show what would happen and store nothing.")
-]
-Limit = Annotated[
-    int, typer.Option("--limit", "-n", min=1, max=1_000_000, metavar="N", help="At most so many.")
-]
-HitLimit = Annotated[
-    int, typer.Option("--limit", "-n", min=1, max=_MOST_HITS, metavar="N", help="At most so many.")
-]
-Everywhere = Annotated[
-    bool, typer.Option("--all", metavar=FLAG, help="The conversations of every workspace.")
+DryRun = Annotated[bool, _flag("--dry-run", "Show what would happen and store nothing.")]
+KeepRecent = Annotated[int | None, _tokens("Tokens of the newest messages that stay as they are.")]
+Reserve = Annotated[int | None, _tokens("Tokens kept free for the model's answer.")]
+MaxSummary = Annotated[int | None, _tokens("Tokens the summary may have.")]
+Window = Annotated[int | None, _tokens("The model's context window in tokens.")]
+Counter = Annotated[
+    Literal["auto", "tiktoken", "estimate"] | None, typer.Option(help="How tokens are counted.")
 ]
 
-_MOST: int = 100_000_000  # tokens; the settings' own limit
-KeepRecent = Annotated[
-    int | None,
-    typer.Option(min=1, max=_MOST, metavar="N", help="Tokens of the newest messages that stay as they are."),
+Summarize = Annotated[
+    bool, _flag("--summarize", "Add a summary of this branch to the branch that is entered.")
 ]
-Reserve = Annotated[
-    int | None, typer.Option(min=1, max=_MOST, metavar="N", help="Tokens kept free for the model's answer.")
+Label = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Name the summary, or the target if there is none.")
 ]
-MaxSummary = Annotated[
-    int | None, typer.Option(min=1, max=_MOST, metavar="N", help="Tokens the summary may have.")
-]
-Window = Annotated[
-    int | None, typer.Option(min=1, max=_MOST, metavar="N", help="The model's context window in tokens.")
+Preview = Annotated[
+    bool, _flag("--preview", "Show the entries that would leave the path, and change nothing.")
 ]
 
-CounterName = Literal["auto", "tiktoken", "estimate"]
-Counter = Annotated[CounterName | None, typer.Option(help="How tokens are counted.")]
-TreeMode = Annotated[
-    Literal["branches", "all"],
-    typer.Option(help="`branches` folds what does not branch into one line, `all` lists every entry."),
-]
-ContextFormatName = Annotated[
-    Literal["entries", "openai", "anthropic", "text"],
-    typer.Option("--format", help="The form the messages come in."),
-]
 if TYPE_CHECKING:
     _ImportName = str
     _ExportName = str
@@ -113,6 +161,10 @@ else:
     _ImportName = Literal[IMPORT_NAMES]
     _ExportName = Literal[EXPORT_NAMES]
 
+ContextFormatName = Annotated[
+    Literal["entries", "openai", "anthropic", "text"],
+    typer.Option("--format", help="The form the messages come in."),
+]
 ImportFormatName = Annotated[_ImportName, typer.Option("--format", help="The session's format.")]
 ExportFormatName = Annotated[_ExportName, typer.Option("--format", help="The form it is written in.")]
 OutputFormatName = Annotated[

@@ -33,9 +33,14 @@ def plain_line(text: str, limit: int | None = None) -> str:
     return line if limit is None or len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def json_text(value: Any, indent: int | None = 2) -> str:
-    """`value` as JSON that is safe to show and safe to encode; it reads back as the same value."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
+def json_text(value: Any) -> str:
+    """`value`, with messages of the protocol in it, as JSON that is safe to show and safe to encode."""
+    text = json.dumps(
+        value,
+        ensure_ascii=False,
+        indent=2,
+        default=lambda model: model.model_dump(mode="json", by_alias=True),
+    )
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

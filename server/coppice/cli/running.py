@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -19,7 +19,7 @@ _ADVICE: Final = {"unknown-entry": " `coppice tree SOURCE --mode all` shows the 
 _SIGNALLED: Final = 128  # added to a signal's number, as shells do
 
 
-def run(work: Callable[[], Awaitable[ExitCode | None]], *, as_json: bool = False) -> int:
+def run(work: Awaitable[ExitCode | None], *, as_json: bool = False) -> int:
     """The exit code of `work`. Whatever goes wrong in it ends as one sentence on standard error.
 
     With `as_json` standard output gets an object with the error, too, so that a program always finds one.
@@ -40,7 +40,7 @@ def run(work: Callable[[], Awaitable[ExitCode | None]], *, as_json: bool = False
         return ExitCode.FAILED
 
 
-async def _stoppable(work: Callable[[], Awaitable[ExitCode | None]]) -> ExitCode | None:
+async def _stoppable(work: Awaitable[ExitCode | None]) -> ExitCode | None:
     """Lets Ctrl-C and SIGTERM cancel `work`, which puts its things away; a second one ends it at once."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     stopped_by: list[signal.Signals] = []
@@ -55,7 +55,7 @@ async def _stoppable(work: Callable[[], Awaitable[ExitCode | None]]) -> ExitCode
         with contextlib.suppress(NotImplementedError):  # no handlers on Windows; asyncio.run ends on Ctrl-C
             loop.add_signal_handler(number, stop, number)
     try:
-        return await work()
+        return await work
     except asyncio.CancelledError:
         if stopped_by:
             _leave(stopped_by[0])

@@ -5,7 +5,7 @@ import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -16,16 +16,18 @@ from coppice.cli.exits import CommandError
 from coppice.cli.plain import plain_line
 from coppice.cli.progress import watched
 from coppice.cli.running import serving, workspace_uri
-from coppice.cli.terminal import console
+from coppice.cli.terminal import console, warn
 from coppice.errors import UnknownConversationError
 from coppice.protocol.conversations import (
     Conversation,
+    ExportFormat,
+    ExportParams,
     GetParams,
     ImportFormat,
     ImportParams,
     ImportResult,
 )
-from coppice.service.core.progress import NoProgress
+from coppice.service.core.progress import NoProgress, Progress
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.workspaces import conversations_named, workspace_of
 from coppice.service.service import Service
@@ -40,23 +42,26 @@ _LARGE_FILE: Final = 20_000_000  # bytes from which reading shows progress (gues
 
 @dataclass(frozen=True)
 class Opened:
-    """A conversation to work on. `file` is None for a stored one; for another it is never written to."""
+    """A conversation to work on; one that is not `stored` was read from a session and ends with the command.
+
+    `name` is for a person.
+    """
 
     service: Service
     conversation: Conversation
     name: str
-    file: Path | None = None
-    warnings: list[str] = field(default_factory=list)
+    stored: bool
+    warnings: list[str]
 
     @property
     def id(self) -> str:
         """The conversation's id."""
         return self.conversation.id
 
-    @property
-    def stored(self) -> bool:
-        """Whether it is a stored conversation; False for a session file."""
-        return self.file is None
+    async def export(self, file: Path, format_: ExportFormat, *, overwrite: bool) -> None:
+        """Write the conversation to `file`."""
+        params = ExportParams(conversation_id=self.id, format=format_, uri=_uri_of(file), overwrite=overwrite)
+        await self.service.portability.export(params, NoProgress())
 
 
 @dataclass
@@ -79,22 +84,31 @@ async def opened(
     workspace: Path | None,
     *,
     client_settings: Mapping[str, Any] | None = None,
-    format_: ImportFormat = "auto",
 ) -> AsyncIterator[Opened]:
-    """The conversation that `source` names. A session is taken into a store that ends with the command."""
+    """The conversation that `source` names; the lines of a session that could not be read are reported.
+
+    A session is taken into a store that ends with the command.
+    """
     if not is_file(source):
         conversation_id, uri = await asyncio.to_thread(located, source, workspace)
         async with serving(uri, client_settings) as service:
             yield await _stored(service, conversation_id)
         return
     uri = workspace_uri(workspace)
-    with tempfile.TemporaryDirectory(prefix="coppice-", ignore_cleanup_errors=True) as folder:
-        file = await read_input(Path(folder)) if source == STDIN else session_file(source)
-        settings = ScratchSettings(folder=Path(folder) / "store")
-        async with serving(uri, client_settings, settings) as service:
-            result = await imported(service, file, format_)
+    with temporary_folder() as folder:
+        file = await session_of(source, folder)
+        async with serving(uri, client_settings, ScratchSettings(folder=folder / "store")) as service:
+            result = await imported(service, file)
+            warn(result.warnings)
             name = "standard input" if source == STDIN else file.name
-            yield Opened(service, result.conversation, name, file, result.warnings)
+            yield Opened(service, result.conversation, name, stored=False, warnings=result.warnings)
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that goes with the command."""
+    with tempfile.TemporaryDirectory(prefix="coppice-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 def located(name: str, workspace: Path | None) -> tuple[str, str]:
@@ -119,21 +133,15 @@ def located(name: str, workspace: Path | None) -> tuple[str, str]:
     return (found[0].id, found[0].workspace_uri) if found else (name, folder)
 
 
-async def imported(service: Service, file: Path, format_: ImportFormat) -> ImportResult:
+async def imported(service: Service, file: Path, format_: ImportFormat = "auto") -> ImportResult:
     """`file` as a new conversation of the service's workspace, with progress when it is large."""
-    params = ImportParams(uri=uri_of(file), format=format_)
-    progress = watched(console(stderr=True)) if is_large(file) else NoProgress()
-    return await service.portability.import_(params, progress)
+    params = ImportParams(uri=_uri_of(file), format=format_)
+    return await service.portability.import_(params, _progress_of(file))
 
 
-def uri_of(file: Path) -> str:
-    """The `file:` URI of a path, made absolute without resolving links."""
-    return file.absolute().as_uri()
-
-
-def is_large(file: Path) -> bool:
-    """Whether reading `file` takes long enough for progress to be shown."""
-    return file.stat().st_size >= _LARGE_FILE
+def _progress_of(file: Path) -> Progress:
+    """Progress is shown where reading takes long enough."""
+    return watched(console(stderr=True)) if file.stat().st_size >= _LARGE_FILE else NoProgress()
 
 
 def is_file(source: str) -> bool:
@@ -143,8 +151,15 @@ def is_file(source: str) -> bool:
     return Path(source).suffix.lower() in {".jsonl", ".json", ".ndjson"} or os.path.lexists(source)
 
 
-def session_file(source: str) -> Path:
-    """The file `source`, seen to be readable. Raises CommandError in a sentence when it is not."""
+async def session_of(source: str, folder: Path) -> Path:
+    """The session file `source`, or standard input as a file in `folder`.
+
+    Raises CommandError in a sentence when it cannot be read.
+    """
+    return await _read_input(folder) if source == STDIN else _session_file(source)
+
+
+def _session_file(source: str) -> Path:
     if not source:
         raise CommandError("The name of the session file is empty.")
     file = Path(source)
@@ -166,8 +181,8 @@ def session_file(source: str) -> Path:
     raise CommandError(f"{shown} is no regular file; use - to read a session from standard input.")
 
 
-async def read_input(folder: Path) -> Path:
-    """Standard input, up to its end, as a file in `folder`. Can be cancelled while nothing comes."""
+async def _read_input(folder: Path) -> Path:
+    """Can be cancelled while nothing comes."""
     file = folder / "input.jsonl"
 
     def copy() -> None:
@@ -187,6 +202,11 @@ async def read_input(folder: Path) -> Path:
     return file
 
 
+def _uri_of(file: Path) -> str:
+    """Links are not resolved."""
+    return file.absolute().as_uri()
+
+
 def _without_waiting(path: str, flags: int) -> int:
     """A pipe without a writer is opened, to be refused, instead of waited for."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
@@ -200,4 +220,5 @@ async def _stored(service: Service, conversation_id: str) -> Opened:
             f"There is neither a file nor a stored conversation {plain_line(conversation_id, 80)!r}; "
             "`coppice list --all` shows what is stored."
         ) from None
-    return Opened(service, found.conversation, plain_line(found.conversation.name or conversation_id, 60))
+    name = plain_line(found.conversation.name or conversation_id, 60)
+    return Opened(service, found.conversation, name, stored=True, warnings=[])

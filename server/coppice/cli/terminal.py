@@ -61,7 +61,7 @@ def write_text(text: str) -> None:
 
 
 def write_json(value: Any) -> None:
-    """One JSON value on standard output, in UTF-8 whatever the terminal's encoding is."""
+    """One JSON value on standard output, as `json_text` has it, in UTF-8 whatever the terminal's encoding."""
     write_bytes(f"{json_text(value)}\n".encode())
 
 

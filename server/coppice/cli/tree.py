@@ -1,7 +1,6 @@
 """`coppice tree`: a conversation tree, drawn."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -9,7 +8,7 @@ from rich.text import Text
 
 from coppice.cli.plain import plain_line
 from coppice.cli.sources import Opened, opened
-from coppice.cli.terminal import console, print_row, warn, write_json
+from coppice.cli.terminal import console, print_row, write_json
 from coppice.protocol.trees import TreeNode, TreeParams, TreeResult
 
 _PAGE: Final = 500  # entries a request (guess)
@@ -17,49 +16,39 @@ _DEEPEST_DRAWN: Final = 24  # levels that are indented (guess: two columns each)
 _PREVIEW_CHARS: Final = 72  # characters of a line (guess: a terminal of 120 columns)
 
 
-@dataclass(frozen=True)
-class TreeCommand:
-    """`coppice tree`: the branches of a conversation."""
+Mode = Literal["all", "branches"]
 
-    source: str
-    workspace: Path | None = None
-    mode: Literal["all", "branches"] = "branches"
-    limit: int = 200
-    as_json: bool = False
 
-    async def __call__(self) -> None:
-        """Print the tree, the current leaf marked."""
-        async with opened(self.source, self.workspace) as conversation:
-            warn(conversation.warnings)
-            listing = await self._listing(conversation)
-        if self.as_json:
-            write_json(listing.model_dump(mode="json", by_alias=True))
-            return
-        out = console()
-        width = out.width if out.is_terminal else None
-        for line in drawn(listing.nodes, listing.leaf_id, width):
-            print_row(out, line)
-        if not listing.nodes:
-            out.print("The conversation is empty.")
-        if listing.next_after is not None:
-            out.print(f"… there is more; see it with --limit {self.limit * 2}")
+async def show_tree(source: str, workspace: Path | None, mode: Mode, limit: int, *, as_json: bool) -> None:
+    """Print at most `limit` nodes of a conversation's tree, the current leaf marked."""
+    async with opened(source, workspace) as conversation:
+        listing = await _listing(conversation, mode, limit)
+    if as_json:
+        write_json(listing)
+        return
+    out = console()
+    width = out.width if out.is_terminal else None
+    for line in drawn(listing.nodes, listing.leaf_id, width):
+        print_row(out, line)
+    if not listing.nodes:
+        out.print("The conversation is empty.")
+    if listing.next_after is not None:
+        out.print(f"… there is more; see it with --limit {limit * 2}")
 
-    async def _listing(self, conversation: Opened) -> TreeResult:
-        """The first `limit` nodes, read in pages."""
-        nodes: list[TreeNode] = []
-        after: str | None = None
-        while True:
-            params = TreeParams(
-                conversation_id=conversation.id,
-                mode=self.mode,
-                limit=min(_PAGE, self.limit - len(nodes)),
-                after=after,
-            )
-            page = await conversation.service.trees.tree(params)
-            nodes += page.nodes
-            after = page.next_after
-            if after is None or len(nodes) >= self.limit:
-                return page.model_copy(update={"nodes": nodes})
+
+async def _listing(conversation: Opened, mode: Mode, limit: int) -> TreeResult:
+    """The first `limit` nodes, read in pages."""
+    nodes: list[TreeNode] = []
+    after: str | None = None
+    while True:
+        params = TreeParams(
+            conversation_id=conversation.id, mode=mode, limit=min(_PAGE, limit - len(nodes)), after=after
+        )
+        page = await conversation.service.trees.tree(params)
+        nodes += page.nodes
+        after = page.next_after
+        if after is None or len(nodes) >= limit:
+            return page.model_copy(update={"nodes": nodes})
 
 
 def drawn(nodes: Sequence[TreeNode], leaf_id: str | None, width: int | None = None) -> Iterator[Text]:

@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coppice.compaction.claims import Changes, Evidence, checked_constraints, words_in
+from coppice.compaction.claims import Changes, Evidence, checked_constraints
 from coppice.compaction.ledger.fitting import chosen_lines, summary_of
 from coppice.compaction.ledger.line import Line
 from coppice.compaction.ledger.lines import lines_of
 from coppice.compaction.ledger.references import with_known_references
 from coppice.compaction.old_summaries import without_index
 from coppice.compaction.phrases import LAST_EVENTS
-from coppice.compaction.prompts import normalized
 from coppice.compaction.summarizer import CountTokens, cautious
 from coppice.compaction.summary import Summary
+from coppice.compaction.text.comparing import normalized, words_in
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import whole_sentences
 from coppice.compaction.trimming import fit_whole, with_other_in_context
@@ -150,13 +150,7 @@ def _without_closed(summary: Summary, ledger: WorkLedger, changes: Changes) -> S
 
 
 def _names(line: str, identifier: str) -> bool:
-    place = line.find(identifier)
-    while place >= 0:
-        after = line[place + len(identifier) : place + len(identifier) + 2]
-        if not (after[:1].isalnum() or (after[:1] == "." and after[1:].isdigit())):
-            return True
-        place = line.find(identifier, place + 1)
-    return False
+    return identifier in line and bool(re.search(rf"{re.escape(identifier)}(?![^\W_]|\.\d)", line))
 
 
 def _missing(summary: Summary, ledger: WorkLedger, least: float) -> list[Line]:
@@ -187,15 +181,14 @@ def _with(summary: Summary, chosen: Sequence[Line]) -> Summary:
     return replace(summary, decisions=(*added.decisions, *summary.decisions), **texts)
 
 
-def _is_named_alone(file_name: str, text: str) -> bool:
-    """Whether `text` has the file's name without a folder; after one it may be another file."""
-    return re.search(rf"(?<![\w/]){re.escape(file_name)}", text) is not None
-
-
 def _is_stated(line: Line, text: str, stated: Sequence[set[str]]) -> bool:
-    """Whether `text`, the sections that the line belongs to, names its keys, or some line has its words."""
+    """Whether `text`, the sections that the line belongs to, names its keys, or some line has its words.
+
+    A file may be named without its folder, but not in another one.
+    """
     names = line.keys or tuple(set(names_in(line.text)))
-    if names and all(name in text or _is_named_alone(name.rpartition("/")[2], text) for name in names):
+    patterns = [rf"{re.escape(name)}|(?<![\w/]){re.escape(name.rpartition('/')[2])}" for name in names]
+    if names and all(re.search(each, text) for each in patterns):
         return True
     if line.keys:
         return False

@@ -1,6 +1,6 @@
 """Which messages of an abandoned branch its summary is made from."""
 
-from collections.abc import Callable, Reversible
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from coppice.compaction.chunking import shortened_message
@@ -11,15 +11,15 @@ _CHARS_PER_TOKEN: Final = 3  # fewer than the estimate's 4, so that the shortene
 
 
 def within_budget(
-    messages: Reversible[Message], budget: int, size_of: Callable[[Message], int]
+    newest_first: Iterable[Message], budget: int, size_of: Callable[[Message], int]
 ) -> list[Message]:
-    """The newest of `messages` that fit `budget` tokens, oldest first.
+    """The newest messages that fit `budget` tokens, oldest first.
 
     A message that does not fit takes half of what is left, shortened, and the walk goes on after it.
     """
     chosen: list[Message] = []
     left = budget
-    for message in reversed(messages):
+    for message in newest_first:
         if left < MINIMUM_TOKENS:
             break
         size = size_of(message)

@@ -1,15 +1,15 @@
 """What a summary claims to be constraints, checked against what the user typed and the span contains."""
 
-import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
 from coppice.compaction.ledger.rules import distinct
-from coppice.compaction.prompts import normalized
 from coppice.compaction.serialization import serialize
 from coppice.compaction.summary import Summary
+from coppice.compaction.text.comparing import normalized, words_in
 from coppice.compaction.text.sentences import clip, sentences_of
 from coppice.compaction.text.user_text import typed_by_user
 from coppice.protocol.ledger import Rule, WorkLedger
@@ -23,7 +23,6 @@ _SEEN_CHARS: Final = 240  # characters of an instruction that is added (guess)
 _MOST_SEEN: Final = 8  # instructions that are added (guess)
 _LABEL_WORDS: Final = 8  # words that say what a quoted instruction was about (guess)
 _STRUCK_CHARS: Final = 200  # characters of each (guess)
-_GLUE: Final = re.compile(r"a|an|and|are|as|be|by|do|for|in|is|it|not|of|on|or|please|that|the|this|to|user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +46,12 @@ class Evidence:
 class Changes:
     """How often what was done to a summary, and the lines that were struck out of it."""
 
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     struck: list[str] = field(default_factory=list)
 
     def add(self, name: str, number: int = 1) -> None:
         """Counts `number` more of what is called `name`."""
-        self.counts[name] = self.counts.get(name, 0) + number
+        self.counts[name] += number
 
     def strike(self, name: str, text: str) -> None:
         """Counts one `name`, and reports `text` as struck out."""
@@ -142,14 +141,3 @@ def _is_in_span(claim: str, span: AbstractSet[str]) -> bool:
 def words_of(messages: Iterable[Message]) -> set[str]:
     """The words of `messages` as a model is shown them, for comparing with a summary's claims. CPU-bound."""
     return words_in(serialize(messages))
-
-
-def words_in(text: str) -> set[str]:
-    """Words for comparing; of Chinese, pairs of characters."""
-    found = set()
-    for word in normalized(text).split():
-        if word.isascii():
-            found.add(word)
-        else:
-            found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-    return {word for word in found if not _GLUE.fullmatch(word)}

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from coppice.compaction.prompts import normalized
 from coppice.compaction.summary import SPLIT_TURN_HEADING
+from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.sentences import sentences_of
 
 _THINKING: Final = ("think", "thinking", "reasoning", "analysis", "scratchpad")

@@ -22,7 +22,6 @@ class Phrases:
     pushed: str = "pushed"
     not_pushed: str = "not pushed"
     on_branch: str = "on {branch}"
-    files: str = "files: {files}"
     earlier_commits: str = "Earlier commits: {commits}."
     uncommitted: str = "Changed and not committed{where}: {files}."
     on: str = " (branch {branch})"
@@ -33,8 +32,6 @@ class Phrases:
     with_names: str = "{path} ({names})"
     created: str = "{path} (new)"
     deleted: str = "{path} (deleted)"
-    more: str = "{items} and {count} more"
-    task: str = "Task {task}"
     task_state: str = "Task {task}: {state}"
     tasks_done: str = "Tasks done: {tasks}."
     passed: str = "`{command}` passed"
@@ -69,12 +66,10 @@ class Phrases:
     ran: str = "ran `{text}`"
     read: str = "read {text}"
     event_failed: str = "(failed: {error})"
-    folded: str = "Older facts that are no longer listed: {counts}."
     state_begun: str = "open, its parts begun"
     state_open: str = "not begun"
     state_in_progress: str = "in progress"
     state_blocked: str = "blocked"
-    earlier_notes: str = "{text}"
 
 
 ENGLISH: Final = Phrases()
@@ -89,7 +84,6 @@ CHINESE: Final = Phrases(
     pushed="已推送",
     not_pushed="未推送",
     on_branch="分支 {branch}",
-    files="文件：{files}",
     earlier_commits="更早的提交：{commits}。",
     uncommitted="已修改但未提交{where}：{files}。",
     on="（分支 {branch}）",
@@ -100,8 +94,6 @@ CHINESE: Final = Phrases(
     with_names="{path}（{names}）",
     created="{path}（新建）",
     deleted="{path}（已删除）",
-    more="{items} 等另外 {count} 个",
-    task="任务 {task}",
     task_state="任务 {task}：{state}",
     tasks_done="已完成的任务：{tasks}。",
     passed="`{command}` 通过",
@@ -136,7 +128,6 @@ CHINESE: Final = Phrases(
     ran="运行了 `{text}`",
     read="阅读了 {text}",
     event_failed="（失败：{error}）",
-    folded="不再列出的更早事实：{counts}。",
     state_begun="未关闭，子任务已开始",
     state_open="未开始",
     state_in_progress="进行中",

@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from coppice.compaction.cleanup import cleaned
-from coppice.compaction.prompts import normalized
 from coppice.compaction.summary import SPLIT_TURN_HEADING
+from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import one_line, sentences_of
 from coppice.tree.messages import AssistantMessage, text_of

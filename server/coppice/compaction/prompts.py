@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final, Literal
 
-from coppice.compaction.text.sentences import one_line, sentences_of
+from coppice.compaction.text.comparing import normalized
+from coppice.compaction.text.sentences import sentences_of
 from coppice.tree.tags import tagged
 
 Part = Literal["history", "earlier", "turn", "branch"]
@@ -75,9 +76,10 @@ class Prompts:
         "The conversation above will no longer be visible. Write what a colleague must know to continue. "
         "Every line is a complete statement about the work that they can act on: what, where, why, with "
         "which result.\n"
-        "1. Intent: what was asked first and later, by whom, in whose words; rules and conventions; of the "
-        "brief that was read (an issue, a plan, a specification) the exact texts, names, limits and "
-        "conditions for what is left, what it forbids, the files and tests it lists.\n"
+        "1. Intent: what was asked first and later, by whom, in whose words, and how it was to be done (in "
+        "which order, with which check or review); rules and conventions; of the brief that was read (an "
+        "issue, a plan, a specification) the exact texts, names, limits and conditions for what is left, "
+        "what it forbids, the files and tests it lists.\n"
         "2. State: each task; what is committed (hash, subject), pushed, closed; what is changed and not "
         "committed, begun, not begun; which command verified what, with its counts; what changed after it; "
         "what was never verified.\n"
@@ -85,11 +87,13 @@ class Prompts:
         "what was right already and left; what a person refused.\n"
         "4. Trouble: the error, its cause, its fix, above all where the usual checks did not show it; what "
         "still fails, where, whose fault; workarounds that failed; background runs, with id and end.\n"
-        "5. Specifics in their role: what a new or changed function in which file takes and returns, also in "
-        "the empty case, its options, events, keys, limits; what the code to change next does now and lacks; "
-        "which command or script, with which options, run where, prints what.\n"
-        "6. Next: the steps in order, each with its file and content; what must be checked before the work "
-        "counts as done; how steps were ended so far.\n"
+        "5. Specifics in their role: what a new or changed function in which file takes and returns, how it "
+        "chooses between cases and what it falls back to, where callers take its arguments from; options, "
+        "events, keys, limits; what the code to change next does now and lacks; which command or script, "
+        "with which options, run where, prints what.\n"
+        "6. Next: the steps in order, each an instruction (add, change, run, check) with its file and "
+        "content; what must be checked before the work counts as done; how steps were ended so far, with "
+        "which checks, reviews, skills or agents and what those are given.\n"
         "Spell paths, identifiers, commands and messages exactly, and only inside a statement about them: no "
         "lists of names. State the newest value only. Recent work in detail, old work in a line, each fact "
         "once. An instruction that was carried out is no rule. Leave out narration and what was only looked "
@@ -131,7 +135,8 @@ class Prompts:
         "[#id] names its source; end a statement that you base on it in the same reference, and invent none."
     )
     afterwards: str = (
-        "<afterwards> follows the conversation above. Describe the state after it: what it changed is done."
+        "<afterwards> follows the conversation above, and the colleague knows it. Describe the state after "
+        "it: what it changed is done. Do not repeat its details."
     )
     sentences: str = (
         "Report in three sentences on the work above: what is wanted, what was changed, what was found."
@@ -222,11 +227,6 @@ def without_control_tokens(text: str) -> str:
     A server that puts a request through its template would take them for its own.
     """
     return _CONTROL.sub(lambda match: "&lt;" if match[0] == "<" else "&#91;", text)
-
-
-def normalized(text: str) -> str:
-    """`text` as it is compared: small letters and digits, single spaces."""
-    return " ".join(re.findall(r"\w+", one_line(text).casefold()))
 
 
 def _parts_of(text: str) -> Iterator[str]:

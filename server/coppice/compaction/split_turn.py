@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from coppice.compaction.prompts import normalized
 from coppice.compaction.serialization import serialize
 from coppice.compaction.summarizer import SummaryRequest
 from coppice.compaction.summary import Summary
+from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.names import names_in
 from coppice.tokens.counting import CHARS_PER_TOKEN
 from coppice.tree.messages import Message

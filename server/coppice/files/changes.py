@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from coppice.files.paths import folders_above
+from coppice.files.paths import ByPath, is_within
 from coppice.tree.entries import FileChange, FileChangeKind, FileSource
 
 MOST_FILES: Final = 20_000
@@ -47,8 +47,7 @@ class Changes:
     is_pending: bool = False
     omitted: int = 0
     _message_id: str | None = None
-    _files: dict[str, _File] = field(default_factory=dict)
-    _folders: set[str] = field(default_factory=set)
+    _files: ByPath[_File] = field(default_factory=ByPath)
     _moves: list[tuple[str, str]] = field(default_factory=list)
     _moves_recorded: int = 0
 
@@ -66,12 +65,19 @@ class Changes:
                 self.omitted += 1
                 return
             file = _File(None if event.kind == "created" else event.path, event.source)
-            self._keep(event.path, file)
+            self._files[event.path] = file
             if event.kind == "created":
                 return
         elif event.source == "editor":
             file.source = "editor"
-        self._happen(event.path, file, event.kind)
+        match event.kind:
+            case "deleted":
+                for path in self._files.at_or_below(event.path):
+                    self._files[path].exists = False
+            case "read":
+                file.read = True
+            case _:
+                file.exists = file.modified = True
 
     def net(self) -> list[FileChange]:
         """The changes to record, renamings first, in an order in which names never collide."""
@@ -98,23 +104,12 @@ class Changes:
         if message_id == self._message_id:
             return
         self._message_id = message_id
-        before = self._files
-        self._files, self._folders = {}, set()
+        before, self._files = self._files, ByPath()
         for path, file in before.items():
             if _net(path, file) is not None:
-                self._keep(path, file)
+                self._files[path] = file
         del self._moves[: self._moves_recorded]
         self._moves_recorded = 0
-
-    def _happen(self, path: str, file: _File, kind: FileChangeKind) -> None:
-        match kind:
-            case "deleted":
-                for _, gone in self._at_or_below(path):
-                    gone.exists = False
-            case "read":
-                file.read = True
-            case _:
-                file.exists = file.modified = True
 
     def _rename(self, event: Event) -> None:
         old, new = event.from_path or event.path, event.path
@@ -122,20 +117,20 @@ class Changes:
             self._move_folder(old, new)
             return
         file = self._files.get(old) or _File(old, event.source)
-        file = replace(file, source=event.source, exists=True)
-        self._keep(old, _File(None, event.source, exists=False))
-        self._keep(new, file)
+        self._files[old] = _File(None, event.source, exists=False)
+        self._files[new] = replace(file, source=event.source, exists=True)
 
     def _move_folder(self, old: str, new: str) -> None:
         """The files go with their folder. The watcher's deletions and creations were the move."""
-        for path, file in self._at_or_below(new):
+        for path in self._files.at_or_below(new):
+            file = self._files[path]
             if file.source == "watcher" and file.exists:
                 file.origin = path
-        for path, file in self._at_or_below(old):
-            target = new + path[len(old) :]
+        for path in self._files.at_or_below(old):
+            file, target = self._files[path], new + path[len(old) :]
             moved = replace(file, exists=file.exists or file.source == "watcher")
-            self._keep(path, _File(None, file.source, exists=False))
-            self._keep(target, replace(moved, origin=target if file.origin == path else file.origin))
+            self._files[path] = _File(None, file.source, exists=False)
+            self._files[target] = replace(moved, origin=target if file.origin == path else file.origin)
         self._moves.append((old, new))
 
     def _echoes(self, event: Event) -> bool:
@@ -143,21 +138,7 @@ class Changes:
         if event.path in self._files or event.kind not in {"created", "deleted"}:
             return False
         folders = (old if event.kind == "deleted" else new for old, new in self._moves)
-        return any(event.path == folder or event.path.startswith(f"{folder}/") for folder in folders)
-
-    def _at_or_below(self, path: str) -> list[tuple[str, _File]]:
-        if path not in self._folders:
-            return [(path, self._files[path])] if path in self._files else []
-        return [
-            (known, file)
-            for known, file in self._files.items()
-            if known == path or known.startswith(f"{path}/")
-        ]
-
-    def _keep(self, path: str, file: _File) -> None:
-        if path not in self._files:
-            self._folders.update(folders_above(path))
-        self._files[path] = file
+        return any(is_within(event.path, folder) for folder in folders)
 
 
 def _net(path: str, file: _File) -> FileChange | None:
@@ -233,7 +214,6 @@ def chosen(changes: list[FileChange], most: int, known: Collection[str]) -> tupl
     """
     if len(changes) <= most:
         return changes, 0
-    wanted = [c for c in changes if c.source == "editor" or c.path in known]
-    rest = [c for c in changes if not (c.source == "editor" or c.path in known)]
-    kept = {id(change) for change in [*wanted, *rest][:most]}
+    wanted_first = sorted(changes, key=lambda change: change.source != "editor" and change.path not in known)
+    kept = {id(change) for change in wanted_first[:most]}
     return [change for change in changes if id(change) in kept], len(changes) - len(kept)

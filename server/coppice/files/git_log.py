@@ -7,7 +7,7 @@ A line is `<old commit> <new commit> <name> <email> <time> <zone>`, a tab, and `
 import re
 from typing import Final
 
-from coppice.tree.entries import GitAction, GitUpdate
+from coppice.tree.entries import GitUpdate
 
 MAX_TARGET: Final = 250
 """Characters of a name. Git allows no longer one as a file."""
@@ -33,24 +33,20 @@ def last_update(log_end: bytes) -> GitUpdate | None:
     old, new = found[1].decode(), found[2].decode()
     action, _, words = found[3].decode("utf-8", "replace").partition(": ")
     verb, _, argument = action.partition(" ")
-    update = _update(verb, argument, words)
-    if update is None or (old == new and not argument.endswith(_FINISHED)):
+    if old == new and not argument.endswith(_FINISHED):
         return None
-    return GitUpdate(action=update[0], target=_printable(update[1]), commit=new)
-
-
-def _update(verb: str, argument: str, words: str) -> tuple[GitAction, str | None] | None:
     match verb:
         case "checkout" | "reset":
-            return verb, _named(_MOVING_TO, words)
+            target = _named(_MOVING_TO, words)
         case "merge":
-            return verb, argument
+            target = argument
         case "pull":
-            return verb, None
+            target = None
         case "rebase" if argument == _FINISHED:
-            return verb, _named(_RETURNING_TO, words)
+            target = _named(_RETURNING_TO, words)
         case _:
             return None
+    return GitUpdate(action=verb, target=_printable(target), commit=new)
 
 
 def _named(pattern: re.Pattern[str], words: str) -> str | None:

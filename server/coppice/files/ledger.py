@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
-from coppice.files.paths import folders_above, normalize_path
+from coppice.files.paths import ByPath, normalize_path
 from coppice.files.tools import FileTouch, touches_of
 from coppice.files.touch_counter import TouchCounter
 from coppice.settings import ToolMapping
@@ -60,12 +60,11 @@ class FileLedger:
 
     root: str | None = None
     mappings: Mapping[str, ToolMapping] = field(default_factory=dict)
-    histories: dict[str, FileHistory] = field(default_factory=dict)
+    histories: ByPath[FileHistory] = field(default_factory=ByPath)
     aliases: Sequence[str] = ()
     git_updates: list[GitUpdateRecord] = field(default_factory=list)
     _open_calls: dict[str, list[FileTouch]] = field(default_factory=dict)
     _turn: TouchCounter = field(default_factory=TouchCounter)
-    _folders: set[str] = field(default_factory=set)
 
     @classmethod
     def from_json(
@@ -78,7 +77,8 @@ class FileLedger:
         """The ledger whose `to_json` returned `values`; an empty one for None."""
         ledger = cls(root, mappings, aliases=aliases)
         for record in (values or {}).get("records", []):
-            ledger._keep(FileHistory(**{**record, "sources": tuple(record["sources"])}))
+            history = FileHistory(**{**record, "sources": tuple(record["sources"])})
+            ledger.histories[history.path] = history
         for known in (values or {}).get("git_updates", []):
             ledger.git_updates.append(
                 GitUpdateRecord(**{**known, "update": GitUpdate.model_validate(known["update"])})
@@ -90,10 +90,8 @@ class FileLedger:
         records = [asdict(history) for history in self.histories.values()]
         if not self.git_updates:
             return {"records": records}
-        updates = [
-            {"update": known.update.model_dump(), "files": known.files, "last_entry_id": known.last_entry_id}
-            for known in self.git_updates[-MAX_GIT_UPDATES:]
-        ]
+        newest = self.git_updates[-MAX_GIT_UPDATES:]
+        updates = [{**asdict(known), "update": known.update.model_dump()} for known in newest]
         return {"records": records, "git_updates": updates}
 
     def add(self, entries: Iterable[Entry]) -> Self:
@@ -168,7 +166,7 @@ class FileLedger:
                 self._note(moved, "modified", source, entry_id)
         elif touch.kind == "deleted":
             if source == "tool" or path in self.histories or not self._turn.was_moved_from(path):
-                for gone in self._at_or_below(path) or [path]:
+                for gone in self.histories.at_or_below(path) or [path]:
                     self._note(gone, "deleted", source, entry_id)
         elif touch.kind != "created" or path in self.histories or not self._turn.was_moved_to(path):
             self._note(path, touch.kind, source, entry_id)
@@ -178,19 +176,16 @@ class FileLedger:
         reads = self._turn.count(path, "reads", source) if kind == "read" else 0
         writes = self._turn.count(path, "writes", source) if kind not in {"read", "deleted"} else 0
         sources = known.sources if source in known.sources else (*known.sources, source)
-        known = replace(known, sources=sources, reads=known.reads + reads, writes=known.writes + writes)
-        if reads or writes or source == "tool" or kind == "deleted":
-            known = replace(known, last_entry_id=entry_id)
-        match kind:
-            case "created":
-                known = replace(known, created=True, deleted=False)
-            case "modified" | "renamed":
-                known = replace(known, deleted=False)
-            case "deleted":
-                known = replace(known, deleted=True)
-            case "read":
-                pass
-        self._keep(known)
+        is_news = reads or writes or source == "tool" or kind == "deleted"
+        self.histories[path] = replace(
+            known,
+            reads=known.reads + reads,
+            writes=known.writes + writes,
+            sources=sources,
+            created=known.created or kind == "created",
+            deleted=known.deleted if kind == "read" else kind == "deleted",
+            last_entry_id=entry_id if is_news else known.last_entry_id,
+        )
 
     def _note_update(self, update: GitUpdate, files: int, entry_id: str) -> None:
         """An update whose events came in several parts is one."""
@@ -204,38 +199,25 @@ class FileLedger:
         A file without a history gets one; a folder has none.
         """
         self._turn.note_move(old, new)
-        moved = self._at_or_below(old)
+        moved = self.histories.at_or_below(old)
         if not moved and not folder:
             known = self.histories.get(new) or FileHistory(new)
-            self._keep(replace(known, renamed_from=known.renamed_from or old))
+            self.histories[new] = replace(known, renamed_from=known.renamed_from or old)
             return [new]
         return [self._move(path, new + path[len(old) :]) for path in moved]
 
     def _move(self, path: str, target: str) -> str:
         history = self.histories.pop(path)
         existing = self.histories.get(target) or FileHistory(target)
-        self._keep(
-            replace(
-                history,
-                path=target,
-                reads=history.reads + existing.reads - self._turn.merge(path, target, "reads"),
-                writes=history.writes + existing.writes - self._turn.merge(path, target, "writes"),
-                sources=tuple(dict.fromkeys(history.sources + existing.sources)),
-                renamed_from=history.renamed_from or path,
-            )
+        self.histories[target] = replace(
+            history,
+            path=target,
+            reads=history.reads + existing.reads - self._turn.merge(path, target, "reads"),
+            writes=history.writes + existing.writes - self._turn.merge(path, target, "writes"),
+            sources=tuple(dict.fromkeys(history.sources + existing.sources)),
+            renamed_from=history.renamed_from or path,
         )
         return target
-
-    def _at_or_below(self, path: str) -> list[str]:
-        """The paths with a history that are `path`, or lie in it if it is a folder."""
-        if path not in self._folders:
-            return [path] if path in self.histories else []
-        return [known for known in self.histories if known == path or known.startswith(f"{path}/")]
-
-    def _keep(self, history: FileHistory) -> None:
-        if history.path not in self.histories:
-            self._folders.update(folders_above(history.path))
-        self.histories[history.path] = history
 
     def _normalized(self, path: str) -> str:
         return normalize_path(path, self.root, self.aliases)

@@ -4,8 +4,10 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Generic, TypeVar
 from urllib.parse import unquote, urlsplit
+
+T = TypeVar("T")
 
 _DRIVE: Final = re.compile(r"^[A-Za-z]:[\\/]")
 
@@ -50,6 +52,30 @@ def folders_above(path: str) -> Iterator[str]:
     while (cut := path.rfind("/")) > 0:
         path = path[:cut]
         yield path
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Whether `path` is `folder` or lies in it, by its name."""
+    return path == folder or path.startswith(f"{folder}/")
+
+
+class ByPath(dict[str, T], Generic[T]):
+    """Values by path. Items are set one at a time; folders stay known when their files are removed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._folders: set[str] = set()
+
+    def __setitem__(self, path: str, value: T) -> None:
+        if path not in self:
+            self._folders.update(folders_above(path))
+        super().__setitem__(path, value)
+
+    def at_or_below(self, path: str) -> list[str]:
+        """The known paths that are `path`, or lie in it if it is a folder."""
+        if path not in self._folders:
+            return [path] if path in self else []
+        return [known for known in self if is_within(known, path)]
 
 
 def path_of_uri(uri: str) -> str | None:

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
+from coppice.files.paths import is_within
 from coppice.tree.entries import FileSource
 
 Touch = Literal["reads", "writes"]
@@ -39,16 +40,12 @@ class TouchCounter:
 
     def was_moved_from(self, path: str) -> bool:
         """Whether `path` was renamed, alone or with its folder; its deletion is part of that."""
-        return any(_within(path, old) for old, _ in self._moves)
+        return any(is_within(path, old) for old, _ in self._moves)
 
     def was_moved_to(self, path: str) -> bool:
         """Whether `path` is the target of a rename, its own or its folder's; its creation is part of that."""
-        return any(_within(path, new) for _, new in self._moves)
+        return any(is_within(path, new) for _, new in self._moves)
 
 
 def _most(reports: Counter[FileSource]) -> int:
     return max(reports.values(), default=0)
-
-
-def _within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder}/")

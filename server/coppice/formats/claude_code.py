@@ -5,9 +5,9 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Final
+from io import BufferedReader
+from typing import Any, BinaryIO, ClassVar, Final
 
-from coppice.errors import ImportFailedError
 from coppice.formats.claude_messages import (
     UNKNOWN_TOOL,
     assistant_message,
@@ -24,31 +24,30 @@ from coppice.formats.claude_records import (
     record_of,
     tool_calls_in,
 )
-from coppice.formats.claude_tree import Node, Tree, build_tree
-from coppice.formats.entry_file import EPOCH, changed_meanwhile, derived_id
+from coppice.formats.claude_tree import Node, Tree
 from coppice.formats.entry_index import EntryIndex, shown
 from coppice.formats.forest import ROOT, in_order
-from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at, read_objects, type_of
-from coppice.formats.session import SessionHeader
+from coppice.formats.lines import ParsedLine, read_objects, text_at, type_of
+from coppice.formats.session import EPOCH, SessionReader, changed_meanwhile, derived_id, read_again
 from coppice.formats.source import Source
-from coppice.formats.warning_log import WarningLog, as_sentences
 from coppice.tree.entries import CompactionEntry, Entry, MessageEntry
-from coppice.tree.messages import Message
+from coppice.tree.messages import Message, present
 
 _REASONS: Final = {"auto": "threshold", "manual": "manual"}
 
 
-class Reader:
-    """Reads a transcript twice: first for the tree, then, on iteration, for the messages.
+class Reader(SessionReader):
+    """The first reading finds the tree, each further one the messages.
 
-    `skipped` counts the records that carry no part of the conversation, by type. See `SessionReader`.
+    `skipped` counts the records that carry no part of the conversation, by type.
     """
 
+    format: ClassVar[str] = "claude-code"
+    title: ClassVar[str] = "Claude Code transcript"
+
     def __init__(self, source: Source) -> None:
-        self.header = SessionHeader(format="claude-code")
+        super().__init__(source)
         self.skipped: Counter[str] = Counter()
-        self._source = source
-        self._log = WarningLog()
         self._index = EntryIndex(self._log)
         self._records: list[Record] = []
         self._calls: dict[str, CallPlace] = {}
@@ -62,29 +61,18 @@ class Reader:
             for line in read_objects(file, self._log):
                 self._meet(file, line)
         if not self._records:
-            raise ImportFailedError(
-                "No line of this file could be used as part of a Claude Code transcript. "
-                "Choose another file or format."
-            )
+            raise self._no_usable_line()
         self._warn_of_sidechains()
         self._tree = self._built_tree()
         self.header.name = self._title
         self.leaf_id = None if self._tree.leaf is None else self._tree.nodes[self._tree.leaf].id
-        self._content_log = WarningLog()
 
-    @property
-    def warnings(self) -> list[str]:
-        """See `SessionReader`."""
-        return as_sentences(self._log, self._content_log)
-
-    def __iter__(self) -> Iterator[Entry]:
-        self._content_log = WarningLog()
+    def _entries(self, file: BufferedReader) -> Iterator[Entry]:
         tree = self._tree
-        with self._source.open() as file:
-            for position in in_order(tree.parents):
-                parent = tree.parents[position]
-                parent_id = None if parent == ROOT else tree.nodes[parent].id
-                yield self._entry(file, tree.nodes[position], parent_id)
+        for position in in_order(tree.parents):
+            parent = tree.parents[position]
+            parent_id = None if parent == ROOT else tree.nodes[parent].id
+            yield self._entry(file, tree.nodes[position], parent_id)
 
     def _meet(self, file: BinaryIO, line: ParsedLine) -> None:
         value = line.value
@@ -128,11 +116,11 @@ class Reader:
 
     def _note_header(self, value: dict[str, Any]) -> None:
         header = self.header
-        header.session_id = header.session_id or _text(value, "sessionId")
-        header.cwd = header.cwd or _text(value, "cwd")
-        header.created_at = header.created_at or _text(value, "timestamp")
+        header.session_id = header.session_id or text_at(value, "sessionId") or None
+        header.cwd = header.cwd or text_at(value, "cwd") or None
+        header.created_at = header.created_at or text_at(value, "timestamp") or None
         for key, name in (("version", "claudeCodeVersion"), ("gitBranch", "gitBranch")):
-            if name not in header.extra and (found := _text(value, key)):
+            if name not in header.extra and (found := text_at(value, key)):
                 header.extra[name] = found
 
     def _skip(self, line: ParsedLine) -> None:
@@ -148,8 +136,8 @@ class Reader:
         elif kind in ("user", "assistant"):
             self._log.add(line.number, "no message", f"this {kind} record has no message and was left out")
         elif kind == "custom-title":
-            self._title = _text(value, "customTitle") or self._title
-        elif kind == "summary" and (title := _text(value, "summary")):
+            self._title = text_at(value, "customTitle") or self._title
+        elif kind == "summary" and (title := text_at(value, "summary")):
             self._title_elsewhere = (str(value.get("leafUuid")), title)
 
     def _warn_of_sidechains(self) -> None:
@@ -171,26 +159,25 @@ class Reader:
             if record.logical_parent is not None
             and (position := self._index.position_of(record.logical_parent)) is not None
         }
-        kept = [record for record in self._records if not self._is_lone_boundary(record)]
+        kept: list[Record] = []
         previous = ROOT
         for record in self._records:
-            if self._is_lone_boundary(record):
+            if record.kind != "boundary" or record.index in self._summaries:
+                kept.append(record)
+            else:
                 if self._index.parents[record.index] == ROOT:
                     self._index.parents[record.index] = logical.get(record.index, previous)
                 self._log.add(record.line, "no summary", "this compaction has no summary and was left out")
             previous = record.index
-        tree = build_tree(kept, self._index.parents, self._calls, self._summaries, logical)
+        tree = Tree(kept, self._index.parents, self._calls, self._summaries, logical)
         for position in tree.cut_circles:
             line = tree.nodes[position].records[0].line
             self._log.add(line, "cycle", "this message is its own ancestor; the circle was cut here")
         return tree
 
-    def _is_lone_boundary(self, record: Record) -> bool:
-        return record.kind == "boundary" and record.index not in self._summaries
-
     def _entry(self, file: BinaryIO, node: Node, parent_id: str | None) -> Entry:
         values = [self._read_again(file, record) for record in node.records]
-        timestamp = _text(values[0], "timestamp") or self.header.created_at or EPOCH
+        timestamp = text_at(values[0], "timestamp") or self.header.created_at or EPOCH
         if node.records[0].kind in ("boundary", "summary"):
             return self._compaction(node, values, parent_id, timestamp)
         message = values[0]["message"]
@@ -218,17 +205,14 @@ class Reader:
         self, node: Node, values: list[dict[str, Any]], parent_id: str | None, timestamp: str
     ) -> CompactionEntry:
         metadata = compaction_metadata(values[0])
-        fields: dict[str, Any] = {"summary": text_of_message(values[-1]["message"])}
         tokens = metadata.get("preTokens")
-        if isinstance(tokens, int) and not isinstance(tokens, bool):
-            fields["tokens_before"] = tokens
-        reason = _REASONS.get(str(metadata.get("trigger")))
-        if reason is not None:
-            fields["reason"] = reason
-        first_kept = self._kept_entry(node.records[0].first_kept)
-        if first_kept is not None:
-            fields["first_kept_entry_id"] = first_kept
-        return CompactionEntry(id=node.id, parent_id=parent_id, timestamp=timestamp, **fields)
+        known = present(
+            tokens_before=tokens if type(tokens) is int else None,
+            reason=_REASONS.get(str(metadata.get("trigger"))),
+            first_kept_entry_id=self._kept_entry(node.records[0].first_kept),
+        )
+        summary = text_of_message(values[-1]["message"])
+        return CompactionEntry(id=node.id, parent_id=parent_id, timestamp=timestamp, summary=summary, **known)
 
     def _kept_entry(self, uuid: str | None) -> str | None:
         index = None if uuid is None else self._index.position_of(uuid)
@@ -236,18 +220,10 @@ class Reader:
         return None if position is None else self._tree.nodes[position].id
 
     def _read_again(self, file: BinaryIO, record: Record) -> dict[str, Any]:
-        try:
-            value = read_object_at(file, record.offset)
-        except UnusableLineError as error:
-            raise changed_meanwhile() from error
+        value = read_again(file, record.offset)
         if kind_of(value) != record.kind:
             raise changed_meanwhile()
         return value
-
-
-def _text(value: dict[str, Any], key: str) -> str | None:
-    found = value.get(key)
-    return found if isinstance(found, str) and found else None
 
 
 _SNAPSHOT: Final = "file-history-snapshot"

@@ -16,6 +16,8 @@ from coppice.tree.messages import (
     Usage,
     UserContent,
     UserMessage,
+    present,
+    text_of,
 )
 
 UNKNOWN_TOOL: Final = "unknown"
@@ -50,12 +52,6 @@ def tool_results_of(message: dict[str, Any]) -> list[dict[str, Any]]:
     return [block for block in blocks_of(message) if block.get("type") == "tool_result"]
 
 
-def has_more_than_results(message: dict[str, Any]) -> bool:
-    """Whether a user message holds anything but tool results."""
-    blocks = blocks_of(message)
-    return not blocks or any(block.get("type") != "tool_result" for block in blocks)
-
-
 def assistant_message(parts: Sequence[dict[str, Any]]) -> AssistantMessage:
     """The reply whose streamed parts were recorded as `parts`, oldest first.
 
@@ -66,18 +62,14 @@ def assistant_message(parts: Sequence[dict[str, Any]]) -> AssistantMessage:
     model = _last(messages, "model")
     failed = model == "<synthetic>" or any(part.get("isApiErrorMessage") for part in parts)
     stop_reason = "error" if failed else _stop_reason(_last(messages, "stop_reason"), content)
-    fields: dict[str, Any] = {"content": content, "provider": "anthropic", "stop_reason": stop_reason}
-    usage = next((found for message in reversed(messages) if (found := _usage(message))), None)
-    if usage is not None:
-        fields["usage"] = usage
-    if isinstance(model, str):
-        fields["model"] = model
-    if failed:
-        fields["error_message"] = "".join(block.text for block in content if isinstance(block, TextContent))
     response_id = _last(messages, "id")
-    if isinstance(response_id, str):
-        fields["responseId"] = response_id
-    return AssistantMessage(**fields)
+    known = present(
+        usage=next((found for message in reversed(messages) if (found := _usage(message))), None),
+        model=model if isinstance(model, str) else None,
+        error_message=text_of(content) if failed else None,
+        responseId=response_id if isinstance(response_id, str) else None,
+    )
+    return AssistantMessage(content=content, provider="anthropic", stop_reason=stop_reason, **known)
 
 
 def user_message(message: dict[str, Any]) -> UserMessage:

@@ -2,10 +2,10 @@
 
 import sys
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
-from coppice.formats.claude_messages import blocks_of, has_more_than_results, tool_results_of
-from coppice.formats.lines import ParsedLine
+from coppice.formats.claude_messages import blocks_of, tool_results_of
+from coppice.formats.lines import ParsedLine, text_at
 
 Kind = Literal["assistant", "user", "boundary", "summary"]
 
@@ -38,9 +38,6 @@ class CallPlace:
     tool_name: str
 
 
-COMPACT_BOUNDARY: Final = "compact_boundary"
-
-
 def kind_of(value: dict[str, Any]) -> Kind | None:
     """What becomes of a record; None when it is no part of the conversation."""
     has_message = isinstance(value.get("message"), dict)
@@ -49,7 +46,7 @@ def kind_of(value: dict[str, Any]) -> Kind | None:
             return "assistant"
         case "user" if has_message:
             return "summary" if value.get("isCompactSummary") else "user"
-        case "system" if value.get("subtype") == COMPACT_BOUNDARY:
+        case "system" if value.get("subtype") == "compact_boundary":
             return "boundary"
         case _:
             return None
@@ -61,14 +58,16 @@ def record_of(line: ParsedLine, kind: Kind, index: int, uuid: str) -> Record:
     record = Record(index, kind, uuid, line.offset, line.number)
     match kind:
         case "assistant":
-            record.message_id = _text(value["message"].get("id"))
+            record.message_id = text_at(value["message"], "id") or None
         case "user":
-            message = value["message"]
-            record.results = tuple(str(block.get("tool_use_id", "")) for block in tool_results_of(message))
-            record.has_more = has_more_than_results(message)
+            results = tool_results_of(value["message"])
+            record.results = tuple(str(block.get("tool_use_id", "")) for block in results)
+            record.has_more = not results or len(results) < len(blocks_of(value["message"]))
         case "boundary":
-            record.logical_parent = _text(value.get("logicalParentUuid"))
-            record.first_kept = _preserved_head(value)
+            record.logical_parent = text_at(value, "logicalParentUuid") or None
+            segment = compaction_metadata(value).get("preservedSegment")
+            if isinstance(segment, dict):
+                record.first_kept = text_at(segment, "headUuid") or None
         case "summary":
             pass
     return record
@@ -89,12 +88,3 @@ def compaction_metadata(value: dict[str, Any]) -> dict[str, Any]:
     """What a boundary record holds about its compaction; may be empty."""
     metadata = value.get("compactMetadata")
     return metadata if isinstance(metadata, dict) else {}
-
-
-def _preserved_head(value: dict[str, Any]) -> str | None:
-    segment = compaction_metadata(value).get("preservedSegment")
-    return _text(segment.get("headUuid")) if isinstance(segment, dict) else None
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -18,7 +18,7 @@ A compaction boundary and the summary after it are one entry, which hangs on the
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from coppice.formats.claude_records import CallPlace, Record
 from coppice.formats.forest import ROOT, break_cycles, in_order
@@ -28,7 +28,8 @@ from coppice.formats.forest import ROOT, break_cycles, in_order
 class Node:
     """An entry to be. `records` are the parts it is made of; `result` is which tool result of a record it is.
 
-    `base` is the index of the record it hangs on (ROOT at a root), unless `after` names a node.
+    `base` is the index of the record it hangs on (ROOT at a root), unless `after` names a node. `reply` is
+    the node of the reply that it is, or answers.
     """
 
     id: str
@@ -39,34 +40,17 @@ class Node:
     reply: int | None = None
 
 
-@dataclass
 class Tree:
-    """`parents[n]` is the position of node n's parent in `nodes`, or ROOT."""
-
-    nodes: list[Node] = field(default_factory=list)
-    parents: "array[int]" = field(default_factory=lambda: array("q"))
-    leaf: int | None = None
-    node_of: dict[int, int] = field(default_factory=dict)
-    cut_circles: list[int] = field(default_factory=list)
-
-
-def build_tree(
-    records: Sequence[Record],
-    links: "array[int]",
-    calls: dict[str, CallPlace],
-    summaries: dict[int, Record],
-    logical_parents: dict[int, int],
-) -> Tree:
     """The tree of `records`, which come in the order of the file.
 
     `links[index]` is the recorded parent of each record that has a uuid, `calls` names the record that made
     a tool call, `summaries` maps the index of each boundary to its summary, and `logical_parents` the index
-    of a boundary or summary to the index of the record it continues.
+    of a boundary to the index of the record it continues.
+
+    `parents[n]` is the position of node n's parent in `nodes`, or ROOT; `node_of` maps the index of a record
+    to its last node; `leaf` is the end of the branch on which the last record lies.
     """
-    return _Builder(records, links, calls, summaries, logical_parents).build()
 
-
-class _Builder:
     def __init__(
         self,
         records: Sequence[Record],
@@ -75,19 +59,16 @@ class _Builder:
         summaries: dict[int, Record],
         logical_parents: dict[int, int],
     ) -> None:
-        self._records = records
+        self.nodes: list[Node] = []
+        self.node_of: dict[int, int] = {}
+        self._links = links
         self._calls = calls
         self._summaries = summaries
         self._logical_parents = logical_parents
-        self._links = links
         self._nearest = _nearest_kept(links, {record.index for record in records})
-        self._tree = Tree()
         self._replies: dict[str, int] = {}
-
-    def build(self) -> Tree:
-        """Adds the records in their order, then connects the nodes."""
-        joined = {summary.index for summary in self._summaries.values()}
-        for record in self._records:
+        joined = {summary.index for summary in summaries.values()}
+        for record in records:
             match record.kind:
                 case "assistant":
                     self._add_reply(record)
@@ -95,87 +76,79 @@ class _Builder:
                     self._add_user(record)
                 case _ if record.index not in joined:
                     self._add_compaction(record)
-        self._place()
-        return self._tree
+        self._last_result: dict[int, int] = {}
+        self.parents = self._placed()
+        self.cut_circles = break_cycles(self.parents)
+        self.leaf = self._end_of_branch(self.node_of[records[-1].index]) if self.nodes else None
 
     def _add_reply(self, record: Record) -> None:
         base = self._base_of(record)
         reply = None if record.message_id is None else self._replies.get(record.message_id)
-        if reply is not None and base in (ROOT, *self._record_indexes_of(reply, base)):
-            self._tree.nodes[reply].records.append(record)
-            self._tree.node_of[record.index] = reply
+        if reply is not None and (base == ROOT or self._reply_at(base) == reply):
+            self.nodes[reply].records.append(record)
+            self.node_of[record.index] = reply
             return
         position = self._add(Node(record.uuid, [record], base=base), record)
-        self._tree.nodes[position].reply = position
+        self.nodes[position].reply = position
         if record.message_id is not None:
             self._replies[record.message_id] = position
 
-    def _record_indexes_of(self, reply: int, base: int) -> tuple[int, ...]:
-        node = self._tree.node_of.get(base)
-        return (base,) if node is not None and self._tree.nodes[node].reply == reply else ()
-
     def _add_user(self, record: Record) -> None:
         base, before = self._base_of(record), None
-        for number, call_id in enumerate(record.results):
-            entry_id = record.uuid if number == 0 else f"{record.uuid}#{number}"
-            node = Node(entry_id, [record], result=number, base=base, after=before)
-            node.reply = self._reply_of_call(call_id)
+        answered: list[str | None] = [*record.results, *([None] if record.has_more else [])]
+        for number, call_id in enumerate(answered):
+            entry_id = f"{record.uuid}#{number}" if number else record.uuid
+            node = Node(entry_id, [record], base=base, after=before)
+            if call_id is not None:
+                place = self._calls.get(call_id)
+                node.result, node.reply = number, None if place is None else self.node_of.get(place.index)
             before = self._add(node, record)
-        if record.has_more:
-            number = len(record.results)
-            entry_id = record.uuid if number == 0 else f"{record.uuid}#{number}"
-            self._add(Node(entry_id, [record], base=base, after=before), record)
 
     def _add_compaction(self, record: Record) -> None:
         base = self._base_of(record)
         if base == ROOT and record.index in self._logical_parents:
             base = self._nearest[self._logical_parents[record.index]]
-        before = len(self._tree.nodes) - 1 if base == ROOT and self._tree.nodes else None
+        before = len(self.nodes) - 1 if base == ROOT and self.nodes else None
         summary = self._summaries.get(record.index)
         records = [record] if summary is None else [record, summary]
         position = self._add(Node(record.uuid, records, base=base, after=before), record)
         if summary is not None:
-            self._tree.node_of[summary.index] = position
+            self.node_of[summary.index] = position
 
     def _add(self, node: Node, record: Record) -> int:
-        position = len(self._tree.nodes)
-        self._tree.nodes.append(node)
-        self._tree.node_of[record.index] = position
-        return position
+        self.node_of[record.index] = len(self.nodes)
+        self.nodes.append(node)
+        return len(self.nodes) - 1
 
     def _base_of(self, record: Record) -> int:
         link = self._links[record.index]
         return ROOT if link == ROOT else self._nearest[link]
 
-    def _reply_of_call(self, call_id: str) -> int | None:
-        place = self._calls.get(call_id)
-        return None if place is None else self._tree.node_of.get(place.index)
+    def _reply_at(self, index: int) -> int | None:
+        """The reply that the record with this index is a part of or answers."""
+        position = self.node_of.get(index)
+        return None if position is None else self.nodes[position].reply
 
-    def _place(self) -> None:
-        tree = self._tree
-        last_result: dict[int, int] = {}
-        parents = tree.parents = array("q", [ROOT]) * len(tree.nodes)
-        for position, node in enumerate(tree.nodes):
+    def _placed(self) -> "array[int]":
+        """The parents of the nodes; which result is the last of each reply is known afterwards."""
+        parents = array("q", [ROOT]) * len(self.nodes)
+        for position, node in enumerate(self.nodes):
             if node.result is not None and node.reply is not None:
-                parents[position] = last_result.get(node.reply, node.reply)
-                last_result[node.reply] = position
-        for position, node in enumerate(tree.nodes):
+                parents[position] = self._last_result.get(node.reply, node.reply)
+                self._last_result[node.reply] = position
+        for position, node in enumerate(self.nodes):
             if node.result is None or node.reply is None:
-                before = node.after if node.after is not None else tree.node_of.get(node.base)
-                parents[position] = ROOT if before is None else self._after_results(before, last_result)
-        tree.cut_circles = break_cycles(parents)
-        tree.leaf = self._leaf(last_result)
+                before = node.after if node.after is not None else self.node_of.get(node.base)
+                parents[position] = ROOT if before is None else self._after_results(before)
+        return parents
 
-    def _after_results(self, position: int, last_result: dict[int, int]) -> int:
-        reply = self._tree.nodes[position].reply
-        return position if reply is None else last_result.get(reply, position)
+    def _after_results(self, position: int) -> int:
+        reply = self.nodes[position].reply
+        return position if reply is None else self._last_result.get(reply, position)
 
-    def _leaf(self, last_result: dict[int, int]) -> int | None:
-        """The end of the branch on which the last record lies."""
-        if not self._tree.nodes:
-            return None
-        last_child = {parent: position for position, parent in enumerate(self._tree.parents)}
-        leaf = self._after_results(self._tree.node_of[self._records[-1].index], last_result)
+    def _end_of_branch(self, position: int) -> int:
+        last_child = {parent: child for child, parent in enumerate(self.parents)}
+        leaf = self._after_results(position)
         while leaf in last_child:
             leaf = last_child[leaf]
         return leaf

@@ -5,18 +5,17 @@ format's source is the crate `codex-protocol` of openai/codex, from 2025 to July
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from io import BufferedReader
+from typing import Any, ClassVar, Final
 
-from coppice.errors import ImportFailedError
 from coppice.formats.codex_context import fingerprint
 from coppice.formats.codex_messages import CALL_TYPES, OUTPUT_TYPES, PROVIDER_CALL_TYPES
 from coppice.formats.codex_steps import Steps
-from coppice.formats.entry_file import changed_meanwhile
 from coppice.formats.entry_index import shown
-from coppice.formats.lines import ParsedLine, read_objects, type_of
-from coppice.formats.session import SessionHeader, check_number_of_entries
+from coppice.formats.lines import ParsedLine, read_objects, text_at, type_of
+from coppice.formats.session import SessionReader, changed_meanwhile, check_number_of_entries
 from coppice.formats.source import Source
-from coppice.formats.warning_log import WarningLog, as_sentences
+from coppice.formats.warning_log import WarningLog
 from coppice.tree.entries import Entry
 
 RECORD_TYPES: Final = frozenset(
@@ -35,18 +34,14 @@ _HEADER_FIELDS: Final = {
 }
 
 
-class Reader:
-    """Reads a rollout twice: first for its header and for what the user typed, then for the entries.
+class Reader(SessionReader):
+    """Takes from the first reading the header and what the user typed."""
 
-    `leaf_id` is known once the entries were read. See `SessionReader`.
-    """
+    format: ClassVar[str] = "codex"
+    title: ClassVar[str] = "Codex rollout"
 
     def __init__(self, source: Source) -> None:
-        self.header = SessionHeader(format="codex")
-        self.leaf_id: str | None = None
-        self._source = source
-        self._log = WarningLog()
-        self._content_log = WarningLog()
+        super().__init__(source)
         self._typed: set[int] = set()
         self._unknown: dict[str, tuple[int, int]] = {}
         self._records = 0
@@ -54,10 +49,7 @@ class Reader:
             for line in read_objects(file, self._log):
                 self._survey(*record_of(line.value), line)
         if not self._records:
-            raise ImportFailedError(
-                "No line of this file could be used as part of a Codex rollout. "
-                "Choose another file or format."
-            )
+            raise self._no_usable_line()
         for kind, (first, number) in self._unknown.items():
             self._log.add(
                 first,
@@ -65,25 +57,18 @@ class Reader:
                 f"{number:,} records of the unknown type {shown(kind)} were left out, this one the first",
             )
 
-    @property
-    def warnings(self) -> list[str]:
-        """See `SessionReader`."""
-        return as_sentences(self._log, self._content_log)
-
-    def __iter__(self) -> Iterator[Entry]:
-        self._content_log = WarningLog()
+    def _entries(self, file: BufferedReader) -> Iterator[Entry]:
         steps = Steps(self.header, self._typed, self._content_log)
         records = 0
-        with self._source.open() as file:
-            for line in read_objects(file, WarningLog()):
-                kind, payload = record_of(line.value)
-                records += kind in RECORD_TYPES
-                if not line.too_deep:
-                    yield from steps.feed(line, kind, payload)
-            yield from steps.finish()
+        for line in read_objects(file, WarningLog()):
+            kind, payload = record_of(line.value)
+            records += kind in RECORD_TYPES
+            if not line.too_deep:
+                yield from steps.feed(line, kind, payload)
+        yield from steps.finish()
         if records != self._records:
             raise changed_meanwhile()
-        self.leaf_id = steps.leaf_id
+        self.leaf_id = steps.path.leaf_id
 
     def _survey(self, kind: str, payload: dict[str, Any], line: ParsedLine) -> None:
         """Takes from a record what must be known before the entries are made."""
@@ -103,17 +88,17 @@ class Reader:
             self._typed.add(fingerprint(str(payload.get("message"))))
             check_number_of_entries(len(self._typed))
         elif kind == "event_msg" and payload.get("type") == "thread_name_updated":
-            self.header.name = _text(payload, "thread_name")
+            self.header.name = text_at(payload, "thread_name") or None
 
     def _take_header(self, payload: dict[str, Any]) -> None:
         git = payload.get("git")
-        known = {name: _text(payload, key) for key, name in _HEADER_FIELDS.items()}
+        known = {name: text_at(payload, key) for key, name in _HEADER_FIELDS.items()}
         if isinstance(git, dict):
-            known |= {"gitBranch": _text(git, "branch"), "gitCommit": _text(git, "commit_hash")}
-        self.header.session_id = _text(payload, "id")
-        self.header.cwd = _text(payload, "cwd")
-        self.header.created_at = _text(payload, "timestamp")
-        self.header.extra = {name: value for name, value in known.items() if value is not None}
+            known |= {"gitBranch": text_at(git, "branch"), "gitCommit": text_at(git, "commit_hash")}
+        self.header.session_id = text_at(payload, "id") or None
+        self.header.cwd = text_at(payload, "cwd") or None
+        self.header.created_at = text_at(payload, "timestamp") or None
+        self.header.extra = {name: value for name, value in known.items() if value}
 
     def _count_unknown(self, kind: str, line: ParsedLine) -> None:
         first, number = self._unknown.get(kind, (line.number, 0))
@@ -135,11 +120,6 @@ def record_of(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if kind is None and isinstance(value.get("id"), str) and isinstance(value.get("timestamp"), str):
         return "session_meta", value
     return str(kind or value.get("record_type")), value
-
-
-def _text(value: dict[str, Any], key: str) -> str | None:
-    found = value.get(key)
-    return found if isinstance(found, str) and found else None
 
 
 def recognize(value: dict[str, Any]) -> bool:

@@ -3,11 +3,12 @@
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from coppice.formats.codex_scripts import nested_calls
+from coppice.formats.codex_scripts import NestedCall, nested_calls
 from coppice.formats.lines import UnusableLineError, parse_object
+from coppice.tree.entries import FileChange, FileChangeKind
 from coppice.tree.messages import (
     ImageContent,
     TextContent,
@@ -16,6 +17,7 @@ from coppice.tree.messages import (
     ToolResultMessage,
     Usage,
     UserContent,
+    present,
 )
 from coppice.tree.nesting import nests_deeper
 
@@ -26,6 +28,11 @@ OUTPUT_TYPES: Final = frozenset(
 PROVIDER_CALL_TYPES: Final = frozenset({"web_search_call", "image_generation_call"})
 """Calls that the provider carries out itself; a rollout does not hold their results."""
 
+_CHANGE_KINDS: Final[Mapping[str, FileChangeKind]] = {
+    "add": "created",
+    "update": "modified",
+    "delete": "deleted",
+}
 _SHELL_FLAGS: Final = frozenset({"-c", "-lc", "-ic", "-Command", "/c"})
 _DATA_URL: Final = re.compile(r"data:([\w.+/-]{1,100});base64,")
 _HEAD_CHARS: Final = 500
@@ -62,8 +69,7 @@ def calls_of(item: dict[str, Any]) -> list[ToolCall]:
         case "custom_tool_call":
             script = item.get("input")
             calls = nested_calls(script) if isinstance(script, str) else []
-            if not calls:
-                return [ToolCall(id=call_id, name=name, arguments={"input": script})]
+            calls = calls or [NestedCall(name, {"input": script})]
             return [
                 ToolCall(
                     id=f"{call_id}#{number}" if number else call_id,
@@ -73,12 +79,9 @@ def calls_of(item: dict[str, Any]) -> list[ToolCall]:
                 for number, call in enumerate(calls)
             ]
         case kind:
-            action = item.get("action")
-            arguments = (
-                {key: value for key, value in action.items() if key != "type"}
-                if isinstance(action, dict)
-                else {}
-            )
+            given = item.get("action")
+            action = given if isinstance(given, dict) else {}
+            arguments = {key: value for key, value in action.items() if key != "type"}
             tool = str(kind).removesuffix("_call")
             return [ToolCall(id=call_id, name=tool, arguments=_with_command_line(arguments))]
 
@@ -117,9 +120,13 @@ def result_of(item: dict[str, Any], call_id: str, tool_name: str, *, failed: boo
     if exit_code is None:
         exit_code = _exit_code(head)
     failed = failed or bool(exit_code) or head.startswith("Script failed\n")
-    details: dict[str, Any] = {} if exit_code is None else {"details": {"exitCode": exit_code}}
+    details = None if exit_code is None else {"exitCode": exit_code}
     return ToolResultMessage(
-        tool_call_id=call_id, tool_name=tool_name, content=content, is_error=failed, **details
+        tool_call_id=call_id,
+        tool_name=tool_name,
+        content=content,
+        is_error=failed,
+        **present(details=details),
     )
 
 
@@ -134,6 +141,20 @@ def usage_of(info: object) -> Usage | None:
         return None
     given, cached, output, total = counts
     return Usage(input=max(given - cached, 0), output=output, cache_read=cached, total_tokens=total)
+
+
+def changes_of(changes: object) -> Iterator[FileChange]:
+    """The changes of a patch: `{path: {"type": "update", "move_path": …}}`; once `{path: {"update": …}}`."""
+    for path, change in changes.items() if isinstance(changes, dict) else ():
+        if not isinstance(change, dict) or not change:
+            continue
+        kind = change["type"] if isinstance(change.get("type"), str) else next(iter(change))
+        inner = change.get(kind)
+        moved = (inner if isinstance(inner, dict) else change).get("move_path")
+        if isinstance(moved, str):
+            yield FileChange(path=moved, kind="renamed", from_path=path, source="tool")
+        elif kind in _CHANGE_KINDS:
+            yield FileChange(path=path, kind=_CHANGE_KINDS[kind], source="tool")
 
 
 def _function_call(call_id: str, name: str, given: object) -> ToolCall:

@@ -34,7 +34,7 @@ _LANDMARK: Final = re.compile(
 """What a script is divided by: strings, comments, tool calls, variables. `open` is an unfinished string."""
 
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*+")
-_NUMBER: Final = re.compile(r"-?\d++(?:\.\d++)?+(?:[eE][+-]?\d++)?+")
+_NUMBER: Final = re.compile(r"-?\d++(?:\.\d++)?+(?:[eE][+-]?\d++)?+", re.ASCII)
 _BLANK: Final = re.compile(r"(?:\s++|//[^\n]*+)*+")
 _JOIN: Final = re.compile(r"\.join\(\s*+(?:\"((?:[^\"\\\n]++|\\.)*+)\"|'((?:[^'\\\n]++|\\.)*+)')\s*+\)")
 _STATEMENT_END: Final = re.compile(r"[ \t]*+(?:[;,\n]|$)")
@@ -112,7 +112,9 @@ class _Literals:
         return value if isinstance(value, dict) else {"input": value}
 
     def value(self, position: int, depth: int = 0) -> tuple[Any, int]:
-        """The value of the expression at `position`, and where it ends."""
+        """The value of the expression at `position`, inside `depth` arrays and objects, and where it ends."""
+        if depth > _MAX_DEPTH:
+            raise _NotALiteralError
         value, position = self._operand(self._blank(position), depth)
         while end := self._after_blank(position, "+"):
             more, position = self._operand(self._blank(end), depth)
@@ -128,8 +130,8 @@ class _Literals:
                 return self._object(position + 1, depth + 1)
             case "[":
                 return self._array(position + 1, depth + 1)
-            case "-" | "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9":
-                return self._number(position)
+        if number := _NUMBER.match(script, position):
+            return _number(number[0]), number.end()
         if string := _STRING.match(script, position):
             return _text(string), string.end()
         if name := _NAME.match(script, position):
@@ -151,7 +153,6 @@ class _Literals:
 
     def _object(self, position: int, depth: int) -> tuple[dict[str, Any], int]:
         found: dict[str, Any] = {}
-        _check_depth(depth)
         while not (end := self._after_blank(position, "}")):
             position = self._blank(position)
             key = _STRING.match(self._script, position) or _NAME.match(self._script, position)
@@ -167,7 +168,6 @@ class _Literals:
 
     def _array(self, position: int, depth: int) -> tuple[Any, int]:
         found: list[Any] = []
-        _check_depth(depth)
         while not (end := self._after_blank(position, "]")):
             value, position = self.value(position, depth)
             found.append(value)
@@ -178,13 +178,6 @@ class _Literals:
             self._add(len(separator) * len(found))
             return separator.join(found), joined.end()
         return found, end
-
-    def _number(self, position: int) -> tuple[int | float, int]:
-        match = _NUMBER.match(self._script, position)
-        if match is None or len(match[0]) > _MAX_DIGITS:
-            raise _NotALiteralError
-        text = match[0]
-        return (int(text) if text.lstrip("-").isdigit() else float(text)), match.end()
 
     def _separator(self, position: int, closing: str) -> int:
         if comma := self._after_blank(position, ","):
@@ -203,9 +196,10 @@ class _Literals:
         return position if match is None else match.end()
 
 
-def _check_depth(depth: int) -> None:
-    if depth > _MAX_DEPTH:
+def _number(text: str) -> int | float:
+    if len(text) > _MAX_DIGITS:
         raise _NotALiteralError
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def _text(match: re.Match[str]) -> str:

@@ -12,10 +12,11 @@ from typing import Any, ClassVar, Final
 from coppice.errors import ImportFailedError
 from coppice.formats.entry_file import EntryFile
 from coppice.formats.entry_index import shown
-from coppice.formats.lines import ParsedLine, dump_line, type_of
+from coppice.formats.lines import ParsedLine, dump_line, text_at, type_of
 from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
 from coppice.tree.entries import METADATA_TYPES, Entry
+from coppice.tree.messages import present
 
 VERSION: Final = 1  # of our own session format
 
@@ -48,10 +49,10 @@ class Reader(EntryFile):
         unknown = {key: item for key, item in value.items() if key not in _HEADER_KEYS}
         self.header = SessionHeader(
             format=self.format,
-            session_id=_text(value, "id"),
-            name=_text(value, "name"),
-            cwd=_text(value, "cwd"),
-            created_at=_text(value, "createdAt"),
+            session_id=text_at(value, "id"),
+            name=text_at(value, "name"),
+            cwd=text_at(value, "cwd"),
+            created_at=text_at(value, "createdAt"),
             extra={**(extra if isinstance(extra, dict) else {}), **unknown},
         )
 
@@ -76,22 +77,16 @@ class Reader(EntryFile):
 
 def write(header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | None = None) -> Iterator[str]:
     """The lines of a Coppice session, newlines included. `entries` come in the order of appending."""
-    values = {
-        "id": header.session_id,
-        "name": header.name,
-        "cwd": header.cwd,
-        "createdAt": header.created_at,
-        "extra": header.extra or None,
-    }
-    known = {key: value for key, value in values.items() if value is not None}
+    known = present(
+        id=header.session_id,
+        name=header.name,
+        cwd=header.cwd,
+        createdAt=header.created_at,
+        extra=header.extra or None,
+    )
     yield dump_line({"type": "coppice", "version": VERSION, **known, "leafId": leaf_id})
     for entry in entries:
         yield dump_line(entry.model_dump(mode="json", by_alias=True))
-
-
-def _text(value: dict[str, Any], key: str) -> str | None:
-    found = value.get(key)
-    return found if isinstance(found, str) else None
 
 
 def recognize(value: dict[str, Any]) -> bool:

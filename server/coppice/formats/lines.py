@@ -18,24 +18,16 @@ MAX_LINE_BYTES: Final = 32 * 2**20
 
 BOM: Final = b"\xef\xbb\xbf"
 
-_REPLACEMENT: Final = "\ufffd"
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SUSPECT: Final = re.compile(rb"\\u[dD][89a-fA-F]|NaN|Infinity|[eE]\+?[0-9]{3}|[0-9]{300}")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """`number` counts from 1, `offset` is the position of its first byte. `whole` lines end in a newline."""
-
-    number: int
-    offset: int
-    data: bytes
-    whole: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ParsedLine:
-    """A line that holds a JSON object, of `size` bytes. What is `too_deep` cannot be stored as it is."""
+    """A line that holds a JSON object, of `size` bytes. What is `too_deep` cannot be stored as it is.
+
+    `number` counts from 1, `offset` is the position of its first byte.
+    """
 
     number: int
     offset: int
@@ -48,8 +40,8 @@ class UnusableLineError(ValueError):
     """A line that holds no JSON object. `str(error)` completes the sentence "this line …"."""
 
 
-def read_lines(file: BufferedReader, log: WarningLog) -> Iterator[Line]:
-    """The lines of `file`, which is at its start, that are not blank."""
+def _lines(file: BufferedReader, log: WarningLog) -> Iterator[tuple[int, int, bytes]]:
+    """The number, the offset and the bytes of each line of `file` that is not blank."""
     number, offset, seen_crlf = 0, 0, False
     while raw := file.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -69,48 +61,55 @@ def read_lines(file: BufferedReader, log: WarningLog) -> Iterator[Line]:
             log.add(
                 number, "line ends", "from here on lines end as on Windows (CRLF); read as plain line ends"
             )
-        data = raw.strip()
-        if data:
-            yield Line(number, start, data, raw.endswith(b"\n"))
+        if raw.strip():
+            yield number, start, raw
         else:
             blank = _blank_lines(file)
             number, offset = number + blank.count(b"\n"), offset + len(blank)
 
 
 def read_objects(file: BufferedReader, log: WarningLog) -> Iterator[ParsedLine]:
-    """The JSON objects of `file`, one a line."""
-    for line in read_lines(file, log):
+    """The JSON objects of `file`, which is at its start, one a line."""
+    for number, offset, raw in _lines(file, log):
+        data = raw.strip()
         try:
-            value, mended = parse_object(line.data)
+            value, mended = parse_object(data)
         except UnusableLineError as error:
-            if line.whole:
-                log.add(line.number, "not a JSON object", f"this line {error} and was left out")
+            if raw.endswith(b"\n"):
+                log.add(number, "not a JSON object", f"this line {error} and was left out")
             else:
-                log.add(line.number, "torn", "the file ends in the middle of this line, which was left out")
+                log.add(number, "torn", "the file ends in the middle of this line, which was left out")
             continue
         for what in mended:
-            log.add(line.number, what, what)
-        brackets = line.data.count(b"[") + line.data.count(b"{")
-        too_deep = brackets > MAX_DEPTH and nests_deeper(value)
-        yield ParsedLine(line.number, line.offset, value, len(line.data), too_deep)
+            log.add(number, what, what)
+        brackets = data.count(b"[") + data.count(b"{")
+        yield ParsedLine(number, offset, value, len(data), brackets > MAX_DEPTH and nests_deeper(value))
+
+
+def text_at(value: dict[str, Any], key: str) -> str | None:
+    """The text under `key`; None where there is none or something else."""
+    found = value.get(key)
+    return found if isinstance(found, str) else None
 
 
 def type_of(value: dict[str, Any]) -> str | None:
     """The object's `type`; None where that is absent or no text."""
-    found = value.get("type")
-    return found if isinstance(found, str) else None
+    return text_at(value, "type")
 
 
 def read_object_at(file: BinaryIO, offset: int) -> dict[str, Any]:
     """The object of the line that begins at `offset`. Raises UnusableLineError when there is none."""
-    file.seek(offset)
-    return parse_object(file.readline(MAX_LINE_BYTES + 2).strip())[0]
+    return parse_object(_bytes_at(file, offset))[0]
 
 
 def read_text_at(file: BinaryIO, offset: int) -> str:
     """The line that begins at `offset`, undecoded but for replaced bytes."""
+    return _bytes_at(file, offset).decode("utf-8", errors="replace")
+
+
+def _bytes_at(file: BinaryIO, offset: int) -> bytes:
     file.seek(offset)
-    return file.readline(MAX_LINE_BYTES + 2).strip().decode("utf-8", errors="replace")
+    return file.readline(MAX_LINE_BYTES + 2).strip()
 
 
 def parse_object(data: bytes) -> tuple[dict[str, Any], list[str]]:
@@ -135,11 +134,15 @@ def parse_object(data: bytes) -> tuple[dict[str, Any], list[str]]:
 def dump_line(value: dict[str, Any]) -> str:
     """One line of JSON with its newline. What JSON or UTF-8 cannot hold is mended as on reading."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _compact_json(value)
         text.encode("utf-8")
     except ValueError:
-        text = json.dumps(_cleaned(value, []), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _compact_json(_cleaned(value, []))
     return text + "\n"
+
+
+def _compact_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _blank_lines(file: BufferedReader) -> bytes:
@@ -186,6 +189,6 @@ def _cleaned(value: Any, mended: list[str]) -> Any:
             return None
         case str() if _LONE_SURROGATE.search(value):
             mended.append("half of a surrogate pair was replaced by U+FFFD")
-            return _LONE_SURROGATE.sub(_REPLACEMENT, value)
+            return _LONE_SURROGATE.sub("\ufffd", value)
         case _:
             return value

@@ -49,7 +49,8 @@ def write(header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | Non
     a message is unchanged, except that it can close neither a fold nor a fence.
     """
     del leaf_id
-    yield title(header.name or "Conversation", _facts(header))
+    facts = [("Session", header.session_id), ("Begun", header.created_at), ("Folder", header.cwd)]
+    yield title(header.name or "Conversation", facts)
     for entry in entries:
         text = entry_text(entry)
         if text:
@@ -60,12 +61,6 @@ def title(words: str, facts: Iterable[tuple[str, str | None]]) -> str:
     """The heading of a document, with the facts that there are under it."""
     known = [f"{name}: {code(value)}" for name, value in facts if value]
     return "\n\n".join([f"# {inline(words)}", *([" · ".join(known)] if known else []), ""])
-
-
-def _facts(header: SessionHeader) -> Iterator[tuple[str, str | None]]:
-    yield "Session", header.session_id
-    yield "Begun", header.created_at
-    yield "Folder", header.cwd
 
 
 def entry_text(entry: Entry) -> str:

@@ -20,6 +20,7 @@ from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
 from coppice.tree.entries import ENTRY, CustomEntry, Entry, SessionInfoEntry
 from coppice.tree.ids import new_entry_id
+from coppice.tree.messages import present
 
 VERSION: Final = 3  # of Pi's session format that is written (Pi 0.73.1)
 FIRST_VERSION_WITH_IDS: Final = 2  # of Pi's format; before it an entry's parent is the entry before it
@@ -148,8 +149,7 @@ def write(header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | Non
 
 
 def _header_line(header: SessionHeader) -> dict[str, Any]:
-    values = {"id": header.session_id, "timestamp": header.created_at, "cwd": header.cwd}
-    known = {key: value for key, value in values.items() if value is not None}
+    known = present(id=header.session_id, timestamp=header.created_at, cwd=header.cwd)
     return {"id": str(uuid.uuid4()), **header.extra, "type": "session", "version": VERSION, **known}
 
 

@@ -14,7 +14,7 @@ from coppice.formats.warning_log import WarningLog
 LINES_TO_RECOGNIZE: Final = 1000
 """How many readable lines are looked at before a file counts as none of the formats."""
 
-_START_BYTES: Final = 2**16  # bytes that decide whether a file is empty (guess)
+_START_BYTES: Final = 2**16  # bytes that decide whether a file is empty or binary (guess)
 
 
 def open_session(
@@ -27,34 +27,25 @@ def open_session(
     line of a session.
     """
     opened = Source(source, on_read)
-    _refuse_blank(opened)
-    chosen = _recognized(opened) if format_ == AUTO else format_named(format_)
-    return chosen.open(opened)
-
-
-def _recognized(source: Source) -> Format:
-    with source.open() as file:
-        for line in itertools.islice(read_objects(file, WarningLog()), LINES_TO_RECOGNIZE):
-            for format_ in FORMATS:
-                if format_.recognizes(line.value):
-                    return format_
-    if _holds_nul(source):
-        raise ImportFailedError("The file is binary. Choose a session file: text, one JSON object a line.")
-    raise ImportFailedError(
-        f"This file is no session that Coppice knows ({READABLE_TITLES}, one JSON object a line). "
-        "Choose another file."
-    )
-
-
-def _refuse_blank(source: Source) -> None:
-    with source.open() as file:
+    with opened.open() as file:
         start = file.read(_START_BYTES)
     if not start.strip() and len(start) < _START_BYTES:
         raise ImportFailedError("The file is empty. Choose a file that holds a session.")
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ImportFailedError("The file is UTF-16. Save it as UTF-8 and import it again.")
+    chosen = _recognized(opened, start) if format_ == AUTO else format_named(format_)
+    return chosen.open(opened)
 
 
-def _holds_nul(source: Source) -> bool:
+def _recognized(source: Source, start: bytes) -> Format:
     with source.open() as file:
-        return b"\0" in file.read(_START_BYTES)
+        for line in itertools.islice(read_objects(file, WarningLog()), LINES_TO_RECOGNIZE):
+            for format_ in FORMATS:
+                if format_.recognizes(line.value):
+                    return format_
+    if b"\0" in start:
+        raise ImportFailedError("The file is binary. Choose a session file: text, one JSON object a line.")
+    raise ImportFailedError(
+        f"This file is no session that Coppice knows ({READABLE_TITLES}, one JSON object a line). "
+        "Choose another file."
+    )

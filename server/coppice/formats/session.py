@@ -1,24 +1,22 @@
 """A session file, as every format presents it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from hashlib import blake2b
+from io import BufferedReader
+from typing import Any, BinaryIO, ClassVar, Final
 
 from coppice.errors import ImportFailedError
+from coppice.formats.lines import UnusableLineError, read_object_at
+from coppice.formats.source import Source
+from coppice.formats.warning_log import WarningLog, as_sentences
 from coppice.tree.entries import Entry
 
 MAX_ENTRIES: Final = 2_000_000
 """Of a session file; each takes some 200 bytes. A guess: twice the longest conversation measured."""
 
-
-def check_number_of_entries(number: int) -> None:
-    """Raises ImportFailedError when a session file has too many."""
-    if number > MAX_ENTRIES:
-        raise ImportFailedError(
-            f"The file has more than {MAX_ENTRIES:,} entries, the most that are imported at once. Divide it "
-            "into sessions of their own.",
-            most=MAX_ENTRIES,
-        )
+EPOCH: Final = "1970-01-01T00:00:00.000Z"
 
 
 @dataclass
@@ -37,24 +35,71 @@ class SessionHeader:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-class SessionReader(Protocol):
+class SessionReader(ABC):
     """A session file that was found readable.
 
+    It is read twice: first for what is known before the entries, then, on iteration, for the entries.
     Iterating gives its entries, parents before children and otherwise in the order of the file, and may be
     done more than once. Memory holds the ids of the entries, never their contents. Iterating raises
     ImportFailedError when the file was changed since it was opened.
+
+    `leaf_id` is the current leaf, known once the entries were read; None before the first entry.
     """
 
-    @property
-    def header(self) -> SessionHeader:
-        """Known before the entries are read."""
+    format: ClassVar[str]
+    title: ClassVar[str]
+
+    def __init__(self, source: Source) -> None:
+        self.header = SessionHeader(self.format)
+        self.leaf_id: str | None = None
+        self._source = source
+        self._log = WarningLog()
+        self._content_log = WarningLog()
 
     @property
     def warnings(self) -> list[str]:
         """What could not be taken over unchanged, each with its line; complete once the entries were read."""
+        return as_sentences(self._log, self._content_log)
 
-    @property
-    def leaf_id(self) -> str | None:
-        """The current leaf, known once the entries were read; None before the first entry."""
+    def __iter__(self) -> Iterator[Entry]:
+        self._content_log = WarningLog()
+        with self._source.open() as file:
+            yield from self._entries(file)
 
-    def __iter__(self) -> Iterator[Entry]: ...
+    @abstractmethod
+    def _entries(self, file: BufferedReader) -> Iterator[Entry]:
+        """The entries of `file`, which is at its start. Warnings go to `_content_log`."""
+
+    def _no_usable_line(self) -> ImportFailedError:
+        """The error for a file without any line of this format."""
+        return ImportFailedError(
+            f"No line of this file could be used as part of a {self.title}. Choose another file or format."
+        )
+
+
+def check_number_of_entries(number: int) -> None:
+    """Raises ImportFailedError when a session file has too many."""
+    if number > MAX_ENTRIES:
+        raise ImportFailedError(
+            f"The file has more than {MAX_ENTRIES:,} entries, the most that are imported at once. Divide it "
+            "into sessions of their own.",
+            most=MAX_ENTRIES,
+        )
+
+
+def derived_id(session_id: str | None, ordinal: int) -> str:
+    """An id for an entry without one: the same each time the same file is read."""
+    return blake2b(f"{session_id or ''}:{ordinal}".encode(), digest_size=8).hexdigest()
+
+
+def read_again(file: BinaryIO, offset: int) -> dict[str, Any]:
+    """The object that the first reading found at `offset`. Raises ImportFailedError when it is gone."""
+    try:
+        return read_object_at(file, offset)
+    except UnusableLineError as error:
+        raise changed_meanwhile() from error
+
+
+def changed_meanwhile() -> ImportFailedError:
+    """The error for a file that is no longer what the first reading saw."""
+    return ImportFailedError("The file was changed while it was read. Import it again.")

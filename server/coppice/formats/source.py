@@ -45,7 +45,8 @@ class Source:
         """The source from its first byte. Raises ImportFailedError when it cannot be read."""
         try:
             if self._path is not None:
-                with _open_regular(self._path) as file:
+                with _opened(self._path) as file:
+                    _check_regular(self._path, os.fstat(file.fileno()))
                     yield self._watched(file)
             elif self._file is not None:
                 self._file.seek(0)
@@ -101,31 +102,24 @@ class _Watched(io.RawIOBase):
         return len(data)
 
 
-def _open_regular(path: Path) -> BinaryIO:
-    """A regular file, opened without waiting for a writer at the other end of a pipe."""
+def _opened(path: Path) -> BinaryIO:
+    """A file, opened without waiting for a writer at the other end of a pipe."""
     try:
-        file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 - the caller closes it
+        return open(path, "rb", opener=_without_waiting)
     except IsADirectoryError:
-        raise _is_folder(path) from None
+        raise ImportFailedError(f"{path.name} is a folder. Name a session file in it.") from None
     except (OSError, ValueError) as error:
         raise _unreadable(error) from error
-    found = os.fstat(file.fileno())
-    mode = found.st_mode
-    try:
-        _check_size(found.st_size)
-    except ImportFailedError:
-        file.close()
-        raise
-    if stat.S_ISREG(mode):
-        return file
-    file.close()
-    if stat.S_ISDIR(mode):
-        raise _is_folder(path)
-    raise ImportFailedError(f"{path.name} is not a regular file. Name a session file.")
 
 
 def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check_regular(path: Path, found: os.stat_result) -> None:
+    _check_size(found.st_size)
+    if not stat.S_ISREG(found.st_mode):
+        raise ImportFailedError(f"{path.name} is not a regular file. Name a session file.")
 
 
 def _check_size(size: int) -> None:
@@ -135,10 +129,6 @@ def _check_size(size: int) -> None:
             "into sessions of their own.",
             most=MAX_BYTES,
         )
-
-
-def _is_folder(path: Path) -> ImportFailedError:
-    return ImportFailedError(f"{path.name} is a folder. Name a session file in it.")
 
 
 def _unreadable(error: OSError | ValueError) -> ImportFailedError:

@@ -29,18 +29,18 @@ class WarningLog:
         of_kind.more_from = of_kind.more_from or line
         of_kind.more += 1
 
-    def ordered(self) -> list[tuple[int, str]]:
-        """The warnings with their lines, by line."""
+    def warnings(self) -> list[tuple[int, str]]:
+        """The warnings with their lines."""
         listed = [warning for kind in self._kinds.values() for warning in kind.listed]
         counted = [
             (kind.more_from, f"… and {kind.more:,} more of this kind from here on ({name})")
             for name, kind in self._kinds.items()
             if kind.more
         ]
-        return sorted([*listed, *counted], key=lambda warning: warning[0])
+        return [*listed, *counted]
 
 
 def as_sentences(*logs: WarningLog) -> list[str]:
     """All warnings of `logs` by line, each as `line N: …`."""
-    merged = sorted((item for log in logs for item in log.ordered()), key=lambda warning: warning[0])
+    merged = sorted((item for log in logs for item in log.warnings()), key=lambda warning: warning[0])
     return [f"line {line}: {text}" for line, text in merged]

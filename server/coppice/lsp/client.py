@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 from pygls.uris import from_fs_path
 
+from coppice.lsp.values import at, list_at, text_at
 from coppice.protocol.handshake import InitializationOptions
 from coppice.protocol.server_requests import SERVER_REQUESTS
 
@@ -27,47 +28,40 @@ class Client:
     refreshes_documents: bool = False
     problems: list[str] = field(default_factory=list)
 
+    def settings_with(self, section: object) -> dict[str, Any]:
+        """The settings that came with `initialize`, and over them the editor's section `coppice`.
+
+        A section that is no object is ignored.
+        """
+        initial = self.options.settings or {}
+        return _merged(initial, section) if isinstance(section, dict) else dict(initial)
+
 
 def read_client(params: dict[str, Any]) -> Client:
     """The client that sent `params` of `initialize`. Values of the wrong shape count as absent."""
     options, problems = _read_options(params.get("initializationOptions"))
     process_id = params.get("processId")
+    window, workspace = at(params, "capabilities", "window"), at(params, "capabilities", "workspace")
     return Client(
         process_id=process_id if type(process_id) is int and process_id > 0 else None,
         folders=_read_folders(params),
         options=options,
         answers=_answers(options),
-        shows_progress=_at(params, "capabilities", "window", "workDoneProgress") is True,
-        has_configuration=_at(params, "capabilities", "workspace", "configuration") is True,
-        registers_configuration=_at(
-            params, "capabilities", "workspace", "didChangeConfiguration", "dynamicRegistration"
-        )
-        is True,
-        registers_watching=_at(
-            params, "capabilities", "workspace", "didChangeWatchedFiles", "dynamicRegistration"
-        )
-        is True,
-        refreshes_documents=isinstance(_at(params, "capabilities", "workspace", "textDocumentContent"), dict),
+        shows_progress=at(window, "workDoneProgress") is True,
+        has_configuration=at(workspace, "configuration") is True,
+        registers_configuration=at(workspace, "didChangeConfiguration", "dynamicRegistration") is True,
+        registers_watching=at(workspace, "didChangeWatchedFiles", "dynamicRegistration") is True,
+        refreshes_documents=isinstance(at(workspace, "textDocumentContent"), dict),
         problems=problems,
     )
 
 
-def _at(value: Any, *path: str) -> Any:
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
 def _read_folders(params: dict[str, Any]) -> list[str]:
-    folders = params.get("workspaceFolders")
-    uris = [_at(folder, "uri") for folder in folders] if isinstance(folders, list) else []
-    named = [uri for uri in uris if isinstance(uri, str) and uri]
+    named = [uri for folder in list_at(params, "workspaceFolders") if (uri := text_at(folder, "uri"))]
     if named:
         return named
-    root_uri, root_path = params.get("rootUri"), params.get("rootPath")
-    if isinstance(root_uri, str) and root_uri:
-        return [root_uri]
-    uri = from_fs_path(root_path) if isinstance(root_path, str) and root_path else None
+    root_path = text_at(params, "rootPath")
+    uri = text_at(params, "rootUri") or (from_fs_path(root_path) if root_path else None)
     return [uri] if uri else []
 
 
@@ -75,7 +69,7 @@ def _answers(options: InitializationOptions) -> frozenset[str]:
     """The requests of the server that the client's options announce it answers."""
     given = options.model_dump(by_alias=True)
     return frozenset(
-        name for name, request in SERVER_REQUESTS.items() if _at(given, *request.option.split("."))
+        name for name, request in SERVER_REQUESTS.items() if at(given, *request.option.split("."))
     )
 
 
@@ -91,3 +85,12 @@ def _read_options(value: Any) -> tuple[InitializationOptions, list[str]]:
     kept = {key: item for key, item in value.items() if key not in bad}
     problems = [f"initializationOptions.{key}: it has the wrong type; it was ignored." for key in sorted(bad)]
     return InitializationOptions.model_validate(kept), problems
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        both = isinstance(value, dict) and isinstance(under, dict)
+        merged[key] = _merged(under or {}, value) if both else value
+    return merged

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
+from coppice.lsp.values import at
 from coppice.tree.nesting import MAX_DEPTH, nests_deeper
 
 _MAYBE_SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
@@ -40,10 +41,12 @@ def decode(body: bytes) -> Any:
         raise NotJSONError(f"{error.msg} at character {error.pos}") from None
     except RecursionError:
         raise TooDeepError(None) from None
-    except ValueError as error:
-        raise NotJSONError(_reason(error)) from None
+    except NotJSONError:
+        raise
+    except ValueError:
+        raise NotJSONError("a number has too many digits") from None
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH and nests_deeper(value):
-        raise TooDeepError(value.get("id") if isinstance(value, dict) else None)
+        raise TooDeepError(at(value, "id"))
     return repaired(value) if _MAYBE_SURROGATE.search(body) else value
 
 
@@ -90,7 +93,3 @@ def _finite(literal: str) -> float:
     if not math.isfinite(number):
         raise NotJSONError("a number is out of range")
     return number
-
-
-def _reason(error: ValueError) -> str:
-    return str(error) if isinstance(error, NotJSONError) else "a number has too many digits"

@@ -3,12 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from coppice.lsp import features
 from coppice.lsp.framing import FramingError, read_message
-from coppice.lsp.parent import wait_until_gone
 from coppice.lsp.server import CoppiceServer
 from coppice.protocol.methods import METHODS
 from coppice.protocol.server_requests import ClientPort
@@ -18,6 +17,10 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS: Final = 10.0
 """How long an ending server waits for its work to end. A guess: longer than cancelled requests may take."""
+
+POLL_SECONDS: Final = 2.0
+"""Between two looks at the client's process. A guess: an abandoned server does not stay long, and looking
+costs little."""
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +39,7 @@ class Connection:
     reader: asyncio.StreamReader
     write: Callable[[bytes], None]
     drain: Callable[[], Awaitable[None]]
-    lost: asyncio.Event
+    lost: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 async def serve(server: CoppiceServer, connection: Connection) -> int:
@@ -46,10 +49,10 @@ async def serve(server: CoppiceServer, connection: Connection) -> int:
     """
     protocol = server.protocol
     protocol.transmit, protocol.drain = connection.write, connection.drain
-    endings = {
+    endings: set[asyncio.Task[Any]] = {
         asyncio.create_task(_read(server, connection.reader)),
-        asyncio.create_task(_flag(protocol.exited)),
-        asyncio.create_task(_flag(connection.lost)),
+        asyncio.create_task(protocol.exited.wait()),
+        asyncio.create_task(connection.lost.wait()),
         asyncio.create_task(_client_gone(server)),
     }
     try:
@@ -86,14 +89,17 @@ async def _read(server: CoppiceServer, reader: asyncio.StreamReader) -> None:
         return
 
 
-async def _flag(event: asyncio.Event) -> None:
-    await event.wait()
-
-
 async def _client_gone(server: CoppiceServer) -> None:
+    """Return when the client's process is gone, or a zombie, or its number has passed to another one."""
     await server.introduced.wait()
-    if server.process_id is None:
+    if server.client.process_id is None:
         await asyncio.Event().wait()
-    else:
-        await wait_until_gone(server.process_id)
-        _log.warning("The client's process is gone; the server ends.")
+    import psutil  # noqa: PLC0415 - `initialize` is answered without it
+
+    try:
+        process = psutil.Process(server.client.process_id)
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110 - there is nothing to wait for
+            await asyncio.sleep(POLL_SECONDS)
+    except (psutil.NoSuchProcess, OverflowError, ValueError):
+        pass
+    _log.warning("The client's process is gone; the server ends.")

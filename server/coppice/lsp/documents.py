@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from lsprotocol import types
 
-from coppice.lsp import errors
 from coppice.lsp.errors import WireError
 from coppice.lsp.server import CoppiceServer
+from coppice.lsp.values import text_at
 from coppice.protocol.base import WireModel
 from coppice.protocol.documents import SCHEME, document_of_uri
 from coppice.protocol.events import ConversationChanged
@@ -31,10 +31,10 @@ class ShownDocuments:
 
     async def content(self, params: Any) -> types.TextDocumentContentResult:
         """The document's text. Raises WireError for a URI that names none, and CoppiceError."""
-        uri = _uri(params)
+        uri = text_at(params, "uri")
         named = document_of_uri(uri) if uri is not None else None
         if uri is None or named is None:
-            raise WireError(errors.INVALID_PARAMS, "The server has no such document.")
+            raise WireError(types.ErrorCodes.InvalidParams, "The server has no such document.")
         await self._server.ready()
         text = await self._server.service.documents.text(*named)
         self._shown.pop(uri, None)
@@ -45,8 +45,7 @@ class ShownDocuments:
 
     def closed(self, params: Any) -> None:
         """Forget the document: the client has closed it."""
-        document = params.get("textDocument") if isinstance(params, dict) else None
-        self._shown.pop(_uri(document) or "", None)
+        self._shown.pop(text_at(params, "textDocument", "uri") or "", None)
 
     def refresh_changed(self, params: WireModel) -> None:
         """Ask the client to read again the documents that a notification reports as changed."""
@@ -66,8 +65,3 @@ class ShownDocuments:
             )
         except WireError:
             self._shown.pop(uri, None)
-
-
-def _uri(value: Any) -> str | None:
-    uri = value.get("uri") if isinstance(value, dict) else None
-    return uri if isinstance(uri, str) else None

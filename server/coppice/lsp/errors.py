@@ -5,19 +5,10 @@ import logging
 import traceback
 from typing import Any, Final
 
-from lsprotocol import types
+from lsprotocol.types import ErrorCodes, LSPErrorCodes, ResponseError
 from pydantic import ValidationError
 
 from coppice.errors import CoppiceError
-
-PARSE_ERROR: Final = types.ErrorCodes.ParseError.value
-INVALID_REQUEST: Final = types.ErrorCodes.InvalidRequest.value
-METHOD_NOT_FOUND: Final = types.ErrorCodes.MethodNotFound.value
-INVALID_PARAMS: Final = types.ErrorCodes.InvalidParams.value
-INTERNAL_ERROR: Final = types.ErrorCodes.InternalError.value
-NOT_INITIALIZED: Final = types.ErrorCodes.ServerNotInitialized.value
-REQUEST_CANCELLED: Final = types.LSPErrorCodes.RequestCancelled.value
-REQUEST_FAILED: Final = types.LSPErrorCodes.RequestFailed.value
 
 MAX_ERRORS: Final = 50  # problems of one request that are listed (guess)
 MAX_TEXT: Final = 400  # characters of a name in a problem's path (guess)
@@ -28,34 +19,32 @@ _log = logging.getLogger(__name__)
 class WireError(Exception):
     """A message that is answered with a JSON-RPC error of the given code and nothing else."""
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
-        self.data = data
 
 
 class ParamsError(WireError):
     """Params that do not fit their model. Set apart from a `ValidationError` out of the server's own work."""
 
     def __init__(self, cause: ValidationError) -> None:
-        super().__init__(INVALID_PARAMS, "The params do not fit.")
+        super().__init__(ErrorCodes.InvalidParams, "The params do not fit.")
         self.cause = cause
 
 
-def to_response_error(error: BaseException, method: str) -> types.ResponseError:
+def to_response_error(error: BaseException, method: str) -> ResponseError:
     """The error response for `error`, in which `method` ended. Unexpected errors are logged as well."""
     if isinstance(error, ParamsError):
         return _bad_params(method, error.cause)
     if isinstance(error, WireError):
-        return types.ResponseError(code=error.code, message=str(error), data=error.data)
+        return ResponseError(code=error.code, message=str(error))
     if isinstance(error, CoppiceError):
-        return types.ResponseError(
-            code=REQUEST_FAILED, message=str(error), data={**error.data, "code": error.code}
-        )
+        data = {**error.data, "code": error.code}
+        return ResponseError(code=LSPErrorCodes.RequestFailed, message=str(error), data=data)
     if isinstance(error, asyncio.CancelledError):
-        return types.ResponseError(code=REQUEST_CANCELLED, message="The request was cancelled.")
+        return ResponseError(code=LSPErrorCodes.RequestCancelled, message="The request was cancelled.")
     log_unforeseen(error, method)
-    return types.ResponseError(code=INTERNAL_ERROR, message="internal error")
+    return ResponseError(code=ErrorCodes.InternalError, message="internal error")
 
 
 def log_unforeseen(error: BaseException, where: str) -> None:
@@ -74,7 +63,7 @@ def log_unusable(method: str) -> None:
     _log.warning("%s was ignored: its params do not fit.", method)
 
 
-def _bad_params(method: str, error: ValidationError) -> types.ResponseError:
+def _bad_params(method: str, error: ValidationError) -> ResponseError:
     found = error.errors(include_url=False, include_context=False, include_input=False)
     errors = [
         {"type": one["type"], "loc": [_short(part) for part in one["loc"]], "msg": _short(one["msg"])}
@@ -82,8 +71,8 @@ def _bad_params(method: str, error: ValidationError) -> types.ResponseError:
     ]
     first = errors[0]
     at = ".".join(str(part) for part in first["loc"]) or "params"
-    return types.ResponseError(
-        code=INVALID_PARAMS, message=f"{method}: {at}: {first['msg']}", data={"errors": errors}
+    return ResponseError(
+        code=ErrorCodes.InvalidParams, message=f"{method}: {at}: {first['msg']}", data={"errors": errors}
     )
 
 

@@ -1,20 +1,21 @@
 """Every request and notification that the server takes, registered in one place."""
 
 import contextlib
+from functools import partial
 from typing import Any, Final
 
 from lsprotocol import types
 
 from coppice import __version__
-from coppice.lsp import errors
 from coppice.lsp.client import read_client
 from coppice.lsp.documents import CONTENT, ShownDocuments
 from coppice.lsp.errors import WireError
 from coppice.lsp.file_events import FILE_EVENTS, FILE_OPERATIONS, TEXT_DOCUMENT_SYNC, WATCHING, Reader
-from coppice.lsp.protocol import NotificationHandler, RequestHandler
+from coppice.lsp.protocol import NotificationHandler
 from coppice.lsp.server import CoppiceServer
+from coppice.lsp.values import at
 from coppice.protocol.handshake import Capability
-from coppice.protocol.methods import COMMANDS, Method
+from coppice.protocol.methods import COMMANDS
 
 
 def register(server: CoppiceServer) -> None:
@@ -22,7 +23,7 @@ def register(server: CoppiceServer) -> None:
     protocol, documents = server.protocol, ShownDocuments(server)
     server.on_notify.append(documents.refresh_changed)
     protocol.on_initialize = lambda params: initialize(server, params)
-    protocol.requests |= {name: _request(server, method) for name, method in server.methods.items()}
+    protocol.requests |= {name: partial(server.call, method) for name, method in server.methods.items()}
     protocol.requests |= {
         types.WORKSPACE_EXECUTE_COMMAND: lambda params: execute_command(server, params),
         types.WORKSPACE_TEXT_DOCUMENT_CONTENT: documents.content,
@@ -31,8 +32,10 @@ def register(server: CoppiceServer) -> None:
     protocol.notifications |= {
         types.INITIALIZED: lambda _: initialized(server),
         types.SET_TRACE: lambda _: None,
-        types.WINDOW_WORK_DONE_PROGRESS_CANCEL: lambda params: cancel_by_token(server, params),
-        types.PROGRESS: lambda params: take_part(server, params),
+        types.WINDOW_WORK_DONE_PROGRESS_CANCEL: lambda params: server.long_requests.cancel_by_token(
+            at(params, "token")
+        ),
+        types.PROGRESS: lambda params: server.take_part(at(params, "token"), at(params, "value")),
         types.WORKSPACE_DID_CHANGE_CONFIGURATION: lambda params: configuration_changed(server, params),
         types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: lambda params: folders_changed(server, params),
         types.TEXT_DOCUMENT_DID_CHANGE: lambda _: None,
@@ -44,7 +47,7 @@ def register(server: CoppiceServer) -> None:
 def initialize(server: CoppiceServer, params: Any) -> types.InitializeResult:
     """The server's capabilities. Starts the service for the client that `params` describe."""
     if not isinstance(params, dict):
-        raise WireError(errors.INVALID_PARAMS, "initialize: an object is expected.")
+        raise WireError(types.ErrorCodes.InvalidParams, "initialize: an object is expected.")
     server.start(read_client(params))
     capability = Capability(methods=list(server.methods))
     return types.InitializeResult(
@@ -84,31 +87,21 @@ async def execute_command(server: CoppiceServer, params: Any) -> Any:
     given: types.ExecuteCommandParams = server.protocol.structured(params, types.ExecuteCommandParams)
     method = COMMANDS.get(given.command)
     if method is None:
-        raise WireError(errors.INVALID_PARAMS, "The server has no such command.")
+        raise WireError(types.ErrorCodes.InvalidParams, "The server has no such command.")
     arguments = list(given.arguments or [])
     if len(arguments) > 1:
-        raise WireError(errors.INVALID_PARAMS, f"{given.command} takes one argument, the method's params.")
+        raise WireError(
+            types.ErrorCodes.InvalidParams, f"{given.command} takes one argument, the method's params."
+        )
     first = arguments[0] if arguments else None
     return await server.call(method, {} if first is None or first == [] else first, given.work_done_token)
 
 
-def cancel_by_token(server: CoppiceServer, params: Any) -> None:
-    """Cancel the request whose progress the client has cancelled."""
-    server.cancel_by_token(params.get("token") if isinstance(params, dict) else None)
-
-
-def take_part(server: CoppiceServer, params: Any) -> None:
-    """Pass on a part of the client's answer to a request of the server."""
-    if isinstance(params, dict):
-        server.take_part(params.get("token"), params.get("value"))
-
-
 def configuration_changed(server: CoppiceServer, params: Any) -> None:
     """A client that can be asked is asked anew; from another, the settings it pushes are taken."""
-    settings = params.get("settings") if isinstance(params, dict) else None
     if server.client.has_configuration:
         server.configure()
-    elif isinstance(settings, dict):
+    elif isinstance(settings := at(params, "settings"), dict):
         server.spawn(server.use_settings(settings.get("coppice")))
 
 
@@ -120,13 +113,6 @@ def folders_changed(server: CoppiceServer, params: Any) -> None:
     removed = {folder.uri for folder in changed.event.removed}
     added = [folder.uri for folder in changed.event.added]
     server.change_folders(removed, added)
-
-
-def _request(server: CoppiceServer, method: Method[Any, Any]) -> RequestHandler:
-    async def answer(params: Any) -> Any:
-        return await server.call(method, params)
-
-    return answer
 
 
 def _file_events(server: CoppiceServer, read: Reader) -> NotificationHandler:

@@ -3,11 +3,12 @@
 Contents are not requested. A file counts as changed when it is saved, not when its buffer changes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 from lsprotocol import types
 
+from coppice.lsp.values import at, list_at, text_at
 from coppice.protocol.file_events import FileEvent
 from coppice.tree.entries import FileChangeKind
 
@@ -43,49 +44,37 @@ _WATCHED: Final[dict[int, FileChangeKind]] = {
 
 def _document(kind: FileChangeKind) -> Reader:
     def read(params: Any) -> list[FileEvent]:
-        document = params.get("textDocument") if isinstance(params, dict) else None
-        return [FileEvent(uri, kind, "editor") for uri in _texts([document], "uri")]
+        uri = text_at(params, "textDocument", "uri")
+        return [] if uri is None else [FileEvent(uri, kind, "editor")]
 
     return read
 
 
 def _operated(kind: FileChangeKind) -> Reader:
     def read(params: Any) -> list[FileEvent]:
-        return [FileEvent(uri, kind, "editor") for uri in _texts(_list(params, "files"), "uri")]
+        uris = [text_at(file, "uri") for file in list_at(params, "files")]
+        return [FileEvent(uri, kind, "editor") for uri in uris if uri is not None]
 
     return read
 
 
 def _renamed(params: Any) -> list[FileEvent]:
-    files = _list(params, "files")
+    renames = [(text_at(file, "oldUri"), text_at(file, "newUri")) for file in list_at(params, "files")]
     return [
         FileEvent(new, "renamed", "editor", old)
-        for file in files
-        for old in _texts([file], "oldUri")
-        for new in _texts([file], "newUri")
+        for old, new in renames
+        if old is not None and new is not None
     ]
 
 
 def _watched(params: Any) -> list[FileEvent]:
     return [
         FileEvent(uri, kind, "watcher")
-        for change in _list(params, "changes")
-        for uri in _texts([change], "uri")
-        if isinstance(type_ := change.get("type"), int) and (kind := _WATCHED.get(type_)) is not None
+        for change in list_at(params, "changes")
+        if (uri := text_at(change, "uri")) is not None
+        and isinstance(type_ := at(change, "type"), int)
+        and (kind := _WATCHED.get(type_)) is not None
     ]
-
-
-def _list(params: Any, name: str) -> list[Any]:
-    found = params.get(name) if isinstance(params, dict) else None
-    return found if isinstance(found, list) else []
-
-
-def _texts(values: list[Any], name: str) -> Iterator[str]:
-    """The strings called `name` in `values`; what has none is passed over."""
-    for value in values:
-        text = value.get(name) if isinstance(value, dict) else None
-        if isinstance(text, str):
-            yield text
 
 
 FILE_EVENTS: Final[dict[str, Reader]] = {

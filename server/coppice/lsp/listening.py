@@ -6,16 +6,16 @@ import hmac
 import logging
 import socket
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Final, SupportsIndex
 
+from lsprotocol.types import LSPErrorCodes
+
 from coppice.lsp import codec
-from coppice.lsp.connection import Connection, serve
-from coppice.lsp.errors import REQUEST_FAILED
+from coppice.lsp.connection import Connection, make_server, serve
 from coppice.lsp.framing import MAX_HEADER_BYTES, frame
-from coppice.lsp.server import CoppiceServer
 from coppice.lsp.streams import FLUSH_SECONDS, MAX_UNWRITTEN_BYTES
 
 SECRET_HEADER: Final = b"Coppice-Secret: "
@@ -25,37 +25,6 @@ MAX_STRANGERS: Final = 16
 """Connections that may wait for their secret at a time, a guess; further ones are closed at once."""
 
 _log = logging.getLogger(__name__)
-
-
-class Door:
-    """Lets in connections that begin with the secret; all of them where there is none."""
-
-    def __init__(self, secret: str | None) -> None:
-        self._expected = None if secret is None else SECRET_HEADER + secret.encode()
-        self._waiting = 0
-
-    async def admits(self, reader: asyncio.StreamReader) -> bool:
-        """Whether the first line is `Coppice-Secret: <secret>`. The line is taken from the stream."""
-        if self._expected is None:
-            return True
-        if self._waiting >= MAX_STRANGERS:
-            return False
-        self._waiting += 1
-        try:
-            async with asyncio.timeout(SECRET_SECONDS):
-                line = await self._first_line(reader, len(self._expected))
-        except (OSError, TimeoutError, asyncio.IncompleteReadError):
-            return False
-        finally:
-            self._waiting -= 1
-        return hmac.compare_digest(line, self._expected)
-
-    @staticmethod
-    async def _first_line(reader: asyncio.StreamReader, length: int) -> bytes:
-        """The line without its end, or as much of a longer one as shows that it is another."""
-        line = await reader.readexactly(length)
-        end = await reader.readexactly(1)
-        return line if end == b"\n" or end + await reader.readexactly(1) == b"\r\n" else b""
 
 
 class _Reader(asyncio.StreamReader):
@@ -81,21 +50,19 @@ class _Reader(asyncio.StreamReader):
 
 
 class Listening:
-    """`leftovers` are files to remove in the end."""
+    """Connections that begin with the secret are let in, or all where it is None.
 
-    def __init__(
-        self,
-        listening: socket.socket,
-        door: Door,
-        make: Callable[[], CoppiceServer],
-        leftovers: Iterable[Path] = (),
-    ) -> None:
+    `leftovers` are files to remove in the end.
+    """
+
+    def __init__(self, listening: socket.socket, secret: str | None, leftovers: list[Path]) -> None:
         self._listening = listening
-        self._door = door
-        self._make = make
-        self._leftovers = list(leftovers)
+        self._secret_line = None if secret is None else SECRET_HEADER + secret.encode()
+        self._leftovers = leftovers
+        self._strangers = 0
         self._taken = False
-        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._ended = asyncio.Event()
+        self._code = 1
 
     async def serve(self, announcement: str) -> int:
         """Print `announcement`, serve the first client that is let in, and return its exit code."""
@@ -105,11 +72,12 @@ class Listening:
         sys.stdout.write(f"{announcement}\n")
         sys.stdout.flush()
         try:
-            return await self._ended
+            await self._ended.wait()
         finally:
             opened.close()
             for file in self._leftovers:
                 file.unlink(missing_ok=True)
+        return self._code
 
     def _protocol(self) -> asyncio.StreamReaderProtocol:
         reader = _Reader()
@@ -117,7 +85,7 @@ class Listening:
 
     async def _connected(self, reader: _Reader, writer: asyncio.StreamWriter) -> None:
         """A connection is the client's from its first byte; one that ends before was only a look."""
-        if not await self._door.admits(reader):
+        if not await self._admits(reader):
             _log.warning("A connection that did not begin with the secret was closed.")
             writer.transport.abort()
             return
@@ -133,18 +101,40 @@ class Listening:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.set_write_buffer_limits(high=MAX_UNWRITTEN_BYTES)
-        connection = Connection(reader, writer.write, partial(_drain, writer), asyncio.Event())
-        code = 1
+        connection = Connection(reader, writer.write, partial(_drain, writer))
         try:
-            code = await serve(self._make(), connection)
+            self._code = await serve(make_server(), connection)
         finally:
             await _close(writer)
-            if not self._ended.done():
-                self._ended.set_result(code)
+            self._ended.set()
+
+    async def _admits(self, reader: asyncio.StreamReader) -> bool:
+        """Whether the first line is `Coppice-Secret: <secret>`. The line is taken from the stream."""
+        if self._secret_line is None:
+            return True
+        if self._strangers >= MAX_STRANGERS:
+            return False
+        self._strangers += 1
+        try:
+            async with asyncio.timeout(SECRET_SECONDS):
+                line = await _first_line(reader, len(self._secret_line))
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            return False
+        finally:
+            self._strangers -= 1
+        return hmac.compare_digest(line, self._secret_line)
+
+
+async def _first_line(reader: asyncio.StreamReader, length: int) -> bytes:
+    """The line without its end, or as much of a longer one as shows that it is another."""
+    line = await reader.readexactly(length)
+    end = await reader.readexactly(1)
+    return line if end == b"\n" or end + await reader.readexactly(1) == b"\r\n" else b""
 
 
 async def _refuse(writer: asyncio.StreamWriter) -> None:
-    error = {"code": REQUEST_FAILED, "message": "Another client is connected; start a server of your own."}
+    message = "Another client is connected; start a server of your own."
+    error = {"code": LSPErrorCodes.RequestFailed, "message": message}
     writer.write(frame(codec.encode({"jsonrpc": "2.0", "id": None, "error": error}, str)))
     await _close(writer)
 

@@ -1,13 +1,17 @@
-"""What a person sees of a long job, on whichever tokens the client can show it."""
+"""Long requests: what a person sees of each, on whichever tokens the client can show it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, Protocol
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+from uuid import uuid4
 
 from lsprotocol import types
 
+from coppice.lsp.errors import WireError
+from coppice.lsp.protocol import CoppiceProtocol
 from coppice.protocol.base import WireModel
-from coppice.service.core.progress import NoProgress, Progress
+from coppice.service.core.progress import Progress
 
 Token = int | str
 
@@ -15,37 +19,87 @@ REPORT_INTERVAL: Final = 0.1
 """Seconds between two reports of the same stage; more would flood the client."""
 
 
-class ProgressChannel(Protocol):
-    """What progress needs of a connection."""
+class LongRequests:
+    """The long requests in work, each with the tokens of its progress."""
 
-    def notify(self, method: str, params: Any | None = None) -> None:
-        """Send a notification. Never raises and never waits."""
+    def __init__(self, protocol: CoppiceProtocol) -> None:
+        self._protocol = protocol
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._by_token: dict[Token, asyncio.Task[Any]] = {}
+
+    def cancel_all(self) -> None:
+        """Cancel each of them."""
+        for task in self._tasks:
+            task.cancel()
+
+    def cancel_by_token(self, token: object) -> None:
+        """Cancel the request whose progress is sent on `token`."""
+        task = self._by_token.get(token) if isinstance(token, int | str) else None
+        if task is not None:
+            task.cancel()
+
+    @contextlib.contextmanager
+    def progress(
+        self, token: Token | None, partial_token: Token | None, *, may_create: bool
+    ) -> Iterator["WorkDoneProgress"]:
+        """The progress of the request that is the current task; it always ends.
+
+        Without `token` it is on one of the server's own, if the server `may_create` one. On a token that is
+        in use already nothing is shown.
+        """
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - requests run in tasks
+        opened: list[WorkDoneProgress] = []
+
+        def show(token: Token | None, partial_token: Token | None = None) -> WorkDoneProgress:
+            created = f"coppice-{uuid4()}" if token is None and may_create else None
+            shown = created or (None if token in self._by_token else token)
+            progress = WorkDoneProgress(
+                self._protocol,
+                shown,
+                is_created=created is not None,
+                partial_token=partial_token,
+                make_nested=lambda: show(None),
+            )
+            if shown is not None:
+                self._by_token[shown] = task
+            opened.append(progress)
+            return progress
+
+        self._tasks.add(task)
+        try:
+            yield show(token, partial_token)
+        finally:
+            self._tasks.discard(task)
+            for progress in opened:
+                if progress.token is not None:
+                    self._by_token.pop(progress.token, None)
+                progress.close()
 
 
 class WorkDoneProgress:
     """A job's `coppice.service.core.progress.Progress` over LSP.
 
-    Best effort: it never raises and never waits. With `create`, the token is the server's own: nothing is
+    Best effort: it never raises and never waits. A token that `is_created` is the server's own: nothing is
     sent before the client has accepted it, and nothing ever when it refuses or does not answer. Pieces of
     the result go out on `partial_token`, every one and at once.
     """
 
     def __init__(
         self,
-        channel: ProgressChannel,
+        protocol: CoppiceProtocol,
         token: Token | None,
         *,
-        create: Callable[[Token], Awaitable[bool]] | None = None,
-        partial_token: Token | None = None,
-        make_nested: Callable[[], Progress] = NoProgress,
+        is_created: bool,
+        partial_token: Token | None,
+        make_nested: Callable[[], Progress],
     ) -> None:
-        self._channel = channel
+        self._protocol = protocol
         self._make_nested = make_nested
         self.token = token
         self._partial_token = partial_token
-        self._create = create
         self._creating: asyncio.Task[None] | None = None
-        self._open = create is None
+        self._open = not is_created
         self._title: str | None = None
         self._stage: str | None = None
         self._percentage = 0
@@ -60,7 +114,7 @@ class WorkDoneProgress:
         if self._open:
             self._send_begin()
         else:
-            self._creating = asyncio.get_running_loop().create_task(self._ask_client())
+            self._creating = asyncio.get_running_loop().create_task(self._create())
 
     def report(self, stage: str, percentage: int) -> None:
         """Report the stage and the percentage; one that is lower than before is raised to it."""
@@ -98,10 +152,12 @@ class WorkDoneProgress:
         if self._title is not None and self._ending is None:
             self.end("Stopped")
 
-    async def _ask_client(self) -> None:
-        assert self._create is not None  # noqa: S101 - begin asks only where there is somebody to ask
+    async def _create(self) -> None:
         assert self.token is not None  # noqa: S101 - it is what the client is asked about
-        if not await self._create(self.token):
+        wanted = types.WorkDoneProgressCreateParams(token=self.token)
+        try:
+            await self._protocol.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, wanted)
+        except WireError:
             return
         self._open = True
         self._send_begin()
@@ -126,4 +182,4 @@ class WorkDoneProgress:
             self._send(self.token, value)
 
     def _send(self, token: Token, value: Any) -> None:
-        self._channel.notify(types.PROGRESS, types.ProgressParams(token=token, value=value))
+        self._protocol.notify(types.PROGRESS, types.ProgressParams(token=token, value=value))

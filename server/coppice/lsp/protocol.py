@@ -6,11 +6,13 @@ message stays the value that was sent until its envelope has been judged and its
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import attrs
 from lsprotocol import types
+from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
@@ -19,20 +21,11 @@ from coppice.lsp import codec, envelope, errors
 from coppice.lsp.envelope import RequestId
 from coppice.lsp.errors import WireError
 from coppice.lsp.framing import frame
+from coppice.lsp.in_work import RequestsInWork
+from coppice.lsp.values import at, text_at
 
 RequestHandler = Callable[[Any], Awaitable[Any]]
 NotificationHandler = Callable[[Any], None]
-
-STOP_GRACE_SECONDS: Final = 5.0
-"""How long cancelled requests may take to come to their answer before the server goes on without them."""
-
-MAX_REQUESTS: Final = 1_000
-"""Requests in work at a time. A guess: more than a client sends at a time."""
-MAX_REQUEST_BYTES: Final = 128 * 1024 * 1024
-"""The length of all requests in work beyond which no other is taken. A guess: two of the longest messages."""
-STALL_SECONDS: Final = 1.0
-"""How long nothing is answered before requests count as waiting for the client. A guess: longer than a short
-request takes."""
 
 
 async def _at_once() -> None:
@@ -60,10 +53,7 @@ class CoppiceProtocol(LanguageServerProtocol):
         self.exited = asyncio.Event()
         self._initialized = False
         self._silent = False
-        self._running: dict[RequestId, asyncio.Future[Any]] = {}
-        self._running_bytes = 0
-        self._answered = asyncio.Event()
-        self._stalled = False
+        self.in_work = RequestsInWork()
         self._asked: dict[RequestId, asyncio.Future[Any]] = {}
 
     @property
@@ -72,26 +62,19 @@ class CoppiceProtocol(LanguageServerProtocol):
         return self._shutdown
 
     async def ready_to_read(self) -> None:
-        """Wait while too much waits to be written and, where no request could be taken, for an answer to one.
+        """Wait while too much waits to be written or to be answered.
 
-        A client that asks and does not read is not read from either. Once the requests in work have come to
-        no answer for `STALL_SECONDS`, they may wait for the client: its answers, cancels and `exit` are read,
-        and its further requests are refused.
+        A client that asks and does not read is not read from either.
         """
         await self.drain()
-        while self._is_full() and not self._stalled:
-            self._answered.clear()
-            try:
-                await asyncio.wait_for(self._answered.wait(), STALL_SECONDS)
-            except TimeoutError:
-                self._stalled = True
+        await self.in_work.wait_for_room()
 
     def receive(self, body: bytes) -> None:
         """Take one message as it came. Never raises."""
         try:
             message = codec.decode(body)
         except codec.NotJSONError as error:
-            self._answer_error(None, WireError(errors.PARSE_ERROR, f"Not JSON: {error}."))
+            self._answer_error(None, WireError(ErrorCodes.ParseError, f"Not JSON: {error}."))
         except codec.TooDeepError as error:
             self._refuse(envelope.valid_id(error.request_id), str(error))
         else:
@@ -114,18 +97,15 @@ class CoppiceProtocol(LanguageServerProtocol):
         if self._initialized and not self._silent:
             self._send({"method": method, "params": params}, method)
 
-    async def ask(self, method: str, params: Any, *, patience: float | None = None) -> Any:
-        """The client's result as it sent it. Raises `WireError` with the client's words when it refuses.
-
-        After `patience` seconds without an answer the request is cancelled, and `TimeoutError` is raised.
-        """
+    async def ask(self, method: str, params: Any) -> Any:
+        """The client's result as it sent it. Raises `WireError` with the client's words when it refuses."""
         request_id = str(uuid4())
         answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._asked[request_id] = answered
         try:
             self._send({"id": request_id, "method": method, "params": params}, method)
-            return await asyncio.wait_for(answered, patience)
-        except (TimeoutError, asyncio.CancelledError):
+            return await answered
+        except asyncio.CancelledError:
             self.notify(types.CANCEL_REQUEST, {"id": request_id})
             raise
         finally:
@@ -136,32 +116,14 @@ class CoppiceProtocol(LanguageServerProtocol):
         try:
             return self._converter.structure(params, params_type)
         except Exception:  # noqa: BLE001 - cattrs lets through whatever its hooks raise
-            raise WireError(errors.INVALID_PARAMS, f"The params are no {params_type.__name__}.") from None
+            raise WireError(ErrorCodes.InvalidParams, f"The params are no {params_type.__name__}.") from None
 
     def refuse_stream(self, reason: str) -> None:
         """Report to the client why the connection ends."""
-        self._answer_error(None, WireError(errors.PARSE_ERROR, f"The connection ends: {reason}."))
-
-    async def stop_requests(self) -> None:
-        """Cancel every request in work but the one that calls, and see them answered."""
-        for task in self._others():
-            task.cancel()
-        await self.settle(STOP_GRACE_SECONDS)
-
-    async def settle(self, patience: float) -> None:
-        """Let the requests in work, but the one that calls, end by themselves within `patience` seconds."""
-        if others := self._others():
-            await asyncio.wait(others, timeout=patience)
-
-    def _others(self) -> list[asyncio.Future[Any]]:
-        mine = asyncio.current_task()
-        return [task for task in self._running.values() if task is not mine]
-
-    def _is_full(self) -> bool:
-        return len(self._running) >= MAX_REQUESTS or self._running_bytes >= MAX_REQUEST_BYTES
+        self._answer_error(None, WireError(ErrorCodes.ParseError, f"The connection ends: {reason}."))
 
     def _take_request(self, request: envelope.Request, length: int) -> None:
-        if request.id in self._running:
+        if request.id in self.in_work.tasks:
             self._refuse(request.id, "a request with this id is still being worked on")
             return
         try:
@@ -173,39 +135,34 @@ class CoppiceProtocol(LanguageServerProtocol):
             self._answer_error(request.id, error, request.method)
             return
         task = asyncio.ensure_future(handler(request.params))
-        self._running[request.id] = task
-        self._running_bytes += length
-        task.add_done_callback(lambda done: self._finished(request, length, done))
+        self.in_work.add(request.id, task, length)
+        task.add_done_callback(partial(self._answer, request))
 
     def _initialize(self, request: envelope.Request) -> None:
         """Answered before anything else can be sent."""
         if self._shutdown or self._initialized:
-            raise WireError(errors.INVALID_REQUEST, "The server has been initialized already.")
+            raise WireError(ErrorCodes.InvalidRequest, "The server has been initialized already.")
         result = self.on_initialize(request.params)
         self._send({"id": request.id, "result": result}, request.method)
         self._initialized = True
 
     def _handler_of(self, method: str) -> RequestHandler:
         if not self._initialized:
-            raise WireError(errors.NOT_INITIALIZED, "The server has not been initialized yet.")
+            raise WireError(ErrorCodes.ServerNotInitialized, "The server has not been initialized yet.")
         if self._shutdown:
-            raise WireError(errors.INVALID_REQUEST, "The server has been shut down.")
+            raise WireError(ErrorCodes.InvalidRequest, "The server has been shut down.")
         if method == types.SHUTDOWN:
             self._shutdown = True
-        elif self._is_full():
+        elif self.in_work.is_full:
             raise TooManyRequestsError(
-                f"{len(self._running):,} requests wait for their answers. Send this one again later."
+                f"{len(self.in_work.tasks):,} requests wait for their answers. Send this one again later."
             )
         handler = self.requests.get(method)
         if handler is None:
-            raise WireError(errors.METHOD_NOT_FOUND, "The server has no such method.")
+            raise WireError(ErrorCodes.MethodNotFound, "The server has no such method.")
         return handler
 
-    def _finished(self, request: envelope.Request, length: int, task: asyncio.Future[Any]) -> None:
-        self._running.pop(request.id, None)
-        self._running_bytes -= length
-        self._answered.set()
-        self._stalled = False
+    def _answer(self, request: envelope.Request, task: asyncio.Future[Any]) -> None:
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         if error is not None:
             self._answer_error(request.id, error, request.method)
@@ -233,11 +190,11 @@ class CoppiceProtocol(LanguageServerProtocol):
         if response.error is None:
             answered.set_result(response.result)
         else:
-            answered.set_exception(WireError(errors.REQUEST_FAILED, _message_of(response.error)))
+            answered.set_exception(WireError(LSPErrorCodes.RequestFailed, _message_of(response.error)))
 
     def _cancel_request(self, params: Any) -> None:
-        request_id = envelope.valid_id(params.get("id")) if isinstance(params, dict) else None
-        task = self._running.get(request_id) if request_id is not None else None
+        request_id = envelope.valid_id(at(params, "id"))
+        task = self.in_work.tasks.get(request_id) if request_id is not None else None
         if task is not None:
             task.cancel()
 
@@ -246,7 +203,7 @@ class CoppiceProtocol(LanguageServerProtocol):
         self.exited.set()
 
     def _refuse(self, request_id: RequestId | None, reason: str) -> None:
-        self._answer_error(request_id, WireError(errors.INVALID_REQUEST, f"Invalid request: {reason}."))
+        self._answer_error(request_id, WireError(ErrorCodes.InvalidRequest, f"Invalid request: {reason}."))
 
     def _answer_error(self, request_id: RequestId | None, error: BaseException, method: str = "") -> None:
         self._send({"id": request_id, "error": errors.to_response_error(error, method)}, method)
@@ -258,7 +215,7 @@ class CoppiceProtocol(LanguageServerProtocol):
             errors.log_unforeseen(error, method)
             if "method" in message:
                 return
-            failure = {"code": errors.INTERNAL_ERROR, "message": "internal error"}
+            failure = {"code": ErrorCodes.InternalError, "message": "internal error"}
             body = codec.encode({"jsonrpc": self.VERSION, "id": message["id"], "error": failure}, str)
         self.transmit(frame(body))
 
@@ -270,5 +227,5 @@ class CoppiceProtocol(LanguageServerProtocol):
 
 def _message_of(error: Any) -> str:
     """The message of a client's error."""
-    message = error.get("message") if isinstance(error, dict) else None
-    return message if isinstance(message, str) and message.strip() else "The client refused."
+    message = text_at(error, "message")
+    return message if message and message.strip() else "The client refused."

@@ -1,12 +1,10 @@
 """`coppice serve` on a socket: for one client, which connects to it."""
 
-import socket
 import sys
 from pathlib import Path
 from typing import Final
 
-from coppice.lsp.connection import make_server
-from coppice.lsp.listening import Door, Listening
+from coppice.lsp.listening import Listening
 from coppice.lsp.process import prepare_logs, run_and_exit
 from coppice.lsp.sockets import SocketError, hand_over_secret, open_tcp, open_unix
 
@@ -23,7 +21,7 @@ def serve_unix(path: Path) -> int:
         listening = open_unix(path)
     except SocketError as error:
         return _usage(str(error))
-    return run_and_exit(_serve(listening, Door(None), f"Listening on {path}", [path]))
+    return run_and_exit(Listening(listening, None, [path]).serve(f"Listening on {path}"))
 
 
 def serve_tcp(host: str, port: int, secret_file: Path | None) -> int:
@@ -41,11 +39,7 @@ def serve_tcp(host: str, port: int, secret_file: Path | None) -> int:
     shown, number = listening.getsockname()[:2]
     address = f"[{shown}]:{number}" if ":" in shown else f"{shown}:{number}"
     leftovers = [secret_file] if secret_file else []
-    return run_and_exit(_serve(listening, Door(secret), f"Listening on {address}{line}", leftovers))
-
-
-async def _serve(listening: socket.socket, door: Door, announcement: str, leftovers: list[Path]) -> int:
-    return await Listening(listening, door, make_server, leftovers).serve(announcement)
+    return run_and_exit(Listening(listening, secret, leftovers).serve(f"Listening on {address}{line}"))
 
 
 def _usage(problem: str) -> int:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -15,9 +15,8 @@ from coppice import __version__
 from coppice.errors import CoppiceError
 from coppice.lsp import errors
 from coppice.lsp.client import Client
-from coppice.lsp.editor_settings import EditorSettings
 from coppice.lsp.errors import ParamsError, WireError
-from coppice.lsp.progress import Token, WorkDoneProgress
+from coppice.lsp.progress import LongRequests, Token
 from coppice.lsp.protocol import CoppiceProtocol
 from coppice.protocol.base import LongParams, StreamingParams, WireModel
 from coppice.protocol.methods import LongMethod, Method
@@ -34,7 +33,6 @@ SETTLE_SECONDS: Final = 1.0
 
 CONFIGURATION_SECONDS: Final = 1.0
 """How long requests wait for a client to answer `workspace/configuration`. A guess."""
-
 
 MAX_SHORT_REQUESTS: Final = 64
 """Short requests worked on at a time: their answers may wait to be written beyond the connection's limit. A
@@ -70,16 +68,14 @@ class CoppiceServer(LanguageServer):
         self.client = Client()
         self.folders: list[str] = []
         self.on_notify: list[Callable[[WireModel], None]] = []
-        self.settings = EditorSettings({})
         self.introduced = asyncio.Event()
+        self.long_requests = LongRequests(self.protocol)
         self._make = make
         self._starting: asyncio.Task[None] | None = None
         self._configuring: asyncio.Task[None] | None = None
         self._configured_by = 0.0
         self._background: set[asyncio.Task[None]] = set()
         self._awaiting_parts: dict[Token, OnPart] = {}
-        self._by_token: dict[Token, asyncio.Task[Any]] = {}
-        self._long: set[asyncio.Task[Any]] = set()
         self._logged: set[str] = set()
         self._slots = asyncio.Semaphore(MAX_SHORT_REQUESTS)
         self._large_exports = asyncio.Semaphore(MAX_LARGE_RESULTS)
@@ -99,9 +95,7 @@ class CoppiceServer(LanguageServer):
     def start(self, client: Client) -> None:
         """Start the service for `client`. A failure is reported, and again by each request."""
         self.client = client
-        self.process_id = client.process_id
         self.folders = client.folders
-        self.settings = EditorSettings(client.options.settings or {})
         self._starting = self.spawn(self._start())
         self.introduced.set()
 
@@ -110,7 +104,7 @@ class CoppiceServer(LanguageServer):
         """The requests that the client answers, by its `initializationOptions`."""
         return self.client.answers
 
-    async def ask(self, method: str, params: Any, on_part: OnPart | None = None) -> Any:
+    async def ask(self, method: str, params: WireModel, on_part: OnPart | None = None) -> Any:
         """The client's answer; parts of it that arrive before on a token of the server's go to `on_part`."""
         if on_part is None:
             return await self.protocol.ask(method, params)
@@ -140,7 +134,10 @@ class CoppiceServer(LanguageServer):
 
     async def call(self, method: Method[Any, Any], params: Any, token: Token | None = None) -> Any:
         """The result of `method`. Progress is on the params' token, on `token`, or on one of the server's."""
-        given = validated(method.params, params)
+        try:
+            given = method.params.model_validate(params)
+        except ValidationError as error:
+            raise ParamsError(error) from None
         await self.ready()
         if not isinstance(method, LongMethod):
             async with self._large_reads if method.large_result else _UNLIMITED, self._slots:
@@ -148,16 +145,12 @@ class CoppiceServer(LanguageServer):
                 return await uninterrupted(self.dispatcher.call(method, given, NoProgress()))
         own = given.work_done_token if isinstance(given, LongParams) else None
         parts = given.partial_result_token if isinstance(given, StreamingParams) else None
-        with self._long_work(token if own is None else own, parts) as progress:
+        shown_on = token if own is None else own
+        may_create = self.client.shows_progress
+        with self.long_requests.progress(shown_on, parts, may_create=may_create) as progress:
             async with self._large_exports if method.large_result else _UNLIMITED:
                 await self.protocol.drain()
                 return await self.dispatcher.call(method, given, progress)
-
-    def cancel_by_token(self, token: object) -> None:
-        """Cancel the request whose progress is sent on `token`."""
-        task = self._by_token.get(token) if isinstance(token, int | str) else None
-        if task is not None:
-            task.cancel()
 
     def take_part(self, token: object, part: object) -> None:
         """Pass on a part of an answer that the server waits for; nothing on any other token."""
@@ -172,9 +165,8 @@ class CoppiceServer(LanguageServer):
 
     async def use_settings(self, section: object) -> None:
         """Apply `section`, the editor's section `coppice`, from now on."""
-        assert self._starting is not None  # noqa: S101 - notifications are taken after initialize only
-        await self._starting
-        self._log_once(await self.service.set_client_settings(self.settings.merged_with(section)))
+        await self._started()
+        self._log_once(await self.service.set_client_settings(self.client.settings_with(section)))
 
     def change_folders(self, removed: set[str], added: list[str]) -> None:
         """Change the workspace's folders."""
@@ -191,10 +183,9 @@ class CoppiceServer(LanguageServer):
 
     async def close(self) -> None:
         """Stop long work, let short requests finish, and close the stores. May be called again."""
-        for task in self._long:
-            task.cancel()
-        await self.protocol.settle(SETTLE_SECONDS)
-        await self.protocol.stop_requests()
+        self.long_requests.cancel_all()
+        await self.protocol.in_work.settle(SETTLE_SECONDS)
+        await self.protocol.in_work.stop()
         current = asyncio.current_task()
         others = [task for task in self._background if task is not current]
         for task in others:
@@ -207,16 +198,19 @@ class CoppiceServer(LanguageServer):
 
     async def ready(self) -> None:
         """Wait until the service has started, and a moment for the editor's settings."""
-        assert self._starting is not None  # noqa: S101 - requests are taken after initialize only
-        await asyncio.shield(self._starting)
+        await self._started()
         rest = self._configured_by - asyncio.get_running_loop().time()
         if self._configuring is not None and not self._configuring.done() and rest > 0:
             await asyncio.wait([self._configuring], timeout=rest)
 
+    async def _started(self) -> None:
+        assert self._starting is not None  # noqa: S101 - messages are taken after initialize only
+        await asyncio.shield(self._starting)
+
     async def _start(self) -> None:
         self._log_once(self.client.problems)
         try:
-            self._log_once(await self.service.start(self.folders, self.settings.initial))
+            self._log_once(await self.service.start(self.folders, self.client.settings_with(None)))
         except CoppiceError as error:
             self.protocol.notify(
                 types.WINDOW_SHOW_MESSAGE,
@@ -225,8 +219,7 @@ class CoppiceServer(LanguageServer):
             raise
 
     async def _use_folders(self) -> None:
-        assert self._starting is not None  # noqa: S101 - notifications are taken after initialize only
-        await self._starting
+        await self._started()
         await self.service.set_workspace_folders(self.folders)
 
     async def _pull_settings(self) -> None:
@@ -236,51 +229,6 @@ class CoppiceServer(LanguageServer):
         except WireError:
             return
         await self.use_settings(answer[0] if isinstance(answer, list) and answer else None)
-
-    @contextlib.contextmanager
-    def _long_work(self, token: Token | None, partial_token: Token | None) -> Iterator[WorkDoneProgress]:
-        """Have the current task cancelled on closing and through its progress, which always ends.
-
-        There is no progress where the client can show none or uses the token already.
-        """
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101 - requests run in tasks
-        opened: list[WorkDoneProgress] = []
-
-        def show(token: Token | None, partial_token: Token | None = None) -> WorkDoneProgress:
-            create = None
-            if token is None and self.client.shows_progress:
-                token, create = f"coppice-{uuid4()}", self._create_progress
-            shown = None if token in self._by_token else token
-            progress = WorkDoneProgress(
-                self.protocol,
-                shown,
-                create=create,
-                partial_token=partial_token,
-                make_nested=lambda: show(None),
-            )
-            if shown is not None:
-                self._by_token[shown] = task
-            opened.append(progress)
-            return progress
-
-        self._long.add(task)
-        try:
-            yield show(token, partial_token)
-        finally:
-            self._long.discard(task)
-            for progress in opened:
-                if progress.token is not None:
-                    self._by_token.pop(progress.token, None)
-                progress.close()
-
-    async def _create_progress(self, token: Token) -> bool:
-        wanted = types.WorkDoneProgressCreateParams(token=token)
-        try:
-            await self.protocol.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, wanted)
-        except WireError:
-            return False
-        return True
 
     def _log_once(self, problems: list[str]) -> None:
         for problem in problems:
@@ -294,15 +242,6 @@ class CoppiceServer(LanguageServer):
             errors.log_unforeseen(error, "background work")
 
 
-def validated(model: type[WireModel], params: Any) -> WireModel:
-    """`params` as `model`; a `ParamsError` when they do not fit."""
-    try:
-        return model.model_validate(params)
-    except ValidationError as error:
-        raise ParamsError(error) from None
-
-
-def _with_token(params: Any, token: Token) -> dict[str, Any]:
+def _with_token(params: WireModel, token: Token) -> dict[str, Any]:
     """Params on whose `partialResultToken` the client may send parts of its answer."""
-    given = params.model_dump(mode="json", by_alias=True) if isinstance(params, WireModel) else params
-    return {**given, "partialResultToken": token}
+    return {**params.model_dump(mode="json", by_alias=True), "partialResultToken": token}

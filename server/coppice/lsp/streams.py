@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 import os
+import queue
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -97,8 +97,7 @@ class PipeWriter:
         self._descriptor = descriptor
         self._on_lost = on_lost
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[bytes | None] = deque()
-        self._available = threading.Semaphore(0)
+        self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._unwritten = 0
         self._writable = asyncio.Event()
         self._writable.set()
@@ -110,8 +109,7 @@ class PipeWriter:
         self._unwritten += len(data)
         if self._unwritten > MAX_UNWRITTEN_BYTES:
             self._writable.clear()
-        self._waiting.append(data)
-        self._available.release()
+        self._waiting.put(data)
 
     async def drain(self) -> None:
         """Wait until at most `MAX_UNWRITTEN_BYTES` wait to be written."""
@@ -119,8 +117,7 @@ class PipeWriter:
 
     async def flush_and_close(self) -> None:
         """Wait until everything is written, `FLUSH_SECONDS` at most."""
-        self._waiting.append(None)
-        self._available.release()
+        self._waiting.put(None)
         give_up = self._loop.time() + FLUSH_SECONDS
         while self._thread.is_alive() and self._loop.time() < give_up:  # noqa: ASYNC110 - a thread
             await asyncio.sleep(0.005)
@@ -128,17 +125,13 @@ class PipeWriter:
     def _write_all(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
             try:
-                while (data := self._next()) is not None:
+                while (data := self._waiting.get()) is not None:
                     rest = memoryview(data)
                     while rest:
                         rest = rest[os.write(self._descriptor, rest) :]
                     self._loop.call_soon_threadsafe(self._written, len(data))
             except OSError:
                 self._loop.call_soon_threadsafe(self._on_lost)
-
-    def _next(self) -> bytes | None:
-        self._available.acquire()
-        return self._waiting.popleft()
 
     def _written(self, count: int) -> None:
         self._unwritten -= count

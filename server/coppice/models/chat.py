@@ -7,10 +7,9 @@ from typing import Final, Literal, Protocol
 from coppice.errors import ModelFailedError
 from coppice.protocol.sampling import Purpose
 from coppice.protocol.tools import Tool
-from coppice.tree.messages import AssistantMessage, text_of
+from coppice.tree.messages import AssistantMessage
 from coppice.tree.view import ViewMessage
 
-LimitSource = Literal["settings", "server", "default"]
 FailureKind = Literal[
     "overflow",
     "auth",
@@ -47,24 +46,12 @@ class ChatRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatAnswer:
-    """A whole answer: text, thinking and tool calls, usage, `stop_reason`, provider and model."""
-
-    message: AssistantMessage
-
-    @property
-    def text(self) -> str:
-        """The text blocks of the message, joined."""
-        return text_of(self.message.content)
-
-
-@dataclass(frozen=True, slots=True)
 class ModelLimits:
     """Sizes in tokens. `source` is where the window comes from."""
 
     context_window: int
     max_output_tokens: int | None
-    source: LimitSource
+    source: Literal["settings", "server", "default"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +85,8 @@ class ChatModel(Protocol):
         """What fits, from the settings, else from the server, else a default. Never raises ModelError."""
         ...
 
-    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
-        """The answer, however it stopped. Cancellable at any moment.
+    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> AssistantMessage:
+        """The whole answer, however it stopped. Cancellable at any moment.
 
         Raises ModelError when none came, or only part of one.
         """

@@ -6,15 +6,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from coppice.models.chat import (
-    DEFAULT_WINDOW,
-    ChatAnswer,
-    ChatRequest,
-    Delta,
-    ModelError,
-    ModelLimits,
-    OnDelta,
-)
+from coppice.models.chat import DEFAULT_WINDOW, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
 from coppice.models.providers.answer import LARGEST_ANSWER
 from coppice.models.providers.deadlines import Deadlines
 from coppice.models.providers.keys import redacted
@@ -23,8 +15,8 @@ from coppice.protocol.server_requests import OnPart
 from coppice.recovery.overflow import is_overflow, reported_window
 from coppice.tree.messages import AssistantMessage, TextContent
 
-Sample = Callable[[dict[str, Any], OnPart | None], Awaitable[Any]]
-"""Sends the params of `coppice/sample` to the editor and brings its result; raises when it refuses."""
+Sample = Callable[[SampleParams, OnPart | None], Awaitable[Any]]
+"""Sends a `coppice/sample` to the editor and brings its result; raises when it refuses."""
 
 _LONGEST_QUOTE: Final = 300  # characters of an editor's error that are quoted (guess)
 _LONGEST_MESSAGE: Final = 4_000  # characters of it that are read (guess)
@@ -44,7 +36,6 @@ class EditorModel:
         model: str | None = None,
         context_window: int | None = None,
         max_output_tokens: int | None = None,
-        default_window: int = DEFAULT_WINDOW,
         deadlines: Deadlines | None = None,
         overflow_phrases: Sequence[str] = (),
     ) -> None:
@@ -52,7 +43,6 @@ class EditorModel:
         self._model = model
         self._set_window = context_window
         self._set_output = max_output_tokens
-        self._default_window = default_window
         self._deadlines = deadlines or Deadlines()
         self._phrases = tuple(overflow_phrases)
         self._reported_window: int | None = None
@@ -64,12 +54,12 @@ class EditorModel:
 
     async def limits(self) -> ModelLimits:
         """The window of the settings, unless the editor reported a smaller one with an overflow."""
-        window = self._set_window or self._default_window
+        window = self._set_window or DEFAULT_WINDOW
         if self._reported_window and self._reported_window < window:
             return ModelLimits(self._reported_window, self._set_output, "server")
         return ModelLimits(window, self._set_output, "settings" if self._set_window else "default")
 
-    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> AssistantMessage:
         """Ask the editor (`coppice/sample`). Cancelling cancels its request too. Raises ModelError."""
         pieces: list[Delta] = []
 
@@ -96,28 +86,25 @@ class EditorModel:
             on_delta(Delta("text", result.text))
         usage: dict[str, Any] = {} if result.usage is None else {"usage": result.usage}
         calls = result.tool_calls or []
-        message = AssistantMessage(
+        return AssistantMessage(
             content=[*([TextContent(text=result.text)] if result.text.strip() else []), *calls],
             provider="editor",
             model=result.model or self._model,
             stop_reason=result.stop_reason or ("toolUse" if calls else "stop"),
             **usage,
         )
-        return ChatAnswer(message)
 
     async def close(self) -> None:
         """Nothing is held."""
 
-    def _params(self, request: ChatRequest) -> dict[str, Any]:
-        params = SampleParams(
+    def _params(self, request: ChatRequest) -> SampleParams:
+        return SampleParams(
             messages=[item.message for item in request.messages],
             system=request.system or None,
             max_tokens=min(request.max_tokens, self._set_output or request.max_tokens),
             purpose=request.purpose,
             tools=list(request.tools) or None,
         )
-        written = params.model_dump(mode="json", by_alias=True)
-        return {key: value for key, value in written.items() if value is not None}
 
     def _read(self, raw: Any) -> SampleResult:
         try:

@@ -92,14 +92,11 @@ EXPORT: Final = LongMethod(
     flush_file_events=True,
     large_result=True,
 )
+SEARCH: Final = LongMethod("coppice/conversation/search", navigation.SearchParams, navigation.SearchResult)
+RECALL: Final = LongMethod("coppice/recall", history.RecallParams, history.RecallResult)
 HISTORY_TOOLS: Final = Method("coppice/historyTools", history.HistoryToolsParams, history.HistoryToolsResult)
 CALL_HISTORY_TOOL: Final = LongMethod(
     "coppice/callHistoryTool", history.CallHistoryToolParams, history.CallHistoryToolResult
-)
-RECALL: Final = LongMethod("coppice/recall", history.RecallParams, history.RecallResult)
-SEARCH: Final = LongMethod("coppice/conversation/search", navigation.SearchParams, navigation.SearchResult)
-FORK: Final = LongMethod(
-    "coppice/conversation/fork", navigation.ForkParams, navigation.ForkResult, flush_file_events=True
 )
 APPEND: Final = Method("coppice/append", trees.AppendParams, trees.AppendResult, activates_conversation=True)
 ENTRIES: Final = Method("coppice/entries", trees.EntriesParams, trees.EntriesResult, large_result=True)
@@ -112,8 +109,6 @@ LEDGER: Final = Method("coppice/ledger", ledger.LedgerParams, ledger.LedgerResul
 FILES: Final = Method(
     "coppice/files", trees.FilesParams, trees.FilesResult, flush_file_events=True, large_result=True
 )
-LABEL: Final = Method("coppice/label", navigation.LabelParams, navigation.LabelResult)
-PIN: Final = Method("coppice/pin", navigation.PinParams, navigation.PinResult)
 COMPACT_PREVIEW: Final = Method(
     "coppice/compactPreview",
     compaction.CompactPreviewParams,
@@ -153,6 +148,11 @@ SUMMARIZE: Final = LongMethod(
     flush_file_events=True,
     command="coppice.server.summarize",
 )
+LABEL: Final = Method("coppice/label", navigation.LabelParams, navigation.LabelResult)
+PIN: Final = Method("coppice/pin", navigation.PinParams, navigation.PinResult)
+FORK: Final = LongMethod(
+    "coppice/conversation/fork", navigation.ForkParams, navigation.ForkResult, flush_file_events=True
+)
 PREPARE_PROMPT: Final = LongMethod(
     "coppice/preparePrompt",
     recovery.PreparePromptParams,
@@ -182,49 +182,12 @@ PROMPT: Final = LongMethod(
 MODEL: Final = Method("coppice/model", model.ModelParams, model.ModelResult)
 CANCEL: Final = Method("coppice/cancel", compaction.CancelParams, compaction.CancelResult)
 
-_ALL: Final[tuple[Method[Any, Any], ...]] = (
-    CREATE,
-    LIST,
-    GET,
-    RENAME,
-    DELETE,
-    IMPORT,
-    EXPORT,
-    SEARCH,
-    RECALL,
-    HISTORY_TOOLS,
-    CALL_HISTORY_TOOL,
-    APPEND,
-    ENTRIES,
-    TREE,
-    OUTLINE,
-    BRANCH_END,
-    CONTEXT,
-    USAGE,
-    LEDGER,
-    FILES,
-    COMPACT_PREVIEW,
-    COMPACT,
-    UNDO_COMPACTION,
-    NAVIGATE_PREVIEW,
-    NAVIGATE,
-    SUMMARIZE,
-    LABEL,
-    PIN,
-    FORK,
-    PREPARE_PROMPT,
-    RECOVER,
-    TRUNCATE_TOOL_RESULTS,
-    BEGIN_TURN,
-    END_TURN,
-    PROMPT,
-    MODEL,
-    CANCEL,
-)
-
-METHODS: Final[dict[str, Method[Any, Any]]] = {method.name: method for method in _ALL}
+METHODS: Final[dict[str, Method[Any, Any]]] = {
+    each.name: each for each in list(globals().values()) if isinstance(each, Method)
+}
+"""Every method above, by its name, in the order of the documents."""
 
 COMMANDS: Final[dict[str, Method[Any, Any]]] = {
-    method.command: method for method in _ALL if method.command is not None
+    method.command: method for method in METHODS.values() if method.command is not None
 }
 """The commands of `workspace/executeCommand`, each with its method."""

@@ -2,22 +2,16 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
+from coppice.protocol.base import ProgressToken, WireModel
 from coppice.protocol.tools import Tool
 from coppice.tree.messages import Message, StopReason, ToolCall, Usage
 
 Purpose = Literal["summary", "turn"]
 
 
-class _Sampling(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True, defer_build=True
-    )
-
-
-class SampleParams(_Sampling):
+class SampleParams(WireModel):
     """What the editor's own model is asked: messages as the protocol's own, without the ids of entries.
 
     `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries. `tools` may
@@ -30,17 +24,17 @@ class SampleParams(_Sampling):
     max_tokens: Annotated[int, Field(ge=1)]
     purpose: Purpose
     tools: list[Tool] | None = None
-    partial_result_token: int | str | None = None
+    partial_result_token: ProgressToken | None = None
 
 
-class SamplePiece(_Sampling):
+class SamplePiece(WireModel):
     """A piece of the answer as it arrives. The result holds the whole text all the same."""
 
     kind: Literal["text", "thinking"]
     text: str
 
 
-class SampleResult(_Sampling):
+class SampleResult(WireModel):
     """The model's answer. A `stopReason` that is absent counts as `stop`, or `toolUse` with `toolCalls`."""
 
     text: str

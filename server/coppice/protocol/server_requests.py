@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Protocol
 
-from pydantic import BaseModel
-
 from coppice.protocol.base import WireModel
 from coppice.protocol.hooks import (
     HookModel,
@@ -34,7 +32,7 @@ class ClientPort(Protocol):
     def answers(self) -> Collection[str]:
         """The names of the requests that the client answers; others are never sent."""
 
-    async def ask(self, method: str, params: Any, on_part: OnPart | None = None) -> Any:
+    async def ask(self, method: str, params: WireModel, on_part: OnPart | None = None) -> Any:
         """The client's result as it was sent. Raises when the client refuses or the connection ends.
 
         With `on_part` the client may send parts of its answer before.
@@ -55,7 +53,7 @@ class NoClient:
 
     answers: Collection[str] = ()
 
-    async def ask(self, method: str, params: Any, on_part: OnPart | None = None) -> NoReturn:
+    async def ask(self, method: str, params: WireModel, on_part: OnPart | None = None) -> NoReturn:
         """Raise: there is nobody to ask."""
         raise LookupError(f"{method} ({type(params).__name__}, {on_part}) was asked of no client")
 
@@ -85,10 +83,10 @@ class ServerRequest:
     """
 
     name: str
-    params: type[BaseModel]
-    result: type[BaseModel]
+    params: type[WireModel]
+    result: type[WireModel]
     option: str
-    partial_result: type[BaseModel] | None = None
+    partial_result: type[WireModel] | None = None
 
 
 _ALL: Final = (

@@ -2,31 +2,22 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from coppice.protocol.base import ConversationParams, WireModel
 from coppice.tree.messages import UserContent
 
 
-class Tool(BaseModel):
+class Tool(WireModel):
     """A tool that a model may call. `inputSchema` is the JSON Schema of its arguments."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True, defer_build=True
-    )
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     description: str = ""
     input_schema: Annotated[dict[str, Any], Field(default_factory=dict)]
 
 
-class Skill(BaseModel):
+class Skill(WireModel):
     """Instructions that a request carries apart from `system`. `text` is what the model is sent of them."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True, defer_build=True
-    )
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     text: str

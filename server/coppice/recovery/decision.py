@@ -8,7 +8,7 @@ Every step is bounded, so every round ends, and so does every row of rounds with
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from coppice.recovery.floor import Floor, View
+from coppice.recovery.measured import Measured
 from coppice.recovery.truncation import LEAST_CHARS
 
 MOST_COMPACTIONS: Final = 3  # for one overflow (guess)
@@ -60,59 +60,55 @@ class Fail:
 Decision = Compact | Truncate | Retry | Fail
 
 
-def overflowed(state: State, view: View, floor: Floor) -> tuple[State, Decision]:
+def overflowed(state: State, measured: Measured) -> tuple[State, Decision]:
     """The model refused the view as too long. Begins a round."""
-    again = replace(state, attempt=state.attempt + 1, tokens=view.tokens, strategy=None)
-    hopeless = floor.hard >= view.window or (state.attempt > 0 and floor.total >= view.window)
-    return (again, _failure(again, view, floor)) if hopeless else (again, _next_step(again, view, floor))
+    again = replace(state, attempt=state.attempt + 1, tokens=measured.view_tokens, strategy=None)
+    least = measured.least_request if state.attempt > 0 else measured.least_view
+    return again, _ending(again, measured) if least >= measured.window else _next_step(again, measured)
 
 
-def compacted(state: State, view: View, floor: Floor) -> tuple[State, Decision]:
-    """A compaction was stored, and `view` is what it left."""
-    gained = view.tokens < state.tokens
+def compacted(state: State, measured: Measured) -> tuple[State, Decision]:
+    """A compaction was stored, and `measured` is what it left."""
+    gained = measured.view_tokens < state.tokens
     after = replace(
         state,
         compactions=state.compactions + 1,
         stuck=state.stuck or not gained,
-        tokens=view.tokens,
+        tokens=measured.view_tokens,
         strategy="compacted" if gained else state.strategy,
     )
-    return after, _next_step(after, view, floor)
+    return after, _next_step(after, measured)
 
 
-def gave_up_compacting(state: State, view: View, floor: Floor, why: str) -> tuple[State, Decision]:
+def gave_up_compacting(state: State, measured: Measured, why: str) -> tuple[State, Decision]:
     """There was nothing to compact, or no summary that would have helped."""
     after = replace(state, stuck=True, why_stuck=why)
-    return after, _next_step(after, view, floor)
+    return after, _next_step(after, measured)
 
 
 def looked_for_results(
-    state: State, view: View, floor: Floor, count: int, left_out: int = 0
+    state: State, measured: Measured, count: int, left_out: int = 0
 ) -> tuple[State, Decision]:
-    """`count` tool results were cut, `left_out` of them to nothing; `view` is the view after that."""
-    gained = count > 0 and view.tokens < state.tokens
+    """`count` tool results were cut, `left_out` of them to nothing; `measured` is the request after that."""
+    gained = count > 0 and measured.view_tokens < state.tokens
     after = replace(
         state,
         truncated=state.truncated + count,
         left_out=state.left_out + left_out,
-        tokens=view.tokens,
+        tokens=measured.view_tokens,
         strategy="truncated" if gained else state.strategy,
     )
-    if after.strategy is not None and view.fits(floor):
-        return after, _retry(after, after.strategy, view, floor)
-    return after, _failure(after, view, floor)
+    return after, _ending(after, measured)
 
 
-def _next_step(state: State, view: View, floor: Floor) -> Decision:
-    if state.strategy is not None and view.tokens <= view.target(floor):
-        return _retry(state, state.strategy, view, floor)
+def _next_step(state: State, measured: Measured) -> Decision:
+    if state.strategy is not None and measured.view_tokens <= measured.target:
+        return _ending(state, measured)
     if not state.stuck and state.compactions < MOST_COMPACTIONS:
         return Compact(halvings=state.compactions)
     if not state.truncated:
         return Truncate()
-    if state.strategy is not None and view.fits(floor):
-        return _retry(state, state.strategy, view, floor)
-    return _failure(state, view, floor)
+    return _ending(state, measured)
 
 
 def left_out_sentence(count: int) -> str | None:
@@ -126,33 +122,36 @@ def left_out_sentence(count: int) -> str | None:
     )
 
 
-def _retry(state: State, strategy: Strategy, view: View, floor: Floor) -> Retry:
-    sentences = [left_out_sentence(state.left_out)]
-    if floor.total >= view.window:
-        sentences.append(
-            f"By the provider's count about {floor.overhead_tokens:,} of {view.window:,} tokens go to "
-            "what is sent besides the conversation. If the next try fails too, send a shorter system prompt "
-            "or fewer tools."
-        )
-    return Retry(strategy, " ".join(filter(None, sentences)) or None)
-
-
-def _failure(state: State, view: View, floor: Floor) -> Fail:
+def _ending(state: State, measured: Measured) -> Retry | Fail:
+    """Another try, where something was gained and the request is smaller than the window now."""
+    if state.strategy is not None and measured.fits:
+        sentences = [left_out_sentence(state.left_out), _overhead_sentence(measured)]
+        return Retry(state.strategy, " ".join(filter(None, sentences)) or None)
     tried = [
         state.compactions and _several(state.compactions, "compaction"),
         state.truncated and f"{_several(state.truncated, 'tool result')} cut",
     ]
     done = " and ".join(each for each in tried if each)
-    size = f"{view.tokens + floor.overhead_tokens:,} tokens against a window of {view.window:,}"
-    sentences = [
+    size = f"{measured.request_tokens:,} tokens against a window of {measured.window:,}"
+    reasons = [
         f"The conversation does not fit the model: {size}.",
         f"Tried: {done}." if done else "Nothing was changed: nothing could be made shorter.",
-        left_out_sentence(state.left_out) or "",
-        state.why_stuck or "",
-        floor.describe(view),
-        floor.suggest(view),
+        left_out_sentence(state.left_out),
+        state.why_stuck,
+        measured.describe(),
+        measured.suggest(),
     ]
-    return Fail(" ".join(filter(None, sentences)))
+    return Fail(" ".join(filter(None, reasons)))
+
+
+def _overhead_sentence(measured: Measured) -> str | None:
+    if measured.least_request < measured.window:
+        return None
+    return (
+        f"By the provider's count about {measured.overhead_tokens:,} of {measured.window:,} tokens go to "
+        "what is sent besides the conversation. If the next try fails too, send a shorter system prompt "
+        "or fewer tools."
+    )
 
 
 def _several(count: int, what: str) -> str:

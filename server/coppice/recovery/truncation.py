@@ -5,8 +5,7 @@ are cut further, then left out; the newest is never left out. A cut result state
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from coppice.tokens.counting import CHARS_PER_TOKEN
@@ -35,18 +34,6 @@ _SUFFIX: Final = re.compile(
 )
 
 CountTokens = Callable[[ToolResultMessage], int]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A tool result of a view. A `fixed` one is never cut: a person pinned it, for instance.
-
-    `entry_id` is the entry that keeps the whole result, for the suffix.
-    """
-
-    message: ToolResultMessage
-    fixed: bool = False
-    entry_id: str | None = None
 
 
 def result_limit(context_window: int) -> int:
@@ -86,55 +73,42 @@ def is_left_out(message: ToolResultMessage) -> bool:
 
 
 def plan(
-    results: Sequence[Candidate], *, limit: int, excess: int, count_tokens: CountTokens
-) -> dict[int, ToolResultMessage]:
-    """The results to put in place of others, by their index in `results`, which are oldest first.
-
-    Whatever is longer than `limit` characters is cut to it. While the results are then still `excess`
-    tokens too many together, the oldest are cut to `LEAST_LIMIT` one by one, and if that is not enough left
-    out one by one, the newest excepted. A cut that would save no token is not made.
-    """
-    cuts: dict[int, ToolResultMessage] = {}
-    free = [index for index, result in enumerate(results) if not result.fixed]
-    for index in free:
-        short = truncated(results[index].message, limit, results[index].entry_id)
-        if short is not results[index].message:
-            cuts[index] = short
-            excess -= count_tokens(results[index].message) - count_tokens(short)
-    for smaller, indexes in ((LEAST_LIMIT, free), (0, [i for i in free if i != len(results) - 1])):
-        for index in indexes:
-            if excess <= 0:
-                return cuts
-            current = cuts.get(index, results[index].message)
-            short = truncated(current, smaller, results[index].entry_id)
-            saved = count_tokens(current) - count_tokens(short)
-            if saved > 0:
-                cuts[index] = short
-                excess -= saved
-    return cuts
-
-
-def truncated_view(
     view: Sequence[ViewMessage],
     *,
     limit: int,
     excess: int,
     count_tokens: CountTokens,
-    pinned: frozenset[str] = frozenset(),
-) -> list[ViewMessage]:
-    """`view` with its tool results cut by `plan`, before it is sent; nothing is stored.
+    pinned: Collection[str] = (),
+) -> dict[int, ToolResultMessage]:
+    """What is to be put in place of tool results, by their index in `view`.
 
-    Results of the entries in `pinned` stay whole.
+    Whatever is longer than `limit` characters is cut to it. While the results are then still `excess`
+    tokens too many together, the oldest are cut to `LEAST_LIMIT` one by one, and if that is not enough left
+    out one by one, the newest excepted. A cut that would save no token is not made, and none of the results
+    of the entries in `pinned`.
     """
-    places = [place for place, item in enumerate(view) if isinstance(item.message, ToolResultMessage)]
-    results = [
-        Candidate(item.message, fixed=item.entry_id in pinned, entry_id=item.entry_id)
-        for item in view
-        if isinstance(item.message, ToolResultMessage)
-    ]
-    cuts = plan(results, limit=limit, excess=excess, count_tokens=count_tokens)
-    shorter = {places[index]: message for index, message in cuts.items()}
-    return [ViewMessage(item.entry_id, shorter.get(place, item.message)) for place, item in enumerate(view)]
+    results = {
+        place: item.message for place, item in enumerate(view) if isinstance(item.message, ToolResultMessage)
+    }
+    newest = max(results, default=0)
+    free = [place for place in results if view[place].entry_id not in pinned]
+    cuts: dict[int, ToolResultMessage] = {}
+    for place in free:
+        short = truncated(results[place], limit, view[place].entry_id)
+        if short is not results[place]:
+            cuts[place] = short
+            excess -= count_tokens(results[place]) - count_tokens(short)
+    for smaller, places in ((LEAST_LIMIT, free), (0, [place for place in free if place != newest])):
+        for place in places:
+            if excess <= 0:
+                return cuts
+            current = cuts.get(place, results[place])
+            short = truncated(current, smaller, view[place].entry_id)
+            saved = count_tokens(current) - count_tokens(short)
+            if saved > 0:
+                cuts[place] = short
+                excess -= saved
+    return cuts
 
 
 def _suffix(missing: int, entry_id: str | None) -> str:

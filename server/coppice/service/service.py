@@ -3,12 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from coppice.compaction.summarizer import Summarizer
 from coppice.errors import CoppiceError, UnknownConversationError
-from coppice.protocol.events import ConversationChanged
-from coppice.protocol.notifications import CONVERSATION_CHANGED
+from coppice.protocol.events import Change
 from coppice.protocol.server_requests import ClientPort, NoClient
 from coppice.service.branches.forking import Forking
 from coppice.service.branches.marking import Marking
@@ -17,7 +16,6 @@ from coppice.service.branches.summarize_span import Spans
 from coppice.service.branches.undoing import Undoing
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.conversations.conversations import Conversations
-from coppice.service.conversations.outlines import Outlines
 from coppice.service.conversations.portability import Portability
 from coppice.service.conversations.searching import Searching
 from coppice.service.conversations.trees import Trees
@@ -38,7 +36,6 @@ from coppice.service.recovery.truncating import Truncating
 from coppice.service.turns.prompting import Prompting
 from coppice.service.turns.slash_commands import SlashCommands
 from coppice.service.views.documents import Documents
-from coppice.service.views.ledger import LedgerView
 from coppice.service.views.views import Views
 from coppice.service.window.usage import usage_state
 from coppice.store.records import StoredChange
@@ -74,13 +71,11 @@ class Service:
         self.turns = Turns(self._context)
         self.conversations = Conversations(self._context, self.tracking, self.turns)
         self.trees = Trees(self._context)
-        self.outlines = Outlines(self._context)
         self.views = Views(self._context)
         self.compacting = Compacting(self._context, self.turns)
         self.truncating = Truncating(self._context, self.turns)
         self.thresholds = Thresholds(self._context, self.compacting)
         self.recovering = Recovering(self._context, self.compacting, self.truncating, self.turns)
-        self.ledger = LedgerView(self._context)
         self.recall = Recall(self._context)
         self.history_tools = HistoryTools(self.recall)
         self.prompting = Prompting(
@@ -94,11 +89,11 @@ class Service:
         self.forking = Forking(self._context)
         self.marking = Marking(self._context)
         self.undoing = Undoing(self._context, self.turns)
-        self.searching = Searching(self._context)
+        self.searching = Searching(self.stores)
 
     async def start(self, workspace_folders: list[str], client_settings: Mapping[str, Any]) -> list[str]:
         """Begins to serve; a sentence for each setting that was passed over. Opens no store yet."""
-        self.stores.set_folders(workspace_folders)
+        self.stores.folders = list(workspace_folders)
         if self._plugins is None:
             self.hooks.plugins = await run_read(installed_plugins)
         self._background = [
@@ -110,7 +105,7 @@ class Service:
     async def set_workspace_folders(self, uris: list[str]) -> None:
         """Change the open folders; file events of closed ones are no longer recorded."""
         self.tracking.close_folders(set(self.stores.folders) - set(uris))
-        self.stores.set_folders(uris)
+        self.stores.folders = list(uris)
 
     async def set_client_settings(self, settings: Mapping[str, Any]) -> list[str]:
         """Replace the settings that the editor gives; a sentence for each value that was ignored."""
@@ -130,20 +125,19 @@ class Service:
         await run_long(self.stores.close)
 
     def _problems(self) -> list[str]:
-        found: dict[str, None] = {}
         folders: list[str | None] = [*self.stores.folders] or [None]
-        for folder in folders:
-            found.update(dict.fromkeys(self.settings.explained(folder)[1]))
-        return list(found)
+        found = [problem for folder in folders for problem in self.settings.explained(folder)[1]]
+        return list(dict.fromkeys(found))
 
     async def _watch(self) -> None:
         """Notifies the client of what other servers did on its stores."""
         reported: set[str] = set()
         while True:
             await asyncio.sleep(WATCH_SECONDS)
-            for problem in [each for each in self.stores.problems if each not in reported]:
-                reported.add(problem)
-                self._context.client.show(problem)
+            for problem in list(self.stores.problems):  # other threads add to them meanwhile
+                if problem not in reported:
+                    reported.add(problem)
+                    self._context.client.show(problem)
             for store in await run_read(self.stores.watched):
                 with contextlib.suppress(CoppiceError):
                     for change in await run_read(store.changes):
@@ -156,8 +150,7 @@ class Service:
         conversation_id = change.conversation_id
         kinds = [kind for kind in change.kinds if kind != "turn"]
         if kinds:
-            changed = {"conversationId": conversation_id, "leafId": change.leaf_id, "changes": kinds}
-            self._context.emit(CONVERSATION_CHANGED, ConversationChanged.model_validate(changed))
+            self._context.announce(conversation_id, change.leaf_id, *cast("list[Change]", kinds))
         with contextlib.suppress(UnknownConversationError):
             if "leaf" in kinds:
                 path = await run_read(self._context.path, conversation_id)

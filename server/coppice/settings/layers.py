@@ -39,17 +39,17 @@ _REQUEST: Final = _SIZES | {"context"}
 _EDITOR: Final = _REQUEST | {"model", "summarizer", "overflow", "hooks"}
 
 
-def user_layer(values: Mapping[str, Any]) -> Layer:
-    """The user's own file: may set everything."""
-    return Layer("the user's settings file", values)
-
-
 def environment_layer(environ: Mapping[str, str] | None = None) -> Layer:
     """`COPPICE_STORAGE_URL` and `COPPICE_STORAGE_DIRECTORY`."""
     environ = os.environ if environ is None else environ
     names = {"url": "COPPICE_STORAGE_URL", "directory": "COPPICE_STORAGE_DIRECTORY"}
     storage = {key: environ[name] for key, name in names.items() if environ.get(name)}
     return Layer("the environment", {"storage": storage} if storage else {})
+
+
+def user_layer(values: Mapping[str, Any]) -> Layer:
+    """The user's own file: may set everything."""
+    return Layer("the user's settings file", values)
 
 
 def workspace_layer(values: Mapping[str, Any]) -> Layer:

@@ -6,16 +6,14 @@ from typing import Any, Final
 from sqlalchemy import Connection, and_, bindparam, select, union_all
 
 from coppice.store.entry_json import entry_from
-from coppice.store.paths import (
+from coppice.store.path_ends import (
     CONVERSATION_OF_END,
-    ENTRY_COLUMNS,
     OF_END,
-    PARENT,
-    WITH_PARENT,
-    ancestor_depth,
     conversation_key,
+    rows_on_path,
     unknown_conversation,
 )
+from coppice.store.paths import ENTRY_COLUMNS, PARENT, WITH_PARENT
 from coppice.store.records import PathEnd
 from coppice.store.runs import segments
 from coppice.store.schema import ENTRY_TABLE, LABEL, PIN, RUN
@@ -25,7 +23,10 @@ from coppice.tree.entries import METADATA_TYPES, Entry
 def attached(
     connection: Connection, end: PathEnd, from_depth: int, to_depth: int, types: Sequence[str]
 ) -> list[tuple[int, Entry]]:
-    """Metadata off the path with the depth of its parent on the path, -1 if it has no parent."""
+    """Metadata off the path whose parent is on it, with the parent's depth, in append order.
+
+    Metadata that has no parent counts as at depth -1.
+    """
     wanted = METADATA_TYPES.intersection(types)
     found: list[tuple[int, Entry]] = []
     if not wanted:
@@ -43,7 +44,7 @@ def attached(
 
 
 def root_metadata(connection: Connection, conversation_id: str, types: Collection[str]) -> list[Entry]:
-    """The metadata that has no parent."""
+    """Metadata that was recorded before the first message, in append order."""
     return _root_metadata(connection, conversation_key(connection, conversation_id), types, None)
 
 
@@ -77,23 +78,13 @@ def _attached(
 
 
 def pins(connection: Connection, end: PathEnd) -> list[tuple[int, Entry]]:
-    """The pinned entries of the path with their depths, root first."""
-    on_path = []
-    for row in connection.execute(_PINS, {"key": end.key}).all():
-        depth = ancestor_depth(connection, end, row.id)
-        if depth is not None:
-            on_path.append((depth, entry_from(*row)))
-    return sorted(on_path, key=lambda pin: pin[0])
+    """The pinned entries on the path with their depths, root first."""
+    return [(depth, entry_from(*row)) for depth, row in rows_on_path(connection, end, _PINS)]
 
 
 def labels(connection: Connection, end: PathEnd) -> list[tuple[int, str, str]]:
-    """The labelled entries of the path as depth, id and label, root first."""
-    on_path = []
-    for row in connection.execute(_LABELS, {"key": end.key}).all():
-        depth = ancestor_depth(connection, end, row.id)
-        if depth is not None:
-            on_path.append((depth, row.id, row.label))
-    return sorted(on_path)
+    """The labelled entries on the path as depth, id and label, root first."""
+    return [(depth, row.id, row.label) for depth, row in rows_on_path(connection, end, _LABELS)]
 
 
 def _attached_statement() -> Any:

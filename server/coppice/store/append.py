@@ -6,12 +6,13 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from coppice.errors import IdConflictError, StaleLeafError
+from coppice.errors import IdConflictError, StaleLeafError, StoreDamagedError
 from coppice.store.changes import record_change
 from coppice.store.engine import Database
 from coppice.store.entry_json import body_of, same_body, storable
 from coppice.store.entry_writer import EntryWriter
-from coppice.store.paths import END_COLUMNS, path_end, unknown_conversation, unknown_entry
+from coppice.store.errors import DAMAGED
+from coppice.store.path_ends import END_COLUMNS, end_at, entry_end, path_end, unknown_conversation
 from coppice.store.records import LEAF, Appended, EntryRef, NewRecord, PathEnd
 from coppice.store.schema import CONVERSATION, ENTRY_TABLE
 from coppice.tree.entries import METADATA_TYPES
@@ -37,24 +38,23 @@ class OpenConversation:
 def append(
     database: Database,
     connection: Connection,
+    origin: str,
     conversation_id: str,
     records: Sequence[NewRecord],
     *,
-    origin: str,
-    parent_id: EntryRef | None,
-    expected_leaf_id: EntryRef | None,
+    parent_id: EntryRef | None = LEAF,
+    expected_leaf_id: EntryRef | None = LEAF,
     modified_at: str,
 ) -> Appended:
-    """Appends `records` after `parent_id`, or after the leaf. Records that are stored already are skipped."""
+    """As `Store.append` says; `origin` is the id of the server that appends."""
     conversation = open_conversation(connection, conversation_id)
     fresh, known = sort_out(connection, conversation.key, conversation_id, records)
     entry_ids = [record.entry.id for record in records]
     if not fresh:
         return Appended(entry_ids, [], conversation.leaf_id, leaf_moved=False)
     _check_leaf(conversation, expected_leaf_id)
-    entry_writer = EntryWriter(database, connection, conversation.key, conversation_id)
-    entry_writer.reserve(len(fresh))
-    position = _parent(entry_writer, conversation, parent_id)
+    position = _stored(connection, conversation, parent_id)
+    entry_writer = EntryWriter(database, connection, conversation.key, conversation_id, len(fresh))
     leaf = conversation.leaf
     for record in _once_each(records):
         entry = record.entry
@@ -83,18 +83,17 @@ def append(
 def set_leaf(
     database: Database,
     connection: Connection,
+    origin: str,
     conversation_id: str,
     entry_id: str | None,
     *,
-    origin: str,
-    expected_leaf_id: EntryRef | None,
+    expected_leaf_id: EntryRef | None = LEAF,
     modified_at: str,
 ) -> bool:
-    """Moves the leaf; false when it was there already."""
+    """As `Store.set_leaf` says; `origin` is the id of the server that moves the leaf."""
     conversation = open_conversation(connection, conversation_id)
     _check_leaf(conversation, expected_leaf_id)
-    entry_writer = EntryWriter(database, connection, conversation.key, conversation_id)
-    leaf = None if entry_id is None else _parent(entry_writer, conversation, entry_id)
+    leaf = _stored(connection, conversation, entry_id)
     if entry_id == conversation.leaf_id:
         return False
     values = {"open": conversation.key, "leaf_key": None if leaf is None else leaf.key}
@@ -104,13 +103,18 @@ def set_leaf(
 
 
 def open_conversation(connection: Connection, conversation_id: str) -> OpenConversation:
-    """The conversation's row and leaf, locked for this transaction. Raises UnknownConversationError."""
+    """The conversation's row and leaf, locked for this transaction.
+
+    Raises:
+        UnknownConversationError: no conversation has the id.
+        StoreDamagedError: the row of the leaf is gone.
+    """
     row = connection.execute(_OPEN, {"id": storable(conversation_id)}).one_or_none()
     if row is None:
         raise unknown_conversation(conversation_id)
-    leaf = None
-    if row.leaf_key is not None:
-        leaf = path_end(conversation_id, connection.execute(_LEAF, {"leaf_key": row.leaf_key}).one())
+    leaf = None if row.leaf_key is None else end_at(connection, conversation_id, row.leaf_key)
+    if leaf is None and row.leaf_key is not None:
+        raise StoreDamagedError(DAMAGED)
     return OpenConversation(row.key, conversation_id, leaf, row.first_message is not None)
 
 
@@ -151,15 +155,12 @@ def _check_leaf(conversation: OpenConversation, expected: EntryRef | None) -> No
         )
 
 
-def _parent(
-    entry_writer: EntryWriter, conversation: OpenConversation, parent_id: EntryRef | None
+def _stored(
+    connection: Connection, conversation: OpenConversation, entry_id: EntryRef | None
 ) -> PathEnd | None:
-    if not isinstance(parent_id, str):
-        return None if parent_id is None else conversation.leaf
-    parent = entry_writer.find(parent_id)
-    if parent is None:
-        raise unknown_entry(parent_id)
-    return parent
+    if not isinstance(entry_id, str):
+        return None if entry_id is None else conversation.leaf
+    return entry_end(connection, conversation.key, conversation.id, entry_id)
 
 
 def _once_each(records: Iterable[NewRecord]) -> Iterable[NewRecord]:
@@ -184,7 +185,6 @@ _OPEN: Final = (
     .where(CONVERSATION.c.id == bindparam("id"))
     .with_for_update()
 )
-_LEAF: Final = select(*END_COLUMNS).where(ENTRY_TABLE.c.key == bindparam("leaf_key"))
 _KNOWN: Final = select(*END_COLUMNS, ENTRY_TABLE.c.body).where(
     ENTRY_TABLE.c.conversation_key == bindparam("conversation"),
     ENTRY_TABLE.c.id.in_(bindparam("ids", expanding=True)),

@@ -8,9 +8,11 @@ from typing import Any, Final
 from sqlalchemy import Connection, and_, bindparam, insert, or_, select, update
 
 from coppice.errors import IdConflictError, UnknownEntryError
+from coppice.store.changes import record_change
+from coppice.store.engine import Database
 from coppice.store.entry_json import showable, storable
 from coppice.store.location import canonical_uri
-from coppice.store.paths import unknown_conversation
+from coppice.store.path_ends import unknown_conversation
 from coppice.store.records import ConversationRecord, NewConversation
 from coppice.store.schema import CONVERSATION, ENTRY_TABLE
 
@@ -39,6 +41,15 @@ def insert_conversation(
     return int(connection.execute(_INSERT, values).scalar_one())
 
 
+def create(
+    database: Database, connection: Connection, origin: str, new: NewConversation
+) -> ConversationRecord:
+    """A new conversation. Raises IdConflictError where its id is taken."""
+    insert_conversation(connection, new)
+    record_change(database, connection, origin, new.id, ["created"])
+    return conversation(connection, new.id)
+
+
 def check_id_is_free(connection: Connection, conversation_id: str) -> None:
     """Raises IdConflictError where a conversation of this id exists."""
     if connection.execute(_ID, {"id": storable(conversation_id)}).scalar() is not None:
@@ -54,9 +65,13 @@ def conversation(connection: Connection, conversation_id: str) -> ConversationRe
 
 
 def conversations(
-    connection: Connection, *, workspace_uri: str | None, limit: int, cursor: str | None
+    connection: Connection, *, workspace_uri: str | None = None, limit: int, cursor: str | None = None
 ) -> tuple[list[ConversationRecord], str | None]:
-    """A page, newest modified first, and the cursor of the next one."""
+    """A page of conversations, newest modified first, and the cursor of the next page if there is one.
+
+    Raises:
+        UnknownEntryError: the cursor is none that was given out.
+    """
     statement = _BY_TIME.limit(limit + 1)
     if workspace_uri is not None:
         statement = statement.where(CONVERSATION.c.workspace == storable(canonical_uri(workspace_uri)))
@@ -73,11 +88,12 @@ def conversations(
     return found, found[-1].cursor if more else None
 
 
-def hide(connection: Connection, conversation_id: str) -> None:
+def hide(database: Database, connection: Connection, origin: str, conversation_id: str) -> None:
     """Makes a conversation unknown at once; purging.py takes what is left of it away."""
     hidden = connection.execute(_HIDE, {"conversation": storable(conversation_id)})
     if hidden.rowcount == 0:
         raise unknown_conversation(conversation_id)
+    record_change(database, connection, origin, conversation_id, ["deleted"])
 
 
 def _record(row: Any) -> ConversationRecord:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from sqlalchemy import Connection, Executable, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Executable, Select, bindparam, select
 from sqlalchemy.exc import DatabaseError
 
 from coppice.errors import StoreDamagedError
@@ -17,17 +17,16 @@ _ROWS_A_READ: Final = 200
 
 def rows_around_damage(
     connection: Connection,
-    statement: Executable,
+    statement: Select[Any],
     values: Mapping[str, Any],
-    one: Executable,
+    key: ColumnElement[int],
     keys: Executable,
     *,
     take: Callable[[Iterable[Any]], list[Any]] = list,
 ) -> list[Any]:
-    """The rows of `statement`; where one is damaged, those of `one` for each of `keys` that can be read.
+    """The rows of `statement`; where one is damaged, those with each `key` of `keys` that can be read.
 
-    `one` takes the parameter `key` besides those of `values`; `keys` gives keys only. `take` may take the
-    first rows alone; the others are not read.
+    `take` may take the first rows alone; the others are not read.
     """
     try:
         with connection.execute(statement, dict(values)) as rows:
@@ -35,11 +34,12 @@ def rows_around_damage(
     except DatabaseError as error:
         if not is_damage(error):
             raise
-    found = [key for (key,) in connection.execute(keys, dict(values))]
-    return take(readable(connection, one, ({**values, "key": key} for key in found)))
+    found = connection.execute(keys, dict(values)).scalars().all()
+    one = statement.where(key == bindparam("damaged_key"))
+    return take(_readable(connection, one, [{**values, "damaged_key": each} for each in found]))
 
 
-def readable(
+def _readable(
     connection: Connection, statement: Executable, each: Iterable[Mapping[str, Any]]
 ) -> Iterator[Any]:
     """The rows of `statement` with each of these values, less those that are damaged."""
@@ -57,7 +57,7 @@ def damaged_entries(connection: Connection, most: int) -> list[str]:
     for conversation in connection.execute(_CONVERSATIONS).all():
         values = {"conversation": conversation.key, "last": 0, "rows": _ROWS_A_READ}
         while len(found) < most and (keys := connection.execute(_KEYS, values).scalars().all()):
-            rows = rows_around_damage(connection, _PAGE, values, _ONE, _KEYS)
+            rows = rows_around_damage(connection, _PAGE, values, ENTRY_TABLE.c.key, _KEYS)
             lost = sorted(set(keys) - {row.key for row in rows})
             names = [f"with the key {key}" for key in lost] + [row.id for row in rows if not _is_whole(row)]
             found += [f"conversation {conversation.id}: the entry {name} cannot be read" for name in names]
@@ -73,13 +73,6 @@ def _is_whole(row: Any) -> bool:
     return True
 
 
-_COLUMNS: Final = (
-    ENTRY_TABLE.c.key,
-    ENTRY_TABLE.c.id,
-    ENTRY_TABLE.c.timestamp,
-    ENTRY_TABLE.c.type,
-    ENTRY_TABLE.c.body,
-)
 _CONVERSATIONS: Final = select(CONVERSATION.c.key, CONVERSATION.c.id).where(CONVERSATION.c.id.is_not(None))
 # The index by conversation holds the keys, so that no row has to be read for them.
 _KEYS: Final = (
@@ -88,5 +81,14 @@ _KEYS: Final = (
     .order_by(ENTRY_TABLE.c.key)
     .limit(bindparam("rows"))
 )
-_PAGE: Final = select(*_COLUMNS).where(ENTRY_TABLE.c.key.in_(_KEYS)).order_by(ENTRY_TABLE.c.key)
-_ONE: Final = select(*_COLUMNS).where(ENTRY_TABLE.c.key == bindparam("key"))
+_PAGE: Final = (
+    select(
+        ENTRY_TABLE.c.key,
+        ENTRY_TABLE.c.id,
+        ENTRY_TABLE.c.timestamp,
+        ENTRY_TABLE.c.type,
+        ENTRY_TABLE.c.body,
+    )
+    .where(ENTRY_TABLE.c.key.in_(_KEYS))
+    .order_by(ENTRY_TABLE.c.key)
+)

@@ -1,47 +1,29 @@
 """The interface of a database to the rest of the package.
 
 Everything that SQLite and PostgreSQL do differently is a method of `Database`, implemented in sqlite.py
-and postgres.py; the rest of the package is portable SQL.
+and postgres.py, or a part of its `index`; the rest of the package is portable SQL.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Final, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Engine, FromClause, Table, select
+from sqlalchemy import Connection, Engine, Table, insert, select
 
 from coppice.errors import StorageFailedError
-from coppice.store.errors import translated
-from coppice.store.schema import VERSION_TABLE
-from coppice.store.tokenize import Term
-
-BEGIN: Final = "coppice_begin"
-"""The execution option with the statement that begins a transaction, where the driver does not."""
+from coppice.store.schema import METADATA, VERSION_TABLE
+from coppice.store.word_index import WordIndex
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
 """What is done in one transaction. It may be done again, so nothing of it may last but in the database."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordIndex:
-    """The full-text index as something to join: `key` is the entry's, `matches` has a parameter `words`.
-
-    Ordered by `order`, which is by key, a search of everything costs what it finds. With `newest` that is
-    too much for a frequent word, and the newest so many keys are looked through first.
-    """
-
-    table: FromClause
-    key: ColumnElement[int]
-    matches: ColumnElement[Any]
-    order: ColumnElement[int]
-    newest: int | None = None
-
-
 class Database(ABC):
     """A connection pool with transactions; every failure inside one is a `StorageFailedError`."""
+
+    index: WordIndex
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -76,8 +58,17 @@ class Database(ABC):
         """Gives the space of what was deleted back to the disk, in short steps until `stop()`."""
 
     @abstractmethod
-    def prepare(self, make: "MakeSchema") -> None:
-        """Makes a database with `make` where there is none. Refuses, untouched, what is no Coppice store."""
+    def prepare(self, version: int) -> None:
+        """Makes the file where there is none, with a schema of `version`; on a server `migrate` makes it.
+
+        Refuses, untouched, what is no Coppice store.
+        """
+
+    def make_schema(self, connection: Connection, version: int) -> None:
+        """Makes the tables in an empty database."""
+        METADATA.create_all(connection)
+        self.index.make(connection)
+        connection.execute(insert(VERSION_TABLE), {"version": version})
 
     @abstractmethod
     def settle(self) -> None:
@@ -109,27 +100,6 @@ class Database(ABC):
     @abstractmethod
     def changed_elsewhere(self) -> bool:
         """Whether anything may have been written since the last call; cheap, true when in doubt."""
-
-    @abstractmethod
-    def make_index(self, connection: Connection) -> None:
-        """Makes the full-text index. A row of it goes when its entry is deleted."""
-
-    @property
-    @abstractmethod
-    def index(self) -> WordIndex:
-        """The full-text index, to be searched."""
-
-    @abstractmethod
-    def add_to_index(self, connection: Connection, rows: Sequence[tuple[int, str]]) -> None:
-        """Indexes entries: the key of each, and the words that `index_text` makes of its text."""
-
-    @abstractmethod
-    def expression(self, terms: Sequence[Term]) -> str:
-        """The parameter `words` that finds what holds all `terms`."""
-
-    @abstractmethod
-    def any_of(self, terms: Sequence[Term]) -> str:
-        """The parameter `words` that finds what holds one of `terms` at least."""
 
     @abstractmethod
     def back_up(self, version: int) -> None:
@@ -165,22 +135,6 @@ class Database(ABC):
                 known=self._version,
             )
 
-    @contextmanager
-    def _transaction(self, begin: str = "", isolation: str | None = None) -> Iterator[Connection]:
-        self._check_open()
-        options: dict[str, Any] = {BEGIN: begin}
-        if isolation is not None:
-            options["isolation_level"] = isolation
-        with (
-            translated(),
-            self._engine.connect().execution_options(**options) as connection,
-            connection.begin(),
-        ):
-            yield connection
-
 
 _VERSION: Final = select(VERSION_TABLE.c.version).with_for_update(read=True)
 """Migrations change this row; SQLite, where a writer is alone, has no `FOR SHARE`."""
-
-MakeSchema = Callable[[Database, Connection], None]
-"""Makes the tables in an empty database, within one transaction."""

@@ -5,7 +5,6 @@ writes.
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, insert, select
@@ -15,9 +14,10 @@ from coppice.store import landmarks
 from coppice.store.engine import Database
 from coppice.store.entry_json import showable, storable
 from coppice.store.marks import Marks
-from coppice.store.paths import find_end
+from coppice.store.path_ends import find_end
 from coppice.store.records import NewRecord, PathEnd
 from coppice.store.run_writer import RunWriter
+from coppice.store.runs import is_on_path
 from coppice.store.schema import COMPACTION, ENTRY_TABLE
 from coppice.tokens.size import Size
 from coppice.tree.entries import (
@@ -37,7 +37,7 @@ _MOST_TOKENS: Final = 2**53 - 1
 
 
 class EntryWriter:
-    """Places new entries of one conversation.
+    """Places `count` new entries of one conversation.
 
     Attributes:
         first_message: the preview of the first user message placed.
@@ -46,13 +46,12 @@ class EntryWriter:
     """
 
     def __init__(
-        self, database: Database, connection: Connection, conversation: int, conversation_id: str
+        self, database: Database, connection: Connection, conversation: int, conversation_id: str, count: int
     ) -> None:
-        self._database = database
         self._connection = connection
         self._conversation = conversation
         self._conversation_id = conversation_id
-        self._keys: Iterator[int] = iter(())
+        self._keys = iter(database.reserve_keys(connection, ENTRY_TABLE, count))
         self._placed: dict[str, PathEnd] = {}
         self._entries: list[dict[str, Any]] = []
         self._compactions: list[dict[str, Any]] = []
@@ -63,10 +62,6 @@ class EntryWriter:
         self.names: list[str | None] = []
         self.kinds: set[str] = set()
 
-    def reserve(self, count: int) -> None:
-        """Takes keys for `count` entries; to be called before they are placed."""
-        self._keys = iter(self._database.reserve_keys(self._connection, ENTRY_TABLE, count))
-
     def find(self, entry_id: str) -> PathEnd | None:
         """The path to an entry, stored or placed."""
         placed = self._placed.get(entry_id)
@@ -76,7 +71,9 @@ class EntryWriter:
 
     def on_path(self, entry: PathEnd, end: PathEnd | None) -> bool:
         """Whether `entry` lies on the path to `end`, which may be placed but not yet stored."""
-        return end is not None and self._runs.on_path(entry, end)
+        if end is None:
+            return False
+        return is_on_path(self._connection, (entry.run, entry.depth), (end.run, end.depth))
 
     def place(
         self, record: NewRecord, body: str, parent: PathEnd | None, *, annotation: bool, lenient: bool = False

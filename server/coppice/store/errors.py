@@ -73,7 +73,7 @@ def is_damage(error: Exception) -> bool:
     return _primary_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def is_busy(error: SQLAlchemyError) -> bool:
+def is_busy(error: Exception) -> bool:
     """Whether another connection to a SQLite file held a lock for too long."""
     return _primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 

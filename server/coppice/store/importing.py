@@ -13,8 +13,8 @@ from coppice.store.conversations import check_id_is_free, insert_conversation
 from coppice.store.engine import Database
 from coppice.store.entry_json import storable
 from coppice.store.entry_writer import EntryWriter
-from coppice.store.paths import find_end, unknown_entry
-from coppice.store.records import NewConversation, NewRecord, PathEnd
+from coppice.store.path_ends import entry_end, unknown_entry
+from coppice.store.records import LEAF, EntryRef, NewConversation, NewRecord, PathEnd
 from coppice.store.schema import CONVERSATION
 from coppice.tree.entries import METADATA_TYPES
 
@@ -32,8 +32,7 @@ class ImportWriter:
         self._database = database
         self._new = new
         self._last: PathEnd | None = None
-        self._leaf: str | None = None
-        self._leaf_given = False
+        self._leaf: EntryRef | None = LEAF
         self._count = 0
         self._first_message: str | None = None
         self._name = new.name
@@ -57,20 +56,20 @@ class ImportWriter:
 
     def leaf(self, entry_id: str | None) -> None:
         """Sets the leaf of the conversation; without this call it is the last entry added."""
-        self._leaf, self._leaf_given = entry_id, True
+        self._leaf = entry_id
 
     def end(self, entry_id: str) -> PathEnd:
         """The path to an entry that was added, for reads while the import goes on."""
-        return self._database.read(lambda connection: self._find(connection, entry_id))
+        return self._database.read(lambda connection: self._end(connection, entry_id))
 
     def finish(self, origin: str, modified_at: str) -> None:
         """Makes the conversation visible."""
 
         def show(connection: Connection) -> None:
             check_id_is_free(connection, self._new.id)
-            leaf = self._last
-            if self._leaf_given:
-                leaf = None if self._leaf is None else self._find(connection, self._leaf)
+            leaf = None if self._leaf is None else self._last
+            if isinstance(self._leaf, str):
+                leaf = self._end(connection, self._leaf)
             self._update(
                 connection,
                 id=storable(self._new.id),
@@ -87,11 +86,8 @@ class ImportWriter:
 
     def abandon(self) -> None:
         """Leaves the conversation to the purger."""
-
-        def leave(connection: Connection) -> None:
-            connection.execute(_UPDATE, {"importing": self._key, "import_seen": None})
-
-        self._database.write(leave)
+        values = {"importing": self._key, "import_seen": None}
+        self._database.write(lambda connection: connection.execute(_UPDATE, values))
 
     def _add(self, records: Sequence[NewRecord]) -> None:
         entry_writer, last, stored = self._database.write(lambda connection: self._place(connection, records))
@@ -107,9 +103,8 @@ class ImportWriter:
         """What was placed, the path to the last entry given, and how many entries were stored."""
         self._update(connection, import_seen=int(time.time()))
         fresh, known = sort_out(connection, self._key, self._new.id, records)
-        entry_writer = EntryWriter(self._database, connection, self._key, self._new.id)
         stored = len(fresh)
-        entry_writer.reserve(stored)
+        entry_writer = EntryWriter(self._database, connection, self._key, self._new.id, stored)
         on_path = _leading_on(records)
         last = self._last
         for record in records:
@@ -120,11 +115,7 @@ class ImportWriter:
                 continue
             parent = None
             if entry.parent_id is not None:
-                parent = (
-                    last
-                    if last is not None and last.id == entry.parent_id
-                    else entry_writer.find(entry.parent_id)
-                )
+                parent = entry_writer.find(entry.parent_id)
                 if parent is None:
                     raise unknown_entry(entry.parent_id)
             annotation = entry.type in METADATA_TYPES and entry.id not in on_path
@@ -132,11 +123,8 @@ class ImportWriter:
         entry_writer.flush()
         return entry_writer, last, stored
 
-    def _find(self, connection: Connection, entry_id: str) -> PathEnd:
-        found = find_end(connection, self._key, self._new.id, entry_id)
-        if found is None:
-            raise unknown_entry(entry_id)
-        return found
+    def _end(self, connection: Connection, entry_id: str) -> PathEnd:
+        return entry_end(connection, self._key, self._new.id, entry_id)
 
     def _update(self, connection: Connection, **values: Any) -> None:
         updated = connection.execute(_UPDATE, {"importing": self._key, **values})

@@ -23,6 +23,7 @@ from coppice.store.location import canonical_uri
 from coppice.store.schema import CONVERSATION, ENTRY_TABLE
 from coppice.store.search_text import searchable_text
 from coppice.store.tokenize import index_text
+from coppice.store.word_index import WordIndex
 
 BATCH_ENTRIES: Final = 200  # entries a transaction (guess)
 BATCH_CHARS: Final = 2_000_000
@@ -56,17 +57,21 @@ def newest_unindexed(connection: Connection, scope: Scope) -> int | None:
     return key
 
 
-def index_some(database: Database, connection: Connection, conversation: int) -> None:
+def index_some(index: WordIndex, connection: Connection, conversation: int) -> None:
     """Indexes the next entries of a conversation, if it is still not fully indexed."""
     row = connection.execute(_LOCK, {"conversation": conversation}).one_or_none()
     if row is None:
         return
     values = {"conversation": conversation, "after": row.indexed_key, "up_to": _MAX_KEY}
-    batch = rows_around_damage(connection, _SIZES, values, _SIZE, _KEYS, take=_first_batch)
+    batch = rows_around_damage(connection, _SIZES, values, ENTRY_TABLE.c.key, _KEYS, take=_first_batch)
     reach = {"conversation": conversation, "to": row.entry_count, "up_to": row.indexed_key}
     if batch:
-        reach |= {"to": row.indexed_count + len(batch), "up_to": batch[-1].key}
-        _index(database, connection, conversation, row.indexed_key, reach["up_to"])
+        values["up_to"] = batch[-1].key
+        reach |= {"to": row.indexed_count + len(batch), "up_to": values["up_to"]}
+        entries = rows_around_damage(connection, _BODIES, values, ENTRY_TABLE.c.key, _KEYS)
+        words = ((entry.key, index_text(searchable_text(entry.type, entry.body))) for entry in entries)
+        if found := [(key, text) for key, text in words if text]:
+            index.add(connection, found)
     connection.execute(_REACH, reach)
 
 
@@ -79,15 +84,6 @@ def _first_batch(sizes: Iterable[Any]) -> list[Any]:
             break
         batch.append(size)
     return batch
-
-
-def _index(database: Database, connection: Connection, conversation: int, after: int, up_to: int) -> None:
-    values = {"conversation": conversation, "after": after, "up_to": up_to}
-    entries = rows_around_damage(connection, _BODIES, values, _BODY, _KEYS)
-    words = ((entry.key, index_text(searchable_text(entry.type, entry.body))) for entry in entries)
-    rows = [(key, found) for key, found in words if found]
-    if rows:
-        database.add_to_index(connection, rows)
 
 
 class Indexer(BackgroundWork):
@@ -131,7 +127,7 @@ class Indexer(BackgroundWork):
         conversation = self._database.read(lambda connection: newest_unindexed(connection, scope))
         if conversation is None:
             return False
-        self._database.write(lambda connection: index_some(self._database, connection, conversation))
+        self._database.write(lambda connection: index_some(self._database.index, connection, conversation))
         return True
 
 
@@ -156,12 +152,6 @@ _BODIES: Final = (
     select(ENTRY_TABLE.c.key, ENTRY_TABLE.c.type, ENTRY_TABLE.c.body)
     .where(_UNINDEXED, ENTRY_TABLE.c.key <= bindparam("up_to"))
     .order_by(ENTRY_TABLE.c.key)
-)
-_SIZE: Final = select(ENTRY_TABLE.c.key, func.length(ENTRY_TABLE.c.body).label("chars")).where(
-    ENTRY_TABLE.c.key == bindparam("key")
-)
-_BODY: Final = select(ENTRY_TABLE.c.key, ENTRY_TABLE.c.type, ENTRY_TABLE.c.body).where(
-    ENTRY_TABLE.c.key == bindparam("key")
 )
 _KEYS: Final = (
     select(ENTRY_TABLE.c.key)

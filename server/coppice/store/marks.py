@@ -42,7 +42,9 @@ class Marks:
                     "label": showable(label[:MAX_NAME_CHARS]),
                 }
                 self._connection.execute(_INSERT_LABEL, row)
-                self._add_landmark(target)
+                if not self._runs.is_annotation(target.run):
+                    place = (key, target.run, target.depth)
+                    landmarks.add(self._connection, self._conversation, landmarks.LABEL_REASON, [place])
         for key, pinned in self._pins.items():
             self._connection.execute(_DELETE_PIN, {"target": key})
             if pinned:
@@ -51,11 +53,6 @@ class Marks:
                 )
         self._labels.clear()
         self._pins.clear()
-
-    def _add_landmark(self, target: PathEnd) -> None:
-        if not self._runs.is_annotation(target.run):
-            place = (target.key, target.run, target.depth)
-            landmarks.add(self._connection, self._conversation, landmarks.LABEL_REASON, [place])
 
 
 _DELETE_LABEL: Final = delete(LABEL).where(LABEL.c.entry_key == bindparam("target"))

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, insert, inspect, select, text, update
+from sqlalchemy import Connection, inspect, select, text, update
 
 from coppice.errors import StorageFailedError
-from coppice.store.engine import Database, MakeSchema
-from coppice.store.schema import METADATA, VERSION_TABLE
+from coppice.store.engine import Database
+from coppice.store.schema import VERSION_TABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def _add_full_text_index(database: Database, connection: Connection) -> None:
             "WHERE id IS NOT NULL AND entry_count > indexed_count"
         )
     )
-    database.make_index(connection)
+    database.index.make(connection)
 
 
 def _add_running_turns(_: Database, connection: Connection) -> None:
@@ -56,13 +56,7 @@ def migrate(database: Database, steps: Sequence[Migration] = MIGRATIONS) -> None
             as it was.
     """
     newest = steps[-1].number if steps else FIRST_VERSION
-
-    def make(empty: Database, connection: Connection) -> None:
-        METADATA.create_all(connection)
-        empty.make_index(connection)
-        connection.execute(insert(VERSION_TABLE), {"version": newest})
-
-    database.prepare(make)
+    database.prepare(newest)
     with database.reading() as connection:
         found = _version(connection)
     if found is not None and found > newest:
@@ -74,17 +68,17 @@ def migrate(database: Database, steps: Sequence[Migration] = MIGRATIONS) -> None
         )
     database.settle()
     if found != newest:
-        _upgrade(database, steps, newest, make)
+        _upgrade(database, steps, newest)
     database.keep_to(newest)
 
 
-def _upgrade(database: Database, steps: Sequence[Migration], newest: int, make: MakeSchema) -> None:
+def _upgrade(database: Database, steps: Sequence[Migration], newest: int) -> None:
     with database.writing() as connection:
         database.order_migrations(connection)
         # Another process may have been faster.
         found = _version(connection, lock=True)
         if found is None:
-            make(database, connection)
+            database.make_schema(connection, newest)
         elif found < newest:
             database.back_up(found)
             for step in steps:

@@ -6,9 +6,9 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, cast, func, or_, select
 
 from coppice.store import landmarks
-from coppice.store.paths import ancestor_depth, conversation_key, find_end, unknown_entry
+from coppice.store.path_ends import OF_END, conversation_key, entry_end, rows_on_path
 from coppice.store.records import PathEnd
-from coppice.store.runs import Segment, segments
+from coppice.store.runs import segments
 from coppice.store.schema import COMPACTION, ENTRY_TABLE, LABEL, LANDMARK, PIN, RUN
 from coppice.tree.entries import METADATA_TYPES
 
@@ -58,14 +58,14 @@ class Outline:
 
 
 def outline(connection: Connection, end: PathEnd) -> Outline:
-    """Compactions, marks and forks of the path that ends at `end`."""
+    """The compactions, marks and branch points of the path, at most 1,000 of each."""
     return Outline(_compactions(connection, end), _marks(connection, end), _forks(connection, end))
 
 
 def _compactions(connection: Connection, end: PathEnd) -> list[CompactionPoint]:
     found: list[CompactionPoint] = []
     for segment in reversed(segments(connection, end.run, end.depth, 0, end.depth)):
-        rows = connection.execute(_COMPACTIONS, _values(segment, MOST - len(found)))
+        rows = connection.execute(_COMPACTIONS, {**segment._asdict(), "most": MOST - len(found)})
         found += [CompactionPoint(row.id, row.depth, row.first_kept_entry_id) for row in rows]
         if len(found) >= MOST:
             break
@@ -73,12 +73,8 @@ def _compactions(connection: Connection, end: PathEnd) -> list[CompactionPoint]:
 
 
 def _marks(connection: Connection, end: PathEnd) -> list[Mark]:
-    found = []
-    for row in connection.execute(_MARKED, {"end": end.key}).all():
-        depth = ancestor_depth(connection, end, row.id)
-        if depth is not None:
-            found.append((depth, Mark(row.id, row.label, row.pin is not None)))
-    return [mark for _, mark in sorted(found, key=lambda each: each[0])[-MOST:]]
+    marked = rows_on_path(connection, end, _MARKED)[-MOST:]
+    return [Mark(row.id, row.label, row.pin is not None) for _, row in marked]
 
 
 def _forks(connection: Connection, end: PathEnd) -> list[Fork]:
@@ -86,7 +82,7 @@ def _forks(connection: Connection, end: PathEnd) -> list[Fork]:
     found: list[Fork] = []
     next_run = None
     for segment in reversed(stretches):
-        for row in connection.execute(_FORKS, _values(segment, MOST - len(found))).all():
+        for row in connection.execute(_FORKS, {**segment._asdict(), "most": MOST - len(found)}).all():
             if row.depth == end.depth:
                 continue
             goes_on = next_run if row.depth == segment.high and next_run is not None else segment.run
@@ -97,23 +93,17 @@ def _forks(connection: Connection, end: PathEnd) -> list[Fork]:
             return found[::-1]
         next_run = segment.run
     if stretches:
-        roots = _fork(connection, {"end": end.key}, stretches[0].run, _ROOTS)
+        roots = _fork(connection, {"key": end.key}, stretches[0].run, _ROOTS)
         found += [roots] if len(roots.alternatives) > 1 else []
     return found[::-1]
 
 
 def branch_end(connection: Connection, conversation_id: str, entry_id: str) -> str:
     """The last stored entry that is no metadata below an entry, or the entry itself."""
-    found = find_end(connection, conversation_key(connection, conversation_id), conversation_id, entry_id)
-    if found is None:
-        raise unknown_entry(entry_id)
+    found = entry_end(connection, conversation_key(connection, conversation_id), conversation_id, entry_id)
     values = {"run": found.run, "depth": found.depth, "metadata": sorted(METADATA_TYPES)}
     newest = connection.execute(_NEWEST_BELOW, values).one_or_none()
     return entry_id if newest is None else str(newest.id)
-
-
-def _values(segment: Segment, most: int) -> dict[str, int]:
-    return {"run": segment.run, "low": segment.low, "high": segment.high, "most": most}
 
 
 def _fork(connection: Connection, values: dict[str, int], run_of_path: int, statement: Any) -> Fork:
@@ -162,8 +152,6 @@ _BRANCHES: Final = (
     .order_by(*_ON_PATH_FIRST)
     .limit(MOST)
 )
-_END: Final = ENTRY_TABLE.alias("path_end")
-_CONVERSATION: Final = select(_END.c.conversation_key).where(_END.c.key == bindparam("end")).scalar_subquery()
 _MARKED: Final = (
     select(ENTRY_TABLE.c.id, LABEL.c.label, PIN.c.entry_key.label("pin"))
     .select_from(
@@ -173,15 +161,15 @@ _MARKED: Final = (
     )
     .where(
         or_(
-            ENTRY_TABLE.c.key.in_(select(LABEL.c.entry_key).where(LABEL.c.conversation_key == _CONVERSATION)),
-            ENTRY_TABLE.c.key.in_(select(PIN.c.entry_key).where(PIN.c.conversation_key == _CONVERSATION)),
+            ENTRY_TABLE.c.key.in_(select(LABEL.c.entry_key).where(LABEL.c.conversation_key == OF_END)),
+            ENTRY_TABLE.c.key.in_(select(PIN.c.entry_key).where(PIN.c.conversation_key == OF_END)),
         )
     )
 )
 _ROOTS: Final = (
     select(ENTRY_TABLE.c.id, ENTRY_TABLE.c.key)
     .select_from(RUN.join(ENTRY_TABLE, _FIRST))
-    .where(RUN.c.conversation_key == _CONVERSATION, RUN.c.parent_run.is_(None), RUN.c.annotation.is_(False))
+    .where(RUN.c.conversation_key == OF_END, RUN.c.parent_run.is_(None), RUN.c.annotation.is_(False))
     .order_by(*_ON_PATH_FIRST)
     .limit(MOST)
 )

@@ -38,8 +38,7 @@ def _sizes(
     found = segments(connection, end.run, end.depth, from_depth, to_depth)
     statement = _SIZES.order_by(ENTRY_TABLE.c.depth.desc() if backward else ENTRY_TABLE.c.depth)
     for segment in reversed(found) if backward else found:
-        values = {"run": segment.run, "low": segment.low, "high": segment.high}
-        with connection.execute(statement, values) as rows:
+        with connection.execute(statement, segment._asdict()) as rows:
             yield from (row.chars for row in rows)
 
 

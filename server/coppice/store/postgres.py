@@ -2,33 +2,21 @@
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
-from sqlalchemy import (
-    Connection,
-    Table,
-    bindparam,
-    column,
-    create_engine,
-    event,
-    func,
-    inspect,
-    literal_column,
-    table,
-    text,
-)
+from sqlalchemy import Connection, Table, create_engine, event, inspect, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from typing_extensions import override
 
 from coppice.errors import StorageFailedError
-from coppice.store.engine import Database, MakeSchema, T, WordIndex, Work
+from coppice.store.engine import Database, T, Work
 from coppice.store.errors import is_conflict, is_lost_connection, is_unknown_transaction, translated
 from coppice.store.pg_notify import CHANNEL, Listener
 from coppice.store.schema import METADATA, UNINDEXED, UNINDEXED_INDEX, VERSION_TABLE
-from coppice.store.tokenize import Term
+from coppice.store.word_index import POSTGRES_INDEX
 
 _LOG: Final = logging.getLogger(__name__)
 _OLDEST: Final = (13,)
@@ -53,6 +41,8 @@ class PostgresDatabase(Database):
 
     If a commit was not answered, the server is asked for the outcome of the transaction by its number.
     """
+
+    index = POSTGRES_INDEX
 
     def __init__(self, url: URL, busy_seconds: float) -> None:
         # SQLAlchemy would show them in its printed form of the URL's query.
@@ -86,13 +76,13 @@ class PostgresDatabase(Database):
         if self._closed and connection is not None:
             connection.close()
 
-    def prepare(self, make: MakeSchema) -> None:
+    def prepare(self, version: int) -> None:
         """The server has made the database; `migrate` makes the tables."""
-        del make
+        del version
         with self.reading() as connection:
-            version = connection.dialect.server_version_info or _OLDEST
+            server = connection.dialect.server_version_info or _OLDEST
             names = set(inspect(connection).get_table_names())
-        if version < _OLDEST:
+        if server < _OLDEST:
             raise StorageFailedError("The database server is too old: PostgreSQL 13 or newer is needed.")
         if VERSION_TABLE.name not in names and names & set(METADATA.tables):
             raise StorageFailedError(
@@ -103,66 +93,85 @@ class PostgresDatabase(Database):
         """Nothing lasts beyond a connection."""
 
     @override
-    def reading(self) -> AbstractContextManager[Connection]:
-        return self._transaction(isolation="REPEATABLE READ")
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with translated(), self._connected("REPEATABLE READ") as connection, connection.begin():
+            yield connection
 
     @override
-    def writing(self) -> AbstractContextManager[Connection]:
-        return self._transaction(isolation="READ COMMITTED")
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        with translated(), self._connected("READ COMMITTED") as connection, connection.begin():
+            yield connection
 
     @override
     def read(self, work: Work[T]) -> T:
-        patience = _Patience(self._busy_seconds)
-        while True:
-            try:
-                with self._connected("REPEATABLE READ") as connection:
-                    return work(connection)
-            except SQLAlchemyError as error:
-                patience.wait_or_raise(error)
+        def attempt() -> T:
+            with self._connected("REPEATABLE READ") as connection:
+                return work(connection)
+
+        return self._patiently(attempt)
 
     @override
     def write(self, work: Work[T]) -> T:
-        patience = _Patience(self._busy_seconds)
-        while True:
-            try:
-                with self._connected("READ COMMITTED") as connection:
-                    self._check_version(connection)
-                    result = work(connection)
-                    transaction = connection.execute(_TRANSACTION).scalar()
-                    try:
-                        connection.commit()
-                    except DBAPIError as error:
-                        if not is_lost_connection(error) or not self._was_committed(transaction):
-                            raise
-                    return result
-            except SQLAlchemyError as error:
-                patience.wait_or_raise(error)
+        def attempt() -> T:
+            with self._connected("READ COMMITTED") as connection:
+                self._check_version(connection)
+                result = work(connection)
+                transaction = connection.execute(_TRANSACTION).scalar()
+                try:
+                    connection.commit()
+                except DBAPIError as error:
+                    if not is_lost_connection(error) or not self._was_committed(transaction):
+                        raise
+                return result
+
+        return self._patiently(attempt)
 
     def _was_committed(self, transaction: str | None) -> bool:
         if transaction is None:
             # It wrote nothing.
             return True
-        patience = _Patience(self._busy_seconds)
+
+        def attempt() -> bool:
+            try:
+                with self._connected("READ COMMITTED") as connection:
+                    status = connection.execute(_STATUS, {"transaction": transaction}).scalar()
+            except SQLAlchemyError as error:
+                if is_unknown_transaction(error):
+                    # A crash forgets the numbers of transactions of which nothing had reached the disk.
+                    return False
+                raise
+            if status not in ("committed", "aborted"):
+                raise _UndecidedError
+            return bool(status == "committed")
+
         try:
-            while True:
-                try:
-                    with self._connected("READ COMMITTED") as connection:
-                        status = connection.execute(_STATUS, {"transaction": transaction}).scalar()
-                    if status in ("committed", "aborted"):
-                        return bool(status == "committed")
-                    patience.wait_or_raise(TimeoutError())
-                except SQLAlchemyError as error:
-                    if is_unknown_transaction(error):
-                        # A crash forgets the numbers of transactions of which nothing had reached the disk.
-                        return False
-                    patience.wait_or_raise(error)
-        except (StorageFailedError, TimeoutError) as error:
+            return self._patiently(attempt)
+        except (StorageFailedError, _UndecidedError) as error:
             raise StorageFailedError(
                 "The connection to the database server was lost while a change was being stored, and it is "
                 "not known whether it was. Read the conversation again; sending the same entries again "
                 "under the same ids stores none of them twice.",
                 uncertain=True,
             ) from error
+
+    def _patiently(self, attempt: Callable[[], T]) -> T:
+        """What `attempt` returns, tried again while a lost connection may come back and after a conflict."""
+        deadline, pause, conflicts = time.monotonic() + self._busy_seconds, _FIRST_PAUSE, 0
+        while True:
+            try:
+                return attempt()
+            except (SQLAlchemyError, _UndecidedError) as error:
+                conflict = is_conflict(error)
+                conflicts += conflict
+                worth_it = conflict or is_lost_connection(error) or isinstance(error, _UndecidedError)
+                if not worth_it or conflicts > _MOST_CONFLICTS or time.monotonic() > deadline:
+                    with translated():
+                        raise
+                _LOG.debug("trying again: %s", type(error).__name__)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
     @contextmanager
     def _connected(self, isolation: str) -> Iterator[Connection]:
@@ -188,28 +197,6 @@ class PostgresDatabase(Database):
         self._check_open()
         return self._listener.poll()
 
-    @override
-    def make_index(self, connection: Connection) -> None:
-        for statement in _INDEX_DDL:
-            connection.execute(statement)
-
-    @property
-    @override
-    def index(self) -> WordIndex:
-        return _INDEX
-
-    @override
-    def add_to_index(self, connection: Connection, rows: Sequence[tuple[int, str]]) -> None:
-        connection.execute(_ADD_TO_INDEX, [{"key": key, "words": words} for key, words in rows])
-
-    def expression(self, terms: Sequence[Term]) -> str:
-        """A query for `to_tsquery`. Words are put in single quotes, which they never contain."""
-        return " & ".join(_side_by_side(term) for term in terms)
-
-    @override
-    def any_of(self, terms: Sequence[Term]) -> str:
-        return " | ".join(f"({_side_by_side(term)})" for term in terms)
-
     def back_up(self, version: int) -> None:
         """A server is backed up by whoever runs it; the migration itself is one transaction."""
 
@@ -223,29 +210,8 @@ class PostgresDatabase(Database):
         super().close()
 
 
-class _Patience:
-    """How long a lost connection is waited for, and how often a conflict is met again."""
-
-    def __init__(self, seconds: float) -> None:
-        self._deadline = time.monotonic() + seconds
-        self._pause = _FIRST_PAUSE
-        self._conflicts = 0
-
-    def wait_or_raise(self, error: SQLAlchemyError | TimeoutError) -> None:
-        """Returns when it is worth another try; else raises `error`, translated."""
-        self._conflicts += is_conflict(error)
-        worth_it = is_lost_connection(error) or is_conflict(error) or isinstance(error, TimeoutError)
-        if not worth_it or self._conflicts > _MOST_CONFLICTS or time.monotonic() > self._deadline:
-            with translated():
-                raise error
-        _LOG.debug("trying again: %s", type(error).__name__)
-        time.sleep(self._pause)
-        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
-
-
-def _side_by_side(term: Term) -> str:
-    words = " <-> ".join(f"'{word}'" for word in term.words)
-    return f"({words}{':*' if term.prefix else ''})"
+class _UndecidedError(Exception):
+    """The server does not know yet how a transaction ended."""
 
 
 _CONFIGURE: Final = (
@@ -265,23 +231,3 @@ _MIGRATION_LOCK: Final = text("SELECT pg_advisory_xact_lock(1668247664, 1)")
 # Keys are given when a row is made but seen when it is committed; a reader that goes by keys would miss
 # the later commit of the smaller one.
 _ANNOUNCE: Final = text(f"SELECT pg_advisory_xact_lock(1668247664, 2), pg_notify('{CHANNEL}', '')")
-_WORDS: Final = table("entry_words", column("entry_key"), column("words"))
-# Without stopping early: the planner knows too little of words to choose, and would look for a rare one
-# through the whole table.
-_INDEX: Final = WordIndex(
-    table=_WORDS,
-    key=_WORDS.c.entry_key,
-    matches=literal_column("entry_words.words").op("@@")(func.to_tsquery("simple", bindparam("words"))),
-    order=literal_column("entry_words.entry_key + 0"),
-    newest=3_000,
-)
-_ADD_TO_INDEX: Final = text(
-    "INSERT INTO entry_words (entry_key, words) VALUES (:key, to_tsvector('simple', :words))"
-)
-_INDEX_DDL: Final = (
-    text(
-        "CREATE TABLE entry_words (entry_key bigint PRIMARY KEY REFERENCES entry (key) ON DELETE CASCADE, "
-        "words tsvector NOT NULL)"
-    ),
-    text("CREATE INDEX entry_words_by_word ON entry_words USING gin (words)"),
-)

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, bindparam, func, select
 
-from coppice.store.engine import Database
+from coppice.store.current_path import on_current_paths
 from coppice.store.entry_json import readable_body, storable
 from coppice.store.indexing import Scope
-from coppice.store.paths import END_COLUMNS, path_end, unknown_entry
+from coppice.store.path_ends import unknown_entry
 from coppice.store.schema import CONVERSATION, ENTRY_TABLE, RUN
 from coppice.store.tokenize import Term
-from coppice.store.tree_listing import on_current_path
+from coppice.store.word_index import WordIndex
 
 SHORTEST_PREFIX: Final = 8
 """Characters from which a prefix names an entry, as in a summary's `[#26c4206e]`."""
@@ -25,19 +25,12 @@ TEXTLESS_TYPES: Final = ("label", "pin", "session_info", "file_activity", "custo
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """Keys of entries, both exclusive: what was appended after the one and before the other."""
-
-    after: int | None = None
-    before: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Where:
-    """Which entries are looked through."""
+    """Which entries are looked through: of `scope`, what was appended between two keys, both exclusive."""
 
     scope: Scope
-    bounds: Bounds = Bounds()
+    after: int | None = None
+    before: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,51 +67,40 @@ class RecallRow:
 
 
 def postings(
-    database: Database, connection: Connection, groups: Sequence[Sequence[Term]], where: Where, most: int
+    index: WordIndex, connection: Connection, groups: Sequence[Sequence[Term]], where: Where, most: int
 ) -> Postings:
     """At most `most` entries for each group."""
-    scope, bounds = where.scope, where.bounds
+    scope = where.scope
     oldest, newest = _extent(connection, scope)
-    first, last = max(oldest - 1, bounds.after or 0), min(newest + 1, bounds.before or newest + 1)
+    first, last = max(oldest - 1, where.after or 0), min(newest + 1, where.before or newest + 1)
     found = []
     for group in groups:
-        words = database.any_of(group)
+        words = index.any_of(group)
         keys: list[int] = []
-        if database.index.newest is not None:
-            near = Bounds(max(first, last - database.index.newest), last)
-            keys = _holding(database, connection, words, Where(scope, near), most)
+        if index.newest is not None:
+            near = Where(scope, max(first, last - index.newest), last)
+            keys = _holding(index, connection, words, near, most)
         if len(keys) < most:
-            keys = _holding(database, connection, words, Where(scope, Bounds(first, last)), most)
+            keys = _holding(index, connection, words, Where(scope, first, last), most)
         found.append(keys)
     return Postings(found, most, max(newest - oldest + 1, 1))
 
 
-def _holding(database: Database, connection: Connection, words: str, where: Where, most: int) -> list[int]:
+def _holding(index: WordIndex, connection: Connection, words: str, where: Where, most: int) -> list[int]:
     """The keys of the newest entries that the expression `words` finds, newest first."""
-    index = database.index
-    statement = (
-        select(index.key)
-        .select_from(
-            index.table.join(ENTRY_TABLE, ENTRY_TABLE.c.key == index.key).join(
-                CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key
-            )
-        )
-        .where(index.matches, where.scope.condition, *_between(index.key, where.bounds))
-        .order_by(index.order.desc())
-        .limit(most)
-    )
+    found = index.found(index.key).where(*_conditions(where, index.key))
+    statement = found.limit(most)
     return list(connection.execute(statement, {"words": words}).scalars())
 
 
 def newest(connection: Connection, where: Where, most: int) -> list[int]:
-    """The keys of the newest entries that have text, newest first."""
+    """The keys of the newest `most` entries that have text, newest first."""
     statement = (
         select(ENTRY_TABLE.c.key)
         .join(CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key)
         .where(
-            where.scope.condition,
             ENTRY_TABLE.c.type.not_in(TEXTLESS_TYPES),
-            *_between(ENTRY_TABLE.c.key, where.bounds),
+            *_conditions(where, ENTRY_TABLE.c.key),
         )
         .order_by(ENTRY_TABLE.c.key.desc())
         .limit(most)
@@ -127,9 +109,9 @@ def newest(connection: Connection, where: Where, most: int) -> list[int]:
 
 
 def key_of(connection: Connection, conversation_id: str, entry_id: str) -> int:
-    """The key of an entry, named by its id or, as a summary references it, by a prefix that no other has.
+    """The key of an entry, which orders by appending. Raises UnknownEntryError.
 
-    Raises UnknownEntryError.
+    The entry is named by its id or, as a summary references it, by a prefix that no other has.
     """
     entries = (
         select(ENTRY_TABLE.c.key, ENTRY_TABLE.c.id)
@@ -151,7 +133,7 @@ def key_of(connection: Connection, conversation_id: str, entry_id: str) -> int:
 def on_path(connection: Connection, keys: Sequence[int]) -> list[int]:
     """Those of the keys whose entries lie on the current path of their conversation, in their order."""
     places = list(connection.execute(_PLACES, {"keys": list(keys)})) if keys else []
-    current = _on_current_paths(connection, places)
+    current = on_current_paths(connection, places)
     return [key for key in keys if key in current]
 
 
@@ -196,27 +178,16 @@ def _extent(connection: Connection, scope: Scope) -> tuple[int, int]:
     return connection.execute(first).scalar() or 0, connection.execute(last).scalar() or 0
 
 
-def _between(key: ColumnElement[int], bounds: Bounds) -> list[ColumnElement[bool]]:
-    conditions = []
-    if bounds.after is not None:
-        conditions.append(key > bounds.after)
-    if bounds.before is not None:
-        conditions.append(key < bounds.before)
+def _conditions(where: Where, key: ColumnElement[int]) -> list[ColumnElement[bool]]:
+    conditions = [where.scope.condition]
+    if where.after is not None:
+        conditions.append(key > where.after)
+    if where.before is not None:
+        conditions.append(key < where.before)
     return conditions
 
 
-def _on_current_paths(connection: Connection, rows: Sequence[Any]) -> set[int]:
-    found: set[int] = set()
-    for leaf_key in {row.leaf_key for row in rows if row.leaf_key is not None}:
-        some = [row for row in rows if row.leaf_key == leaf_key]
-        leaf = connection.execute(_LEAF, {"leaf": leaf_key}).one_or_none()
-        if leaf is not None:
-            found |= on_current_path(connection, some, path_end(some[0].conversation_id, leaf))
-    return found
-
-
 _KEYS: Final = bindparam("keys", type_=BigInteger, expanding=True)
-_LEAF: Final = select(*END_COLUMNS).where(ENTRY_TABLE.c.key == bindparam("leaf"))
 _PLACES: Final = (
     select(
         ENTRY_TABLE.c.key,

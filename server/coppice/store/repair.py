@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from coppice.errors import StorageFailedError
+from coppice.store.damaged_tables import UNREADABLE
 from coppice.store.engines import sqlite_path
-from coppice.store.errors import LOCKED, translated
+from coppice.store.errors import LOCKED, is_busy, translated
+from coppice.store.opened_files import COMPANIONS
 from coppice.store.records import NewConversation
-from coppice.store.salvage import UNREADABLE, Salvage, SavedConversation
-from coppice.store.sqlite_file import COMPANIONS, connect, move_into_place
+from coppice.store.salvage import Salvage, SavedConversation
+from coppice.store.sqlite_file import connect, move_into_place
 from coppice.store.store import Store
 
 _IN_USE: Final = (
@@ -77,8 +79,7 @@ def _held(path: Path) -> Iterator[sqlite3.Connection | None]:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             connection.execute("ROLLBACK")
         except UNREADABLE as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-            if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            if is_busy(error):
                 raise StorageFailedError(_IN_USE) from error
             connection.close()
             yield None

@@ -1,5 +1,6 @@
 """Finds the run for each new entry, and keeps runs and landmarks in step with the tree."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from coppice.store import landmarks
 from coppice.store.landmarks import Place
 from coppice.store.records import PathEnd
-from coppice.store.runs import RUN_COLUMNS, Run, columns_below, columns_of_root, exits, load_run
+from coppice.store.runs import ROOT_COLUMNS, RUN_COLUMNS, Run, columns_below
 from coppice.store.schema import ENTRY_TABLE, RUN
 
 
@@ -42,7 +43,7 @@ class RunWriter:
         ordinary ones, continues its parent's run if the parent is the last of it, and forks it if not.
         """
         if parent is None:
-            return self._start(columns_of_root(), annotation=annotation)
+            return self._start(ROOT_COLUMNS, annotation=annotation)
         run = self._run(parent.run)
         if not annotation:
             self._wake(run)
@@ -52,15 +53,8 @@ class RunWriter:
                 return parent.run
             self._recount.add((parent.run, parent.depth))
         jump = run.place.jump_run
-        far = None if jump is None else self._place(jump)
+        far = None if jump is None else self._run(jump).place
         return self._start(columns_below(run.place, far, parent.depth), annotation=annotation)
-
-    def on_path(self, entry: PathEnd, end: PathEnd) -> bool:
-        """Whether `entry` lies on the path to `end`."""
-        if entry.run == end.run:
-            return entry.depth <= end.depth
-        level = self._place(entry.run).run_depth
-        return entry.depth <= exits(self._connection, end.run, end.depth, level, level).get(entry.run, -1)
 
     def is_annotation(self, run: int) -> bool:
         """Whether the run holds metadata attached to a path rather than the path itself."""
@@ -81,7 +75,7 @@ class RunWriter:
         self._recount.clear()
         self._woken.clear()
 
-    def _start(self, columns: dict[str, Any], *, annotation: bool) -> int:
+    def _start(self, columns: Mapping[str, Any], *, annotation: bool) -> int:
         values = {**columns, "conversation_key": self._conversation, "annotation": annotation}
         key = int(self._connection.execute(_INSERT, values).scalar_one())
         place = Run(key=key, **columns)
@@ -109,10 +103,6 @@ class RunWriter:
             row = self._connection.execute(_OPEN, {"run_key": key}).one()
             run = self._runs[key] = _OpenRun(Run(*row[:-2]), row.annotation, row.tail)
         return run
-
-    def _place(self, key: int) -> Run:
-        run = self._runs.get(key)
-        return load_run(self._connection, key) if run is None else run.place
 
 
 _INSERT: Final = insert(RUN).returning(RUN.c.key)

@@ -13,10 +13,12 @@ An annotation run holds one metadata entry that is not on a path of messages. It
 when an entry that is not metadata is stored below it.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
+    CTE,
     BigInteger,
     ColumnElement,
     Connection,
@@ -50,8 +52,7 @@ class Run:
         return self.fork_depth + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """The part of a path that lies in one run, from depth `low` to `high`."""
 
     run: int
@@ -59,22 +60,16 @@ class Segment:
     high: int
 
 
-def root_run(key: int) -> Run:
-    """A run that starts at a root."""
-    return Run(key, None, -1, 0, None, 0, 0, -1)
-
-
-def columns_of_root() -> dict[str, int | None]:
-    """The columns of a run's position, for a run that starts at a root."""
-    return {
-        "parent_run": None,
-        "fork_depth": -1,
-        "run_depth": 0,
-        "jump_run": None,
-        "jump_depth": 0,
-        "jump_start": 0,
-        "jump_exit": -1,
-    }
+ROOT_COLUMNS: Final[Mapping[str, int | None]] = {
+    "parent_run": None,
+    "fork_depth": -1,
+    "run_depth": 0,
+    "jump_run": None,
+    "jump_depth": 0,
+    "jump_start": 0,
+    "jump_exit": -1,
+}
+"""The columns of a run's position, for a run that starts at a root."""
 
 
 def columns_below(parent: Run, far: Run | None, fork_depth: int) -> dict[str, int | None]:
@@ -96,11 +91,6 @@ def columns_below(parent: Run, far: Run | None, fork_depth: int) -> dict[str, in
     }
 
 
-def load_run(connection: Connection, key: int) -> Run:
-    """The run with this key, which must exist."""
-    return Run(*connection.execute(_ONE, {"key": key}).one())
-
-
 def segments(connection: Connection, run: int, exit_depth: int, low: int, high: int) -> list[Segment]:
     """Where the path that ends at `exit_depth` of `run` lies between two depths, root first."""
     high = min(high, exit_depth)
@@ -109,6 +99,14 @@ def segments(connection: Connection, run: int, exit_depth: int, low: int, high: 
     rows = connection.execute(_SEGMENTS, {"run": run, "exit": exit_depth, "low": low, "high": high})
     found = [Segment(row.key, max(row.fork_depth + 1, low), min(row.exit, high)) for row in rows]
     return found[::-1]
+
+
+def is_on_path(connection: Connection, place: tuple[int, int], end: tuple[int, int]) -> bool:
+    """Whether the entry at one (run, depth) lies on the path to that at another."""
+    run, depth = place
+    if run == end[0]:
+        return depth <= end[1]
+    return any(segment.run == run for segment in segments(connection, *end, depth, depth))
 
 
 def exits(connection: Connection, run: int, exit_depth: int, low: int, high: int) -> dict[int, int]:
@@ -135,8 +133,6 @@ RUN_COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
     RUN.c.jump_exit,
 )
 
-_ONE: Final = select(*RUN_COLUMNS).where(RUN.c.key == bindparam("key"))
-
 
 def _number(name: str) -> ColumnElement[int]:
     # PostgreSQL takes the type of a recursive column from its first row.
@@ -146,43 +142,38 @@ def _number(name: str) -> ColumnElement[int]:
 def _segments_statement() -> Any:
     """Climbs to the run that holds depth `low`; from the one that holds `high` on, none is jumped over."""
     low, high = _number("low"), _number("high")
+    climbed = _climb(
+        lambda run: and_(run.fork_depth >= high, run.jump_start > high), lambda run: run.fork_depth >= low
+    )
+    return select(climbed.c.key, climbed.c.fork_depth, climbed.c.exit).where(climbed.c.fork_depth < high)
+
+
+def _exits_statement() -> Any:
+    low, high = _number("low"), _number("high")
+    climbed = _climb(
+        lambda run: and_(run.run_depth > high, run.jump_depth >= high), lambda run: run.run_depth > low
+    )
+    return select(climbed.c.key, climbed.c.run_depth, climbed.c.exit)
+
+
+def _climb(jumps: Callable[[Any], ColumnElement[bool]], goes_on: Callable[[Any], ColumnElement[bool]]) -> CTE:
+    """The runs from `run`, which the path leaves at `exit`, upwards."""
     walk = (
         select(*RUN_COLUMNS, _number("exit").label("exit"))
         .where(RUN.c.key == bindparam("run"))
         .cte("walk", recursive=True)
     )
     above = RUN.alias("above")
-    far = and_(walk.c.fork_depth >= high, walk.c.jump_start > high)
+    far = jumps(walk.c)
     step = (
         select(
             *(above.c[column.name] for column in RUN_COLUMNS),
             case((far, walk.c.jump_exit), else_=walk.c.fork_depth),
         )
         .join(walk, above.c.key == case((far, walk.c.jump_run), else_=walk.c.parent_run))
-        .where(walk.c.fork_depth >= low)
+        .where(goes_on(walk.c))
     )
-    climbed = walk.union_all(step)
-    return select(climbed.c.key, climbed.c.fork_depth, climbed.c.exit).where(climbed.c.fork_depth < high)
-
-
-def _exits_statement() -> Any:
-    walk = (
-        select(*RUN_COLUMNS, _number("exit").label("exit"))
-        .where(RUN.c.key == bindparam("run"))
-        .cte("climb", recursive=True)
-    )
-    above = RUN.alias("above")
-    far = and_(walk.c.run_depth > _number("high"), walk.c.jump_depth >= _number("high"))
-    step = (
-        select(
-            *(above.c[column.name] for column in RUN_COLUMNS),
-            case((far, walk.c.jump_exit), else_=walk.c.fork_depth),
-        )
-        .join(walk, above.c.key == case((far, walk.c.jump_run), else_=walk.c.parent_run))
-        .where(walk.c.run_depth > _number("low"))
-    )
-    climbed = walk.union_all(step)
-    return select(climbed.c.key, climbed.c.run_depth, climbed.c.exit)
+    return walk.union_all(step)
 
 
 def _meeting_statement() -> Any:

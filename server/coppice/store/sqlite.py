@@ -4,25 +4,27 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, bindparam, column, create_engine, event, inspect, table, text
+from sqlalchemy import Connection, Table, create_engine, inspect, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import QueuePool
 from typing_extensions import override
 
 from coppice.errors import StorageFailedError
 from coppice.store.disk_reserve import DiskReserve
-from coppice.store.engine import BEGIN, Database, MakeSchema, T, WordIndex, Work
+from coppice.store.engine import Database, T, Work
 from coppice.store.errors import LOCKED, is_busy, is_full, translated
 from coppice.store.sqlite_file import DatabaseFile
-from coppice.store.tokenize import Term
+from coppice.store.word_index import SQLITE_INDEX
 
 
 class SqliteDatabase(Database):
     """One file in WAL mode, only its owner's to read."""
+
+    index = SQLITE_INDEX
 
     def __init__(self, path: Path, busy_seconds: float) -> None:
         self._file = DatabaseFile(path, busy_seconds)
@@ -43,15 +45,13 @@ class SqliteDatabase(Database):
                 hide_parameters=True,
             )
         )
-        event.listen(self._engine, "begin", _begin)
 
     @override
-    def prepare(self, make: MakeSchema) -> None:
+    def prepare(self, version: int) -> None:
         def fill(path: Path) -> None:
             new = SqliteDatabase(path, self._busy_seconds)
             try:
-                with new.making() as connection:
-                    make(new, connection)
+                new.fill(version)
             finally:
                 new.close()
 
@@ -77,44 +77,49 @@ class SqliteDatabase(Database):
         self._reserve.lend()
         return self._file.connect()
 
-    @contextmanager
-    def making(self) -> Iterator[Connection]:
-        """The transaction that fills an empty file, which nobody else knows yet."""
+    def fill(self, version: int) -> None:
+        """Makes the schema in an empty file, which nobody else knows yet."""
         self._file.adopt()
         with translated(), self._engine.connect() as connection:
             # Can only be chosen while the file is empty; lets `shrink` shorten it.
             connection.exec_driver_sql("PRAGMA auto_vacuum = INCREMENTAL")
         self.settle()
         with self._transaction("BEGIN IMMEDIATE") as connection:
-            yield connection
+            self.make_schema(connection, version)
 
     def settle(self) -> None:
         """Switches to WAL, which the file remembers. A second process doing the same has to wait."""
         deadline = time.monotonic() + self._busy_seconds
-        while True:
-            try:
-                with translated_except_busy(), self._engine.connect() as connection:
-                    connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-                    return
-            except OperationalError as error:
-                if time.monotonic() > deadline:
-                    with translated():
-                        raise error from None
+        with translated():
+            while True:
+                try:
+                    with self._engine.connect() as connection:
+                        connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                        return
+                except OperationalError as error:
+                    if not is_busy(error) or time.monotonic() > deadline:
+                        raise
                 time.sleep(0.01)
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def _transaction(self, begin: str) -> Iterator[Connection]:
+        self._check_open()
+        with translated(), self._engine.connect() as connection, connection.begin():
+            # SQLAlchemy leaves it to the driver to begin, which is set not to.
+            connection.exec_driver_sql(begin)
+            yield connection
+
+    @override
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
         with self._transaction("BEGIN") as connection:
             yield connection
             # A commit fails once damage was met, though nothing was written.
             connection.rollback()
 
     @override
-    def reading(self) -> AbstractContextManager[Connection]:
-        return self._reading()
-
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[Connection]:
         if not self._writer.acquire(timeout=self._busy_seconds):
             raise StorageFailedError(LOCKED)
         try:
@@ -127,10 +132,6 @@ class SqliteDatabase(Database):
                 self._file.check(uncertain=True)
         finally:
             self._writer.release()
-
-    @override
-    def writing(self) -> AbstractContextManager[Connection]:
-        return self._writing()
 
     @override
     def write(self, work: Work[T]) -> T:
@@ -152,13 +153,15 @@ class SqliteDatabase(Database):
 
     def _give_up_reserve(self) -> None:
         self._reserve.give_up()
-        self._checkpoint()
+        self._checkpoint(self._busy_seconds)
 
     @override
     def shrink(self, stop: Callable[[], bool]) -> None:
         while not stop() and self._vacuum_some():
             time.sleep(_VACUUM_PAUSE)
-        self._checkpoint()
+        give_up = time.monotonic() + self._busy_seconds
+        while not (self._checkpoint(_CHECKPOINT_SECONDS) or stop() or time.monotonic() > give_up):
+            time.sleep(_CHECKPOINT_SECONDS)
         self._reserve.keep()
 
     def _vacuum_some(self) -> bool:
@@ -170,10 +173,18 @@ class SqliteDatabase(Database):
             driver.executescript(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
             return _free_pages(connection) < before
 
-    def _checkpoint(self) -> None:
-        """Moves the WAL into the database and cuts it, unless another connection still reads from it."""
+    def _checkpoint(self, seconds: float) -> bool:
+        """Moves the WAL into the database and cuts it; false when a reader prevents that for `seconds`.
+
+        Nobody can write meanwhile (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
+        """
         with translated(), self._engine.connect() as connection:
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            _wait_for_locks(connection, seconds)
+            try:
+                busy: int = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+            finally:
+                _wait_for_locks(connection, self._busy_seconds)
+        return busy == 0
 
     @override
     def reserve_keys(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
@@ -196,28 +207,6 @@ class SqliteDatabase(Database):
             version: int = self._watch.execute("PRAGMA data_version").fetchone()[0]
             changed, self._data_version = version != self._data_version, version
             return changed
-
-    @override
-    def make_index(self, connection: Connection) -> None:
-        for statement in _INDEX_DDL:
-            connection.exec_driver_sql(statement)
-
-    @property
-    @override
-    def index(self) -> WordIndex:
-        return _INDEX
-
-    @override
-    def add_to_index(self, connection: Connection, rows: Sequence[tuple[int, str]]) -> None:
-        connection.execute(_ADD_TO_INDEX, [{"key": key, "words": words} for key, words in rows])
-
-    def expression(self, terms: Sequence[Term]) -> str:
-        """A query for FTS5. Words are put in double quotes, so that none is read as an operator."""
-        return " AND ".join(map(_quoted, terms))
-
-    @override
-    def any_of(self, terms: Sequence[Term]) -> str:
-        return " OR ".join(map(_quoted, terms))
 
     @override
     def back_up(self, version: int) -> None:
@@ -260,43 +249,16 @@ _VACUUM_PAUSE: Final = 0.005
 """Seconds in which others may write."""
 
 
+_CHECKPOINT_SECONDS: Final = 0.1
+"""How long writers wait for each try to cut the WAL after a purge, and may write before the next. Guess."""
+
+
+def _wait_for_locks(connection: Connection, seconds: float) -> None:
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+
 def _free_pages(connection: Connection) -> int:
     return int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
 
 
-def _quoted(term: Term) -> str:
-    return f'"{" ".join(term.words)}"{" *" if term.prefix else ""}'
-
-
-_WORDS: Final = table("entry_words", column("rowid"), column("words"))
-_INDEX: Final = WordIndex(_WORDS, _WORDS.c.rowid, _WORDS.c.words.match(bindparam("words")), _WORDS.c.rowid)
-_ADD_TO_INDEX: Final = text("INSERT INTO entry_words (rowid, words) VALUES (:key, :words)")
-_INDEX_DDL: Final = (
-    """
-    CREATE VIRTUAL TABLE entry_words
-    USING fts5(words, tokenize = 'unicode61 remove_diacritics 2', columnsize = 0)
-    """,
-    """
-    CREATE TRIGGER entry_words_deleted AFTER DELETE ON entry
-    BEGIN DELETE FROM entry_words WHERE rowid = old.key; END
-    """,
-)
 _LAST_KEY: Final = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
-
-
-def _begin(connection: Connection) -> None:
-    begin = connection.get_execution_options().get(BEGIN)
-    if begin:
-        connection.exec_driver_sql(begin)
-
-
-@contextmanager
-def translated_except_busy() -> Iterator[None]:
-    """Like `translated`, but lets a lock held by another process through, to be tried again."""
-    try:
-        yield
-    except OperationalError as error:
-        if is_busy(error):
-            raise
-        with translated():
-            raise

@@ -6,7 +6,6 @@ module looks at the file through `stat`, changes it through `chmod`, `link` and 
 everything else to SQLite.
 """
 
-import contextlib
 import errno
 import os
 import sqlite3
@@ -20,16 +19,12 @@ from urllib.parse import quote
 
 from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.store.column_types import DamagedText
-
-COMPANIONS: Final = ("-wal", "-shm", "-journal")
-"""The suffixes of the files that SQLite keeps next to a database."""
+from coppice.store.opened_files import Identity, files_of, identity_of, note_opened
 
 _LOGS: Final = ("-wal", "-journal")
-"""Those of them that hold what belongs into the database."""
+"""Those of the `COMPANIONS` that hold what belongs into the database."""
 
 _OTHERS: Final = 0o077  # permission bits of group and others
-
-Identity = tuple[int, int]
 
 
 class DatabaseFile:
@@ -65,9 +60,9 @@ class DatabaseFile:
     def adopt(self) -> None:
         """Notes which file is there, whatever it is; an empty one is one to be filled."""
         found = self.path.stat()
-        self._identity = _identity(found)
+        self._identity = identity_of(found)
         self._was_empty = found.st_size == 0
-        _OPENED[self._identity] = self.path
+        note_opened(self.path, self._identity)
 
     def check(self, **data: bool) -> None:
         """Compares the file at the path with the one that was opened, or opens it.
@@ -84,7 +79,7 @@ class DatabaseFile:
         except FileNotFoundError:
             change = "deleted or moved"
         else:
-            if _identity(found) != self._identity:
+            if identity_of(found) != self._identity:
                 change = "replaced"
             elif found.st_size == 0 and not self._was_empty:
                 change = "emptied"
@@ -181,19 +176,6 @@ def connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
     return connection
 
 
-def is_opened(path: Path) -> bool:
-    """Whether the file, under whatever name, is a database of this process, or one of its companions.
-
-    No such file may be opened by anything but SQLite, for reading either. A database counts as long as it is
-    at the path where it was opened, and wherever it is while this process has it open to read and to write.
-    """
-    try:
-        found = _identity(path.stat())
-    except OSError:
-        return False
-    return found in _open_descriptors() or any(_is_of(found, database) for database in set(_OPENED.values()))
-
-
 def move_into_place(new: Path, path: Path) -> None:
     """Gives the file `new` the name `path`, which it may have besides its own; a file that is there stays.
 
@@ -214,8 +196,8 @@ def move_into_place(new: Path, path: Path) -> None:
 
 def remove(path: Path) -> None:
     """Deletes a database that nobody has open, with its companions."""
-    for suffix in ("", *COMPANIONS):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    for file in files_of(path):
+        file.unlink(missing_ok=True)
 
 
 def _text(raw: bytes) -> str:
@@ -230,37 +212,3 @@ def _new_file(path: Path) -> Path:
     new = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
     os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     return new
-
-
-def _identity(found: os.stat_result) -> Identity:
-    return found.st_dev, found.st_ino
-
-
-def _open_descriptors() -> set[Identity]:
-    """The files that this process has open to read and to write, as SQLite has its own and nothing else has.
-
-    Looks at the descriptors and opens none of the files.
-    """
-    import fcntl  # noqa: PLC0415 - like /dev/fd, not on every system
-
-    found = set()
-    for name in Path("/dev/fd").iterdir():
-        descriptor = int(name.name)
-        with contextlib.suppress(OSError):
-            if fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR:
-                found.add(_identity(os.fstat(descriptor)))
-    return found
-
-
-def _is_of(file: Identity, database: Path) -> bool:
-    """Whether it is what is now the database at that path, or one of its companions."""
-    for suffix in ("", *COMPANIONS):
-        try:
-            if _identity(database.with_name(database.name + suffix).stat()) == file:
-                return True
-        except OSError:
-            continue
-    return False
-
-
-_OPENED: Final[dict[Identity, Path]] = {}

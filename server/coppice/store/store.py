@@ -6,8 +6,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
-from sqlalchemy import Connection
-
 from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.store import append as appending
 from coppice.store import changes as change_log
@@ -121,28 +119,9 @@ class Store(StoreReader):
 
     def create(self, new: NewConversation) -> ConversationRecord:
         """A new conversation. Raises IdConflictError where its id is taken."""
-
-        def make(connection: Connection) -> ConversationRecord:
-            conversations.insert_conversation(connection, new)
-            change_log.record_change(self._database, connection, self._server_id, new.id, ["created"])
-            return conversations.conversation(connection, new.id)
-
-        return self._database.write(make)
-
-    def delete(self, conversation_id: str) -> None:
-        """The conversation is unknown at once; its space is freed in the background.
-
-        On a full disk a write waits until that has ended, but not for longer than `SPACE_SECONDS`.
-        """
-
-        def hide(connection: Connection) -> None:
-            conversations.hide(connection, conversation_id)
-            change_log.record_change(
-                self._database, connection, self._server_id, conversation_id, ["deleted"]
-            )
-
-        self._database.write_deletion(hide)
-        self._purger.wake()
+        return self._database.write(
+            lambda connection: conversations.create(self._database, connection, self._server_id, new)
+        )
 
     def append(
         self,
@@ -169,9 +148,9 @@ class Store(StoreReader):
             lambda connection: appending.append(
                 self._database,
                 connection,
+                self._server_id,
                 conversation_id,
                 records,
-                origin=self._server_id,
                 parent_id=parent_id,
                 expected_leaf_id=expected_leaf_id,
                 modified_at=modified_at,
@@ -197,13 +176,25 @@ class Store(StoreReader):
             lambda connection: appending.set_leaf(
                 self._database,
                 connection,
+                self._server_id,
                 conversation_id,
                 entry_id,
-                origin=self._server_id,
                 expected_leaf_id=expected_leaf_id,
                 modified_at=modified_at,
             )
         )
+
+    def delete(self, conversation_id: str) -> None:
+        """The conversation is unknown at once; its space is freed in the background.
+
+        On a full disk a write waits until that has ended, but not for longer than `SPACE_SECONDS`.
+        """
+        self._database.write_deletion(
+            lambda connection: conversations.hide(
+                self._database, connection, self._server_id, conversation_id
+            )
+        )
+        self._purger.wake()
 
     def search(
         self,
@@ -226,7 +217,7 @@ class Store(StoreReader):
         scope = Scope(conversation_id, workspace_uri)
         self._catch_up(scope)
         return self._database.read(
-            lambda connection: searching.search(self._database, connection, terms, scope, limit)
+            lambda connection: searching.search(self._database.index, connection, terms, scope, limit)
         )
 
     def recall_postings(
@@ -235,24 +226,8 @@ class Store(StoreReader):
         """For each group the newest `most` entries that hold one of its terms."""
         self._catch_up(where.scope)
         return self._database.read(
-            lambda connection: recalling.postings(self._database, connection, groups, where, most)
+            lambda connection: recalling.postings(self._database.index, connection, groups, where, most)
         )
-
-    def recall_newest(self, where: recalling.Where, most: int) -> list[int]:
-        """The keys of the newest `most` entries that have text, newest first."""
-        return self._database.read(lambda connection: recalling.newest(connection, where, most))
-
-    def recall_on_path(self, keys: Sequence[int]) -> list[int]:
-        """Those of the keys whose entries lie on the current path of their conversation, in their order."""
-        return self._database.read(lambda connection: recalling.on_path(connection, keys))
-
-    def recall_rows(self, keys: Sequence[int]) -> list[recalling.RecallRow]:
-        """The entries with these keys, in this order."""
-        return self._database.read(lambda connection: recalling.rows(connection, keys))
-
-    def key_of(self, conversation_id: str, entry_id: str) -> int:
-        """The key of an entry, which orders by appending. Raises UnknownEntryError."""
-        return self._database.read(lambda connection: recalling.key_of(connection, conversation_id, entry_id))
 
     def _catch_up(self, scope: Scope) -> None:
         # What cannot be indexed for damage is not found; everything else is.

@@ -78,7 +78,7 @@ def terms_of(query: str) -> list[Term]:
             left -= len(words)
             if words:
                 open_end = part[1] is None and part.end() == len(query) and part[2].endswith(piece)
-                prefix = open_end and found[-1].end == len(piece) and _may_go_on(words[-1])
+                prefix = open_end and found[-1].end == len(piece) and len(words[-1]) >= PREFIX_CHARS
                 terms[Term(words, prefix)] = None
     return list(terms)
 
@@ -97,10 +97,6 @@ def _apart(part: str) -> list[str]:
     return "".join(
         char if char.isascii() or char.isalnum() or _MARK.match(char) else " " for char in part
     ).split()
-
-
-def _may_go_on(word: str) -> bool:
-    return len(word) >= PREFIX_CHARS
 
 
 def _folded(word: str) -> tuple[str, ...]:

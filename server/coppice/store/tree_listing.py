@@ -1,7 +1,6 @@
 """The tree as a flat list, in pages, parents before their children."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from sqlalchemy import (
     BigInteger,
@@ -14,36 +13,38 @@ from sqlalchemy import (
     select,
 )
 
-from coppice.store.paths import conversation_key, end, find_end, unknown_entry
-from coppice.store.records import LEAF, PathEnd, TreeRow
-from coppice.store.runs import exits
+from coppice.store.current_path import keys_on_path
+from coppice.store.path_ends import conversation_key, end, entry_end
+from coppice.store.paths import PARENT
+from coppice.store.records import LEAF, TreeRow
 from coppice.store.schema import ENTRY_TABLE, LABEL, LANDMARK, PIN, RUN
 from coppice.tokens.size import Size
 
-_LEVELS_APART: Final = 64
-"""Runs whose levels lie further apart are looked for on the current path one by one."""
-
 
 def tree(
-    connection: Connection, conversation_id: str, *, folded: bool, limit: int, after: str | None
+    connection: Connection,
+    conversation_id: str,
+    *,
+    mode: Literal["all", "branches"],
+    limit: int,
+    after: str | None = None,
 ) -> tuple[list[TreeRow], str | None]:
-    """A page of nodes that follow the entry `after`, and the value of `after` for the next page.
+    """A page of the tree in append order, and the id to ask for the next page with, if there is one.
 
-    A `folded` listing has a node for each landmark, which represents the entries after the landmark above
-    it; otherwise every entry is a node.
+    Mode `branches` lists the landmarks: leaves, forks, compactions and labelled entries, each representing
+    the entries after the landmark above it. Metadata off the path appears in mode `all` only.
     """
+    folded = mode == "branches"
     key = conversation_key(connection, conversation_id)
-    after_key = 0
-    if after is not None:
-        found = find_end(connection, key, conversation_id, after)
-        if found is None:
-            raise unknown_entry(after)
-        after_key = found.key
+    after_key = 0 if after is None else entry_end(connection, key, conversation_id, after).key
     values = {"conversation": key, "after_key": after_key, "most": limit + 1}
     rows = connection.execute(_LANDMARKS if folded else _ALL, values).all()
     page = rows[:limit]
-    current = on_current_path(connection, page, end(connection, conversation_id, LEAF))
-    above = _above(connection, [row.key for row in page]) if folded else {}
+    current = keys_on_path(connection, page, end(connection, conversation_id, LEAF))
+    above: dict[int, Any] = {}
+    if folded and page:
+        found = connection.execute(_ABOVE, {"keys": [row.key for row in page]})
+        above = {row.node: row for row in found}
     nodes = []
     for row in page:
         upper = above.get(row.key)
@@ -66,26 +67,6 @@ def tree(
     return nodes, nodes[-1].id if nodes and len(rows) > limit else None
 
 
-def on_current_path(connection: Connection, page: Sequence[Any], leaf: PathEnd | None) -> set[int]:
-    """The keys of those rows that lie on the path to the leaf."""
-    if leaf is None:
-        return set()
-    leaves_at = {leaf.run: leaf.depth}
-    levels = sorted({row.run_depth for row in page if row.run != leaf.run})
-    start = 0
-    for index, level in enumerate(levels):
-        if index + 1 == len(levels) or levels[index + 1] - level > _LEVELS_APART:
-            leaves_at |= exits(connection, leaf.run, leaf.depth, levels[start], level)
-            start = index + 1
-    return {row.key for row in page if row.depth <= leaves_at.get(row.run, -1)}
-
-
-def _above(connection: Connection, keys: list[int]) -> dict[int, Any]:
-    """For each landmark the next one above it, if there is one."""
-    return {row.node: row for row in connection.execute(_ABOVE, {"keys": keys})} if keys else {}
-
-
-_PARENT: Final = ENTRY_TABLE.alias("parent")
 _KEYS: Final = bindparam("keys", type_=BigInteger, expanding=True)
 _COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
     ENTRY_TABLE.c.key,
@@ -125,8 +106,8 @@ _ORDINARY_CHILDREN: Final = (
     .scalar_subquery()
 ).label("children")
 _ALL: Final = (
-    select(*_COLUMNS, _PARENT.c.id.label("parent_id"), _CHILDREN)
-    .select_from(_NODES.outerjoin(_PARENT, _PARENT.c.key == ENTRY_TABLE.c.parent_key))
+    select(*_COLUMNS, PARENT.c.id.label("parent_id"), _CHILDREN)
+    .select_from(_NODES.outerjoin(PARENT, PARENT.c.key == ENTRY_TABLE.c.parent_key))
     .where(
         ENTRY_TABLE.c.conversation_key == bindparam("conversation"),
         ENTRY_TABLE.c.key > bindparam("after_key"),
@@ -156,7 +137,10 @@ def _landmarks_statement() -> Any:
 
 
 def _above_statement() -> Any:
-    """Climbs from each node until a run holds a landmark; one step unless a run goes on without a fork."""
+    """For each of the landmarks `keys` the next one above it, if there is one.
+
+    Climbs from each until a run holds a landmark; one step unless a run goes on without a fork.
+    """
     nearest = LANDMARK.alias("nearest")
 
     def nearest_depth(run: ColumnElement[int], depth: ColumnElement[int]) -> ColumnElement[Any]:

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, or_, select, update
 from coppice.store.changes import record_change
 from coppice.store.engine import Database
 from coppice.store.entry_json import storable
-from coppice.store.paths import unknown_conversation
+from coppice.store.path_ends import unknown_conversation
 from coppice.store.records import StoredTurn
 from coppice.store.schema import CONVERSATION
 
@@ -41,13 +41,8 @@ class RunningTurns:
 
     def keep(self, conversation_id: str, holder: str, seen: int) -> None:
         """Notes that the turn still runs. The other servers are not notified."""
-
-        def write(connection: Connection) -> None:
-            connection.execute(
-                _KEEP, {"conversation": storable(conversation_id), "old": holder, "seen": seen}
-            )
-
-        self._database.write(write)
+        values = {"conversation": storable(conversation_id), "old": holder, "seen": seen}
+        self._database.write(lambda connection: connection.execute(_KEEP, values))
 
     def end(self, conversation_id: str, holder: str) -> bool:
         """False when the turn was not the holder's."""

@@ -17,9 +17,10 @@ from coppice.compaction.trimming import fit_whole
 from coppice.errors import CoppiceError, ModelFailedError, SummaryRejectedError
 from coppice.models.chat import ModelError
 from coppice.summarizers.client import NoFormatError, SummaryClient
-from coppice.summarizers.offline.summarizer import summarize_offline, turn_by_rule
+from coppice.summarizers.offline import summarize_offline, turn_by_rule
 from coppice.summarizers.progress import Span, SummaryProgress
 from coppice.summarizers.stats import SummaryStats
+from coppice.tokens.budget import leading
 from coppice.tree.messages import Message
 
 _PREVIOUS_SHARE: Final = 0.4  # share of a request for the summary so far (guess)
@@ -50,26 +51,27 @@ class Chunked:
     ) -> Summary:
         """The summary of `before` and `messages` together; constraints and sizes are not checked yet.
 
-        `share` is the part of the target length that it may have.
+        Without messages it is `before`. `share` is the part of the target length that it may have.
         A chunk that fails is summarized offline once another has succeeded. Raises ModelError or
         SummaryRejectedError when the first one fails; one answer that is no summary is let pass.
         """
-        groups = await asyncio.to_thread(self._groups, messages)
-        span = Span(groups, before, share=share)
+        if not messages:
+            return before
+        span = Span(part, await asyncio.to_thread(self._groups, messages), before, share)
         self._progress.add(span)
-        await self._leave_the_oldest(span, part)
+        await self._leave_the_oldest(span)
         while span.groups:
-            window, room = self._client.window, self._client.room
-            previous = await asyncio.to_thread(self._previous, span.summary, part, room)
+            window, room = self._client.template.window, self._client.template.room
+            previous = await asyncio.to_thread(self._previous, span, room)
             left = room - self._client.measure(previous or "")
             text, taken = await asyncio.to_thread(next_chunk, span.groups, left, self._client.measure)
             self._progress.begin(span, taken, left)
             try:
-                span.summary = await self._by_model(span, part, text, taken, previous)
+                span.summary = await self._by_model(span, text, taken, previous)
             except (ModelFailedError, SummaryRejectedError) as error:
-                failed = await self._shrunk(span, part, window) if _was_too_big(error) else error
+                failed = await self._shrunk(span, window) if _was_too_big(error) else error
                 if failed is not None:
-                    await self._by_rule_after(span, part, taken, failed)
+                    await self._by_rule_after(span, taken, failed)
                 continue
             self._progress.finish(span, taken)
             span.by_model += 1
@@ -79,25 +81,45 @@ class Chunked:
             return replace(span.summary, turn=(*span.summary.turn, *span.sentences))
         return replace(span.summary, context=(*span.sentences, *span.summary.context))
 
-    async def _by_model(self, span: Span, part: Part, text: str, taken: int, previous: str | None) -> Summary:
+    async def summarize_turn(self, before: Summary, share: float) -> Summary:
+        """The early part of the turn in a few lines, after those of `before`.
+
+        By rule where the model fails: it matters less than the history. Lines beyond its limit are left out.
+        """
+        request = self._request
+        if not request.turn_prefix:
+            return Summary()
+        try:
+            turn = await self.summarize(request.turn_prefix, "turn", Summary(turn=before.turn), share)
+        except (ModelFailedError, SummaryRejectedError) as error:
+            self._stats.warnings.append(f"The early part of the turn was summarized offline: {error}")
+            turn = await asyncio.to_thread(turn_by_rule, request)
+        limit = request.max_turn_prefix_tokens
+        if limit is None:
+            return turn
+        lines = leading(turn.turn, limit, lambda line: request.count_tokens(f"- {line}\n"))
+        return Summary(turn=tuple(lines))
+
+    async def _by_model(self, span: Span, text: str, taken: int, previous: str | None) -> Summary:
         """The summary with the next chunk in it, whose sentences are the span's."""
         on_share = partial(self._progress.receive, span)
-        if span.keeps_format is False:
-            span.sentences += await self._client.ask_in_sentences(text, on_share)
-            return await self._with_rules(span, part, taken)
-        try:
-            answer = await self._client.ask(part, text, previous, on_share, span.share)
-        except NoFormatError as rejected:
-            span.keeps_format = bool(span.keeps_format)
+        rejected: NoFormatError | None = None
+        if span.keeps_format is not False:
             try:
-                span.sentences += await self._client.ask_in_sentences(text, on_share)
-            except SummaryRejectedError:
-                raise rejected from None
-            return await self._with_rules(span, part, taken)
-        span.keeps_format = True
-        return self._carried(answer, span.summary, part)
+                answer = await self._client.ask(span.part, text, previous, on_share, span.share)
+            except NoFormatError as error:
+                span.keeps_format = bool(span.keeps_format)
+                rejected = error
+            else:
+                span.keeps_format = True
+                return _carried(answer, span)
+        try:
+            span.sentences += await self._client.ask_in_sentences(text, on_share)
+        except SummaryRejectedError as error:
+            raise rejected or error from None
+        return await self._with_rules(span, taken)
 
-    async def _shrunk(self, span: Span, part: Part, window: int) -> CoppiceError | None:
+    async def _shrunk(self, span: Span, window: int) -> CoppiceError | None:
         """Cuts what is left for a smaller window; returns an error when that does not end."""
         span.shrinks += 1
         if span.shrinks > _MOST_SHRINKS:
@@ -111,7 +133,7 @@ class Chunked:
             return error
         messages = [message for group in span.groups for message in group.messages]
         span.groups = await asyncio.to_thread(self._groups, messages)
-        await self._leave_the_oldest(span, part)
+        await self._leave_the_oldest(span)
         return None
 
     def _groups(self, messages: Sequence[Message]) -> list[Group]:
@@ -124,26 +146,23 @@ class Chunked:
         return groups
 
     def _most_tokens(self) -> int:
-        return int(self._most_chunks * self._client.room * (1 - _PREVIOUS_SHARE))
+        return int(self._most_chunks * self._client.template.room * (1 - _PREVIOUS_SHARE))
 
-    async def _leave_the_oldest(self, span: Span, part: Part) -> None:
+    async def _leave_the_oldest(self, span: Span) -> None:
         """Summarizes offline what would need more requests than are allowed, the oldest first."""
-        left, first = self._most_tokens(), len(span.groups)
-        while first > 0 and (
-            first == len(span.groups) or left >= min(span.groups[first - 1].tokens, self._client.room)
-        ):
-            first -= 1
-            left -= min(span.groups[first].tokens, self._client.room)
-        if first == 0:
+        room = self._client.template.room
+        kept = leading(span.groups[::-1], self._most_tokens(), lambda group: min(group.tokens, room))
+        first = len(span.groups) - max(1, len(kept))
+        if first <= 0:
             return
         count = sum(len(group.messages) for group in span.groups[:first])
         self._stats.warnings.append(
             f"The window of {self._client.name} is small for this conversation; its {count:,} oldest"
             " messages were summarized offline."
         )
-        await self._by_rule(span, part, first)
+        await self._by_rule(span, first)
 
-    async def _by_rule_after(self, span: Span, part: Part, taken: int, error: CoppiceError) -> None:
+    async def _by_rule_after(self, span: Span, taken: int, error: CoppiceError) -> None:
         """Summarizes the chunk offline, or all that is left when the model cannot succeed.
 
         Raises `error` when the model has summarized nothing yet; one answer that is no summary is accepted.
@@ -159,19 +178,19 @@ class Chunked:
         self._stats.warnings.append(
             f"{'The rest' if rest else 'A part'} of the conversation was summarized offline: {error}"
         )
-        await self._by_rule(span, part, len(span.groups) if rest else taken)
+        await self._by_rule(span, len(span.groups) if rest else taken)
 
-    async def _by_rule(self, span: Span, part: Part, taken: int) -> None:
-        span.summary = await self._with_rules(span, part, taken)
+    async def _by_rule(self, span: Span, taken: int) -> None:
+        span.summary = await self._with_rules(span, taken)
         self._progress.finish(span, taken)
         self._stats.chunks += 1
         self._stats.chunks_by_rule += 1
 
-    async def _with_rules(self, span: Span, part: Part, taken: int) -> Summary:
+    async def _with_rules(self, span: Span, taken: int) -> Summary:
         """The summary with the first groups in it, summarized offline."""
         messages = [message for group in span.groups[:taken] for message in group.messages]
         following = [message for group in span.groups[taken:] for message in group.messages]
-        turn = part == "turn"
+        turn = span.part == "turn"
         request = replace(
             self._request,
             history=() if turn else messages,
@@ -186,20 +205,22 @@ class Chunked:
             return Summary(turn=(*span.summary.turn, *by_rule.turn))
         return parse_summary(await asyncio.to_thread(summarize_offline, request))
 
-    def _previous(self, earlier: Summary, part: Part, room: int) -> str | None:
+    def _previous(self, span: Span, room: int) -> str | None:
         """The summary so far as the model is shown it: without the index, which is made anew in the end."""
         limit = int(room * _PREVIOUS_SHARE)
-        if part == "turn":
-            return "\n".join(f"- {line}" for line in earlier.turn)[: limit * 3] or None
-        shown = without_index(earlier)
+        if span.part == "turn":
+            return "\n".join(f"- {line}" for line in span.summary.turn)[: limit * 3] or None
+        shown = without_index(span.summary)
         return None if shown == Summary() else fit_whole(shown, limit, self._client.measure) or None
 
-    def _carried(self, answer: Summary, earlier: Summary, part: Part) -> Summary:
-        """Keeps the request of a turn when the model dropped it from a later part."""
-        if part != "turn":
-            return answer
-        kept = [line for line in earlier.turn if line.startswith("Request:") and line not in answer.turn]
-        return Summary(turn=(*kept, *answer.turn))
+
+def _carried(answer: Summary, span: Span) -> Summary:
+    """Keeps the request of a turn when the model dropped it from a later part."""
+    if span.part != "turn":
+        return answer
+    earlier = span.summary.turn
+    kept = [line for line in earlier if line.startswith("Request:") and line not in answer.turn]
+    return Summary(turn=(*kept, *answer.turn))
 
 
 def _was_too_big(error: CoppiceError) -> bool:

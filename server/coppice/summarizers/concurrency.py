@@ -1,8 +1,8 @@
 """Requests to one model: side by side while its server bears that, else one at a time."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 
@@ -29,14 +29,11 @@ class SideBySide:
         """From now on, start a request only when none is under way."""
         self._one_at_a_time = True
 
-    async def may_begin(self) -> None:
-        """Waits until a request may begin; whoever waited begins it at once, with `visit`."""
+    @asynccontextmanager
+    async def visit(self) -> AsyncIterator[Visit]:
+        """One request, as long as the block runs. Waits until it may begin."""
         while self._one_at_a_time and self._running:
             await self._running[0].over.wait()
-
-    @contextmanager
-    def visit(self) -> Iterator[Visit]:
-        """One request, as long as the block runs."""
         visit = Visit(is_shared=bool(self._running))
         for other in self._running:
             other.is_shared = True

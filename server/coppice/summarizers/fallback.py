@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
@@ -33,18 +34,14 @@ class FallbackSummarizer:
                     written = await summarizer.summarize(request)
             except Exception as error:  # noqa: BLE001 - whatever fails, the next one writes
                 late = isinstance(error, TimeoutError) and limit.expired()
-                warnings.append(
-                    self._sentence(name, "it took longer than allowed" if late else _reason(error))
-                )
-                continue
-            if written.text.strip():
-                return _with_warnings(written, warnings)
-            warnings.append(self._sentence(name, "what it wrote was empty"))
-        return _with_warnings(await last.summarize(request), warnings)
-
-    @staticmethod
-    def _sentence(name: str, reason: str) -> str:
-        return f"The summarizer {name} failed: {reason.rstrip('.')}."
+                reason = "it took longer than allowed" if late else _reason(error)
+            else:
+                if written.text.strip():
+                    return replace(written, warnings=(*warnings, *written.warnings))
+                reason = "what it wrote was empty"
+            warnings.append(f"The summarizer {name} failed: {reason.rstrip('.')}.")
+        written = await last.summarize(request)
+        return replace(written, warnings=(*warnings, *written.warnings))
 
 
 def _reason(error: Exception) -> str:
@@ -52,7 +49,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, CoppiceError):
         return str(error)
     return f"an unexpected error ({type(error).__name__})"
-
-
-def _with_warnings(written: WrittenSummary, earlier: Sequence[str]) -> WrittenSummary:
-    return WrittenSummary(written.text, written.summarizer, (*earlier, *written.warnings), written.details)

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,13 +14,12 @@ from coppice.compaction.split_turn import is_long, merged, turn_share
 from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
-from coppice.errors import ModelFailedError, SummaryRejectedError
+from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatModel
 from coppice.summarizers.chunks import Chunked
 from coppice.summarizers.client import SummaryClient
-from coppice.summarizers.offline.summarizer import ledger_for, turn_by_rule
+from coppice.summarizers.offline import ledger_for
 from coppice.summarizers.stats import SummaryStats
-from coppice.tokens.budget import leading
 
 SMALLEST_SUMMARY: Final = 200
 """In tokens. A budget below it holds little more than the headings, so no model is asked."""
@@ -67,12 +65,10 @@ class ModelSummarizer:
         long_turn = await asyncio.to_thread(is_long, request)
         asked = request if long_turn else replace(request, kept=[*request.turn_prefix, *request.kept])
         deadline = None if self._seconds is None else asyncio.get_running_loop().time() + self._seconds
-        client = SummaryClient(
-            self._model, self._prompts, asked, stats, deadline=deadline, ledger=evidence.ledger
-        )
+        client = SummaryClient(self._model, self._prompts, asked, evidence.ledger, stats, deadline=deadline)
         await client.fit()
         chunked = Chunked(client, request, stats, self._most_chunks)
-        prose = await _Work(chunked, request, stats, long_turn=long_turn).done()
+        prose = await _prose(chunked, request, evidence.previous, long_turn=long_turn)
         audited = await asyncio.to_thread(
             audit,
             prose,
@@ -100,74 +96,34 @@ class ModelSummarizer:
         )
 
 
-class _Work:
-    """The summaries of one request, at once: the history's and the split turn's."""
+async def _prose(chunked: Chunked, request: SummaryRequest, previous: Summary, *, long_turn: bool) -> Summary:
+    """The summaries of the history and of the turn's early part, written at once, as one.
 
-    def __init__(
-        self, chunked: Chunked, request: SummaryRequest, stats: SummaryStats, *, long_turn: bool
-    ) -> None:
-        self._chunked = chunked
-        self._request = request
-        self._stats = stats
-        self._long_turn = long_turn
-
-    async def done(self) -> Summary:
-        """Both summaries: joined by sections where the turn's early part is long, else one after it."""
-        long_turn = self._long_turn
-        both = bool(self._request.history and self._request.turn_prefix)
-        share = await asyncio.to_thread(turn_share, self._request) if both else 1.0
-        left = 1 - share if both else 1.0
-        history = asyncio.create_task(self._earlier(left) if both and long_turn else self._history(left))
-        turn = asyncio.create_task(self._whole_turn(share) if long_turn else self._short_turn(share))
-        try:
-            await asyncio.gather(history, turn)
-        except BaseException:
-            for task in (history, turn):
-                task.cancel()
-            await asyncio.gather(history, turn, return_exceptions=True)
-            raise
-        if not long_turn:
-            return replace(history.result(), turn=self._within_limit(turn.result().turn))
-        if both:
-            return merged(history.result(), turn.result())
-        return turn.result()
-
-    def _within_limit(self, lines: Sequence[str]) -> tuple[str, ...]:
-        """The lines of a turn, the first ones where they are too many."""
-        limit = self._request.max_turn_prefix_tokens
-        if limit is None:
-            return tuple(lines)
-        return tuple(leading(lines, limit, lambda line: self._request.count_tokens(f"- {line}\n")))
-
-    async def _history(self, share: float) -> Summary:
-        """The history's summary; with nothing new the previous one is carried on as it is."""
-        previous = parse_summary(self._request.previous_summary or "")
-        if not self._request.history:
-            return previous
-        return await self._chunked.summarize(self._request.history, self._request.kind, previous, share)
-
-    async def _earlier(self, share: float) -> Summary:
-        previous = parse_summary(self._request.previous_summary or "")
-        part: Part = "branch" if self._request.kind == "branch" else "earlier"
-        return await self._chunked.summarize(self._request.history, part, previous, share)
-
-    async def _whole_turn(self, share: float) -> Summary:
-        """The early part in the full format; without history it carries the previous summary on."""
-        previous = Summary() if self._request.history else parse_summary(self._request.previous_summary or "")
-        return await self._chunked.summarize(self._request.turn_prefix, self._request.kind, previous, share)
-
-    async def _short_turn(self, share: float) -> Summary:
-        """The early part in a few lines, by rule where the model fails: it matters less than the history."""
-        if not self._request.turn_prefix:
-            return Summary()
-        previous = parse_summary(self._request.previous_summary or "")
-        before = () if self._request.history else previous.turn
-        try:
-            turn = Summary(turn=before)
-            return await self._chunked.summarize(self._request.turn_prefix, "turn", turn, share)
-        except (ModelFailedError, SummaryRejectedError) as error:
-            self._stats.warnings.append(f"The early part of the turn was summarized offline: {error}")
-            return await asyncio.to_thread(turn_by_rule, self._request)
+    They are joined by sections where the early part is long, else one stands after the other. With nothing
+    new in the history the `previous` summary is carried on as it is.
+    """
+    both = bool(request.history and request.turn_prefix)
+    share = await asyncio.to_thread(turn_share, request) if both else 1.0
+    part: Part = "earlier" if both and long_turn and request.kind == "history" else request.kind
+    earlier = chunked.summarize(request.history, part, previous, 1 - share if both else 1.0)
+    before = Summary() if request.history else previous
+    newest = (
+        chunked.summarize(request.turn_prefix, request.kind, before, share)
+        if long_turn
+        else chunked.summarize_turn(before, share)
+    )
+    history, turn = asyncio.create_task(earlier), asyncio.create_task(newest)
+    try:
+        await asyncio.gather(history, turn)
+    except BaseException:
+        # A task group would raise the failure of one part where a cancel comes while the other ends.
+        history.cancel()
+        turn.cancel()
+        await asyncio.gather(history, turn, return_exceptions=True)
+        raise
+    if not long_turn:
+        return replace(history.result(), turn=turn.result().turn)
+    return merged(history.result(), turn.result()) if both else turn.result()
 
 
 def _evidence(request: SummaryRequest) -> Evidence:

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 
 from coppice.compaction.chunking import Group
+from coppice.compaction.prompts import Part
 from coppice.compaction.summarizer import OnProgress
 from coppice.compaction.summary import Summary
 
 
 @dataclass(slots=True)
 class Span:
-    """The groups that are still to be summarized, and the result so far: `summary` and `sentences`.
+    """The groups of `part` that are still to be summarized, and the result so far: `summary`, `sentences`.
 
     `keeps_format` is None until the model has answered once.
 
@@ -19,8 +20,10 @@ class Span:
     of the target length that the result may have.
     """
 
+    part: Part
     groups: list[Group]
     summary: Summary
+    share: float
     sentences: list[str] = field(default_factory=list)
     by_model: int = 0
     keeps_format: bool | None = None
@@ -31,7 +34,6 @@ class Span:
     asked: int = 0
     received: float = 0.0
     parts_left: int = 0
-    share: float = 1.0
 
     def parts(self) -> int:
         """The parts that are done, under way and likely to follow; one at least while anything is left."""

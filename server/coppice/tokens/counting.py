@@ -60,11 +60,6 @@ def tokens_of_units(units: int) -> int:
     return -(-units // CHARS_PER_TOKEN)
 
 
-def image_units(images: int) -> int:
-    """The UTF-16 units whose estimate is that of so many images."""
-    return images * IMAGE_TOKENS * CHARS_PER_TOKEN
-
-
 def uses_tokenizer(settings: TokenSettings) -> bool:
     """Whether sizes are taken from the tokenizer; without one, `auto` and `tiktoken` both estimate."""
     return settings.counter != "estimate" and encoding() is not None

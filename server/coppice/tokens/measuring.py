@@ -1,10 +1,15 @@
 """The size of an entry: what it adds to the request when a model sees it."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from coppice.tokens.counting import IMAGE_TOKENS, count_tokens, image_units, tokens_of_units, utf16_units
+from coppice.tokens.counting import (
+    CHARS_PER_TOKEN,
+    IMAGE_TOKENS,
+    count_tokens,
+    tokens_of_units,
+    utf16_units,
+)
 from coppice.tokens.size import Size
 from coppice.tree.entries import (
     BranchSummaryEntry,
@@ -14,7 +19,7 @@ from coppice.tree.entries import (
     MessageEntry,
 )
 from coppice.tree.messages import (
-    AssistantMessage,
+    AssistantContent,
     BashExecutionMessage,
     BranchSummaryRoleMessage,
     CompactionSummaryRoleMessage,
@@ -23,6 +28,7 @@ from coppice.tree.messages import (
     TextContent,
     ThinkingContent,
     ToolCall,
+    UserContent,
 )
 from coppice.tree.view import is_sent
 
@@ -38,7 +44,7 @@ def size_of_entry(entry: Entry) -> Size:
         case CompactionEntry() | BranchSummaryEntry():
             return size_of_text(entry.summary)
         case CustomMessageEntry():
-            return _size(_parts_of_content(entry.content), _images_in(entry.content))
+            return _size_of_content(entry.content)
         case _:
             return Size()
 
@@ -46,23 +52,28 @@ def size_of_entry(entry: Entry) -> Size:
 def size_of_message(message: Message) -> Size:
     """The estimate is rounded up once a message, as Pi does, not once a block."""
     match message:
-        case AssistantMessage():
-            return _size(_parts_of_reply(message), 0)
         case BashExecutionMessage():
-            return _size(iter((message.command, message.output)), 0)
+            return _size([message.command, message.output])
         case BranchSummaryRoleMessage() | CompactionSummaryRoleMessage():
             return size_of_text(message.summary)
         case _:
-            return _size(_parts_of_content(message.content), _images_in(message.content))
+            return _size_of_content(message.content)
 
 
 def size_of_text(text: str) -> Size:
     """Both counts of a text. CPU-bound."""
-    return _size(iter((text,)), 0)
+    return _size([text])
 
 
-def _size(parts: Iterator[str], images: int) -> Size:
-    units = image_units(images)
+def _size_of_content(content: str | Sequence[AssistantContent | UserContent]) -> Size:
+    if isinstance(content, str):
+        return size_of_text(content)
+    images = sum(isinstance(block, ImageContent) for block in content)
+    return _size(_texts_in(content), images)
+
+
+def _size(parts: Iterable[str], images: int = 0) -> Size:
+    units = images * IMAGE_TOKENS * CHARS_PER_TOKEN
     tokens = images * IMAGE_TOKENS
     for part in parts:
         units += utf16_units(part)
@@ -70,21 +81,8 @@ def _size(parts: Iterator[str], images: int) -> Size:
     return Size(tokenizer=tokens, estimate=tokens_of_units(units))
 
 
-def _parts_of_content(content: str | list[Any]) -> Iterator[str]:
-    if isinstance(content, str):
-        yield content
-        return
-    for block in content:
-        if isinstance(block, TextContent):
-            yield block.text
-
-
-def _images_in(content: str | list[Any]) -> int:
-    return 0 if isinstance(content, str) else sum(isinstance(block, ImageContent) for block in content)
-
-
-def _parts_of_reply(message: AssistantMessage) -> Iterator[str]:
-    for block in message.content:
+def _texts_in(blocks: Sequence[AssistantContent | UserContent]) -> Iterator[str]:
+    for block in blocks:
         match block:
             case TextContent():
                 yield block.text

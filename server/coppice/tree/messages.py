@@ -4,6 +4,7 @@ A superset of the messages of Pi's session format, version 3. Unknown properties
 that was sent as `null` stays `null`, so that what goes in comes out.
 """
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
@@ -29,14 +30,16 @@ class DataModel(BaseModel):
     def _only_what_was_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         for name, field in type(self).model_fields.items():
-            if name not in self.model_fields_set and not _is_tag(field.default):
+            is_tag = isinstance(field.default, str)
+            if name not in self.model_fields_set and not is_tag:
                 data.pop(field.alias or name, None)
                 data.pop(name, None)
         return data
 
 
-def _is_tag(default: object) -> bool:
-    return isinstance(default, str)
+def present(**fields: Any) -> dict[str, Any]:
+    """The fields that are not None: a model that is given a None writes it as `null`."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 class TextContent(DataModel):
@@ -76,6 +79,11 @@ class ToolCall(DataModel):
     arguments: dict[str, Any]
     invalid_arguments: str | None = None
 
+    @property
+    def arguments_json(self) -> str:
+        """The arguments as the text of a JSON object."""
+        return json.dumps(self.arguments, ensure_ascii=False)
+
 
 UserContent = Annotated[TextContent | ImageContent, Field(discriminator="type")]
 AssistantContent = Annotated[TextContent | ThinkingContent | ToolCall, Field(discriminator="type")]
@@ -99,9 +107,7 @@ class Usage(DataModel):
     @property
     def context_tokens(self) -> int:
         """The size of the request and its answer: the provider's total, else the sum of the parts."""
-        return self.total_tokens or self.input + self.output + (self.cache_read or 0) + (
-            self.cache_write or 0
-        )
+        return self.total_tokens or self.request_tokens + self.output
 
 
 class _Message(DataModel):

@@ -4,7 +4,6 @@ A view is what the newest compaction left, with everything since. It is valid fo
 call is followed at once by its one result, and it contains nothing that a model may not be sent again.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -84,13 +83,10 @@ def view_of(
     the view; they come between the summary and the kept entries. `history_note` is a sentence before the
     summary about how to look up what it replaced.
     """
-    messages = [
-        ViewMessage(entry.id, message) for entry in entries if (message := message_of(entry)) is not None
-    ]
     visible = [
-        ViewMessage(item.entry_id, plain)
-        for item in messages
-        if (plain := _as_sent(item.message)) is not None
+        ViewMessage(entry.id, sent)
+        for entry in entries
+        if (message := message_of(entry)) and (sent := _as_sent(message))
     ]
     opening = [] if compaction is None else [_summary_message(compaction, summary_role, history_note)]
     pins = [ViewMessage(entry.id, message) for entry in pinned if (message := pinned_message(entry))]
@@ -117,7 +113,7 @@ def pinned_message(entry: Entry) -> Message | None:
 
 def _words(message: AssistantMessage | ToolResultMessage) -> str:
     calls = message.tool_calls if isinstance(message, AssistantMessage) else []
-    called = [f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})" for call in calls]
+    called = [f"{call.name}({call.arguments_json})" for call in calls]
     return "\n".join(filter(None, (text_of(message.content), *called)))
 
 
@@ -138,11 +134,14 @@ def _branch_text(summary: str) -> str:
 
 
 def _summary_message(compaction: CompactionEntry, role: SummaryRole, note: str) -> ViewMessage:
-    preamble = f"{note}\n\n{SUMMARY_PREAMBLE}" if note else SUMMARY_PREAMBLE
-    text = f"{preamble}\n\n{tagged('summary', compaction.summary)}"
-    content = [TextContent(text=text)]
+    text = _summary_text(compaction.summary)
+    content = [TextContent(text=f"{note}\n\n{text}" if note else text)]
     message = SystemMessage(content=content) if role == "system" else UserMessage(content=list(content))
     return ViewMessage(compaction.id, message)
+
+
+def _summary_text(summary: str) -> str:
+    return f"{SUMMARY_PREAMBLE}\n\n{tagged('summary', summary)}"
 
 
 def _as_sent(message: Message) -> Message | None:
@@ -159,8 +158,7 @@ def _as_sent(message: Message) -> Message | None:
         case BranchSummaryRoleMessage():
             return UserMessage(content=_branch_text(message.summary), timestamp=message.timestamp)
         case CompactionSummaryRoleMessage():
-            text = f"{SUMMARY_PREAMBLE}\n\n{tagged('summary', message.summary)}"
-            return UserMessage(content=text, timestamp=message.timestamp)
+            return UserMessage(content=_summary_text(message.summary), timestamp=message.timestamp)
         case _:
             return message
 

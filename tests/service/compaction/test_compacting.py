@@ -117,6 +117,16 @@ async def test_a_second_compaction_begins_at_the_first_ones_kept_entries(make_cl
     assert begins == kept["message"]
 
 
+async def test_a_limit_that_no_summary_can_meet_is_reported_with_its_numbers(make_client: MakeClient) -> None:
+    client = await make_client({"compaction": {"keepRecentTokens": 100, "maxSummaryTokens": 20}})
+    made = await long_conversation(client)
+    before = await client.ask("context", conversationId=made)
+    with pytest.raises(SummaryRejectedError, match="maxSummaryTokens") as refused:
+        await client.ask("compact", conversationId=made)
+    assert refused.value.data["maxTokens"] < refused.value.data["summaryTokens"]
+    assert await client.ask("context", conversationId=made) == before
+
+
 async def test_an_empty_conversation_has_nothing_to_compact(client: Client) -> None:
     made = await client.conversation()
     with pytest.raises(NothingToCompactError, match="empty"):

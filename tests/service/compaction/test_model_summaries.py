@@ -18,6 +18,7 @@ from models.provider_replies import (
 from models.provider_server import Exchange, ProviderServer, Reply
 
 from coppice.protocol.base import WireModel
+from coppice.protocol.sampling import SampleParams
 from coppice.protocol.server_requests import SAMPLE
 
 KEY = "sk-secret-of-the-tests-0123456789"
@@ -277,9 +278,9 @@ async def test_the_summary_of_a_span_reports_how_it_came_about(
 
 async def test_the_editors_own_model_writes(make_client: MakeClient) -> None:
     client = await make_client({**SIZES, "summarizer": {"provider": "editor"}})
-    asked: list[dict[str, Any]] = []
+    asked: list[SampleParams] = []
 
-    async def sample(_: str, params: dict[str, Any]) -> Any:
+    async def sample(_: str, params: SampleParams) -> Any:
         asked.append(params)
         return {"text": GOOD, "model": "of-the-editor", "stopReason": "stop"}
 
@@ -287,7 +288,7 @@ async def test_the_editors_own_model_writes(make_client: MakeClient) -> None:
     made = await long_conversation(client)
     done = await client.ask("compact", conversationId=made)
     assert done["summarizer"].startswith("editor/")
-    assert asked[0]["purpose"] == "summary"
+    assert asked[0].purpose == "summary"
 
 
 async def test_a_model_that_is_not_set_well_is_passed_over_with_the_reason(make_client: MakeClient) -> None:

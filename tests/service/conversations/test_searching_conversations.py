@@ -13,7 +13,7 @@ from coppice.service.conversations.searching import Searching
 
 async def hits(client: Client, query: str, **params: Any) -> list[dict[str, Any]]:
     wanted = SearchParams.model_validate({"query": query, **params})
-    result = await Searching(client.service).search(wanted)
+    result = await Searching(client.service.stores).search(wanted)
     found: list[dict[str, Any]] = result.model_dump(mode="json", by_alias=True)["hits"]
     return found
 

@@ -123,7 +123,7 @@ async def test_a_search_finds_what_the_other_server_stored(pair: tuple[Client, C
     here, there = pair
     conversation = await here.conversation("请种一棵橡树", "An oak is planted.")
     for query in ("橡树", "oak plan"):
-        [hit] = (await Searching(there.service).search(SearchParams(query=query))).hits
+        [hit] = (await Searching(there.service.stores).search(SearchParams(query=query))).hits
         assert (hit.conversation_id, hit.on_current_branch) == (conversation, True)
 
 

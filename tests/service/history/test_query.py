@@ -57,7 +57,8 @@ def test_the_forms_of_a_word_have_one_stem_and_are_looked_for(forms: tuple[str, 
 
 
 @pytest.mark.parametrize(
-    ("question", "about"), [("Which errors came?", True), ("登录失败", True), ("Plan?", False)]
+    ("question", "about"),
+    [("Which errors came?", True), ("Which failures?", True), ("登录失败", True), ("Plan?", False)],
 )
 def test_questions_about_errors_are_known(question: str, *, about: bool) -> None:
     assert parse_query(question).about_errors is about

@@ -22,9 +22,10 @@ from coppice.recovery.decision import (
     looked_for_results,
     overflowed,
 )
-from coppice.recovery.floor import Floor, View
-from coppice.recovery.truncation import Candidate, plan, result_limit
-from coppice.service.window.fitting import Fit, Pinned, fitted_cut, floor_of, least_tokens, tail_start
+from coppice.recovery.measured import Measured
+from coppice.recovery.truncation import plan, result_limit
+from coppice.service.window.fitting import Fit, Pinned, fitted_cut
+from coppice.service.window.measuring import least_tokens, measured_of, tail_start
 from coppice.settings import CompactionSettings
 from coppice.store.records import EntryRow
 from coppice.tokens.size import Size
@@ -36,6 +37,7 @@ from coppice.tree.messages import (
     ToolResultMessage,
     UserMessage,
 )
+from coppice.tree.view import ViewMessage
 
 pytestmark = pytest.mark.slow
 
@@ -108,27 +110,24 @@ class Conversation:
         before = [Pinned(-1, size) for size in self.pins]
         return [*before, *(Pinned(i, each.tokens) for i, each in enumerate(self.kept) if each.pinned)]
 
-    def view(self) -> View:
-        size = self.summary + sum(self.pins) + sum(self.tokens)
-        return View(tokens=size, window=self.window, threshold=self.sizes.threshold)
-
-    def floor(self) -> Floor:
+    def measured(self) -> Measured:
         tail = tail_start(self.rows, self.tokens)
-        least = least_tokens([(each.message, each.pinned) for each in self.kept[tail:]], tokens_of)
-        return floor_of(
+        return measured_of(
+            self.summary + sum(self.pins) + sum(self.tokens),
+            self.sizes,
             self.rows,
             self.tokens,
+            self.pinned,
             tail=tail,
-            least_of_tail=least,
-            pins=self.pinned,
+            least_of_tail=least_tokens([(each.message, each.pinned) for each in self.kept[tail:]], tokens_of),
             summary=self.summary,
             overhead_tokens=self.overhead,
         )
 
     def compact(self, halvings: int) -> bool:
         """Whether a compaction was made; its summary takes all it may, and less than what it replaces."""
-        floor = self.floor()
-        fit = Fit(self.window, self.view().target(floor), floor.tail, halvings)
+        measured = self.measured()
+        fit = Fit(self.window, measured.target, measured.tail, halvings)
         found = fitted_cut(self.rows, self.tokens, self.sizes, fit, self.pinned)
         if found is None:
             return False
@@ -141,39 +140,32 @@ class Conversation:
         return True
 
     def truncate(self) -> int:
-        places = [i for i, each in enumerate(self.kept) if isinstance(each.message, ToolResultMessage)]
-        results = [
-            Candidate(each.message, each.pinned)
-            for each in self.kept
-            if isinstance(each.message, ToolResultMessage)
-        ]
-        view = self.view()
+        measured = self.measured()
         cuts = plan(
-            results,
+            [ViewMessage("pinned" if each.pinned else None, each.message) for each in self.kept],
             limit=result_limit(self.window),
-            excess=view.tokens - view.target(self.floor()),
+            excess=measured.view_tokens - measured.target,
             count_tokens=tokens_of,
+            pinned={"pinned"},
         )
-        for index, message in cuts.items():
-            place = places[index]
+        for place, message in cuts.items():
             self.kept[place] = replace(self.kept[place], message=message, tokens=tokens_of(message))
         return len(cuts)
 
 
 def recovered(conversation: Conversation, state: State) -> tuple[State, Retry | Fail, int]:
     """One round, as the service runs it, and how many steps it took."""
-    state, then = overflowed(state, conversation.view(), conversation.floor())
+    state, then = overflowed(state, conversation.measured())
     steps = 0
     while not isinstance(then, Retry | Fail):
         steps += 1
         if isinstance(then, Compact):
             made = conversation.compact(then.halvings)
-            view, floor = conversation.view(), conversation.floor()
-            outcome = compacted(state, view, floor) if made else gave_up_compacting(state, view, floor, "")
-            state, then = outcome
+            measured = conversation.measured()
+            state, then = compacted(state, measured) if made else gave_up_compacting(state, measured, "")
         else:
             count = conversation.truncate()
-            state, then = looked_for_results(state, conversation.view(), conversation.floor(), count)
+            state, then = looked_for_results(state, conversation.measured(), count)
     return state, then, steps
 
 
@@ -215,16 +207,16 @@ def test_every_history_comes_to_fit_or_reports_what_alone_does_not(kind: str, *,
     @settings(max_examples=CASES // (2 * len(SIZES_OF_MESSAGES)))
     @given(overflowing(kind, by_far=by_far))
     def holds(conversation: Conversation) -> None:
-        window, floor = conversation.window, conversation.floor()
+        window, before = conversation.window, conversation.measured()
         _, then, steps = recovered(conversation, State())
         assert steps <= 4
         if isinstance(then, Retry):
-            assert conversation.view().tokens < window
-            if floor.total < window:
-                assert conversation.view().fits(conversation.floor())
+            assert conversation.measured().view_tokens < window
+            if before.least_request < window:
+                assert conversation.measured().fits
         else:
-            assert floor.total >= window, then.message
-            assert f"{conversation.floor().total:,} tokens at least" in then.message
+            assert before.least_request >= window, then.message
+            assert f"{conversation.measured().least_request:,} tokens at least" in then.message
 
     holds()
 

@@ -99,12 +99,16 @@ class Long:
         return WrittenSummary("s" * (4 * request.max_tokens - 4), "long")
 
 
-async def test_two_compactions_in_a_row_without_headroom_are_the_last(make_client: MakeClient) -> None:
+@pytest.mark.parametrize("replies", [[], [assistant("Done.")]])
+async def test_two_compactions_in_a_row_without_headroom_are_the_last(
+    make_client: MakeClient, replies: list[dict[str, Any]]
+) -> None:
     client = await make_client(WINDOW, Long())
     made = await grown(client, 5_000)
     compacted, messages = [], []
     for _ in range(5):
-        await client.ask("append", conversationId=made, entries=[user("q" * 400), user("z" * 22_000)])
+        entries = [user("q" * 400), *replies, user("z" * 22_000)]
+        await client.ask("append", conversationId=made, entries=entries)
         done = await client.ask("preparePrompt", conversationId=made, prompt="p" * 400)
         compacted.append(done["compacted"])
         messages.append(done.get("message"))
@@ -119,6 +123,17 @@ async def test_work_in_regained_room_makes_room_for_the_next(client: Client) -> 
     for _ in range(4):
         assert (await client.ask("preparePrompt", conversationId=made))["compacted"] is True
         await client.ask("append", conversationId=made, entries=work(5_500))
+
+
+async def test_regained_room_in_which_no_model_works_makes_none_for_a_third(client: Client) -> None:
+    made = await grown(client, 6_000)
+    compacted = []
+    for _ in range(3):
+        done = await client.ask("preparePrompt", conversationId=made)
+        compacted.append(done["compacted"])
+        await client.ask("append", conversationId=made, entries=[user("u" * 2_000)] * 11)
+    assert compacted == [True, True, False]
+    assert "Two compactions in a row" in done["message"]
 
 
 async def test_a_conversation_that_was_just_compacted_is_compacted_again_for_a_large_prompt(

@@ -160,3 +160,9 @@ async def test_a_pinned_result_is_whole_in_a_view_for_a_window(make_client: Make
     await client.ask("pin", conversationId=made, entryId=ids[2], pinned=True)
     fitted = await client.ask("context", conversationId=made, contextWindow=8_000)
     assert length(fitted["messages"][2]) == 50_000
+
+
+async def test_an_empty_conversation_has_an_empty_view_for_a_window(client: Client) -> None:
+    made = await client.conversation()
+    shown = await client.ask("context", conversationId=made, contextWindow=4_000)
+    assert (shown["messages"], shown["tokens"]) == ([], 0)

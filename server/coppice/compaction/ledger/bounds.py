@@ -38,7 +38,7 @@ def bounded(ledger: WorkLedger) -> WorkLedger:
         facts = list(getattr(ledger, name))
         surplus = len(facts) - most
         if surplus > 0:
-            gone = set([*dict.fromkeys(_dispensable(name, facts))][:surplus])
+            gone = set(_dispensable(name, facts)[:surplus])
             facts = [fact for place, fact in enumerate(facts) if place not in gone]
             folded[name] = folded.get(name, 0) + len(gone)
         kept[name] = facts
@@ -51,13 +51,16 @@ def stored(ledger: WorkLedger) -> dict[str, Any]:
 
 
 def _dispensable(name: str, facts: Sequence[Fact]) -> list[int]:
-    """The places of facts, the ones that can be missed most first: settled before open, old before new."""
+    """The places of facts, the ones that can be missed most first: settled before open, old before new.
+
+    The first request goes last.
+    """
     places = range(len(facts))
     if name == "statements":
         return sorted(places, key=lambda place: getattr(facts[place], "score", 0.0) + place / len(facts))
-    if name == "requests":
-        return [*(place for place in places if place and _SETTLED[name](facts[place])), *places[1:]]
     settled = _SETTLED.get(name)
-    if settled is None:
-        return list(places)
-    return sorted(places, key=lambda place: not settled(facts[place]))
+
+    def worth(place: int) -> tuple[bool, bool]:
+        return name == "requests" and place == 0, settled is None or not settled(facts[place])
+
+    return sorted(places, key=worth)

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from coppice.compaction.ledger.shell import stages_of
 from coppice.compaction.ledger.steps import Action, label_of, literal, strings_in
 from coppice.compaction.ledger.tasks import shown_ids
+from coppice.compaction.text.markdown import CODE, FENCE, ITEM, heading_in
 from coppice.compaction.text.names import names_in
-from coppice.compaction.text.sentences import clip, one_line
+from coppice.compaction.text.sentences import clip, label, one_line
 from coppice.compaction.words import pattern, raw
 from coppice.protocol.ledger import Brief, WorkLedger
 
@@ -16,15 +16,10 @@ MOST_LINES: Final = 40
 """Lines of a brief that the ledger keeps (guess: a long issue)."""
 _LINE_CHARS: Final = 360  # characters of a line (guess)
 _SHORTEST: Final = 200  # characters of a document (guess)
-_TITLE_CHARS: Final = 200  # characters of a title (guess)
 _FEWEST_HEADINGS: Final = 2  # known headings that make a document a brief (guess)
 _MANY_HEADINGS: Final = 4  # headings of any kind that do (guess)
 _MOST_NAMES: Final = 4  # names in a line without anything about them (guess)
-_CODE: Final = re.compile(r"`[^`]{1,300}`")
-_HEADING: Final = re.compile(
-    r"\s{0,3}(?:#{1,6}\s+(\S.{0,80})|\*\*([^*\n]{2,60})\*\*:?|([^\s:][^:\n]{1,40}):|([A-Z][A-Z ]{3,40}))\s*$"
-)
-_ITEM: Final = re.compile(r"(\s{0,40})(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)")
+_LABEL: Final = re.compile(r"\s{0,3}(?:([^\s:][^:\n]{1,40}):|([A-Z][A-Z ]{3,40}))\s*$")
 _KNOWN: Final = re.compile(rf"\W*(?:\d+[.)] )?(?:{raw('BRIEF_HEADING')})\b.*", re.IGNORECASE)
 _RULE: Final = pattern("BRIEF_RULE")
 _FIELD: Final = re.compile(r"\"(title|body|description|text)\"\s{0,4}:\s{0,4}(\"(?:[^\"\\]|\\.){1,20000}+\")")
@@ -35,12 +30,12 @@ _DATA: Final = re.compile(
 )
 
 
-def note_brief(ledger: WorkLedger, action: Action) -> bool:
-    """Takes in a brief that `action` read; False when what it read is none."""
+def note_brief(ledger: WorkLedger, action: Action) -> None:
+    """Takes in a brief that `action` read, if what it read is one."""
     if action.failed or action.changes or len(action.output) < _SHORTEST or "prompt" in action.arguments:
-        return False
+        return
     ids = shown_ids(action)
-    stages = [stage for command in action.commands for stage in stages_of(command) if stage.program != "cd"]
+    stages = [stage for stage in action.stages if stage.program != "cd"]
     single = len(stages) <= 1
     if ids or (single and _is_asked_for(ledger, action) and is_document(action.output)):
         parts = [
@@ -49,15 +44,12 @@ def note_brief(ledger: WorkLedger, action: Action) -> bool:
     elif _is_asked_for(ledger, action):
         parts = list(_bodies(action.output))
     else:
-        return False
+        return
     for title, lines in parts:
         kept = brief_lines(lines)
         if kept and title:
-            _keep(
-                ledger,
-                Brief(entry_id=action.entry, source=clip(label_of(action), 120), title=title, lines=kept),
-            )
-    return True
+            source = label(label_of(action))
+            _keep(ledger, Brief(entry_id=action.entry, source=source, title=title, lines=kept))
 
 
 def note_pasted_brief(ledger: WorkLedger, text: str, entry: str) -> bool:
@@ -68,7 +60,7 @@ def note_pasted_brief(ledger: WorkLedger, text: str, entry: str) -> bool:
     title = next((line.strip("# *") for line in lines if line.strip("# *")), "")
     kept = brief_lines(lines)
     if kept:
-        _keep(ledger, Brief(entry_id=entry, source="", title=clip(one_line(title), _TITLE_CHARS), lines=kept))
+        _keep(ledger, Brief(entry_id=entry, source="", title=label(title), lines=kept))
     return bool(kept)
 
 
@@ -76,8 +68,7 @@ def is_document(text: str) -> bool:
     """Whether `text` is written under headings that briefs have, or under many of any kind."""
     known, marked = set(), 0
     for line in text.splitlines()[:2_000]:
-        match = _HEADING.match(line[:120])
-        name = next((group for group in match.groups() if group), "") if match else ""
+        name = _heading(line)
         marked += line.startswith("#") and bool(name)
         if name and _KNOWN.fullmatch(name):
             known.add(name.casefold())
@@ -104,12 +95,8 @@ def _is_asked_for(ledger: WorkLedger, action: Action) -> bool:
     asked = " ".join(request.text for request in ledger.requests)
     given = " ".join(text[:2_000] for text in strings_in(action.arguments))
     wanted = {name.rstrip("/").rpartition("/")[2] for name in names_in(asked)}
-    numbers = {number for number in re.findall(r"(?<!\d)\d{2,9}", asked) if re.search(_alone(number), given)}
+    numbers = {*re.findall(r"(?<!\d)\d{2,9}", asked)} & {*re.findall(r"(?<![\d,.\w])\d+(?![\d,.\w])", given)}
     return bool(numbers) or any(len(name) > 3 and name in given for name in wanted)  # noqa: PLR2004 - shorter is a word
-
-
-def _alone(number: str) -> str:
-    return rf"(?<![\d,.\w]){number}(?![\d,.\w])"
 
 
 def _parts(output: str, ids: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -121,11 +108,11 @@ def _parts(output: str, ids: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
         if place >= 0:
             if lines:
                 yield title, lines
-            title, lines = clip(one_line(line[place:]).partition("   ")[0], _TITLE_CHARS), []
+            title, lines = label(line[place:]), []
         elif line.strip("=-─ "):
             lines.append(line)
-            if not title and not _ITEM.match(line):
-                title = clip(one_line(line.strip("# *")), _TITLE_CHARS)
+            if not title and not ITEM.match(line):
+                title = label(line.strip("# *"))
     if lines:
         yield title, lines
 
@@ -136,21 +123,19 @@ def _bodies(output: str) -> Iterator[tuple[str, list[str]]]:
     bodies = (found.get(name, "") for name in ("body", "description", "text"))
     body = next((text for text in bodies if len(text) >= _SHORTEST), "")
     if body:
-        yield clip(one_line(found.get("title", "")), _TITLE_CHARS), body.splitlines()
+        yield label(found.get("title", "")), body.splitlines()
 
 
 def _statements(lines: Iterable[str]) -> Iterator[str]:
     section, parents, fenced = "", list[tuple[int, str]](), False
     for line in lines:
-        if line.lstrip().startswith(("```", "~~~")):
+        if FENCE.match(line):
             fenced = not fenced
         if fenced or not line.strip() or _DATA.match(line[:320]):
             continue
-        heading = _HEADING.match(line[:120])
-        item = _ITEM.match(line[:2_000])
-        if heading and not item:
-            section = one_line(next(group for group in heading.groups() if group)).strip("*: ")
-            parents = []
+        item = ITEM.match(line[:2_000])
+        if not item and (heading := _heading(line)):
+            section, parents = one_line(heading).strip("*: "), []
             continue
         indent, text = (len(item[1]), item[2]) if item else (0, line)
         text = one_line(text[:2_000])
@@ -168,10 +153,16 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
             )
 
 
+def _heading(line: str) -> str:
+    """A heading, marked as one or a short label on a line of its own; else empty."""
+    match = _LABEL.match(line[:120])
+    return heading_in(line) or (match[1] or match[2] if match else "")
+
+
 def _is_list(text: str) -> bool:
     """Whether `text` is a label with many names in code marks, and nothing about them."""
-    rest = _CODE.sub("", text.partition(": ")[2] or text)
-    return len(_CODE.findall(text)) > _MOST_NAMES and not any(map(str.isalnum, rest))
+    rest = CODE.sub("", text.partition(": ")[2] or text)
+    return len(CODE.findall(text)) > _MOST_NAMES and not any(map(str.isalnum, rest))
 
 
 def _keep(ledger: WorkLedger, brief: Brief) -> None:

@@ -1,6 +1,7 @@
 """Computes a ledger from entries, in order; it continues from the one that an earlier compaction stored."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Final, Self
 
 from coppice.compaction.ledger import briefs, checks, jobs, recent, requests, tasks, versions
@@ -8,7 +9,7 @@ from coppice.compaction.ledger.bounds import stored
 from coppice.compaction.ledger.carried_out import is_carried_out
 from coppice.compaction.ledger.quoted import comments_of, publishable_texts, published_by, report_of
 from coppice.compaction.ledger.rules import distinct, instructions_in, rules_in
-from coppice.compaction.ledger.shell import is_looking, stages_of
+from coppice.compaction.ledger.shell import is_looking
 from coppice.compaction.ledger.statements import intent_in, statements_in, without_narration
 from coppice.compaction.ledger.steps import Action, action_of, relative_to
 from coppice.compaction.ledger.superseding import drop_overtaken, drop_replaced
@@ -59,12 +60,9 @@ class LedgerBuilder:
     def from_details(cls, details: object, root: str | None = None) -> Self:
         """Continues from the ledger in a compaction's `details`; begins anew where there is none."""
         stored = details.get("ledger") if isinstance(details, dict) else None
-        if not isinstance(stored, dict):
-            return cls(root=root)
-        try:
+        with suppress(ValueError):
             return cls(WorkLedger.model_validate(stored), root)
-        except ValueError:
-            return cls(root=root)
+        return cls(root=root)
 
     def add(self, entries: Iterable[Entry]) -> Self:
         """Takes in `entries`; those that no model sees are skipped."""
@@ -190,20 +188,18 @@ class LedgerBuilder:
         if self._root:
             action = relative_to(action, self._root)
         ledger.finished = False
+        ended = None if action.rejected else jobs.reported(ledger, action)
+        recent.note_done(ledger, ended or action)
         if action.rejected:
             requests.add_refusal(ledger, action)
-            recent.note_done(ledger, action)
             return
-        if ended := jobs.reported(ledger, action):
+        if ended:
             self._note_run(ended)
-            recent.note_done(ledger, ended)
             versions.note_version_control(ledger, ended)
             return
         if action.changes and action.failed:
             checks.note_failed_change(ledger, action)
-            recent.note_done(ledger, action)
             return
-        recent.note_done(ledger, action)
         changed = versions.note_changes(ledger, action)
         checks.note_changed(ledger, changed, added_code(action))
         self._texts.update(publishable_texts(action))
@@ -216,10 +212,9 @@ class LedgerBuilder:
             self._keep(comments_of(action, changed[0]))
         if not action.commands:
             listed = not action.failed and tasks.note_lists(ledger, action)
-            if listed or (not action.failed and requests.add_answer(ledger, action)):
-                return
-            briefs.note_brief(ledger, action)
-            self._keep(report_of(action))
+            if not listed and (action.failed or not requests.add_answer(ledger, action)):
+                briefs.note_brief(ledger, action)
+                self._keep(report_of(action))
             return
         self._carried_out(action)
         versions.note_version_control(ledger, action)
@@ -246,7 +241,7 @@ class LedgerBuilder:
     def _note_run(self, action: Action) -> None:
         """A new problem waits for its explanation until another command has worked."""
         problem = checks.note_run(self.ledger, action)
-        looked = all(is_looking(stage) for command in action.commands for stage in stages_of(command))
+        looked = all(map(is_looking, action.stages))
         self._unexplained = problem or (self._unexplained if looked else None)
 
     def _keep(self, found: Iterable[Statement]) -> None:

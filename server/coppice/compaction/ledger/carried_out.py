@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
-from coppice.compaction.ledger.shell import Stage, is_looking, stages_of
+from coppice.compaction.ledger.shell import Stage, is_looking
 from coppice.compaction.ledger.steps import Action, action_of
 from coppice.compaction.text.sentences import sentences_of
 from coppice.compaction.text.user_text import typed_by_user
-from coppice.compaction.words import any_of, chinese, english
+from coppice.compaction.words import chinese, english, pattern
 from coppice.tree.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage, text_of
 
-_LASTING: Final = re.compile(any_of("LASTING"), re.IGNORECASE)
+_LASTING: Final = pattern("LASTING")
 _ORDERED: Final = re.compile(
     rf"(?:^|[,;.]\s*|\b(?:{english.CLAUSE_OPENER}|now|first)\s+)"
     rf"(?:{english.RUN}\s+(?:the |a |an |all |my |our )?)?(?:re-?)??({english.ACT})s?(?={english.ACT_END})",
@@ -33,9 +33,7 @@ def is_carried_out(sentence: str, action: Action) -> bool:
         return False
     acts = {word.lower() for word in _ORDERED.findall(sentence)}
     acts |= {act for act, words in chinese.ACTS.items() if any(word in sentence for word in words)}
-    return any(
-        not acts.isdisjoint(_done_by(stage)) for command in action.commands for stage in stages_of(command)
-    )
+    return any(not acts.isdisjoint(_done_by(stage)) for stage in action.stages)
 
 
 def carried_out_in(messages: Iterable[Message], before: Iterable[str] = ()) -> Sequence[str]:

@@ -6,11 +6,10 @@ from typing import Final
 from coppice.compaction.ledger.shell import Stage, error_line, is_check, is_looking, result_of, stages_of
 from coppice.compaction.ledger.steps import Action
 from coppice.compaction.ledger.versions import same_path
-from coppice.compaction.text.sentences import clip, one_line
+from coppice.compaction.text.sentences import label
 from coppice.compaction.words import any_of
 from coppice.protocol.ledger import Check, Problem, WorkLedger
 
-_COMMAND_CHARS: Final = 200  # characters of a command (guess)
 _MOST_FIXES: Final = 6  # files named as the fix of a problem (guess)
 _CLAUSE: Final = r"(?:where|when|if|which|that|and|or|of)\b"
 _COUNTED: Final = re.compile(
@@ -43,7 +42,7 @@ def note_run(ledger: WorkLedger, action: Action) -> Problem | None:
 def note_failed_change(ledger: WorkLedger, action: Action) -> None:
     """Takes in a change that a tool could not make; the next one to that file settles it."""
     path = action.changes[0].path
-    what = clip(one_line(f"{action.tool} {path}"), _COMMAND_CHARS)
+    what = label(f"{action.tool} {path}")
     ledger.problems = [each for each in ledger.problems if each.what != what]
     ledger.problems.append(
         Problem(entry_id=action.entry, what=what, error=error_line(action.output), is_change=True)
@@ -72,20 +71,20 @@ def _is_about(problem: Problem, paths: list[str]) -> bool:
 
 
 def _note_check(ledger: WorkLedger, action: Action, checks: list[Stage], *, passed: bool, line: str) -> None:
-    """A line of several checks that passes proves each; of one that fails, nobody knows which part did."""
+    """A line of several checks that passes proves each; of one that fails, nobody knows which part did.
+
+    What passed proves the same command with more arguments, too: it is the same for more.
+    """
     texts = [_text([stage]) for stage in checks] if passed else [_text(checks)]
-    if passed:
-        ledger.checks = [check for check in ledger.checks if not _is_part(check.command, texts)]
-    ledger.checks = [check for check in ledger.checks if not set(check.command.split(" && ")) <= set(texts)]
+    ledger.checks = [
+        check
+        for check in ledger.checks
+        if not (check.command in texts or set(check.command.split(" && ")) <= set(texts))
+        and not (passed and any(check.command.startswith(f"{text} ") for text in texts))
+    ]
     for text in dict.fromkeys(texts):
-        ledger.checks = [check for check in ledger.checks if check.command != text]
         result = line if text == texts[-1] else ""
         ledger.checks.append(Check(entry_id=action.entry, command=text, passed=passed, result=result))
-
-
-def _is_part(command: str, wider: list[str]) -> bool:
-    """Whether one of the commands `wider` is `command` without its last arguments: the same for more."""
-    return any(command.startswith(f"{each} ") for each in wider)
 
 
 def _failed(ledger: WorkLedger, action: Action, stages: list[Stage], line: str) -> Problem:
@@ -120,4 +119,4 @@ def _kind(stage: Stage) -> tuple[str, ...]:
 
 
 def _text(stages: list[Stage]) -> str:
-    return clip(" && ".join(dict.fromkeys(stage.text for stage in stages)), _COMMAND_CHARS)
+    return label(" && ".join(dict.fromkeys(stage.text for stage in stages)))

@@ -10,7 +10,8 @@ from coppice.compaction.ledger.lines import lines_of
 from coppice.compaction.ledger.references import entries_in, short_ids
 from coppice.compaction.summarizer import CountTokens
 from coppice.compaction.summary import Summary, SummaryDecision, inert
-from coppice.compaction.text.units import joined
+from coppice.compaction.text.comparing import spelling
+from coppice.compaction.text.units import joined, packed
 from coppice.protocol.ledger import WorkLedger
 
 _MARKER: Final = "- [x] "
@@ -49,13 +50,16 @@ def chosen_lines(
     priced = [(line, count(f"{_MARKER}{inert(line.text)}\n")) for line in lines]
     ranked = sorted(priced, key=lambda item: -_worth(item[0], item[1], wanted))
     chosen: list[Line] = []
+    written: set[tuple[str, str]] = set()
     seen: list[frozenset[str]] = []
     left = budget
     for line, cost in ranked:
+        exact = line.section, spelling(line.text)
         words = frozenset(_WORD.findall(line.text.casefold()))
-        if cost > left or (not line.verbatim and _is_repeated(words, seen)):
+        if cost > left or exact in written or (not line.verbatim and _is_repeated(words, seen)):
             continue
         left -= cost
+        written.add(exact)
         if not line.verbatim:
             seen.append(words)
         chosen.append(line)
@@ -82,19 +86,11 @@ def summary_of(lines: Sequence[Line], references: Mapping[str, str] | None = Non
 
     `references` are the short ids of entries; the lines that are based on one of them name it.
     """
-    texts: dict[str, list[str]] = {}
+    texts: dict[str, tuple[str, ...]] = {}
     for section, written in _written(sorted(lines, key=lambda line: line.order), references or {}):
-        texts.setdefault(section, []).append(written)
-    return Summary(
-        goal=tuple(texts.get("goal", ())),
-        constraints=tuple(texts.get("constraints", ())),
-        done=tuple(texts.get("done", ())),
-        in_progress=tuple(texts.get("in_progress", ())),
-        blocked=tuple(texts.get("blocked", ())),
-        decisions=tuple(SummaryDecision(text) for text in texts.get("decisions", ())),
-        next_steps=tuple(texts.get("next_steps", ())),
-        context=tuple(texts.get("context", ())),
-    )
+        texts[section] = (*texts.get(section, ()), written)
+    decisions = tuple(map(SummaryDecision, texts.pop("decisions", ())))
+    return Summary(decisions=decisions, **texts)  # type: ignore[arg-type]
 
 
 def fitted(
@@ -127,12 +123,8 @@ def facts_text(ledger: WorkLedger, budget: int, count: CountTokens, *, least: fl
     )
     references = short_ids(entries_in(ledger))
     parts: list[str] = []
-    section = ""
-    for line in chosen:
-        if line.section != section:
-            section = line.section
-            parts.append(f"{_TITLES[section]}:")
-        parts.append(f"- {_with_reference(line, references)}")
+    for section, run in groupby(chosen, key=lambda line: line.section):
+        parts += [f"{_TITLES[section]}:", *(f"- {_with_reference(line, references)}" for line in run)]
     return "\n".join(parts)
 
 
@@ -144,22 +136,10 @@ def _worth(line: Line, cost: int, wanted: frozenset[str]) -> float:
 def _written(lines: Sequence[Line], references: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Sections and statements; neighbours of one group become one statement of bounded length."""
     for (section, group), run in groupby(lines, key=lambda line: (line.section, line.group)):
-        together: list[str] = []
-        for line in run:
-            text = _with_reference(line, references)
-            if not group:
-                yield section, text
-                continue
-            if sum(map(len, together)) + len(text) > _GROUP_CHARS and together:
-                yield section, _joined(group, together)
-                together = []
-            together.append(text)
-        if together:
-            yield section, _joined(group, together)
-
-
-def _joined(group: str, texts: Sequence[str]) -> str:
-    return f"{group}: {joined(texts)}"
+        texts = [_with_reference(line, references) for line in run]
+        if group:
+            texts = [f"{group}: {joined(some)}" for some in packed(texts, _GROUP_CHARS)]
+        yield from ((section, text) for text in texts)
 
 
 def _with_reference(line: Line, references: Mapping[str, str]) -> str:

@@ -6,11 +6,9 @@ from typing import Final
 
 from coppice.compaction.ledger.shell import result_of
 from coppice.compaction.ledger.steps import Action, exit_code_in, strings_in
-from coppice.compaction.text.sentences import clip
 from coppice.compaction.words import pattern, raw
 from coppice.protocol.ledger import Job, WorkLedger
 
-_COMMAND_CHARS: Final = 200  # characters of a command (guess)
 _HEAD: Final = 600
 """Characters of an output in which a tool reports that it left a command running (guess)."""
 _LONG_ID: Final = 5
@@ -25,9 +23,7 @@ _FINISHED: Final = pattern("FINISHED")
 def started_job(ledger: WorkLedger, action: Action) -> bool:
     """Takes in a command that a tool left running; False when it did not."""
     head = action.output[:_HEAD]
-    if not action.commands or not _BACKGROUND.search(head):
-        return False
-    match = _ID.search(head)
+    match = _ID.search(head) if action.commands and _BACKGROUND.search(head) else None
     if match is None:
         return False
     ledger.jobs = [job for job in ledger.jobs if job.id != match[1]]
@@ -37,12 +33,13 @@ def started_job(ledger: WorkLedger, action: Action) -> bool:
 
 def reported(ledger: WorkLedger, action: Action) -> Action | None:
     """The action of a job's own command, when `action` brought its end; None otherwise."""
-    job = _job_named(ledger, [*strings_in(action.arguments), *map(str, _numbers(action.arguments))])
-    if job is None or _BACKGROUND.search(action.output[:_HEAD]) or "status>running" in action.output[:_HEAD]:
+    numbers = (str(value) for value in action.arguments.values() if isinstance(value, int))
+    job, head = _job_named(ledger, [*strings_in(action.arguments), *numbers]), action.output[:_HEAD]
+    if job is None or _BACKGROUND.search(head) or "status>running" in head:
         return None
     code = exit_code_in(action.output)
     passed, line = result_of(action.output)
-    if code is None and passed is None and not _FINISHED.search(action.output[:_HEAD]):
+    if code is None and passed is None and not _FINISHED.search(head):
         return None
     _finish(job, failed=bool(code) or passed is False, line=line)
     return replace(action, commands=(job.command,), failed=bool(code), exit_code=code)
@@ -61,17 +58,6 @@ def _finish(job: Job, *, failed: bool, line: str) -> None:
 
 
 def _job_named(ledger: WorkLedger, texts: list[str]) -> Job | None:
-    for job in reversed(ledger.jobs):
-        is_long = len(job.id) >= _LONG_ID
-        if job.state == "running" and any(job.id == text or (is_long and job.id in text) for text in texts):
-            return job
-    return None
-
-
-def _numbers(value: object) -> list[int]:
-    return [item for item in value.values() if isinstance(item, int)] if isinstance(value, dict) else []
-
-
-def label(job: Job) -> str:
-    """The job's command on one line."""
-    return clip(" && ".join(job.command.splitlines()), _COMMAND_CHARS)
+    running = [job for job in reversed(ledger.jobs) if job.state == "running"]
+    whole = "\n".join(texts)
+    return next((job for job in running if job.id in (whole if len(job.id) >= _LONG_ID else texts)), None)

@@ -18,7 +18,7 @@ class Line:
     """`order` is its place within its section; `entry` the entry that it is based on.
 
     Lines of one `group` are written together after its name. A `verbatim` line is written although
-    another one says the same. A text that names all `keys` states the line.
+    another one says the same in other words. A text that names all `keys` states the line.
     """
 
     section: Section

@@ -6,18 +6,16 @@ from itertools import takewhile
 from typing import Final
 
 from coppice.compaction.ledger.shell import (
-    LONGEST,
     Stage,
-    heredocs_in,
     is_looking,
+    split_heredocs,
     stages_of,
-    without_heredocs,
 )
 from coppice.compaction.ledger.statements import statements_in
 from coppice.compaction.ledger.steps import Action
 from coppice.compaction.ledger.written import added_text, comments_in
 from coppice.compaction.text.paths import is_about_work
-from coppice.compaction.text.sentences import clip, one_line
+from coppice.compaction.text.sentences import label
 from coppice.compaction.text.user_text import without_blocks
 from coppice.compaction.words import english
 from coppice.protocol.ledger import Statement
@@ -45,9 +43,9 @@ def report_of(action: Action) -> Iterator[Statement]:
     """What another agent reported that `action` asked."""
     prompt, about = action.arguments.get("prompt"), action.arguments.get("description")
     if isinstance(prompt, str) and len(prompt) >= _SUBAGENT_PROMPT and not action.failed:
-        label = clip(one_line(about), 80) if isinstance(about, str) else action.tool
+        name = label(about) if isinstance(about, str) else action.tool
         text = without_blocks(action.output)
-        yield from statements_in(text, action.entry, "review", about=label, weight=_REVIEW_WEIGHT)
+        yield from statements_in(text, action.entry, "review", about=name, weight=_REVIEW_WEIGHT)
 
 
 def publishable_texts(action: Action) -> Iterator[tuple[str, str]]:
@@ -56,7 +54,8 @@ def publishable_texts(action: Action) -> Iterator[tuple[str, str]]:
         if not is_about_work(touch.path):
             yield touch.path, added_text(text)
     for command in action.commands:
-        yield from _heredoc_files(command)
+        text, bodies = split_heredocs(command)
+        yield from zip(_WRITTEN.findall(text) if bodies else (), bodies, strict=False)
 
 
 def published_by(action: Action, files: Mapping[str, str]) -> Iterator[Statement]:
@@ -71,8 +70,8 @@ def published_by(action: Action, files: Mapping[str, str]) -> Iterator[Statement
         text = f"`{' && '.join(map(_label, stages_of(command)[-1:]))}` → {last}"
         yield Statement(entry_id=action.entry, text=text, kind="report", score=_ADDRESS_SCORE)
     for command in action.commands:
-        for label, text in _published_texts(command, files):
-            yield from statements_in(text, action.entry, "published", about=label)
+        for name, text in _published_texts(command, files):
+            yield from statements_in(text, action.entry, "published", about=name)
 
 
 def _published_texts(command: str, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -82,30 +81,23 @@ def _published_texts(command: str, files: Mapping[str, str]) -> Iterator[tuple[s
     for stage in stages_of(command):
         if stage.program == "git" or is_looking(stage):
             continue
-        label = _label(stage)
+        sent_with = _label(stage)
         before = ""
         for word in stage.arguments:
             name, equals, value = word.partition("=")
             if not equals or len(name) > _OPTION_CHARS or " " in name:
                 name, value = before if before.startswith("-") else "", word
             if _TEXT_OPTION.fullmatch(name.lstrip("-")) and _is_prose(value):
-                yield label, value
+                yield sent_with, value
             elif value.lstrip("@") in files:
-                yield label, files[value.lstrip("@")]
+                yield sent_with, files[value.lstrip("@")]
             before = word
 
 
 def _label(stage: Stage) -> str:
     """The first words of a command, without options; the ids in its addresses are left out."""
     words = takewhile(lambda word: not word.startswith("-"), stage.words[:4])
-    return clip(_LONG_ID.sub("/…", one_line(" ".join(words))), 80)
-
-
-def _heredoc_files(command: str) -> Iterator[tuple[str, str]]:
-    """The files that here-documents of `command` are written to, with their contents."""
-    if "<<" in command:
-        names = _WRITTEN.findall(without_heredocs(command[:LONGEST]))
-        yield from zip(names, heredocs_in(command), strict=False)
+    return label(_LONG_ID.sub("/…", " ".join(words)))
 
 
 def _is_prose(value: str) -> bool:

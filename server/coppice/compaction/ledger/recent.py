@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from coppice.compaction.ledger.shell import error_line, is_looking, result_of, stages_of
+from coppice.compaction.ledger.shell import error_line, is_looking, result_of
 from coppice.compaction.ledger.steps import Action
 from coppice.compaction.ledger.written import added_code, definitions_in
 from coppice.compaction.text.sentences import clip, one_line
@@ -26,7 +26,7 @@ def note_announced(ledger: WorkLedger, text: str, entry: str, *, plan: bool = Fa
 
 def note_done(ledger: WorkLedger, action: Action) -> None:
     """Takes in what `action` did. A commit ends what was planned."""
-    stages = [stage for command in action.commands for stage in stages_of(command) if stage.program != "cd"]
+    stages = [stage for stage in action.stages if stage.program != "cd"]
     if action.changes:
         _changed(ledger, action)
     elif action.commands and not all(map(is_looking, stages)):
@@ -67,9 +67,9 @@ def _read(ledger: WorkLedger, action: Action, text: str) -> None:
 
 
 def _event(action: Action, kind: EventKind, text: str, result: str) -> Event:
-    failed = action.failed or action.rejected
-    stated = error_line(action.output) if failed else result
-    return Event(entry_id=action.entry, text=clip(text, _TEXT_CHARS), kind=kind, result=stated, failed=failed)
+    stated = error_line(action.output) if action.failed else result
+    text = clip(text, _TEXT_CHARS)
+    return Event(entry_id=action.entry, text=text, kind=kind, result=stated, failed=action.failed)
 
 
 def _add(ledger: WorkLedger, event: Event) -> None:

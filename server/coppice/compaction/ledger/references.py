@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
+from os.path import commonprefix
 from typing import Final
 
 from coppice.compaction.summary import Summary, SummaryDecision
@@ -17,7 +18,7 @@ _REFERENCE: Final = re.compile(r" ?\[#([A-Za-z0-9_-]{1,80})\]")
 def short_ids(entries: Iterable[str]) -> dict[str, str]:
     """For each id the shortest prefix, of at least eight characters, that no other one begins with."""
     ordered = sorted(set(entries))
-    shared = [_common(one, other) for one, other in pairwise(ordered)]
+    shared = [len(commonprefix(pair)) for pair in pairwise(ordered)]  # noqa: RUF071 - ids, not paths
     return {
         entry: entry[: max(_SHORTEST_ID, 1 + max(shared[max(0, place - 1) : place + 1], default=0))]
         for place, entry in enumerate(ordered)
@@ -28,13 +29,6 @@ def resolve(reference: str, entries: Iterable[str]) -> str | None:
     """The entry whose id begins with `reference`; None where there is none, or more than one."""
     found = [entry for entry in entries if entry.startswith(reference)] if reference else []
     return found[0] if len(found) == 1 else None
-
-
-def _common(one: str, other: str) -> int:
-    return next(
-        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
 
 
 def entries_in(ledger: WorkLedger) -> frozenset[str]:

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final
 
+from coppice.compaction.text.comparing import spelling
+from coppice.compaction.text.markdown import ITEM
 from coppice.compaction.text.sentences import one_line, sentences_of
-from coppice.compaction.words import any_of, chinese, english, pattern
+from coppice.compaction.words import any_of, english, pattern, raw
 from coppice.protocol.ledger import Rule
 
 _MAX_CHARS: Final = 900
@@ -19,11 +21,10 @@ _STRONG: Final = re.compile(
 _STRICT: Final = pattern("STRICT")
 _HARNESS: Final = pattern("HARNESS")
 _WEAK: Final = re.compile(rf"{_OPENER}(?:{english.WISH})\b|{any_of('WISHED')}", re.IGNORECASE)
-_DESCRIPTIVE: Final = re.compile(rf"{english.NO_ORDER}|{chinese.NO_ORDER}", re.IGNORECASE)
+_DESCRIPTIVE: Final = re.compile(raw("NO_ORDER"), re.IGNORECASE)
 _QUESTION: Final = re.compile(r"[?？][\"'”)\]]?\s*$|[吗呢][。.!！]?\s*$")
-_DEMANDING_QUESTION: Final = re.compile(rf"{english.POLITE_ORDER}|{chinese.POLITE_ORDER}", re.IGNORECASE)
-_REFERS_BACK: Final = re.compile(rf"{english.REFERS_BACK}|{chinese.REFERS_BACK}", re.IGNORECASE)
-_LIST_ITEM: Final = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,2}[.)、])\s+\S")
+_DEMANDING_QUESTION: Final = re.compile(raw("POLITE_ORDER"), re.IGNORECASE)
+_REFERS_BACK: Final = re.compile(raw("REFERS_BACK"), re.IGNORECASE)
 _RULES_HEADING: Final = re.compile(rf"{any_of('RULES_HEADING')}.{{0,80}}[:：]\s*$", re.IGNORECASE)
 
 
@@ -74,8 +75,7 @@ def distinct(rules: Iterable[Rule]) -> list[Rule]:
     """The rules without those that another one repeats; the first one stays."""
     kept: dict[str, Rule] = {}
     for rule in rules:
-        key = " ".join(rule.text.casefold().split()).rstrip(" .!。！")
-        if key:
+        if key := spelling(rule.text):
             kept.setdefault(key, rule)
     return list(kept.values())
 
@@ -85,7 +85,7 @@ def _listed_rules(words: str) -> set[str]:
     rules: set[str] = set()
     heading = False
     for line in words.splitlines():
-        if heading and _LIST_ITEM.match(line):
+        if heading and ITEM.match(line):
             rules.update(sentences_of(line))
         elif line.strip():
             heading = bool(_RULES_HEADING.search(line[:300]))

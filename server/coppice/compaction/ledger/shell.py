@@ -9,7 +9,7 @@ from typing import Final
 from coppice.compaction.text.sentences import clip, one_line
 from coppice.compaction.words import any_of, raw
 
-LONGEST: Final = 8_000  # characters of a command that are parsed (guess)
+_LONGEST: Final = 8_000  # characters of a command that are parsed (guess)
 _HEREDOC: Final = re.compile(r"<<-?\s?(['\"]?)([A-Za-z_]\w{0,40})\1")
 _SEPARATED: Final = re.compile(
     r"(?:^\||(?<!\|)\|(?!\|))?(?:\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|>&|&>|[^;|&\n\"']|\"|')++", re.DOTALL
@@ -60,43 +60,27 @@ class Stage:
 @lru_cache(maxsize=4_096)
 def stages_of(command: str) -> tuple[Stage, ...]:
     """The commands of a line in order, the first of each pipe; here-documents are left out."""
-    text = without_heredocs(command[:LONGEST])
+    text, _ = split_heredocs(command)
     parts = (part.strip() for part in _SEPARATED.findall(text))
     return tuple(stage for part in parts if part and part[0] not in "|#" and (stage := _stage(part)).words)
 
 
-def without_heredocs(command: str) -> str:
-    """`command` without the bodies of its here-documents."""
-    match = _HEREDOC.search(command)
-    if match is None:
-        return command
+def split_heredocs(command: str) -> tuple[str, list[str]]:
+    """`command` without the bodies of its here-documents, and those bodies, in order."""
     kept: list[str] = []
+    bodies: list[list[str]] = []
     marker = ""
-    for line in command.splitlines():
-        if marker:
-            if line.strip() == marker:
-                marker = ""
-            continue
-        kept.append(line)
-        if opened := _HEREDOC.search(line):
-            marker = opened[2]
-    return "\n".join(kept)
-
-
-def heredocs_in(command: str) -> list[str]:
-    """The bodies of the here-documents of `command`, in order."""
-    bodies: list[str] = []
-    lines: list[str] = []
-    marker = ""
-    for line in command[:LONGEST].splitlines():
+    for line in command[:_LONGEST].splitlines():
         if marker and line.strip() == marker:
-            bodies.append("\n".join(lines))
             marker = ""
         elif marker:
-            lines.append(line)
-        elif opened := _HEREDOC.search(line):
-            marker, lines = opened[2], []
-    return bodies
+            bodies[-1].append(line)
+        else:
+            kept.append(line)
+            if opened := _HEREDOC.search(line):
+                marker = opened[2]
+                bodies.append([])
+    return "\n".join(kept), ["\n".join(body) for body in bodies]
 
 
 def is_check(stage: Stage) -> bool:

@@ -1,6 +1,6 @@
 """What was stated, as statements: requests, rules, briefs, the assistant's own words, earlier notes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from coppice.compaction.ledger.briefs import weight_of
@@ -9,7 +9,7 @@ from coppice.compaction.ledger.statements import is_plan
 from coppice.compaction.phrases import Phrases
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import clip, sentences_of, whole_sentences
-from coppice.protocol.ledger import Request, Statement
+from coppice.protocol.ledger import Request, Statement, StatementKind
 
 _FIRST_CHARS: Final = 1_600  # characters of the first and the newest requests (guess)
 _LATER_CHARS: Final = 700  # characters of recent requests (guess)
@@ -17,6 +17,7 @@ _OLD_CHARS: Final = 200  # characters of older requests (guess)
 _NEWEST_REQUESTS: Final = 2  # requests (guess)
 _RECENT_REQUESTS: Final = 8
 """Requests that are quoted at length; of older ones the first sentences (guess)."""
+_SECTIONS: Final[Mapping[StatementKind, Section]] = {"decision": "decisions", "report": "done"}
 _NEW_SHARE: Final = 0.9
 """Of all statements, from here on a plan is a next step; an older one was carried out or given up (guess)."""
 
@@ -42,7 +43,7 @@ def _requests(writing: Writing) -> Iterator[Line]:
         limit = _FIRST_CHARS if anchor else _LATER_CHARS if age <= _RECENT_REQUESTS else _OLD_CHARS
         text = whole_sentences(request.text, limit)
         if request.withdrawn_by is not None:
-            text = phrases.withdrawn.format(text=clip(text, 200), by=request.withdrawn_by)
+            text = phrases.withdrawn.format(text=clip(text, _OLD_CHARS), by=request.withdrawn_by)
         if place and age == 1:
             text = (phrases.last_request if ledger.finished else phrases.current).format(text=text)
         elif not first:
@@ -57,12 +58,12 @@ def _requests(writing: Writing) -> Iterator[Line]:
 
 
 def _reply(phrases: Phrases, request: Request, share: float) -> Line:
-    text = {
-        "answer": phrases.answered,
-        "approval": phrases.approved,
-        "refusal": phrases.refused_because if request.text else phrases.refused,
-    }[request.kind].format(about=request.about, text=request.text)
-    priority = {"answer": 84, "approval": 80, "refusal": 74 if request.text else 50}[request.kind]
+    phrase, priority = {
+        "answer": (phrases.answered, 84),
+        "approval": (phrases.approved, 80),
+        "refusal": (phrases.refused_because, 74) if request.text else (phrases.refused, 50),
+    }[request.kind]
+    text = phrase.format(about=request.about, text=request.text)
     return Line("decisions", text, priority + share, share, request.entry_id, referable=True)
 
 
@@ -97,12 +98,8 @@ def _statements(writing: Writing) -> Iterator[Line]:
         share = (place + 1) / len(statements)
         is_new, is_step = share > _NEW_SHARE, is_plan(statement.text)
         group, text = _framed(writing, statement)
-        section: Section = "context"
-        if statement.kind == "decision":
-            section = "decisions"
-        elif statement.kind == "report":
-            section = "done"
-        elif statement.kind == "plan" and is_new and is_step:
+        section: Section = _SECTIONS.get(statement.kind, "context")
+        if statement.kind == "plan" and is_new and is_step:
             section = "next_steps"
         priority = 50 + 7 * min(statement.score, 3) + 14 * share - (10 if is_step and not is_new else 0)
         yield Line(section, text, priority, 10 + share, statement.entry_id, referable=not group, group=group)

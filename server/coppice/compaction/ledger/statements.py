@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from coppice.compaction.text.markdown import CODE
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import sentences_of
 from coppice.compaction.text.units import MOST_CHARS, NARRATION, is_intention, plain_line, units_of
@@ -23,7 +24,6 @@ _BECAUSE: Final = pattern("BECAUSE")
 _LASTING: Final = re.compile(rf"{any_of('BECAUSE')}|{any_of('TROUBLE')}", re.IGNORECASE)
 _DECIDED: Final = pattern("DECIDED")
 _COMPLETED: Final = pattern("COMPLETED")
-_CODE: Final = re.compile(r"`[^`]{1,300}`")
 _OUTCOME: Final = pattern("OUTCOME")
 _PLAN_HEADING: Final = re.compile(rf"\W*{raw('PLAN_HEADING')}", re.IGNORECASE)
 _OPEN: Final = pattern("OPEN")
@@ -99,7 +99,7 @@ def _kind_of(text: str, given: StatementKind | None) -> StatementKind:
         return "decision"
     if is_plan(text) or (_OPEN.search(text) and not _OUTCOME.search(text)):
         return "plan"
-    return "report" if _COMPLETED.search(_CODE.sub("", text)) and not _TROUBLE.search(text) else "finding"
+    return "report" if _COMPLETED.search(CODE.sub("", text)) and not _TROUBLE.search(text) else "finding"
 
 
 def without_narration(unit: str, *, plans: bool = True) -> str:

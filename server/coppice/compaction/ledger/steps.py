@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from coppice.compaction.ledger.shell import Stage, stages_of
 from coppice.compaction.text.sentences import one_line
 from coppice.compaction.words import pattern
 from coppice.files.tools import FileTouch, touches_of
@@ -39,10 +40,11 @@ _LITERAL: Final = re.compile(
 PATCH_START: Final = "*** Begin Patch"
 DIFF_FILE: Final = re.compile(r"^\+\+\+ (?:b/)?(\S{1,400})", re.MULTILINE)
 _EXIT_CODE: Final = re.compile(
-    r"(?:exit(?:ed)?(?:[ _-]?(?:code|status))?(?: with)?(?: (?:code|status))?|returned|status)"
+    r"(exit(?:ed)?(?:[ _-]?(?:code|status))?(?: with)?(?: (?:code|status))?|returned|status)"
     r"[\"'>:= (]{1,4}(-?\d{1,5})\b",
     re.IGNORECASE,
 )
+_HTTP_OK: Final = 200  # a "status" from here on is HTTP's (RFC 9110); what a program returns is mostly below
 _ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
 _HEADER_CHARS: Final = 600  # characters in which the header must end (guess)
 _HEADER: Final = re.compile(r"(?:[A-Z][^\n]{0,120}\n){1,8}Output:\n")
@@ -69,6 +71,11 @@ class Action:
     exit_code: int | None
     failed: bool
     rejected: bool
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The commands of all its command lines, in order."""
+        return tuple(stage for command in self.commands for stage in stages_of(command))
 
 
 def action_of(entry: str, call: ToolCall, output: str, *, is_error: bool) -> Action:
@@ -102,7 +109,8 @@ def exit_code_in(output: str) -> int | None:
     """The exit code that the first or last lines of `output` state, if they do."""
     head, tail = output[:400], output[-200:]
     found = [*_EXIT_CODE.finditer(head), *(_EXIT_CODE.finditer(tail) if len(output) > len(head) else ())]
-    return int(found[-1][1]) if found else None
+    codes = [int(match[2]) for match in found if match[1].lower()[:4] == "exit" or int(match[2]) < _HTTP_OK]
+    return codes[-1] if codes else None
 
 
 def strings_in(value: object, depth: int = 8) -> Iterator[str]:
@@ -180,7 +188,11 @@ def _touches(call: ToolCall, patches: list[str]) -> list[FileTouch]:
     known = touches_of(call, {})
     if known:
         return known
-    found = [touch for patch in patches for touch in touches_of(_as_patch(call, patch), {})]
+    found = [
+        touch
+        for patch in patches
+        for touch in touches_of(ToolCall(id=call.id, name="apply_patch", arguments={"input": patch}), {})
+    ]
     if found or any(isinstance(call.arguments.get(name), str | list) for name in _COMMAND_NAMES):
         return found
     stated = texts_named(call.arguments, ("diff", "patch"))
@@ -188,15 +200,9 @@ def _touches(call: ToolCall, patches: list[str]) -> list[FileTouch]:
     if diff:
         return [FileTouch(name, "modified") for name in dict.fromkeys(DIFF_FILE.findall(diff[:CODE_CHARS]))]
     paths = (text for text in texts_named(call.arguments, _PATH_NAMES) if "\n" not in text)
+    changed = any(texts_named(call.arguments, _CONTENT_NAMES))
     path = next((text for text in paths if len(text) < _LONGEST_PATH), "")
-    if not path:
-        return []
-    changed = any(True for _ in texts_named(call.arguments, _CONTENT_NAMES))
-    return [FileTouch(path, "modified" if changed else "read")]
-
-
-def _as_patch(call: ToolCall, patch: str) -> ToolCall:
-    return ToolCall(id=call.id, name="apply_patch", arguments={"input": patch})
+    return [FileTouch(path, "modified" if changed else "read")] if path else []
 
 
 def texts_named(arguments: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:

@@ -2,25 +2,24 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, get_args
 
-from coppice.compaction.ledger.shell import Stage, heredocs_in, is_looking, stages_of
+from coppice.compaction.ledger.shell import Stage, is_looking, split_heredocs, stages_of
 from coppice.compaction.ledger.steps import Action
 from coppice.compaction.ledger.tasks import closes_task
 from coppice.compaction.ledger.written import definitions_in
 from coppice.compaction.text.paths import is_about_work
-from coppice.compaction.text.sentences import clip, one_line
+from coppice.compaction.text.sentences import clip, label, one_line
 from coppice.protocol.ledger import ChangedFile, ChangeKind, Commit, WorkLedger
-from coppice.tree.entries import FileChangeKind
 
 _MOST_ROUTINE: Final = 8  # routine commands since a change (guess)
 _BODY_CHARS: Final = 1_600  # characters of a commit's message (guess)
-_SUBJECT_CHARS: Final = 200  # characters of a commit's subject (guess)
 _MOST_NAMES: Final = 8  # definitions that a commit is known for (guess)
 _COMMITTED: Final = re.compile(
     r"^\[(\S{1,200})(?: \([a-z-]{1,20}\))? ([0-9a-f]{7,40})\] (.{1,400})", re.MULTILINE
 )
 _LOGGED: Final = re.compile(r"^(?:\* )?([0-9a-f]{7,40})(?: \([^)\n]{1,200}\))? (.{4,200})$", re.MULTILINE)
+_KINDS: Final[dict[str, ChangeKind]] = {kind: kind for kind in get_args(ChangeKind)}
 _ON_BRANCH: Final = re.compile(r"^On branch (\S{1,200})", re.MULTILINE)
 _CLEAN: Final = re.compile(r"nothing to commit, working tree clean")
 _TRAILER: Final = re.compile(r"[A-Z][a-z]+(?:-[A-Za-z]+)+: ")
@@ -35,11 +34,14 @@ def note_changes(ledger: WorkLedger, action: Action) -> list[str]:
         known = next((file for file in ledger.uncommitted if same_path(file.path, touch.path)), None)
         if touch.kind == "renamed" and touch.from_path:
             known = next((file for file in ledger.uncommitted if file.path == touch.from_path), known)
-        file = known or ChangedFile(path=touch.path, kind=_kind(touch.kind), edits=0)
+        kind = _KINDS.get(touch.kind, "edited")
+        file = known or ChangedFile(path=touch.path, kind=kind, edits=0)
         if known is not None:
             ledger.uncommitted.remove(known)
-            file.path = touch.path if touch.kind == "renamed" else known.path
-        file.kind = _kind(touch.kind) if touch.kind in ("deleted", "renamed") or known is None else known.kind
+        if kind == "renamed":
+            file.path = touch.path
+        if kind in ("deleted", "renamed"):
+            file.kind = kind
         file.edits += 1
         file.entry_id = action.entry
         ledger.uncommitted.append(file)
@@ -56,9 +58,8 @@ def note_version_control(ledger: WorkLedger, action: Action) -> None:
     for command in action.commands:
         stages = [stage for stage in stages_of(command) if stage.program == "git"]
         for stage in stages:
-            if action.failed and not stage.runs("git", "commit"):
-                continue
-            _apply(ledger, action, command, stage, stages)
+            if not action.failed or stage.runs("git", "commit"):
+                _apply(ledger, action, command, stage, stages)
     if any("git" in command for command in action.commands):
         _read_output(ledger, action.output)
 
@@ -66,14 +67,6 @@ def note_version_control(ledger: WorkLedger, action: Action) -> None:
 def same_path(one: str, other: str) -> bool:
     """Whether two paths name the same file, one of them perhaps relative."""
     return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
-
-
-def _kind(kind: FileChangeKind) -> ChangeKind:
-    match kind:
-        case "created" | "deleted" | "renamed":
-            return kind
-        case _:
-            return "edited"
 
 
 def _apply(ledger: WorkLedger, action: Action, command: str, stage: Stage, stages: Sequence[Stage]) -> None:
@@ -87,10 +80,10 @@ def _apply(ledger: WorkLedger, action: Action, command: str, stage: Stage, stage
         created = "-b" in stage.arguments or "-c" in stage.arguments
         if (created or "--" not in stage.arguments) and len(arguments) > 1:
             ledger.branch = arguments[1]
-        if "--" in stage.arguments:
-            _forget(ledger, arguments[1:])
-    elif stage.runs("git", "restore"):
-        _forget(ledger, arguments[1:])
+        if "--" in stage.arguments and arguments[1:]:
+            _take(ledger, arguments[1:])
+    elif stage.runs("git", "restore") and arguments[1:]:
+        _take(ledger, arguments[1:])
     elif (stage.runs("git", "stash") and arguments[1:2] in ([], ["push"])) or (
         stage.runs("git", "reset") and "--hard" in stage.arguments
     ):
@@ -104,16 +97,14 @@ def _commit(ledger: WorkLedger, action: Action, command: str, stage: Stage, stag
         return
     match = next((each for each in stated if one_line(each[3]) == subject), stated[-1] if stated else None)
     added = [path for each in stages if each.runs("git", "add") for path in each.arguments[1:]]
-    amended = "--amend" in stage.arguments and bool(ledger.commits)
-    before = ledger.commits.pop() if amended else None
-    files = _take_committed(ledger, added)
+    amended = "--amend" in stage.arguments and ledger.commits
+    before = ledger.commits.pop() if amended else Commit(hash="", subject="")
     commit = Commit(
         entry_id=action.entry,
         hash=match[2] if match else "",
-        subject=clip(subject or (one_line(match[3]) if match else ""), _SUBJECT_CHARS)
-        or (before.subject if before else ""),
-        body=clip(body, _BODY_CHARS) or (before.body if before else ""),
-        files=list(dict.fromkeys([*(before.files if before else []), *files])),
+        subject=label(subject or (match[3] if match else before.subject)),
+        body=clip(body, _BODY_CHARS) or before.body,
+        files=list(dict.fromkeys([*before.files, *_take(ledger, added)])),
         branch=match[1] if match else ledger.branch,
         trailer=trailer,
     )
@@ -122,12 +113,12 @@ def _commit(ledger: WorkLedger, action: Action, command: str, stage: Stage, stag
     ledger.commits.append(commit)
 
 
-def _take_committed(ledger: WorkLedger, added: Sequence[str]) -> list[str]:
-    """The changed files that a commit of `added` contains; they are no longer uncommitted."""
-    named = [path.removeprefix("./").rstrip("/") for path in added if not path.startswith("-")]
-    everything = not named or "." in named or any(flag in ("-A", "--all", "-u") for flag in added)
+def _take(ledger: WorkLedger, named: Sequence[str]) -> list[str]:
+    """Takes what `git add`, `checkout` or `restore` names out of the uncommitted files; all with no name."""
+    names = [path.removeprefix("./").rstrip("/") for path in named if not path.startswith("-")]
+    everything = not names or "." in names or any(flag in ("-A", "--all", "-u") for flag in named)
     taken = [
-        file for file in ledger.uncommitted if everything or any(_covers(name, file.path) for name in named)
+        file for file in ledger.uncommitted if everything or any(_covers(name, file.path) for name in names)
     ]
     ledger.uncommitted = [file for file in ledger.uncommitted if file not in taken]
     return [file.path for file in taken]
@@ -142,13 +133,11 @@ def _message(command: str, stage: Stage) -> tuple[str, str, str]:
     texts = []
     words = stage.arguments
     for word, following in zip(words, [*words[1:], ""], strict=False):
-        if word.startswith("-") and not word.startswith("--") and word.endswith("m"):
+        if word == "--message" or re.fullmatch(r"-\w{0,8}m", word):
             texts.append(following)
         elif word.startswith("--message="):
             texts.append(word.partition("=")[2])
-        elif word == "--message":
-            texts.append(following)
-    bodies = heredocs_in(command)
+    _, bodies = split_heredocs(command)
     if bodies and (not texts or "<<" in texts[0]):
         texts = bodies[-1:]
     lines = "\n\n".join(texts).strip().splitlines()
@@ -170,23 +159,14 @@ def _read_output(ledger: WorkLedger, output: str) -> None:
                 commit.hash = match[1]
 
 
-def _forget(ledger: WorkLedger, paths: Sequence[str]) -> None:
-    ledger.uncommitted = [
-        file
-        for file in ledger.uncommitted
-        if not any(path == "." or _covers(path, file.path) for path in paths)
-    ]
-
-
 def note_routine(ledger: WorkLedger, action: Action, since_change: list[str]) -> None:
     """Takes in what ran since the last change, and keeps it once a commit, a push or a closed task ends the
     step.
     """
-    for command in action.commands if not action.failed else ():
-        for stage in stages_of(command):
-            if is_looking(stage) or stage.runs("git", "add"):
-                continue
-            plain = [word for word in stage.words[:3] if " " not in word and "/" not in word]
-            since_change.append(clip(" ".join(plain), 60))
-            if stage.runs("git", "commit", "push") or closes_task(stage):
-                ledger.routine = list(dict.fromkeys(since_change))[-_MOST_ROUTINE:]
+    for stage in action.stages if not action.failed else ():
+        if is_looking(stage) or stage.runs("git", "add"):
+            continue
+        plain = [word for word in stage.words[:3] if " " not in word and "/" not in word]
+        since_change.append(label(" ".join(plain)))
+        if stage.runs("git", "commit", "push") or closes_task(stage):
+            ledger.routine = list(dict.fromkeys(since_change))[-_MOST_ROUTINE:]

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from coppice.compaction.ledger.jobs import label
 from coppice.compaction.ledger.line import Line, Section, Writing
 from coppice.compaction.phrases import Phrases
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.paths import folded
-from coppice.compaction.text.sentences import clip, ended, flowing, one_line, whole_sentences
+from coppice.compaction.text.sentences import ended, label, one_line, whole_sentences
+from coppice.compaction.text.units import units_of
 from coppice.protocol.ledger import ChangedFile, Commit, Event, Problem, Task
 
 _DETAILED_COMMITS: Final = 6  # commits that are described; older ones get a line together (guess)
@@ -43,7 +43,7 @@ def _commit(phrases: Phrases, commit: Commit) -> str:
     facts = [phrases.on_branch.format(branch=commit.branch)] if commit.branch else []
     facts.append(phrases.pushed if commit.pushed else phrases.not_pushed)
     head = phrases.committed.format(hash=commit.hash[:_HASH], subject=commit.subject)
-    body = whole_sentences(flowing(commit.body), _BODY_CHARS)
+    body = whole_sentences(" ".join(map(ended, units_of(commit.body))), _BODY_CHARS)
     return f"{one_line(head)} ({', '.join(facts)}). {body}".strip()
 
 
@@ -83,7 +83,7 @@ def _state(writing: Writing) -> Iterator[Line]:
         yield Line(section, text, priority, 1_000 + place, check.entry_id, keys=keys)
     for place, job in enumerate(ledger.jobs):
         if job.state == "running":
-            text = phrases.job_running.format(command=label(job), id=job.id)
+            text = phrases.job_running.format(command=label(" && ".join(job.command.splitlines())), id=job.id)
             yield Line("in_progress", text, 88, 500 + place, job.entry_id, keys=(job.id,))
 
 
@@ -126,17 +126,16 @@ def _event(writing: Writing, event: Event) -> str:
 
 
 def _changed(writing: Writing, files: Sequence[ChangedFile]) -> str:
-    stated = []
-    for file in reversed(files[-_FILES_SHOWN:]):
-        path = writing.named(file.path)
-        if file.kind == "deleted":
-            stated.append(writing.phrases.deleted.format(path=path))
-        elif file.names:
-            stated.append(writing.phrases.with_names.format(path=path, names=", ".join(file.names[-4:])))
-        else:
-            stated.append((writing.phrases.created if file.kind == "created" else "{path}").format(path=path))
+    stated = [_file(writing, file) for file in reversed(files[-_FILES_SHOWN:])]
     older = folded([writing.named(file.path) for file in files[:-_FILES_SHOWN]], most=4)
     return ", ".join([*stated, *older])
+
+
+def _file(writing: Writing, file: ChangedFile) -> str:
+    phrases, path = writing.phrases, writing.named(file.path)
+    if file.names and file.kind != "deleted":
+        return phrases.with_names.format(path=path, names=", ".join(file.names[-4:]))
+    return {"deleted": phrases.deleted, "created": phrases.created}.get(file.kind, "{path}").format(path=path)
 
 
 def _tasks(writing: Writing) -> Iterator[Line]:
@@ -170,7 +169,7 @@ def _problems(writing: Writing) -> Iterator[Line]:
 
 def _problem(writing: Writing, problem: Problem) -> str:
     phrases = writing.phrases
-    parts = [ended(phrases.problem.format(what=clip(problem.what, 120), error=problem.error))]
+    parts = [ended(phrases.problem.format(what=problem.what, error=problem.error))]
     if problem.explanation:
         parts.append(ended(problem.explanation))
     if problem.fix and not problem.open:

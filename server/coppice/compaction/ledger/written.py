@@ -25,11 +25,10 @@ def added_code(action: Action, limit: int = 160) -> str:
     old = {line.strip() for text in texts_named(action.arguments, _OLD_NAMES) for line in text.splitlines()}
     added: list[str] = []
     for text in action.written:
-        lines = text[:CODE_CHARS].splitlines()
+        gone = old
         if _is_patch(text):
-            removed = {line[1:].strip() for line in lines if line.startswith("-")}
-            lines = [line[1:] for line in lines if line.startswith("+") and line[1:].strip() not in removed]
-        added += [line.strip() for line in lines if line.strip() and line.strip() not in old]
+            gone = old | {line[1:].strip() for line in text[:CODE_CHARS].splitlines() if line.startswith("-")}
+        added += [line for each in _added_lines(text) if (line := each.strip()) and line not in gone]
         if sum(map(len, added)) > limit:
             break
     joined = "".join(f"{line} " if line.endswith((",", "{", "(", "[")) else f"{line}; " for line in added)
@@ -38,18 +37,14 @@ def added_code(action: Action, limit: int = 160) -> str:
 
 def added_text(text: str) -> str:
     """What a patch adds, without its marks; another text as it is."""
-    if not _is_patch(text):
-        return text
-    return "\n".join(line[1:] for line in text[:CODE_CHARS].splitlines() if line.startswith("+"))
+    return "\n".join(_added_lines(text))
 
 
 def comments_in(action: Action) -> Iterator[str]:
     """The comments and documentation that a change added, a block of lines as one text."""
     for text in action.written:
         block: list[str] = []
-        is_patch = _is_patch(text)
-        for raw in [*text[:CODE_CHARS].splitlines(), ""]:
-            line = raw[1:] if is_patch and raw.startswith("+") else "" if is_patch else raw
+        for line in [*_added_lines(text), ""]:
             comment = _COMMENT.match(line[:600])
             if comment:
                 block.append(comment[1].strip())
@@ -61,6 +56,12 @@ def comments_in(action: Action) -> Iterator[str]:
 def definitions_in(text: str) -> list[str]:
     """The names of functions, types and modules that a text written into a file defines, in order."""
     return _DEFINITION.findall(text[:CODE_CHARS])
+
+
+def _added_lines(text: str) -> list[str]:
+    """The lines that a patch adds, its other lines as empty ones; of another text all."""
+    lines = text[:CODE_CHARS].splitlines()
+    return [line[1:] if line.startswith("+") else "" for line in lines] if _is_patch(text) else lines
 
 
 def _is_patch(text: str) -> bool:

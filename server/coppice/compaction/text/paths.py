@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from posixpath import commonpath
 from typing import Final
 
 _NOT_WORK: Final = re.compile(
@@ -31,24 +32,16 @@ def folded(paths: Iterable[str], most: int = _MOST_IN_FOLDER) -> list[str]:
                 groups[path.rpartition("/")[0]].append(path)
         full = {folder: members for folder, members in groups.items() if len(members) > most}
         gone = {path for members in full.values() for path in members}
-        left = sorted([*(path for path in left if path not in gone), *_counted(full)])
+        counted = (f"{folder}/ ({len(members)} files)" for folder, members in full.items())
+        left = sorted([*(path for path in left if path not in gone), *counted])
         depth -= 1
     return left
 
 
-def _counted(groups: dict[str, list[str]]) -> list[str]:
-    return [f"{folder}/ ({len(members)} files)" for folder, members in groups.items()]
-
-
 def without_common_root(paths: Sequence[str]) -> dict[str, str]:
     """For each absolute path of several in one folder, its name relative to that folder."""
-    absolute = [path.split("/") for path in paths if path.startswith("/")]
-    common: list[str] = []
-    for parts in zip(*absolute, strict=False):
-        if len(set(parts)) > 1:
-            break
-        common.append(parts[0])
-    root = "/".join(common)
-    if len(absolute) < 2 or len(common) < 3:  # noqa: PLR2004 - one file, or nothing but the system's root, in common
+    absolute = [path for path in paths if path.startswith("/")]
+    root = commonpath(absolute) if len(absolute) > 1 else "/"
+    if root.count("/") < 2:  # noqa: PLR2004 - nothing but the system's root, or a folder in it, in common
         return {path: path for path in paths}
     return {path: path.removeprefix(f"{root}/") for path in paths}

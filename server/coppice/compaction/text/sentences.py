@@ -11,6 +11,7 @@ _END: Final = re.compile(r"(?<=[.!?])[\"')\]*_]{0,3}\s+|(?<=[。！？])[”』�
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|[A-Za-z])\.)$", re.IGNORECASE
 )
+_LABEL_CHARS: Final = 200  # characters of a title or a command (guess: two lines)
 _SHORT_LINE: Final = 30
 """Characters of a line that its writer ended on purpose (guess)."""
 _OPEN_END: Final = re.compile(r"[A-Za-z0-9,;\-—'\")`]$")
@@ -28,6 +29,11 @@ def clip(text: str, limit: int) -> str:
     head = text[: max(1, limit - 1)]
     space = head.rfind(" ", limit * 2 // 3)
     return f"{head[:space] if space > 0 else head}…"
+
+
+def label(text: str) -> str:
+    """`text` as a statement names it, a title, a command, a path: on one line, clipped."""
+    return clip(one_line(text), _LABEL_CHARS)
 
 
 def sentences_of(text: str) -> Iterator[str]:
@@ -76,19 +82,6 @@ def whole_sentences(text: str, limit: int) -> str:
         return text
     kept = leading(sentences_of(text), limit + 1, lambda sentence: len(sentence) + 1)
     return " ".join(kept) or clip(text, limit)
-
-
-def flowing(body: str) -> str:
-    """Wrapped lines and list items as sentences on one line."""
-    parts: list[str] = []
-    for line in body.splitlines():
-        text = line.strip()
-        item = text[:2] in ("- ", "* ")
-        if item or not parts or not text:
-            parts.append(text[2:] if item else text)
-        else:
-            parts[-1] = f"{parts[-1]} {text}".strip()
-    return " ".join(ended(part) for part in parts if part)
 
 
 def ended(text: str) -> str:

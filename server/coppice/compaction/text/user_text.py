@@ -14,6 +14,7 @@ _PROSE_SHARE: Final = 0.6
 """Share of a long line's characters in plain words; data has fewer (guess)."""
 _EDGE_LINES: Final = 3  # lines that are kept at each end of a paste (guess)
 
+_FENCE: Final = re.compile(r"\s{0,3}(?:```|~~~)")  # deeper ones are part of what is fenced
 _OPENING: Final = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,60})(?:\s[^<>\n]{0,300})?>")
 _CLOSING: Final = re.compile(r"</([A-Za-z][A-Za-z0-9_-]{0,60})>")
 _HARNESS_MESSAGE: Final = re.compile(
@@ -22,7 +23,6 @@ _HARNESS_MESSAGE: Final = re.compile(
     r"|This session is being continued from a previous conversation)",
     re.IGNORECASE,
 )
-_FENCE: Final = re.compile(r"\s{0,3}(?:```|~~~)")
 _LOG_LINE: Final = re.compile(
     r"\s*(?:"
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\d+[\u2192|]"

@@ -1,6 +1,9 @@
 """English: the words that rules look for, as alternatives of regular expressions in small letters."""
 
+from collections.abc import Mapping
 from typing import Final
+
+from coppice.protocol.ledger import TaskState
 
 ALWAYS: Final = (
     r"always|never|must(?:n['’]?t)?|shall|cannot|forbidden|prohibited|disallowed|mandatory|not allowed"
@@ -197,14 +200,18 @@ PASSED: Final = (
 )
 FAILED_COUNT: Final = r"[1-9][0-9]{0,6} (?:failed|failures?|failing|errors?|problems?)"
 
-CLOSE: Final = r"close|done|complete|finish|resolve|merge"
-START: Final = r"start|claim|begin|take|pick|assign"
+SETS_STATE: Final[Mapping[TaskState, str]] = {
+    "done": r"close|done|complete|finish|resolve|merge",
+    "in_progress": r"start|claim|begin|take|pick|assign",
+    "open": r"reopen",
+}
+"""Verbs of a tracker's commands, by the state in which they put a task."""
 SHOW: Final = r"show|view|get|describe|info|read|cat"
-STATES: Final = {
-    "open": r"open|todo|to do|to-do|pending|ready|not[_ -]started|new|backlog",
-    "in_progress": r"in[_ -]?progress|active|doing|started|working|claimed",
-    "blocked": r"blocked|on hold|waiting",
+STATES: Final[Mapping[TaskState, str]] = {
     "done": r"closed|done|completed?|finished|resolved|merged|cancelled|canceled",
+    "in_progress": r"in[_ -]?progress|active|doing|(?<!not[_ -])started|working|claimed",
+    "blocked": r"blocked|on hold|waiting",
+    "open": r"open|todo|to do|to-do|pending|ready|not[_ -]started|new|backlog",
 }
 
 BACKGROUND: Final = (

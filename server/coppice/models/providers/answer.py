@@ -19,7 +19,9 @@ _DEEPEST_ARGUMENTS: Final = 100
 
 
 @dataclass(slots=True)
-class _Part:
+class Block:
+    """A block of an answer that may still grow. `call_index` counts the answer's tool calls from 0."""
+
     kind: Literal["text", "thinking", "toolCall"]
     pieces: list[str] = field(default_factory=list)
     call_id: str = ""
@@ -28,24 +30,23 @@ class _Part:
     signature: str = ""
     redacted: bool = False
 
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
-
 
 class AnswerBuilder:
-    """Puts pieces together and passes each on as a Delta. Raises AnswerFaultError when they get too many."""
+    """Puts pieces together and passes each on as a Delta. Raises AnswerFaultError when they get too many.
+
+    `last_call` is the tool call that was opened last.
+    """
 
     def __init__(self, on_delta: OnDelta | None) -> None:
         self._on_delta = on_delta
-        self._parts: list[_Part] = []
-        self._calls: list[_Part] = []
+        self._blocks: list[Block] = []
         self._size = 0
+        self.last_call: Block | None = None
 
     @property
     def begun(self) -> bool:
         """Whether any of it was passed on: from then on the request is not made again."""
-        return self._size > 0 or bool(self._calls)
+        return self._size > 0 or self.last_call is not None
 
     def text(self, piece: str) -> None:
         """Append to the text."""
@@ -59,7 +60,7 @@ class AnswerBuilder:
 
     def open_thinking(self) -> None:
         """Begins a block of thinking that is signed by itself."""
-        self._new(_Part("thinking"))
+        self._new(Block("thinking"))
 
     def sign_thinking(self, signature: str) -> None:
         """The provider's proof that the thinking is its own; it is sent back with it."""
@@ -69,77 +70,67 @@ class AnswerBuilder:
     def redacted_thinking(self, data: str) -> None:
         """Thinking that only the provider can read; it is sent back as it came."""
         if data:
-            self._new(_Part("thinking", signature=data, redacted=True))
+            self._new(Block("thinking", signature=data, redacted=True))
 
     def name_thinking(self, name: str) -> None:
         """Where the provider puts thinking, which it may want back there."""
         self._last("thinking").signature = name
 
-    def open_call(self, call_id: str, name: str) -> int:
-        """Begins a tool call; the number is what `arguments` takes."""
-        part = self._new(_Part("toolCall", call_id=call_id or f"call_{secrets.token_hex(8)}", name=name))
-        part.call_index = len(self._calls)
-        self._calls.append(part)
-        self._emit(Delta("toolCall", "", part.call_index, part.call_id, part.name))
-        return part.call_index
+    def open_call(self, call_id: str, name: str) -> Block:
+        """Begins a tool call, to which `arguments` appends."""
+        call = Block("toolCall", call_id=call_id or f"call_{secrets.token_hex(8)}", name=name)
+        call.call_index = self.last_call.call_index + 1 if self.last_call else 0
+        self.last_call = self._new(call)
+        self._emit(Delta("toolCall", "", call.call_index, call.call_id, call.name))
+        return call
 
-    def arguments(self, call_index: int, piece: str, name: str = "") -> None:
+    def arguments(self, call: Block, piece: str, name: str = "") -> None:
         """Append to the JSON of a call's arguments, and to its name if that comes in pieces too."""
-        part = self._calls[call_index]
-        part.name += name
+        call.name += name
         if piece:
-            self._grow(part, piece, Delta("toolCall", piece, call_index, part.call_id, part.name))
-
-    def call_id(self, call_index: int) -> str:
-        """The id of the call that was opened as number `call_index`."""
-        return self._calls[call_index].call_id
-
-    @property
-    def call_count(self) -> int:
-        """How many calls were opened."""
-        return len(self._calls)
+            self._grow(call, piece, Delta("toolCall", piece, call.call_index, call.call_id, call.name))
 
     def content(self, *, complete: bool) -> list[AssistantContent]:
         """The blocks, in the order in which they began; blocks without a letter are left out.
 
         A call whose arguments are no JSON object is left out where the answer was cut (`complete` is false).
         """
-        blocks = (self._block(part, complete=complete) for part in self._parts)
-        return [block for block in blocks if block is not None]
+        contents = (self._content(block, complete=complete) for block in self._blocks)
+        return [content for content in contents if content is not None]
 
-    def _block(self, part: _Part, *, complete: bool) -> AssistantContent | None:
-        text = part.text
-        match part.kind:
+    def _content(self, block: Block, *, complete: bool) -> AssistantContent | None:
+        text = "".join(block.pieces)
+        match block.kind:
             case "text":
                 return TextContent(text=text) if text.strip() else None
             case "thinking":
-                more: dict[str, Any] = {"thinking_signature": part.signature} if part.signature else {}
-                more |= {"redacted": True} if part.redacted else {}
+                more: dict[str, Any] = {"thinking_signature": block.signature} if block.signature else {}
+                more |= {"redacted": True} if block.redacted else {}
                 return ThinkingContent(thinking=text, **more) if text.strip() or more else None
             case "toolCall":
                 arguments = _arguments(text)
-                if not part.name or (arguments is None and not complete):
+                if not block.name or (arguments is None and not complete):
                     return None
                 if arguments is None:
-                    return ToolCall(id=part.call_id, name=part.name, arguments={}, invalid_arguments=text)
-                return ToolCall(id=part.call_id, name=part.name, arguments=arguments)
+                    return ToolCall(id=block.call_id, name=block.name, arguments={}, invalid_arguments=text)
+                return ToolCall(id=block.call_id, name=block.name, arguments=arguments)
 
-    def _last(self, kind: Literal["text", "thinking"]) -> _Part:
-        if self._parts and self._parts[-1].kind == kind:
-            return self._parts[-1]
-        return self._new(_Part(kind))
+    def _last(self, kind: Literal["text", "thinking"]) -> Block:
+        if self._blocks and self._blocks[-1].kind == kind:
+            return self._blocks[-1]
+        return self._new(Block(kind))
 
-    def _new(self, part: _Part) -> _Part:
-        if len(self._parts) >= _MOST_BLOCKS:
+    def _new(self, block: Block) -> Block:
+        if len(self._blocks) >= _MOST_BLOCKS:
             raise AnswerFaultError("bad-answer", "sent more blocks than an answer can hold; it was stopped.")
-        self._parts.append(part)
-        return part
+        self._blocks.append(block)
+        return block
 
-    def _grow(self, part: _Part, piece: str, delta: Delta) -> None:
+    def _grow(self, block: Block, piece: str, delta: Delta) -> None:
         self._size += len(piece)
         if self._size > LARGEST_ANSWER:
             raise AnswerFaultError("bad-answer", "sent an answer that is too large; it was stopped.")
-        part.pieces.append(piece)
+        block.pieces.append(piece)
         self._emit(delta)
 
     def _emit(self, delta: Delta) -> None:

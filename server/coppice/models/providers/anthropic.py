@@ -7,7 +7,7 @@ from typing import Any, Final
 from coppice.models.chat import ChatRequest
 from coppice.models.providers.answer import AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError
-from coppice.models.providers.dialect import Ending
+from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
 from coppice.models.providers.failures import RefusedInStreamError
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
@@ -30,10 +30,7 @@ class AnthropicDialect:
 
     model: str
     provider: str = "anthropic"
-
-    def path(self, model: str, *, stream: bool) -> str:  # noqa: ARG002 - the same for all
-        """The same for all models."""
-        return "/messages"
+    path: str = "/messages"
 
     def headers(self, key: str | None) -> dict[str, str]:
         """The API's version, and the key as `x-api-key`."""
@@ -78,30 +75,14 @@ def _tool(tool: Tool) -> dict[str, Any]:
     }
 
 
-class MessageReader:
+class MessageReader(AnswerReader):
     """Reads one message, streamed as events or whole."""
 
     def __init__(self, builder: AnswerBuilder) -> None:
-        self._builder = builder
-        self._reason: str | None = None
+        super().__init__(builder)
         self._usage: dict[str, int] = {}
-        self._model: str | None = None
-        self._understood = False
-        self._calls: dict[int, int] = {}
 
-    @property
-    def finished(self) -> bool:
-        """Whether the stop reason has come."""
-        return self._reason is not None
-
-    def event(self, data: str) -> bool:
-        """Take in one event; False after the last one. Raises RefusedInStreamError and AnswerFaultError."""
-        try:
-            event = json.loads(data)
-        except (ValueError, RecursionError):
-            if self.finished:
-                return False
-            raise AnswerFaultError("bad-answer", "sent something that is no JSON. Check baseUrl.") from None
+    def _event(self, event: Any) -> bool:
         event = as_object(event)
         place = as_count(event.get("index")) or 0
         match event.get("type"):

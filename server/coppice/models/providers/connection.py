@@ -12,7 +12,7 @@ from coppice.models.chat import ModelError
 from coppice.models.providers.address import Address
 from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.deadlines import Deadlines
-from coppice.models.providers.decoding import decoded
+from coppice.models.providers.decoding import read_at_most
 from coppice.models.providers.events import LARGEST_EVENT
 from coppice.models.providers.failures import Endpoint
 
@@ -33,7 +33,7 @@ class Connection:
 
     @asynccontextmanager
     async def post(
-        self, path: str, body: dict[str, Any], headers: Mapping[str, str], key: str | None
+        self, path: str, body: dict[str, Any], headers: Mapping[str, str]
     ) -> AsyncIterator[httpx.Response]:
         """The response, whatever its status. Raises ModelError, also for what fails while it is read.
 
@@ -53,22 +53,18 @@ class Connection:
                 answered = True
                 yield response
         except httpx.TimeoutException as error:
-            raise self._too_slow(error, answered, key) from None
+            raise self._too_slow(error, answered) from None
         except httpx.TransportError as error:
-            raise self._lost(error, answered, key) from None
+            raise self._lost(error, answered) from None
 
     async def get_json(self, url: str, headers: Mapping[str, str]) -> Any:
         """The JSON at `url`, or None: for whatever is not there, is too large, or is no JSON."""
-        body = bytearray()
         try:
             async with self._opened().stream("GET", url, headers=dict(headers)) as response:
                 if response.status_code != HTTPStatus.OK:
                     return None
-                async for chunk in decoded(response):
-                    body += chunk
-                    if len(body) > LARGEST_EVENT:
-                        return None
-            return json.loads(body)
+                body = await read_at_most(response, LARGEST_EVENT)
+            return json.loads(body) if len(body) <= LARGEST_EVENT else None
         except (httpx.HTTPError, AnswerFaultError, ValueError, RecursionError):
             return None
 
@@ -90,7 +86,7 @@ class Connection:
             )
         return self._client
 
-    def _too_slow(self, error: httpx.TimeoutException, answered: bool, key: str | None) -> ModelError:  # noqa: FBT001 - private
+    def _too_slow(self, error: httpx.TimeoutException, answered: bool) -> ModelError:  # noqa: FBT001 - private
         waits = self._deadlines
         if isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout):
             what = f"could not be reached within {waits.connect:g} s. Check baseUrl and the network."
@@ -98,28 +94,26 @@ class Connection:
             what = f"fell silent for {waits.silence:g} s in the middle of the answer. Try again."
         else:
             what = f"did not begin to answer within {waits.silence:g} s. Try again, or choose another model."
-        return self._endpoint.failed("timeout", what, key)
+        return self._endpoint.failed("timeout", what)
 
-    def _lost(self, error: httpx.TransportError, answered: bool, key: str | None) -> ModelError:  # noqa: FBT001 - private
+    def _lost(self, error: httpx.TransportError, answered: bool) -> ModelError:  # noqa: FBT001 - private
         if answered:
             what = "broke off in the middle of the answer. Try again."
-            return self._endpoint.failed("cut-off", what, key)
+            return self._endpoint.failed("cut-off", what)
         reached = not isinstance(error, httpx.ConnectError | httpx.ProxyError)
         what = (
             "closed the connection without an answer. Try again."
             if reached
             else "could not be reached. Check that the server runs, baseUrl, and the network."
         )
-        return self._endpoint.failed("network", what, key)
+        return self._endpoint.failed("network", what)
 
 
 async def read_json(response: httpx.Response) -> Any:
     """An answer in one piece. Raises AnswerFaultError when it is too large or no JSON."""
-    body = bytearray()
-    async for chunk in decoded(response):
-        body += chunk
-        if len(body) > LARGEST_EVENT:
-            raise AnswerFaultError("bad-answer", "sent an answer that is too large; it was stopped.")
+    body = await read_at_most(response, LARGEST_EVENT)
+    if len(body) > LARGEST_EVENT:
+        raise AnswerFaultError("bad-answer", "sent an answer that is too large; it was stopped.")
     if not body.strip():
         raise AnswerFaultError("bad-answer", "sent an empty answer. Try again.")
     try:

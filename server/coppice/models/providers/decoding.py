@@ -3,6 +3,7 @@
 import asyncio
 import zlib
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Final
 
 import httpx
@@ -42,3 +43,14 @@ async def decoded(response: httpx.Response) -> AsyncGenerator[bytes, None]:
             rest = decoder.unconsumed_tail
             yield piece
             await asyncio.sleep(0)
+
+
+async def read_at_most(response: httpx.Response, limit: int) -> bytes:
+    """The body; of a larger one than `limit` bytes a beginning that is larger too."""
+    body = bytearray()
+    async with aclosing(decoded(response)) as pieces:
+        async for piece in pieces:
+            body += piece
+            if len(body) > limit:
+                break
+    return bytes(body)

@@ -1,11 +1,14 @@
 """What differs between the protocols of providers."""
 
+import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from coppice.models.chat import ChatRequest
-from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.answer import AnswerBuilder, Block
+from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.error_response import ErrorResponse
 from coppice.tree.messages import StopReason, Usage
 
@@ -19,38 +22,57 @@ class Ending:
     model: str | None
 
 
-class AnswerReader(Protocol):
-    """Reads one answer into its builder. Each method raises AnswerFaultError or RefusedInStreamError."""
+class AnswerReader(ABC):
+    """Reads one answer into its builder. Each method raises AnswerFaultError or RefusedInStreamError.
+
+    `_reason` is why the answer ended, once that is known, and `_model` what the server calls itself.
+    `_understood` says that an answer has begun; `_calls` are its tool calls by their places in it.
+    """
+
+    def __init__(self, builder: AnswerBuilder) -> None:
+        self._builder = builder
+        self._reason: str | None = None
+        self._model: str | None = None
+        self._understood = False
+        self._calls: dict[int, Block] = {}
 
     @property
     def finished(self) -> bool:
         """Whether the answer is whole, though its usage may still follow."""
-        ...
+        return self._reason is not None
 
     def event(self, data: str) -> bool:
         """Takes the data of one event; false when nothing follows it."""
-        ...
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError):
+            if self.finished:
+                return False
+            raise AnswerFaultError("bad-answer", "sent something that is no JSON. Check baseUrl.") from None
+        return self._event(event)
 
+    @abstractmethod
+    def _event(self, event: Any) -> bool: ...
+
+    @abstractmethod
     def whole(self, data: Any) -> None:
         """Takes an answer in one piece, from a server that does not stream."""
-        ...
 
+    @abstractmethod
     def ending(self) -> Ending:
         """Raises AnswerFaultError: `cut-off` for a part of an answer, `bad-answer` for none."""
-        ...
 
 
 class Dialect(Protocol):
-    """A protocol of chat requests: how to write one, and how to read the answer."""
+    """A protocol of chat requests: how to write one, and how to read the answer.
 
-    @property
-    def provider(self) -> str:
-        """The name that the settings give it."""
-        ...
+    `provider` and `model` are the names that the settings give; `path` is where requests go, below the base
+    URL.
+    """
 
-    def path(self, model: str, *, stream: bool) -> str:
-        """Where a request for `model` goes, below the base URL."""
-        ...
+    provider: str
+    model: str
+    path: str
 
     def headers(self, key: str | None) -> dict[str, str]:
         """The headers that are special to the protocol; `key` is sent nowhere else."""

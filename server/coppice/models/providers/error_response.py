@@ -2,15 +2,14 @@
 
 import json
 import re
-from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 import httpx
 
-from coppice.models.providers.decoding import decoded
+from coppice.models.providers.decoding import read_at_most
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 
 LONGEST_BODY: Final = 64_000
@@ -37,32 +36,24 @@ class ErrorResponse:
 
 async def read_error_response(response: httpx.Response) -> ErrorResponse:
     """The error that `response` is; reads no more than `LONGEST_BODY` of it."""
-    body = bytearray()
-    async with aclosing(decoded(response)) as chunks:
-        async for chunk in chunks:
-            body += chunk
-            if len(body) >= LONGEST_BODY:
-                break
-    text = body[:LONGEST_BODY].decode("utf-8", "replace")
-    return error_response_of(response.status_code, text, _retry_after(response.headers))
+    body = await read_at_most(response, LONGEST_BODY)
+    error_response = error_response_of(response.status_code, body[:LONGEST_BODY].decode("utf-8", "replace"))
+    pause = _retry_after(response.headers)
+    return error_response if pause is None else replace(error_response, retry_after=pause)
 
 
-def error_response_of(status: int | None, text: str, retry_after: float | None = None) -> ErrorResponse:
-    """What an error's body holds, whatever its form. `retry_after` is in seconds."""
+def error_response_of(status: int | None, text: str) -> ErrorResponse:
+    """What an error's body holds, whatever its form."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
         data = None
     if data is None:
-        return ErrorResponse(status, None, _one_line(_TAGS.sub(" ", text)), retry_after)
-    return error_response_in(data, status, retry_after) or ErrorResponse(
-        status, None, _one_line(text), retry_after
-    )
+        return ErrorResponse(status, None, _one_line(_TAGS.sub(" ", text)))
+    return error_response_in(data, status) or ErrorResponse(status, None, _one_line(text))
 
 
-def error_response_in(
-    data: Any, status: int | None, retry_after: float | None = None
-) -> ErrorResponse | None:
+def error_response_in(data: Any, status: int | None) -> ErrorResponse | None:
     """The error in `data`, or None when there is none. `status` is None for what came with a 200.
 
     Shapes: `{"error": {message, code, type}}` (OpenAI, Anthropic and most others), `{"error": "…"}` (Ollama,
@@ -75,20 +66,18 @@ def error_response_in(
     data = as_object(data)
     error = data.get("error")
     if isinstance(error, str) and error:
-        return ErrorResponse(status, _code(data.get("error_type")), _one_line(error), retry_after)
+        return ErrorResponse(status, _code(data.get("error_type")), _one_line(error))
     if as_object(error):
-        return _of_fields(as_object(error), status, retry_after)
+        return _of_fields(as_object(error), status)
     if at(data, "base_resp", "status_code"):
         base = as_object(data["base_resp"])
-        return ErrorResponse(
-            status, _code(base["status_code"]), _one_line(as_text(base.get("status_msg"))), retry_after
-        )
+        return ErrorResponse(status, _code(base["status_code"]), _one_line(as_text(base.get("status_msg"))))
     if data.get("object") == "error" or (status is not None and (data.get("message") or data.get("detail"))):
-        return _of_fields(data, status, retry_after)
+        return _of_fields(data, status)
     return None
 
 
-def _of_fields(error: dict[str, Any], status: int | None, retry_after: float | None) -> ErrorResponse:
+def _of_fields(error: dict[str, Any], status: int | None) -> ErrorResponse:
     words = error.get("message") or error.get("detail") or error.get("code") or error.get("type") or ""
     message = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False)
     raw = at(error, "metadata", "raw")
@@ -104,7 +93,7 @@ def _of_fields(error: dict[str, Any], status: int | None, retry_after: float | N
         status,
         next(iter([*numbers, *named]), None),
         _one_line(message),
-        retry_after if retry_after is not None else _named_pause(message),
+        _named_pause(message),
         as_count(error.get("n_ctx")),
     )
 

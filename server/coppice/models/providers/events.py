@@ -5,6 +5,7 @@ joined, comments and unknown fields are skipped. Only the data counts here: both
 name in it.
 """
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final
 
@@ -16,9 +17,10 @@ LARGEST_EVENT: Final = 4_000_000
 LARGEST_STREAM: Final = 100_000_000
 """Bytes of a whole stream. Providers wrap each token in some 300 bytes: this is room for 300,000 tokens."""
 
-
 MAX_LINES: Final = 1_000_000
 """Lines of a whole stream: three for each of 300,000 tokens, and some. Each takes about a microsecond."""
+
+_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 
 
 async def data_events(chunks: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
@@ -43,46 +45,33 @@ class EventLines:
 
     def __init__(self) -> None:
         self._rest = bytearray()
-        self._searched = 0
+        self._ended_in_cr = False
         self._data: list[str] = []
         self._size = 0
         self._lines = 0
 
     def feed(self, chunk: bytes) -> list[str]:
         """The data of the events that `chunk` completes."""
-        self._rest += chunk
+        if not chunk:
+            return []
+        begun = chunk.removeprefix(b"\n") if self._ended_in_cr else chunk
+        self._ended_in_cr = chunk.endswith(b"\r")
+        first, *others = _LINE_END.split(begun)
+        self._lines += len(others)
+        if self._lines > MAX_LINES:
+            raise AnswerFaultError("bad-answer", "sent more than an answer can hold; it was stopped.")
+        self._rest += first
         events: list[str] = []
-        start = 0
-        while (end := self._line_end(start)) is not None:
-            line_end, start_next = end
-            events += self._line(bytes(self._rest[start:line_end]))
-            start = start_next
-            self._lines += 1
-            if self._lines > MAX_LINES:
-                raise AnswerFaultError("bad-answer", "sent more than an answer can hold; it was stopped.")
-        del self._rest[:start]
-        # A CR at the very end may be half of a CR LF: it is looked at again with the next chunk.
-        self._searched = max(0, len(self._rest) - 1)
+        for line in others:
+            events += self._line(bytes(self._rest))
+            self._rest = bytearray(line)
         if len(self._rest) + self._size > LARGEST_EVENT:
             raise AnswerFaultError("bad-answer", "sent an event that is too large; it was stopped.")
         return events
 
     def end(self) -> list[str]:
         """The data of an event that the stream's end completes."""
-        events = self._line(bytes(self._rest).rstrip(b"\r")) if self._rest else []
-        self._rest.clear()
-        return [*events, *self._line(b"")]
-
-    def _line_end(self, start: int) -> tuple[int, int] | None:
-        """Where the line that begins at `start` ends, and where the next one begins."""
-        search_from = max(start, self._searched)
-        feed = self._rest.find(b"\n", search_from)
-        turn = self._rest.find(b"\r", search_from, feed if feed >= 0 else len(self._rest))
-        if turn >= 0:
-            if turn + 1 == len(self._rest):
-                return None
-            return turn, turn + (2 if self._rest[turn + 1 : turn + 2] == b"\n" else 1)
-        return None if feed < 0 else (feed, feed + 1)
+        return [*self._line(bytes(self._rest)), *self._line(b"")]
 
     def _line(self, line: bytes) -> list[str]:
         if not line:

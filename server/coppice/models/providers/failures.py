@@ -7,7 +7,7 @@ from typing import Final
 
 from coppice.models.chat import FailureKind, ModelError
 from coppice.models.providers.error_response import ErrorResponse
-from coppice.models.providers.keys import KeySource, redacted
+from coppice.models.providers.keys import KeySource
 from coppice.recovery.overflow import is_overflow
 
 _LONGEST_QUOTE: Final = 300  # characters of a provider's message that are quoted (guess)
@@ -74,15 +74,11 @@ def kind_of(error_response: ErrorResponse, phrases: Sequence[str] = ()) -> Failu
     """Which case an error response is. Overflow first, since servers send it with every status."""
     if is_overflow(error_response.status, error_response.code, error_response.message, phrases):
         return "overflow"
-    status, code, message = (
-        error_response.status or 0,
-        (error_response.code or "").lower(),
-        error_response.message,
-    )
+    status, code = error_response.status or 0, (error_response.code or "").lower()
     if 300 <= status < 400:  # noqa: PLR2004 - HTTP's own numbers, here and below
         return "not-found"
     for kind, statuses, codes, words in _CASES:
-        if status in statuses or code in codes or (words and words.search(message)):
+        if status in statuses or code in codes or (words and words.search(error_response.message)):
             # Gemini calls a limit by the minute a quota, and gives its end.
             return "rate-limit" if kind == "quota" and error_response.retry_after is not None else kind
     if 400 <= status < 500 or (not status and code in _REFUSED_CODES):  # noqa: PLR2004
@@ -98,43 +94,43 @@ class Endpoint:
     keys: KeySource
     phrases: Sequence[str] = ()
 
-    def refused(self, error_response: ErrorResponse, key: str | None) -> ModelError:
+    def refused(self, error_response: ErrorResponse) -> ModelError:
         """The error for a response with an error status, without the key."""
         kind = kind_of(error_response, self.phrases)
-        code = redacted(error_response.code, key) if error_response.code else None
+        code = error_response.code
         return ModelError(
-            self._sentence(kind, error_response, key),
+            self._sentence(kind, error_response),
             kind=kind,
             status=error_response.status,
-            provider_code=code if code == error_response.code else None,
+            provider_code=code if code and code == self._redacted(code) else None,
             retry_after=error_response.retry_after,
         )
 
-    def failed(self, kind: FailureKind, what: str, key: str | None = None) -> ModelError:
+    def failed(self, kind: FailureKind, what: str) -> ModelError:
         """`what` is half a sentence: `did not answer within 180 s. …`."""
-        return ModelError(redacted(f"{self.where} {what}", key), kind=kind)
+        return ModelError(self._redacted(f"{self.where} {what}"), kind=kind)
 
     @property
     def where(self) -> str:
         """Provider and origin, for sentences."""
         return f"{self.name} at {self.keys.address.origin}"
 
-    def _sentence(self, kind: FailureKind, error_response: ErrorResponse, key: str | None) -> str:
+    def _redacted(self, text: str) -> str:
+        return self.keys.redacted(text)
+
+    def _sentence(self, kind: FailureKind, error_response: ErrorResponse) -> str:
         status = "" if error_response.status is None else f" ({error_response.status})"
-        quote = _quoted(error_response.message, key)
+        quote = self._quoted(error_response.message)
         match kind:
             case "overflow":
                 text = f"The request is too long for {self.where}{status}{quote}"
                 return f"{text} Compact the conversation, or set contextWindow to the model's real window."
             case "auth":
                 # A server's words about a key may hold the key, whole or in part: they are not repeated.
-                return f"{self.where} did not accept the key{status}. {self._about_the_key(key)}"
+                return f"{self.where} did not accept the key{status}. {self._about_the_key()}"
             case "rate-limit":
-                wait = (
-                    ""
-                    if error_response.retry_after is None
-                    else f" It asks to wait {error_response.retry_after:.0f} s."
-                )
+                pause = error_response.retry_after
+                wait = "" if pause is None else f" It asks to wait {pause:.0f} s."
                 return f"{self.where} has had too many requests{status}{quote}{wait} Try again later."
             case "quota":
                 text = f"{self.where} has nothing left to spend on this account{status}{quote}"
@@ -154,19 +150,18 @@ class Endpoint:
             case _:
                 return f"{self.where} refused the request{status}{quote}"
 
-    def _about_the_key(self, key: str | None) -> str:
+    def _about_the_key(self) -> str:
         variable = self.keys.variable
         if variable is None:
             return "Name the environment variable that holds the key for this address in apiKeyEnv."
-        if key is None:
+        if self.keys.held is None:
             return f"Set the environment variable {variable} to your key, or name another one in apiKeyEnv."
         return f"Check the key in the environment variable {variable}, and that it may use this model."
 
-
-def _quoted(message: str, key: str | None) -> str:
-    text = redacted(message, key)
-    if not text:
-        return "."
-    if len(text) > _LONGEST_QUOTE:
-        text = f"{text[:_LONGEST_QUOTE].rstrip()}…"
-    return f': "{text.rstrip(".")}".'
+    def _quoted(self, message: str) -> str:
+        text = self._redacted(message)
+        if not text:
+            return "."
+        if len(text) > _LONGEST_QUOTE:
+            text = f"{text[:_LONGEST_QUOTE].rstrip()}…"
+        return f': "{text.rstrip(".")}".'

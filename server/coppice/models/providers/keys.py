@@ -1,6 +1,5 @@
 """API keys: read when a request is made, never stored, and removed from every message."""
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -40,7 +39,8 @@ class KeySource:
     usual: str
     address: Address
     is_own_address: bool
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    environ: Mapping[str, str] = field(repr=False)
+    _sent: set[str] = field(default_factory=set, repr=False, compare=False)
 
     @property
     def variable(self) -> str | None:
@@ -48,6 +48,13 @@ class KeySource:
         if self.named is not None:
             return self.named
         return self.usual if self.is_own_address else None
+
+    @property
+    def held(self) -> str | None:
+        """What the variable holds, whether or not it can be a key; None for nothing."""
+        if self.variable is None or not _VARIABLE_NAME.fullmatch(self.variable):
+            return None
+        return self.environ.get(self.variable, "").strip() or None
 
     def read(self) -> str | None:
         """The key; None where none is set and none was named.
@@ -62,8 +69,8 @@ class KeySource:
             raise ModelError(
                 "apiKeyEnv must be the name of an environment variable, not the key itself.", kind="auth"
             )
-        key = self.environ.get(variable, "").strip()
-        if not key:
+        key = self.held
+        if key is None:
             if self.named is None:
                 return None
             raise ModelError(
@@ -83,7 +90,14 @@ class KeySource:
                 " way could read it. Use https, or take apiKeyEnv out if the server needs no key.",
                 kind="auth",
             )
+        self._sent.add(key)
         return key
+
+    def redacted(self, text: str) -> str:
+        """`text` as `redacted` leaves it for the key that is set now and for each that was read before."""
+        for key in {*self._sent, self.held}:
+            text = redacted(text, key)
+        return text
 
 
 def redacted(text: str, key: str | None) -> str:

@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
 import httpx
 
-from coppice.models.chat import DEFAULT_WINDOW, ChatAnswer, ChatRequest, ModelError, ModelLimits, OnDelta
+from coppice.models.chat import DEFAULT_WINDOW, ChatRequest, ModelError, ModelLimits, OnDelta
 from coppice.models.providers.answer import AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError, NothingStreamedError
 from coppice.models.providers.connection import Connection, read_json
@@ -29,37 +28,25 @@ _ASK_AGAIN_AFTER: Final = 60.0
 """Seconds after which a server that reported no limits is asked again. A guess."""
 
 
-@dataclass(slots=True)
-class _Asking:
-    """A request on its way: `stream` turns false for good when a stream brought nothing."""
-
-    request: ChatRequest
-    stream: bool = True
-
-
 class HttpChatModel:
     """See `coppice.models.chat.ChatModel`. `context_window` and `max_output_tokens` are the settings'."""
 
     def __init__(
         self,
         dialect: Dialect,
-        model: str,
         keys: KeySource,
         *,
-        context_window: int | None = None,
-        max_output_tokens: int | None = None,
-        default_window: int = DEFAULT_WINDOW,
-        deadlines: Deadlines | None = None,
-        retries: Retries | None = None,
-        overflow_phrases: Sequence[str] = (),
+        context_window: int | None,
+        max_output_tokens: int | None,
+        deadlines: Deadlines | None,
+        retries: Retries | None,
+        overflow_phrases: Sequence[str],
     ) -> None:
         self._dialect = dialect
-        self._model = model
         self._keys = keys
         self._endpoint = Endpoint(self.name, keys, tuple(overflow_phrases))
         self._set_window = context_window
         self._set_output = max_output_tokens
-        self._default_window = default_window
         self._deadlines = deadlines or Deadlines()
         self._retries = retries or Retries()
         self._connection = Connection(keys.address, self._endpoint, self._deadlines)
@@ -74,7 +61,7 @@ class HttpChatModel:
     @property
     def name(self) -> str:
         """Provider and model, `openai/gpt-4o-mini` for instance."""
-        return f"{self._dialect.provider}/{self._model}"
+        return f"{self._dialect.provider}/{self._dialect.model}"
 
     async def close(self) -> None:
         """Close its connections."""
@@ -89,12 +76,12 @@ class HttpChatModel:
         elif served:
             limits = ModelLimits(served.context_window, output, "server")
         else:
-            limits = ModelLimits(self._default_window, output, "default")
+            limits = ModelLimits(DEFAULT_WINDOW, output, "default")
         if self._reported_window and self._reported_window < limits.context_window:
             return ModelLimits(self._reported_window, output, "server")
         return limits
 
-    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> ChatAnswer:
+    async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> AssistantMessage:
         """Ask, with retries, within the total deadline. Raises ModelError."""
         try:
             async with asyncio.timeout(self._deadlines.total):
@@ -110,15 +97,22 @@ class HttpChatModel:
         error.__cause__ = error.__context__ = None
         raise error
 
-    async def _with_retries(self, request: ChatRequest, on_delta: OnDelta | None) -> ChatAnswer:
+    async def _with_retries(self, request: ChatRequest, on_delta: OnDelta | None) -> AssistantMessage:
+        """The answer; a stream with nothing in it is asked for again at once, in one piece.
+
+        llama-cpp-python and others begin to answer before they look at the request, and can then send no
+        error. Unstreamed they do.
+        """
         loop = asyncio.get_running_loop()
         end = loop.time() + self._deadlines.total
-        asking = _Asking(request)
-        attempt = 1
+        stream, attempt = True, 1
         while True:
             builder = AnswerBuilder(on_delta)
             try:
-                return await self._try(asking, builder)
+                return await self._try(request, builder, stream=stream)
+            except NothingStreamedError:
+                stream = False
+                continue
             except ModelError as error:
                 attempt += 1
                 pause = self._retries.before(attempt, error.retry_after)
@@ -128,52 +122,46 @@ class HttpChatModel:
                     raise
             await asyncio.sleep(pause)
 
-    async def _try(self, asking: _Asking, builder: AnswerBuilder) -> ChatAnswer:
+    async def _try(self, request: ChatRequest, builder: AnswerBuilder, *, stream: bool) -> AssistantMessage:
         """One answer; asked again at once, and uncounted, when only the wording was refused.
 
-        So is a stream with nothing in it, in one piece: llama-cpp-python and others begin to answer before
-        they look at the request, and can then send no error. Unstreamed they do.
+        Raises ModelError, and NothingStreamedError for a stream with nothing in it.
         """
-        key = self._keys.read()
         most = self._set_output or (self._served.max_output_tokens if self._served else None)
-        tokens = min(asking.request.max_tokens, most or asking.request.max_tokens)
+        tokens = min(request.max_tokens, most or request.max_tokens)
         while True:
-            body = self._dialect.body(asking.request, tokens, stream=asking.stream)
+            body = self._dialect.body(request, tokens, stream=stream)
             try:
-                answer = await self._exchange(body, builder, key)
-            except NothingStreamedError as nothing:
-                if not asking.stream:
-                    raise self._endpoint.failed(nothing.kind, nothing.what, key) from None
-                asking.stream = False
-                continue
+                answer = await self._exchange(body, builder)
             except AnswerFaultError as fault:
-                raise self._endpoint.failed(fault.kind, fault.what, key) from None
+                if stream and isinstance(fault, NothingStreamedError):
+                    raise
+                raise self._endpoint.failed(fault.kind, fault.what) from None
             except RefusedInStreamError as refused:
-                raise self._refused(refused.error_response, key) from None
-            if isinstance(answer, ChatAnswer):
+                raise self._refused(refused.error_response) from None
+            if isinstance(answer, AssistantMessage):
                 return answer
             if not self._dialect.adapt(answer, body):
-                raise self._refused(answer, key)
+                raise self._refused(answer)
 
     async def _exchange(
-        self, body: dict[str, Any], builder: AnswerBuilder, key: str | None
-    ) -> ChatAnswer | ErrorResponse:
-        headers = self._dialect.headers(key)
-        path = self._dialect.path(self._model, stream=body.get("stream", False))
-        async with self._connection.post(path, body, headers, key) as response:
+        self, body: dict[str, Any], builder: AnswerBuilder
+    ) -> AssistantMessage | ErrorResponse:
+        headers = self._dialect.headers(self._keys.read())
+        async with self._connection.post(self._dialect.path, body, headers) as response:
             if response.status_code == HTTPStatus.OK:
                 return await self._read(response, builder)
             return await read_error_response(response)
 
-    def _refused(self, error_response: ErrorResponse, key: str | None) -> ModelError:
-        error = self._endpoint.refused(error_response, key)
+    def _refused(self, error_response: ErrorResponse) -> ModelError:
+        error = self._endpoint.refused(error_response)
         if error.kind == "overflow":
             self._reported_window = (
                 error_response.window or reported_window(error_response.message) or self._reported_window
             )
         return error
 
-    async def _read(self, response: httpx.Response, builder: AnswerBuilder) -> ChatAnswer:
+    async def _read(self, response: httpx.Response, builder: AnswerBuilder) -> AssistantMessage:
         reader = self._dialect.reader(builder)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == "text/html":
@@ -184,14 +172,13 @@ class HttpChatModel:
             await self._read_events(response, reader)
         ending = reader.ending()
         usage: dict[str, Any] = {} if ending.usage is None else {"usage": ending.usage}
-        message = AssistantMessage(
+        return AssistantMessage(
             content=builder.content(complete=ending.stop_reason != "length"),
             provider=self._dialect.provider,
-            model=ending.model or self._model,
+            model=ending.model or self._dialect.model,
             stop_reason=ending.stop_reason,
             **usage,
         )
-        return ChatAnswer(message)
 
     async def _read_events(self, response: httpx.Response, reader: AnswerReader) -> None:
         """All events. Once the answer is whole, only its usage is waited for, and not for long."""
@@ -225,7 +212,7 @@ class HttpChatModel:
                 async with asyncio.timeout(self._deadlines.limits):
                     self._served = await served_limits(
                         self._keys.address.base,
-                        self._model,
+                        self._dialect.model,
                         lambda url: self._connection.get_json(url, headers),
                         has_own_addresses=not self._keys.is_own_address,
                     )

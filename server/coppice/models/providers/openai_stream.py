@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from coppice.models.providers.answer import AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError
-from coppice.models.providers.dialect import Ending
+from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
 from coppice.models.providers.failures import RefusedInStreamError
 from coppice.models.providers.think_tag import ThinkTag
@@ -27,35 +27,21 @@ _BREAKDOWNS: Final = frozenset(
 _WINDOW_FULL: Final = "model_context_window_exceeded"
 
 
-class CompletionReader:
+class CompletionReader(AnswerReader):
     """Reads one chat completion, streamed as chunks or whole."""
 
     def __init__(self, builder: AnswerBuilder) -> None:
-        self._builder = builder
+        super().__init__(builder)
         self._tag = ThinkTag(builder.text, builder.thinking)
-        self._reason: str | None = None
         self._usage: Usage | None = None
-        self._model: str | None = None
-        self._understood = False
         self._whole = False
-        self._calls: dict[int, int] = {}
-
-    @property
-    def finished(self) -> bool:
-        """Whether the finish reason has come."""
-        return self._reason is not None
 
     def event(self, data: str) -> bool:
         """Take in one chunk; False after the last one. Raises RefusedInStreamError and AnswerFaultError."""
-        if data.strip() == "[DONE]":
-            return False
-        try:
-            chunk = json.loads(data)
-        except (ValueError, RecursionError):
-            if self.finished:
-                return False
-            raise AnswerFaultError("bad-answer", "sent something that is no JSON. Check baseUrl.") from None
-        self._take(chunk, "delta")
+        return data.strip() != "[DONE]" and super().event(data)
+
+    def _event(self, event: Any) -> bool:
+        self._take(event, "delta")
         return True
 
     def whole(self, data: Any) -> None:
@@ -126,15 +112,14 @@ class CompletionReader:
         arguments = at(call, "function", "arguments")
         text = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
         place = as_count(call.get("index"))
-        known = self._calls.get(place) if place is not None else self._builder.call_count - 1
-        is_new = known is None or known < 0 or bool(call_id and call_id != self._builder.call_id(known))
-        if is_new:
+        known = self._calls.get(place) if place is not None else self._builder.last_call
+        if known is None or (call_id and call_id != known.call_id):
             self._tag.end()
             known = self._builder.open_call(call_id, name)
             name = ""
         if place is not None:
-            self._calls[place] = known or 0
-        self._builder.arguments(known or 0, text, name)
+            self._calls[place] = known
+        self._builder.arguments(known, text, name)
 
     def _stop_reason(self) -> StopReason:
         reason = (self._reason or "stop").lower()
@@ -148,7 +133,7 @@ class CompletionReader:
             return "length"
         if reason in _STOPS:
             return _STOPS[reason]
-        return "toolUse" if self._builder.call_count else "stop"
+        return "toolUse" if self._builder.last_call else "stop"
 
 
 def _usage(value: Any) -> Usage | None:

@@ -1,7 +1,7 @@
 """The JSON Schema of every message, as it is on the wire."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -9,10 +9,10 @@ from pydantic.alias_generators import to_camel
 
 from coppice.errors import CoppiceError
 from coppice.protocol.handshake import PROTOCOL_VERSION, Capability, InitializationOptions
-from coppice.protocol.methods import METHODS, LongMethod
+from coppice.protocol.methods import METHODS, Method
 from coppice.protocol.notifications import NOTIFICATIONS
 from coppice.protocol.prompt import PromptUpdate
-from coppice.protocol.server_requests import SERVER_REQUESTS
+from coppice.protocol.server_requests import SERVER_REQUESTS, ServerRequest
 from coppice.tree.entries import Entry
 from coppice.tree.messages import AssistantContent, Message, UserContent
 
@@ -25,7 +25,6 @@ _UNIONS: Final[dict[str, Any]] = {
     "AssistantContent": AssistantContent,
     "PromptUpdate": PromptUpdate,
 }
-_PARTS: Final = ("params", "result", "partialResult")
 _HANDSHAKE: Final = {"initializationOptions": InitializationOptions, "experimental": Capability}
 
 Schema = dict[str, Any]
@@ -36,38 +35,28 @@ def build() -> Schema:
 
     A request's `partialResult` is the union of what may be sent on its `partialResultToken`.
     """
-    roots: dict[str, Any] = {
-        **_HANDSHAKE,
-        **{f"{name} params": method.params for name, method in METHODS.items()},
-        **{f"{name} result": method.result for name, method in METHODS.items()},
-        **{_sent(name): request.params for name, request in SERVER_REQUESTS.items()},
-        **{_answered(name): request.result for name, request in SERVER_REQUESTS.items()},
-        **{_in_parts(name): kind for name, kind in _client_parts()},
-        **NOTIFICATIONS,
-    }
-    refs, definitions = _pydantic_schemas(roots)
-    refs |= {f"{name} partialResult": _union_of(kind) for name, kind in _partial_results()}
+    requests = {name: _parts(method) for name, method in METHODS.items()}
+    server_requests = {name: _parts(request) for name, request in SERVER_REQUESTS.items()}
+    notifications = {name: {"params": params} for name, params in NOTIFICATIONS.items()}
+    messages = [_HANDSHAKE, *requests.values(), *server_requests.values(), *notifications.values()]
+    from_clients = [
+        InitializationOptions,
+        *(parts["params"] for parts in requests.values()),
+        *(kind for parts in server_requests.values() for part, kind in parts.items() if part != "params"),
+    ]
+    definitions = _definitions(kind for parts in messages for kind in parts.values())
     _use_new_entries(definitions)
     for definition in definitions.values():
         _require_tags(definition)
-    _be_exact_about_what_is_sent(definitions, refs)
+    for name in definitions.keys() - _reachable(definitions, from_clients):
+        _write_as_sent(definitions[name])
     return {
         "$schema": DIALECT,
         "title": f"The Coppice protocol, version {PROTOCOL_VERSION}",
-        "handshake": {name: refs[name] for name in _HANDSHAKE},
-        "requests": {
-            name: {part: refs[f"{name} {part}"] for part in _PARTS if f"{name} {part}" in refs}
-            for name in METHODS
-        },
-        "serverRequests": {
-            name: {
-                "params": refs[_sent(name)],
-                "result": refs[_answered(name)],
-                **({"partialResult": refs[_in_parts(name)]} if _in_parts(name) in refs else {}),
-            }
-            for name in SERVER_REQUESTS
-        },
-        "notifications": {name: {"params": refs[name]} for name in NOTIFICATIONS},
+        "handshake": _references(_HANDSHAKE),
+        "requests": {name: _references(parts) for name, parts in requests.items()},
+        "serverRequests": {name: _references(parts) for name, parts in server_requests.items()},
+        "notifications": {name: _references(parts) for name, parts in notifications.items()},
         "$defs": dict(sorted(definitions.items())),
     }
 
@@ -97,33 +86,30 @@ def name_of(reference: Schema) -> str:
     return str(reference["$ref"]).removeprefix("#/$defs/")
 
 
-def _partial_results() -> Iterator[tuple[str, Any]]:
-    for name, method in METHODS.items():
-        if isinstance(method, LongMethod) and method.partial_result:
-            yield name, method.partial_result
+def _parts(request: Method[Any, Any] | ServerRequest) -> dict[str, Any]:
+    """The types of the messages that belong to a request."""
+    partial = getattr(request, "partial_result", None)
+    parts = {"params": request.params, "result": request.result}
+    return parts if partial is None else parts | {"partialResult": partial}
 
 
-def _client_parts() -> Iterator[tuple[str, Any]]:
-    """The parts that clients may send before they answer."""
-    requests = SERVER_REQUESTS.items()
-    return ((name, request.partial_result) for name, request in requests if request.partial_result)
+def _references(parts: dict[str, Any]) -> Schema:
+    return {part: {"$ref": f"#/$defs/{_name(kind)}"} for part, kind in parts.items()}
 
 
-def _union_of(kind: Any) -> Schema:
-    return {"$ref": f"#/$defs/{next(name for name, union in _UNIONS.items() if union == kind)}"}
+def _name(kind: Any) -> str:
+    """The name of a message type's definition."""
+    return next((name for name, union in _UNIONS.items() if union == kind), None) or kind.__name__
 
 
-def _pydantic_schemas(roots: dict[str, Any]) -> tuple[dict[str, Schema], dict[str, Schema]]:
-    wanted = roots | _UNIONS
+def _definitions(kinds: Iterable[Any]) -> dict[str, Schema]:
+    wanted = {_name(kind): kind for kind in kinds} | _UNIONS
     schemas, document = TypeAdapter.json_schemas(
         [(name, "validation", TypeAdapter(kind)) for name, kind in wanted.items()], by_alias=True
     )
     unions = {name: _plain(schemas[name, "validation"]) for name in _UNIONS}
-    definitions = {
-        name: _with_named_unions(_plain(definition), unions) for name, definition in document["$defs"].items()
-    }
-    definitions |= unions
-    return {name: {"$ref": schemas[name, "validation"]["$ref"]} for name in roots}, definitions
+    plain = {name: _plain(definition) for name, definition in document["$defs"].items()}
+    return {name: _with_named_unions(definition, unions) for name, definition in plain.items()} | unions
 
 
 def _plain(schema: Any) -> Any:
@@ -197,24 +183,10 @@ def _require_tags(definition: Schema) -> None:
         definition["required"] = [key for key in properties if key in required]
 
 
-def _be_exact_about_what_is_sent(definitions: dict[str, Schema], refs: dict[str, Schema]) -> None:
-    """In what only the server sends, an optional property is absent, never null, and defaults are written."""
-    incoming = {
-        "initializationOptions",
-        *(f"{name} params" for name in METHODS),
-        *(_answered(name) for name in SERVER_REQUESTS),
-        *(_in_parts(name) for name in SERVER_REQUESTS),
-    }
-    taken = _reachable(definitions, [ref for name, ref in refs.items() if name in incoming])
-    given = [ref for name, ref in refs.items() if name not in incoming]
-    for name in _reachable(definitions, given) - taken:
-        definition = definitions[name]
-        stored = definition.get("additionalProperties") is True or "properties" not in definition
-        if not stored:
-            _write_as_sent(definition)
-
-
 def _write_as_sent(definition: Schema) -> None:
+    """In what only the server sends, an optional property is absent, never null, and defaults are written."""
+    if definition.get("additionalProperties") is True or "properties" not in definition:
+        return  # it is stored, and sent as it was stored
     required = set(definition.get("required", ()))
     properties = definition["properties"]
     for key, value in properties.items():
@@ -228,24 +200,12 @@ def _write_as_sent(definition: Schema) -> None:
     definition["required"] = [key for key in properties if key in required]
 
 
-def _sent(name: str) -> str:
-    return f"{name} as the server sends it"
-
-
-def _answered(name: str) -> str:
-    return f"{name} as the client answers it"
-
-
-def _reachable(definitions: dict[str, Schema], roots: list[Schema]) -> set[str]:
+def _reachable(definitions: dict[str, Schema], kinds: Iterable[Any]) -> set[str]:
     found: set[str] = set()
-    waiting = [name_of(root) for root in roots]
+    waiting = [_name(kind) for kind in kinds]
     while waiting:
         name = waiting.pop()
         if name not in found:
             found.add(name)
             waiting.extend(references(definitions[name]))
     return found
-
-
-def _in_parts(name: str) -> str:
-    return f"{name} as the client sends it in parts"

@@ -1,27 +1,24 @@
 """Leaving a branch: what is left, where the leaf goes, and the summary for the branch that is entered."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from coppice.compaction.branch import within_budget
 from coppice.compaction.ledger.bounds import stored
 from coppice.compaction.sizes import SUMMARY_SHARE, fitted_sizes
-from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
+from coppice.compaction.summarizer import Summarizer, WrittenSummary
 from coppice.errors import SummaryRejectedError
-from coppice.files.ledger import FileLedger
 from coppice.protocol.hooks import HookSummary
-from coppice.protocol.ledger import WorkLedger
+from coppice.protocol.navigation import NavigateParams
 from coppice.service.compaction.summary_parts import (
     Stage,
-    by_hook,
-    given_text,
-    hook_details,
-    hook_signature,
-    signed,
-    span_request,
+    SummaryTask,
+    signature,
+    summary_task,
     watched,
     with_blocks,
+    written_by_hook,
 )
 from coppice.service.compaction.work_ledger import ledger_of_branch
 from coppice.service.core.context import now
@@ -111,29 +108,6 @@ class BranchSwitch:
         """Whether anything of the abandoned entries can be summarized."""
         return any(row.type in _CONTENT_TYPES for row in self.rows())
 
-    def ledger(self) -> FileLedger:
-        """The files of every abandoned entry, those that nested summaries name included."""
-        return self.path.ledger_of(self.first_depth)
-
-
-@dataclass(frozen=True)
-class AbandonedMessages:
-    """The content of the abandoned entries, read from the store as far as it is asked for."""
-
-    branch_switch: BranchSwitch
-
-    def __iter__(self) -> Iterator[Message]:
-        return iter(list(reversed(self))[::-1])
-
-    def __reversed__(self) -> Iterator[Message]:
-        path, first = self.branch_switch.path, self.branch_switch.first_depth
-        if path.end is None:
-            return
-        for piece in path.pieces(first, path.end.depth, newest_first=True):
-            for entry in reversed(piece):
-                if (message := message_to_summarize(entry)) is not None:
-                    yield message
-
 
 def editable_text(entry: Entry) -> str | None:
     """The text of a user or extension message, which can be edited and sent again; else None."""
@@ -158,21 +132,22 @@ def leaf_at(store: StoreReader, conversation_id: str, entry: Entry) -> str | Non
 async def summarize_branch(
     branch_switch: BranchSwitch,
     summarizer: Summarizer,
+    params: NavigateParams,
     stage: Stage,
-    *,
-    instructions: str | None,
-    replace_instructions: bool,
 ) -> tuple[BranchSummaryEntry, tuple[str, ...]]:
     """The branch summary, stored nowhere yet, and the warnings of whoever wrote it. Cancellable."""
     stage("Reading the branch", 5)
-    request, ledger, blocks = await run_long(_request, branch_switch)
-    request = replace(request, instructions=instructions, replace_instructions=replace_instructions)
+    task = await run_long(_branch_task, branch_switch)
+    request = replace(
+        task.request,
+        instructions=params.instructions,
+        replace_instructions=params.replace_instructions,
+    )
     written = await summarizer.summarize(watched(request, stage))
     if not written.text.strip():
         raise SummaryRejectedError("The branch summary came out empty; nothing was changed.")
     stage("Saving", 95)
-    entry = _entry(branch_switch, ledger, request.ledger, blocks, written)
-    return signed(entry, written), written.warnings
+    return _entry(branch_switch, task, written), written.warnings
 
 
 def adopt_branch(branch_switch: BranchSwitch, hook: str, given: HookSummary) -> BranchSummaryEntry:
@@ -182,52 +157,52 @@ def adopt_branch(branch_switch: BranchSwitch, hook: str, given: HookSummary) -> 
     """
     if not branch_switch.has_content():
         raise SummaryRejectedError("No branch was left.")
-    request, ledger, blocks = _request(branch_switch)
-    text = given_text(given.summary, request)
-    written = WrittenSummary(text, hook_signature(hook), details=hook_details(given.details))
-    return by_hook(_entry(branch_switch, ledger, request.ledger, blocks, written))
+    task = _branch_task(branch_switch)
+    return _entry(branch_switch, task, written_by_hook(hook, given, task.request), from_hook=True)
 
 
 def _entry(
-    branch_switch: BranchSwitch,
-    files: FileLedger,
-    work: WorkLedger | None,
-    blocks: str,
-    written: WrittenSummary,
+    branch_switch: BranchSwitch, task: SummaryTask, written: WrittenSummary, *, from_hook: bool = False
 ) -> BranchSummaryEntry:
     assert branch_switch.old_leaf_id is not None  # noqa: S101 - an empty path has nothing to summarize
     return BranchSummaryEntry(
         id=new_entry_id(),
         parent_id=branch_switch.new_leaf_id,
         timestamp=now(),
-        summary=with_blocks(written.text, blocks),
+        summary=with_blocks(written.text, task.blocks),
         from_id=branch_switch.old_leaf_id,
         details={
             **written.details,
-            **files.details(),
+            **task.files.details(),
             "summarizer": written.summarizer,
-            "ledger": stored(work or WorkLedger()),
+            "ledger": stored(task.work),
         },
+        **signature(written, from_hook=from_hook),
     )
 
 
-def _request(branch_switch: BranchSwitch) -> tuple[SummaryRequest, FileLedger, str]:
-    settings = branch_switch.path.settings
+def _branch_task(branch_switch: BranchSwitch) -> SummaryTask:
+    path, first_depth = branch_switch.path, branch_switch.first_depth
+    settings = path.settings
     counter = Counter(settings)
     sizes = fitted_sizes(
         settings.compaction.model_copy(update={"reserve_tokens": settings.branch_summary.reserve_tokens}),
         settings.model.context_window,
     )
+    found = map(message_to_summarize, path.newest_first(first_depth))
     chosen = within_budget(
-        AbandonedMessages(branch_switch),
+        (message for message in found if message is not None),
         sizes.threshold,
         lambda message: counter.tokens(size_of_message(message)),
     )
-    limit = min(int(SUMMARY_SHARE * sizes.reserve), max(SMALLEST_SUMMARY, branch_switch.tokens() // 2))
-    ledger = branch_switch.ledger()
-    work = ledger_of_branch(branch_switch.path, branch_switch.first_depth)
-    request, blocks = span_request(chosen, ledger, limit=limit, counter=counter, kind="branch", work=work)
-    return request, ledger, blocks
+    return summary_task(
+        chosen,
+        path.ledger_of(first_depth),
+        limit=min(int(SUMMARY_SHARE * sizes.reserve), max(SMALLEST_SUMMARY, branch_switch.tokens() // 2)),
+        counter=counter,
+        kind="branch",
+        work=ledger_of_branch(path, first_depth),
+    )
 
 
 def message_to_summarize(entry: Entry) -> Message | None:

@@ -1,5 +1,7 @@
 """The use cases `coppice/label` and `coppice/pin`."""
 
+from typing import TypeVar, cast
+
 from coppice.compaction.sizes import fitted_sizes
 from coppice.errors import ContextOverflowError, UnknownEntryError
 from coppice.protocol.events import Change
@@ -13,6 +15,31 @@ from coppice.tree.entries import LabelEntry, PinEntry
 from coppice.tree.ids import new_entry_id
 from coppice.tree.view import pinned_message
 
+Mark = TypeVar("Mark", bound=LabelEntry | PinEntry)
+
+
+def label_entry(
+    target_id: str, name: str | None, *, parent_id: str | None = None, timestamp: str | None = None
+) -> LabelEntry:
+    """The entry that gives `target_id` the label `name`, or removes its label.
+
+    An append sets the parent; an import uses `parent_id`.
+    """
+    about = {
+        "id": new_entry_id(),
+        "parent_id": parent_id,
+        "timestamp": timestamp or now(),
+        "target_id": target_id,
+    }
+    return LabelEntry.model_validate(about if name is None else {**about, "label": name})
+
+
+def pin_entry(target_id: str, *, pinned: bool, parent_id: str | None = None) -> PinEntry:
+    """The entry that pins or unpins `target_id`; its parent as for `label_entry`."""
+    return PinEntry(
+        id=new_entry_id(), parent_id=parent_id, timestamp=now(), target_id=target_id, pinned=pinned
+    )
+
 
 class Marking:
     """The use cases `coppice/label` and `coppice/pin`."""
@@ -23,33 +50,22 @@ class Marking:
     async def label(self, params: LabelParams) -> LabelResult:
         """Sets the label of an entry; an empty one removes it. The leaf's branch records it."""
         name = (params.label or "").strip()
-        about = {"id": new_entry_id(), "parent_id": None, "timestamp": now(), "target_id": params.entry_id}
-        entry = LabelEntry.model_validate({**about, "label": name} if name else about)
-        stored = await self._store(params.conversation_id, entry, "labels")
-        assert isinstance(stored, LabelEntry)  # noqa: S101 - what was stored comes back
-        return LabelResult(entry=stored)
+        entry = label_entry(params.entry_id, name or None)
+        return LabelResult(entry=await self._store(params.conversation_id, entry, "labels"))
 
     async def pin(self, params: PinParams) -> PinResult:
         """Raises ContextOverflowError when the pins alone would leave no room to work in."""
-        entry = PinEntry(
-            id=new_entry_id(),
-            parent_id=None,
-            timestamp=now(),
-            target_id=params.entry_id,
-            pinned=params.pinned,
-        )
-        stored = await self._store(params.conversation_id, entry, "pins")
-        assert isinstance(stored, PinEntry)  # noqa: S101 - what was stored comes back
-        return PinResult(entry=stored)
+        entry = pin_entry(params.entry_id, pinned=params.pinned)
+        return PinResult(entry=await self._store(params.conversation_id, entry, "pins"))
 
-    async def _store(self, conversation_id: str, entry: LabelEntry | PinEntry, change: Change) -> object:
-        def write() -> tuple[object, str | None]:
+    async def _store(self, conversation_id: str, entry: Mark, change: Change) -> Mark:
+        def write() -> tuple[Mark, str | None]:
             path = self._context.path(conversation_id)
             if isinstance(entry, PinEntry) and entry.pinned:
                 self._refuse_what_does_not_fit(path, entry.target_id)
-            store = path.store
-            done = store.append(conversation_id, [NewRecord(entry, Size())], modified_at=entry.timestamp)
-            return store.entry(conversation_id, entry.id), done.leaf_id
+            record = NewRecord(entry, Size())
+            done = path.store.append(conversation_id, [record], modified_at=entry.timestamp)
+            return cast("Mark", path.store.entry(conversation_id, entry.id)), done.leaf_id
 
         stored, leaf_id = await self._context.write(conversation_id, write)
         self._context.announce(conversation_id, leaf_id, change)

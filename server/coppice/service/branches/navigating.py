@@ -1,6 +1,7 @@
 """The use cases `coppice/navigate` and `coppice/navigatePreview`."""
 
 import asyncio
+from functools import partial
 
 from coppice.compaction.serialization import serialize
 from coppice.errors import CancelledByHookError, CoppiceError, StaleLeafError, SummaryRejectedError
@@ -21,17 +22,17 @@ from coppice.service.branches.branch_switch import (
     message_to_summarize,
     summarize_branch,
 )
+from coppice.service.branches.marking import label_entry
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now
 from coppice.service.core.progress import JobProgress, LateProgress, Progress
 from coppice.service.core.workers import run_long
-from coppice.service.hooks.hooks import NavigationAnswer, both
+from coppice.service.hooks.hook_answers import NavigationAnswer, both
 from coppice.service.window.usage import usage_state
 from coppice.store.records import NewRecord
 from coppice.tokens.measuring import size_of_entry
 from coppice.tokens.size import Size
-from coppice.tree.entries import BranchSummaryEntry, LabelEntry
-from coppice.tree.ids import new_entry_id
+from coppice.tree.entries import BranchSummaryEntry
 
 TITLE = "Summarizing branch"
 JOB = "navigation"
@@ -69,16 +70,13 @@ class Navigating:
             self._context.jobs.refuse_if_busy(params.conversation_id)
             return await self._move(params, branch_switch, None)
 
-        async def work(shared: JobProgress) -> NavigateResult:
-            return await self._ask_and_move(params, branch_switch, shared)
-
         try:
             return await self._context.jobs.run(
                 params.conversation_id,
                 JOB,
                 title=TITLE,
                 progress=progress if summarizes else LateProgress(progress),
-                work=work,
+                work=partial(self._ask_and_move, params, branch_switch),
                 joinable=False,
             )
         except asyncio.CancelledError:
@@ -93,7 +91,8 @@ class Navigating:
         try:
             asked, summary, warnings = await self._ask_hooks(params, branch_switch, progress)
             if summary is None and params.summarize and branch_switch.has_content():
-                summary, more = await self._summary(asked, branch_switch, progress)
+                async with self._context.summarizers.of(branch_switch.path.settings) as summarizer:
+                    summary, more = await summarize_branch(branch_switch, summarizer, asked, progress.report)
                 warnings += more
             result = await self._move(asked, branch_switch, summary)
         except CancelledByHookError as error:
@@ -125,18 +124,6 @@ class Navigating:
             except SummaryRejectedError as error:
                 answer.problems.append(hooks.pass_over(given.hook, str(error)))
         return _as_answered(params, answer), summary, answer.problems
-
-    async def _summary(
-        self, params: NavigateParams, branch_switch: BranchSwitch, progress: JobProgress
-    ) -> tuple[BranchSummaryEntry, tuple[str, ...]]:
-        async with self._context.summarizers.of(branch_switch.path.settings) as summarizer:
-            return await summarize_branch(
-                branch_switch,
-                summarizer,
-                progress.report,
-                instructions=params.instructions,
-                replace_instructions=params.replace_instructions,
-            )
 
     async def _move(
         self, params: NavigateParams, branch_switch: BranchSwitch, summary: BranchSummaryEntry | None
@@ -214,12 +201,12 @@ def _store_move(branch_switch: BranchSwitch, summary: BranchSummaryEntry | None,
             expected_leaf_id=branch_switch.old_leaf_id,
         )
         if label:
-            entry = _label(branch_switch.target_id, label, at)
+            entry = label_entry(branch_switch.target_id, label, timestamp=at)
             store.append(conversation_id, [NewRecord(entry, Size())], modified_at=at)
         return branch_switch.new_leaf_id
     records = [NewRecord(summary, size_of_entry(summary))]
     if label:
-        records.append(NewRecord(_label(summary.id, label, at), Size()))
+        records.append(NewRecord(label_entry(summary.id, label, timestamp=at), Size()))
     try:
         done = store.append(
             conversation_id,
@@ -235,7 +222,3 @@ def _store_move(branch_switch: BranchSwitch, summary: BranchSummaryEntry | None,
             **error.data,
         ) from error
     return done.leaf_id
-
-
-def _label(target_id: str, label: str, at: str) -> LabelEntry:
-    return LabelEntry(id=new_entry_id(), parent_id=None, timestamp=at, target_id=target_id, label=label)

@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from coppice.service.core.context import now
+from coppice.service.branches.marking import label_entry, pin_entry
 from coppice.store.reader import StoreReader
 from coppice.store.records import NewRecord, PathEnd
 from coppice.tokens.measuring import size_of_entry
@@ -30,20 +31,12 @@ def path_batches(store: StoreReader, end: PathEnd, first: int = 0) -> Iterator[l
 
 def marks(store: StoreReader, end: PathEnd, first: int = 0) -> list[LabelEntry | PinEntry]:
     """The labels and pins that the entries from depth `first` on bear now, as new entries at the end."""
-    labels = [label(end, target_id, name) for depth, target_id, name in store.labels(end) if depth >= first]
-    pins = [pin(end, entry.id, pinned=True) for depth, entry in store.pins(end) if depth >= first]
-    return [*labels, *pins]
-
-
-def label(end: PathEnd, target_id: str, name: str | None) -> LabelEntry:
-    """The entry that gives `target_id` the label `name`, or removes its label."""
-    about = {"id": new_entry_id(), "parent_id": end.id, "timestamp": now(), "target_id": target_id}
-    return LabelEntry.model_validate(about if name is None else {**about, "label": name})
-
-
-def pin(end: PathEnd, target_id: str, *, pinned: bool) -> PinEntry:
-    """The entry that pins or unpins `target_id`."""
-    return PinEntry(id=new_entry_id(), parent_id=end.id, timestamp=now(), target_id=target_id, pinned=pinned)
+    labels = [(target_id, name) for depth, target_id, name in store.labels(end) if depth >= first]
+    pinned = [entry.id for depth, entry in store.pins(end) if depth >= first]
+    return [
+        *(label_entry(target_id, name, parent_id=end.id) for target_id, name in labels),
+        *(pin_entry(target_id, pinned=True, parent_id=end.id) for target_id in pinned),
+    ]
 
 
 def replayed(
@@ -89,7 +82,7 @@ def _unsized(entries: Iterable[Entry]) -> list[NewRecord]:
 
 def _with_new_ids(records: Sequence[NewRecord]) -> list[NewRecord]:
     ids = {record.entry.id: new_entry_id() for record in records}
-    return [NewRecord(_renamed(record.entry, ids), record.size, record.ledger) for record in records]
+    return [replace(record, entry=_renamed(record.entry, ids)) for record in records]
 
 
 def _changed(record: NewRecord, changed: Mapping[str, Message]) -> NewRecord:
@@ -97,7 +90,7 @@ def _changed(record: NewRecord, changed: Mapping[str, Message]) -> NewRecord:
     if message is None or not isinstance(record.entry, MessageEntry):
         return record
     entry = record.entry.model_copy(update={"message": message})
-    return NewRecord(entry, size_of_entry(entry), record.ledger)
+    return replace(record, entry=entry, size=size_of_entry(entry))
 
 
 def _renamed(entry: Entry, ids: dict[str, str]) -> Entry:
@@ -121,8 +114,7 @@ def _uncounted(records: Sequence[NewRecord]) -> list[NewRecord]:
             case MessageEntry(message=AssistantMessage(usage=Usage() as usage) as reply):
                 none = Usage.model_validate(_zeroed(usage.model_dump(by_alias=True)))
                 message = reply.model_copy(update={"usage": none})
-                entry = record.entry.model_copy(update={"message": message})
-                found[index] = NewRecord(entry, record.size, record.ledger)
+                found[index] = replace(record, entry=record.entry.model_copy(update={"message": message}))
             case _:
                 pass
     return found

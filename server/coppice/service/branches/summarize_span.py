@@ -3,12 +3,10 @@
 import asyncio
 
 from coppice.compaction.sizes import fitted_sizes
-from coppice.compaction.summarizer import SummaryRequest
 from coppice.errors import CoppiceError, NothingToCompactError, SummaryRejectedError, UnknownEntryError
-from coppice.files.ledger import FileLedger
 from coppice.protocol.navigation import SummarizeParams, SummarizeResult
 from coppice.service.branches.branch_switch import message_to_summarize
-from coppice.service.compaction.summary_parts import span_request, watched, with_blocks
+from coppice.service.compaction.summary_parts import SummaryTask, summary_task, watched, with_blocks
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.progress import JobProgress, Progress
@@ -47,22 +45,22 @@ class Spans:
     async def _summarize(self, params: SummarizeParams, progress: JobProgress) -> SummarizeResult:
         progress.report("Reading the conversation", 5)
         path = await run_read(self._context.path, params.conversation_id, params.leaf_id)
-        request, ledger, blocks = await run_long(_request, path, params)
+        task = await run_long(_span_task, path, params)
         async with self._context.summarizers.of(path.settings) as summarizer:
-            written = await summarizer.summarize(watched(request, progress.report))
+            written = await summarizer.summarize(watched(task.request, progress.report))
         if not written.text.strip():
             raise SummaryRejectedError("The summary came out empty. Ask for it again.")
-        text = with_blocks(written.text, blocks)
+        text = with_blocks(written.text, task.blocks)
         return SummarizeResult(
             summary=text,
-            details={**ledger.details(), **written.details},
-            tokens=request.count_tokens(text),
+            details={**task.files.details(), **written.details},
+            tokens=task.request.count_tokens(text),
             summarizer=written.summarizer,
             warnings=list(written.warnings),
         )
 
 
-def _request(path: ConversationPath, params: SummarizeParams) -> tuple[SummaryRequest, FileLedger, str]:
+def _span_task(path: ConversationPath, params: SummarizeParams) -> SummaryTask:
     first, last = _depths(path, params)
     found = map(message_to_summarize, path.entries(first, last))
     messages = [message for message in found if message is not None]
@@ -70,12 +68,13 @@ def _request(path: ConversationPath, params: SummarizeParams) -> tuple[SummaryRe
         raise NothingToCompactError("There are no messages there; there is nothing to summarize.")
     settings = path.settings
     limit = fitted_sizes(settings.compaction, settings.model.context_window).max_summary
-    counter = Counter(settings)
-    ledger = path.ledger_of(first, last)
-    request, blocks = span_request(
-        messages, ledger, limit=limit, counter=counter, instructions=params.instructions
+    return summary_task(
+        messages,
+        path.ledger_of(first, last),
+        limit=limit,
+        counter=Counter(settings),
+        instructions=params.instructions,
     )
-    return request, ledger, blocks
 
 
 def _depths(path: ConversationPath, params: SummarizeParams) -> tuple[int, int]:

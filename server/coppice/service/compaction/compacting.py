@@ -3,6 +3,7 @@
 import asyncio
 import time
 import uuid
+from functools import partial
 from typing import Any
 
 from coppice.errors import CancelledByHookError, CoppiceError, SummaryRejectedError
@@ -53,7 +54,7 @@ class _Attempt:
         *,
         quiet: bool,
     ) -> None:
-        self._emit = (lambda _method, _params: None) if quiet else context.emit
+        self._emit = (lambda _method, _params: None) if quiet else context.client.notify
         self._progress = progress
         self._about = {
             "conversation_id": conversation_id,
@@ -86,7 +87,8 @@ class Compacting:
         """What a compaction would cut and keep. Stores nothing and asks no model."""
 
         def read() -> CompactPreviewResult:
-            return preview_of(self._prepare(params.conversation_id, params.settings, params.leaf_id))
+            path = self._context.path(params.conversation_id, params.leaf_id, request=params.settings)
+            return preview_of(prepare(path))
 
         return await run_long(read)
 
@@ -96,18 +98,13 @@ class Compacting:
         progress: Progress | JobProgress,
         reason: CompactionReason = "manual",
         fit: Fit | None = None,
-        retry_below: int | None = None,
     ) -> CompactResult:
         """A compaction that is already running is joined, unless this one asks for something of its own.
 
         With the progress of the conversation's job, it is a step of that job. A client's turn is asked to end
-        before a compaction with the reason `manual`. `fit` is the view that it is to leave. A request that
-        failed is tried again when the view is left with at most `retry_below` tokens.
+        before a compaction with the reason `manual`. `fit` is the view that it is to leave; the request that
+        failed for an `overflow` is tried again when it does.
         """
-
-        async def work(job: JobProgress) -> CompactResult:
-            return await self._compact(params, reason, job, fit, retry_below)
-
         plain = not params.draft and params.summary is None
         if reason == "manual" and not params.draft:
             await self._turns.make_way(params.conversation_id)
@@ -116,7 +113,7 @@ class Compacting:
             JOB if plain else DRAFT_JOB,
             title=TITLE,
             progress=progress,
-            work=work,
+            work=partial(self._compact, params, reason, fit),
             joinable=plain,
         )
 
@@ -132,13 +129,16 @@ class Compacting:
         self,
         params: CompactParams,
         reason: CompactionReason,
-        progress: JobProgress,
         fit: Fit | None,
-        retry_below: int | None,
+        progress: JobProgress,
     ) -> CompactResult:
         """One compaction; a start and an end are notified for each, but not for a draft."""
+
+        def read() -> Preparation:
+            return prepare(self._context.path(params.conversation_id, request=params.settings), fit)
+
         try:
-            prepared = await run_long(self._prepare, params.conversation_id, params.settings, fit=fit)
+            prepared = await run_long(read)
         except BaseException as error:
             progress.end(str(error) if isinstance(error, CoppiceError) else "Stopped")
             raise
@@ -157,7 +157,7 @@ class Compacting:
         attempt.end(
             f"{_short(before)} → {_short(after)} tokens",
             status="completed",
-            will_retry=retry_below is not None and after <= retry_below,
+            will_retry=reason == "overflow" and fit is not None and after <= fit.room,
             tokens_before=before,
             tokens_after=after,
             first_kept_entry_id=result.first_kept_entry_id,
@@ -228,15 +228,6 @@ class Compacting:
         self._context.did(DID_COMPACT, done, prepared.path)
         self._context.announce_usage(conversation_id, usage)
         return stored
-
-    def _prepare(
-        self,
-        conversation_id: str,
-        overrides: dict[str, Any] | None,
-        leaf_id: str | None = None,
-        fit: Fit | None = None,
-    ) -> Preparation:
-        return prepare(self._context.path(conversation_id, leaf_id, request=overrides), fit)
 
 
 def _status(error: Exception, reason: CompactionReason) -> CompactionStatus:

@@ -1,13 +1,13 @@
 """The entry of a compaction: what it holds, and how it is appended."""
 
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from coppice.compaction.ledger.bounds import stored
 from coppice.errors import StaleLeafError
 from coppice.service.compaction.preparing import Preparation
 from coppice.service.compaction.summarizing import FinishedSummary
-from coppice.service.compaction.summary_parts import by_hook, signed
+from coppice.service.compaction.summary_parts import signature
 from coppice.service.core.context import now
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.store.records import NewRecord, PathEnd
@@ -37,7 +37,7 @@ def append_at_leaf(
                 leafId=path.leaf_id,
             )
         grown = entry.model_copy(update=_sizes(prepared, summary, end))
-        record = NewRecord(grown, summary.size, summary.ledger.to_json())
+        record = NewRecord(grown, summary.size, summary.task.files.to_json())
         done = store.append(conversation_id, [record], expected_leaf_id=end.id, modified_at=entry.timestamp)
         return cast("CompactionEntry", store.entry(conversation_id, entry.id)), done.leaf_id
 
@@ -46,7 +46,7 @@ def append_at_leaf(
 
 def entry_of(prepared: Preparation, summary: FinishedSummary, reason: str) -> CompactionEntry:
     """The entry as it would be appended now. Reads the store."""
-    entry = CompactionEntry(
+    return CompactionEntry(
         id=new_entry_id(),
         parent_id=prepared.end.id,
         timestamp=now(),
@@ -55,16 +55,16 @@ def entry_of(prepared: Preparation, summary: FinishedSummary, reason: str) -> Co
         reason=reason,
         details={
             **summary.written.details,
-            **summary.ledger.details(),
-            "ledger": stored(summary.work),
+            **summary.task.files.details(),
+            "ledger": stored(summary.task.work),
             "summarizer": summary.written.summarizer,
         },
+        **_sizes(prepared, summary, prepared.end),
+        **signature(summary.written, from_hook=summary.from_hook),
     )
-    entry = entry.model_copy(update=_sizes(prepared, summary, prepared.end))
-    return by_hook(entry) if summary.from_hook else signed(entry, summary.written)
 
 
-def _sizes(prepared: Preparation, summary: FinishedSummary, end: PathEnd) -> dict[str, int]:
+def _sizes(prepared: Preparation, summary: FinishedSummary, end: PathEnd) -> dict[str, Any]:
     """The view's tokens before and after, with what was appended while the summary was written.
 
     Reads the store.

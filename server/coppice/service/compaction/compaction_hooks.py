@@ -12,7 +12,8 @@ from coppice.service.compaction.summarizing import FinishedSummary, adopt, most_
 from coppice.service.compaction.summary_parts import Stage
 from coppice.service.core.context import Context
 from coppice.service.core.workers import run_long
-from coppice.service.hooks.hooks import CompactionAnswer, Hooks
+from coppice.service.hooks.hook_answers import CompactionAnswer
+from coppice.service.hooks.hooks import Hooks
 from coppice.tree.tags import tagged
 
 _ASKING: Final = 2

@@ -1,10 +1,9 @@
 """What the model no longer sees after a compaction, in the ledger's terms."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from coppice.compaction.ledger.lines import lines_of
-from coppice.compaction.prompts import normalized
+from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.names import names_in
 from coppice.protocol.compaction import DroppedReport, LossReport, SummaryChanges
 from coppice.protocol.ledger import WorkLedger
@@ -26,20 +25,20 @@ def loss_report(prepared: Preparation, summary: FinishedSummary) -> LossReport:
 
     `changes` compares the facts with those of the summary before. CPU-bound: call it off the event loop.
     """
-    counter = prepared.counter
-    rows = prepared.rows[: prepared.cut.first_kept]
-    files = [*summary.ledger.read_files, *summary.ledger.modified_files]
+    work = summary.task.work
+    files, request = summary.task.files, summary.task.request
+    dropped = [*request.history, *request.turn_prefix]
     struck = summary.written.details.get("struck")
     return LossReport(
         dropped=DroppedReport(
-            entries=prepared.history_messages + prepared.turn_prefix_messages,
-            tokens=sum(counter.tokens(row.size) for row in rows if row.type != "compaction"),
+            entries=prepared.count_summarized(0, prepared.cut.first_kept),
+            tokens=prepared.cut_off_tokens,
             by_kind=breakdown_of(
-                [ViewMessage(None, message) for message in summary.dropped if is_sent(message)], counter
+                [ViewMessage(None, message) for message in dropped if is_sent(message)], prepared.counter
             ),
         ),
-        files=[path for path in files if path not in summary.text],
-        not_carried=_not_stated(summary.work, summary.text)[:MOST_FACTS],
+        files=[path for path in (*files.read_files, *files.modified_files) if path not in summary.text],
+        not_carried=[fact for fact in _facts(work) if not _is_stated(fact, summary.text)][:MOST_FACTS],
         changes=_changes(prepared, summary),
         struck=struck if isinstance(struck, list) else [],
     )
@@ -49,14 +48,14 @@ def _changes(prepared: Preparation, summary: FinishedSummary) -> SummaryChanges:
     """Of the facts of the summary before: what this one keeps, drops and closes; and what it adds."""
     previous = prepared.path.compaction_entry()
     before = previous.summary if previous is not None else ""
-    closed = _closed(summary.work)
+    closed = _closed(summary.task.work)
     old = [line.lstrip("-[]x 0123456789.") for line in before.splitlines() if line.startswith(("- ", "1"))]
     kept = [line for line in old if line and _is_stated(line, summary.text)]
     gone = [line for line in old if line and line not in kept]
     settled = [line for line in gone if any(name in line for name in closed)]
     new = [
         line
-        for line in _facts(summary.work)
+        for line in _facts(summary.task.work)
         if _is_stated(line, summary.text) and not _is_stated(line, before)
     ]
     return SummaryChanges(
@@ -78,21 +77,16 @@ def _facts(ledger: WorkLedger) -> list[str]:
     return [line.text for line in sorted(lines, key=lambda line: -line.priority)]
 
 
-def _not_stated(ledger: WorkLedger, text: str) -> list[str]:
-    return [fact for fact in _facts(ledger) if not _is_stated(fact, text)]
-
-
 def _is_stated(fact: str, text: str) -> bool:
     if fact in text:
         return True
-    words = _words(fact)
-    return any(len(words & _words(line)) >= _STATED * len(words) for line in _lines_naming(fact, text))
-
-
-def _lines_naming(fact: str, text: str) -> Iterable[str]:
-    """The lines of `text` that can state `fact`: those that name one of its names; all if it has none."""
-    names = list(names_in(fact))
-    return [line for line in text.splitlines() if not names or any(name in line for name in names)]
+    # Only a line that names one of its names can state it.
+    names, words = list(names_in(fact)), _words(fact)
+    return any(
+        len(words & _words(line)) >= _STATED * len(words)
+        for line in text.splitlines()
+        if not names or any(name in line for name in names)
+    )
 
 
 def _words(text: str) -> set[str]:

@@ -40,14 +40,10 @@ class Preparation:
         return sum(is_in_context(row) for row in self.rows[first:last])
 
     @property
-    def history_messages(self) -> int:
-        """How many messages are summarized, without those of a split turn."""
-        return self.count_summarized(0, self.cut.history_end)
-
-    @property
-    def turn_prefix_messages(self) -> int:
-        """How many messages of a split turn are summarized."""
-        return self.count_summarized(self.cut.history_end, self.cut.first_kept)
+    def cut_off_tokens(self) -> int:
+        """The size of the entries before the cut point."""
+        rows = self.rows[: self.cut.first_kept]
+        return sum(self.counter.tokens(row.size) for row in rows if row.type != "compaction")
 
     def span(self, first: int, last: int) -> list[Entry]:
         """The entries of rows `[first, last)`. Reads the store."""
@@ -95,14 +91,14 @@ def prepare(path: ConversationPath, fit: Fit | None = None) -> Preparation:
 
 def preview_of(prepared: Preparation) -> CompactPreviewResult:
     """Reads the store."""
-    ledger = prepared.ledger()
+    ledger, cut = prepared.ledger(), prepared.cut
     return CompactPreviewResult(
         first_kept_entry_id=prepared.first_kept.id,
-        messages_to_summarize=prepared.history_messages,
-        turn_prefix_messages=prepared.turn_prefix_messages,
-        is_split_turn=prepared.cut.is_split_turn,
+        messages_to_summarize=prepared.count_summarized(0, cut.history_end),
+        turn_prefix_messages=prepared.count_summarized(cut.history_end, cut.first_kept),
+        is_split_turn=cut.is_split_turn,
         tokens_before=prepared.tokens_before,
-        kept_tokens=prepared.cut.kept_tokens,
+        kept_tokens=cut.kept_tokens,
         previous_summary=prepared.path.compaction is not None,
         read_files=ledger.read_files,
         modified_files=ledger.modified_files,

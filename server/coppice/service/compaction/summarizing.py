@@ -1,31 +1,26 @@
 """Making the summary of a prepared compaction, and judging it before anything is stored."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
 from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.errors import SummaryRejectedError
-from coppice.files.ledger import FileLedger
 from coppice.protocol.hooks import HookCompaction
-from coppice.protocol.ledger import WorkLedger
 from coppice.service.compaction.preparing import Preparation, cut_elsewhere, messages_of
 from coppice.service.compaction.summary_parts import (
     Stage,
-    given_text,
-    hook_details,
-    hook_signature,
+    SummaryTask,
+    summary_task,
     watched,
     with_blocks,
+    written_by_hook,
 )
 from coppice.service.compaction.work_ledger import ledger_until
 from coppice.service.core.workers import run_long
 from coppice.tokens.measuring import size_of_text
 from coppice.tokens.size import Size
-from coppice.tree.messages import Message
 
 EDITED: Final = "edited"
 """The summarizer of a summary that a person wrote."""
@@ -33,15 +28,13 @@ EDITED: Final = "edited"
 
 @dataclass(frozen=True)
 class FinishedSummary:
-    """A finished summary, file blocks included, with what it replaces."""
+    """A finished summary, file blocks included, with what was asked for."""
 
     text: str
     size: Size
-    ledger: FileLedger
-    dropped: list[Message]
+    task: SummaryTask
     written: WrittenSummary
-    work: WorkLedger
-    from_hook: bool = False
+    from_hook: bool
 
 
 async def summarize(
@@ -57,13 +50,13 @@ async def summarize(
     `edited` is a text that a person wrote in place of the summarizer's; it is held to the same checks.
     """
     stage("Reading the conversation", 5)
-    request, ledger = await run_long(_request, prepared, instructions)
+    task = await run_long(_compaction_task, prepared, instructions)
     if edited is not None:
-        written = WrittenSummary(_by_hand(edited, request), EDITED)
+        written = WrittenSummary(_by_hand(edited, task.request), EDITED)
     else:
-        written = await summarizer.summarize(watched(request, stage))
+        written = await summarizer.summarize(watched(task.request, stage))
     stage("Checking the summary", 85)
-    return await run_long(_judged, prepared, request, ledger, written)
+    return await run_long(_judged, prepared, task, written)
 
 
 def adopt(prepared: Preparation, hook: str, given: HookCompaction) -> tuple[Preparation, FinishedSummary]:
@@ -73,41 +66,39 @@ def adopt(prepared: Preparation, hook: str, given: HookCompaction) -> tuple[Prep
     """
     if given.first_kept_entry_id is not None:
         prepared = cut_elsewhere(prepared, given.first_kept_entry_id)
-    request, ledger = _request(prepared, None)
-    text = given_text(given.summary, request)
-    written = WrittenSummary(text, hook_signature(hook), details=hook_details(given.details))
-    return prepared, replace(_judged(prepared, request, ledger, written), from_hook=True)
+    task = _compaction_task(prepared, None)
+    written = written_by_hook(hook, given, task.request)
+    return prepared, _judged(prepared, task, written, from_hook=True)
 
 
 def most_summary_tokens(prepared: Preparation) -> int:
     """The tokens that a summary may have without its file blocks. Reads the store."""
-    return _prose_budget(prepared, prepared.ledger())
+    limit = _summary_budget(prepared)
+    return summary_task([], prepared.ledger(), limit=limit, counter=prepared.counter).request.max_tokens
 
 
-def _request(prepared: Preparation, instructions: str | None) -> tuple[SummaryRequest, FileLedger]:
-    cut = prepared.cut
-    ledger = prepared.ledger()
-    counted = prepared.counter.count_text
+def _compaction_task(prepared: Preparation, instructions: str | None) -> SummaryTask:
+    cut, settings = prepared.cut, prepared.path.settings.compaction
     previous = prepared.path.compaction_entry()
-    span = messages_of(prepared.span(0, cut.first_kept))
-    return (
-        SummaryRequest(
-            history=messages_of(prepared.span(0, cut.history_end)) if cut.is_split_turn else span,
-            turn_prefix=messages_of(prepared.span(cut.history_end, cut.first_kept)),
-            kept=messages_of(prepared.span(cut.first_kept, len(prepared.rows))),
-            previous_summary=previous.summary if previous is not None else None,
-            instructions=instructions,
-            max_tokens=_prose_budget(prepared, ledger),
-            count_tokens=counted,
-            modified_files=ledger.modified_files,
-            max_turn_prefix_tokens=prepared.sizes.max_turn_prefix,
-            target_tokens=prepared.path.settings.compaction.target_summary_tokens,
-            ledger=ledger_until(prepared.path, prepared.first_kept.depth - 1),
-            references=prepared.path.settings.compaction.references,
-            root=prepared.path.root,
-        ),
-        ledger,
+    task = summary_task(
+        messages_of(prepared.span(0, cut.history_end)),
+        prepared.ledger(),
+        limit=_summary_budget(prepared),
+        counter=prepared.counter,
+        instructions=instructions,
+        work=ledger_until(prepared.path, prepared.first_kept.depth - 1),
     )
+    request = replace(
+        task.request,
+        turn_prefix=messages_of(prepared.span(cut.history_end, cut.first_kept)),
+        kept=messages_of(prepared.span(cut.first_kept, len(prepared.rows))),
+        previous_summary=previous.summary if previous is not None else None,
+        max_turn_prefix_tokens=prepared.sizes.max_turn_prefix,
+        target_tokens=settings.target_summary_tokens,
+        references=settings.references,
+        root=prepared.path.root,
+    )
+    return replace(task, request=request)
 
 
 def _by_hand(edited: str, request: SummaryRequest) -> str:
@@ -130,12 +121,6 @@ def _by_hand(edited: str, request: SummaryRequest) -> str:
     return text
 
 
-def _prose_budget(prepared: Preparation, ledger: FileLedger) -> int:
-    """The limit of a summary without its file blocks."""
-    counted = prepared.counter.count_text
-    return max(1, _summary_budget(prepared) - counted(_blocks(prepared, ledger, counted)))
-
-
 def _summary_budget(prepared: Preparation) -> int:
     """The whole summary's limit: as configured, and always less than what it replaces."""
     return max(1, min(prepared.sizes.max_summary, _replaced_tokens(prepared) - 1))
@@ -143,25 +128,17 @@ def _summary_budget(prepared: Preparation) -> int:
 
 def _replaced_tokens(prepared: Preparation) -> int:
     """What the view loses: the cut-off entries, and the summary before them."""
-    rows = prepared.rows[: prepared.cut.first_kept]
-    counter = prepared.counter
     previous = prepared.path.compaction
-    carried = counter.tokens(previous.size) if previous is not None else 0
-    return carried + sum(counter.tokens(row.size) for row in rows if row.type != "compaction")
-
-
-def _blocks(prepared: Preparation, ledger: FileLedger, counted: Callable[[str], int]) -> str:
-    limit = int(FILES_SHARE * _summary_budget(prepared))
-    return file_blocks(ledger.read_files, ledger.modified_files, max_tokens=limit, count_tokens=counted)
+    carried = prepared.counter.tokens(previous.size) if previous is not None else 0
+    return carried + prepared.cut_off_tokens
 
 
 def _judged(
-    prepared: Preparation, request: SummaryRequest, ledger: FileLedger, written: WrittenSummary
+    prepared: Preparation, task: SummaryTask, written: WrittenSummary, *, from_hook: bool = False
 ) -> FinishedSummary:
     if not written.text.strip():
-        raise SummaryRejectedError("The summary came out empty; nothing was changed.")
-    blocks = _blocks(prepared, ledger, request.count_tokens)
-    text = with_blocks(written.text, blocks)
+        raise _empty(task.request)
+    text = with_blocks(written.text, task.blocks)
     size = size_of_text(text)
     tokens = prepared.counter.tokens(size)
     replaced = _replaced_tokens(prepared)
@@ -172,6 +149,18 @@ def _judged(
             summaryTokens=tokens,
             replacedTokens=replaced,
         )
-    dropped = [*request.history, *request.turn_prefix]
-    work = request.ledger or WorkLedger()
-    return FinishedSummary(text, size, ledger, dropped, written, work)
+    return FinishedSummary(text, size, task, written, from_hook)
+
+
+def _empty(request: SummaryRequest) -> SummaryRejectedError:
+    headings = request.count_tokens(Summary().render())
+    most = min(request.max_tokens, request.target_tokens or request.max_tokens)
+    if headings <= most:
+        return SummaryRejectedError("The summary came out empty; nothing was changed.")
+    return SummaryRejectedError(
+        f"Without its file lists the summary may have {most:,} tokens, and its headings alone "
+        f"have {headings:,}; nothing was changed. Its limit is the least of compaction.maxSummaryTokens, "
+        "compaction.targetSummaryTokens, its part of the model's window, and what it replaces.",
+        summaryTokens=headings,
+        maxTokens=most,
+    )

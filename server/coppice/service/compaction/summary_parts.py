@@ -1,38 +1,52 @@
-"""A request to summarize messages apart from any compaction."""
+"""What every summary is made of: the request, its progress, file blocks, and who wrote it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
 from coppice.compaction.summarizer import Kind, SummaryRequest, WrittenSummary
 from coppice.compaction.summary_parser import without_file_blocks
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import FileLedger
+from coppice.protocol.hooks import HookCompaction, HookSummary
 from coppice.protocol.ledger import WorkLedger
 from coppice.service.window.usage import Counter
-from coppice.tree.entries import BranchSummaryEntry, CompactionEntry
 from coppice.tree.messages import Message
 from coppice.tree.tags import escape_tags
 
 
-def span_request(
+@dataclass(frozen=True, slots=True)
+class SummaryTask:
+    """What a summarizer is asked, the files of the span, and the file blocks to append to its answer."""
+
+    request: SummaryRequest
+    files: FileLedger
+    blocks: str
+
+    @property
+    def work(self) -> WorkLedger:
+        """The facts of the span that the entry stores."""
+        return self.request.ledger or WorkLedger()
+
+
+def summary_task(
     messages: Sequence[Message],
-    ledger: FileLedger,
+    files: FileLedger,
     *,
     limit: int,
     counter: Counter,
     instructions: str | None = None,
     kind: Kind = "history",
     work: WorkLedger | None = None,
-) -> tuple[SummaryRequest, str]:
-    """The request, and the file blocks to append to its answer; both together stay within `limit` tokens.
+) -> SummaryTask:
+    """A request whose answer and file blocks together stay within `limit` tokens.
 
     `work` is the ledger of the messages; without one it is computed from them.
     """
     blocks = file_blocks(
-        ledger.read_files,
-        ledger.modified_files,
+        files.read_files,
+        files.modified_files,
         max_tokens=int(FILES_SHARE * limit),
         count_tokens=counter.count_text,
     )
@@ -44,11 +58,11 @@ def span_request(
         instructions=instructions,
         max_tokens=max(1, limit - counter.count_text(blocks)),
         count_tokens=counter.count_text,
-        modified_files=ledger.modified_files,
+        modified_files=files.modified_files,
         kind=kind,
         ledger=work,
     )
-    return request, blocks
+    return SummaryTask(request, files, blocks)
 
 
 Stage = Callable[[str, int], None]
@@ -73,24 +87,15 @@ def with_blocks(prose: str, blocks: str) -> str:
     return "\n\n".join(filter(None, (prose.strip(), blocks)))
 
 
-def hook_signature(hook: str) -> str:
-    """The summarizer of a summary that a hook wrote."""
-    return f"hook/{hook}"
+def written_by_hook(
+    hook: str, given: HookCompaction | HookSummary, request: SummaryRequest
+) -> WrittenSummary:
+    """A hook's summary, without file blocks of its own and unable to close a tag of ours.
 
-
-def hook_details(details: Any) -> dict[str, Any]:
-    """What a hook wants kept in its entry: an object's properties, and any other JSON under `hookDetails`."""
-    if details is None:
-        return {}
-    return details if isinstance(details, dict) else {"hookDetails": details}
-
-
-def given_text(given: str, request: SummaryRequest) -> str:
-    """A summary that a hook wrote, without file blocks of its own and unable to close a tag of ours.
-
-    Raises SummaryRejectedError when it is empty or has more tokens than one of ours may have.
+    What the hook wants kept in its entry are an object's properties, or any other JSON under `hookDetails`.
+    Raises SummaryRejectedError when the text is empty or has more tokens than one of ours may have.
     """
-    text = escape_tags(without_file_blocks(given)).strip()
+    text = escape_tags(without_file_blocks(given.summary)).strip()
     if not text:
         raise SummaryRejectedError("The summary is empty.")
     tokens = request.count_tokens(text)
@@ -100,18 +105,15 @@ def given_text(given: str, request: SummaryRequest) -> str:
             summaryTokens=tokens,
             maxTokens=request.max_tokens,
         )
-    return text
+    details = given.details
+    if not isinstance(details, dict):
+        details = {} if details is None else {"hookDetails": details}
+    return WrittenSummary(text, f"hook/{hook}", details=details)
 
 
-Signed = TypeVar("Signed", CompactionEntry, BranchSummaryEntry)
-
-
-def by_hook(entry: Signed) -> Signed:
-    """The entry, marked as holding a hook's summary."""
-    return entry.model_copy(update={"from_hook": True})
-
-
-def signed(entry: Signed, written: WrittenSummary) -> Signed:
-    """The entry with the model that wrote its summary, if one did."""
+def signature(written: WrittenSummary, *, from_hook: bool) -> dict[str, Any]:
+    """The properties of an entry that state who wrote its summary: a hook, or the model if one did."""
+    if from_hook:
+        return {"from_hook": True}
     model = written.details.get("model")
-    return entry if model is None else entry.model_copy(update={"model": model})
+    return {} if model is None else {"model": model}

@@ -7,7 +7,7 @@ from coppice.compaction.old_summaries import notes_of
 from coppice.compaction.summary_parser import parse_summary
 from coppice.protocol.ledger import WorkLedger
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.summarizers.offline.summarizer import NAME as OFFLINE
+from coppice.summarizers.offline import NAME as OFFLINE
 
 _MOST_BEFORE: Final = 20_000
 """Entries before a compaction without a ledger that are read to make up for it (guess: some seconds)."""

@@ -11,7 +11,6 @@ from coppice.errors import UnknownEntryError
 from coppice.protocol.conversations import (
     Conversation,
     ConversationResult,
-    ConversationSource,
     CreateParams,
     DeleteParams,
     DeleteResult,
@@ -35,18 +34,7 @@ from coppice.tree.ids import new_entry_id
 
 def conversation_of(record: ConversationRecord) -> Conversation:
     """A stored conversation as the wire shows it."""
-    return Conversation(
-        id=record.id,
-        name=record.name,
-        workspace_uri=record.workspace_uri,
-        created_at=record.created_at,
-        modified_at=record.modified_at,
-        leaf_id=record.leaf_id,
-        entry_count=record.entry_count,
-        first_message=record.first_message,
-        parent_conversation_id=record.parent_conversation_id,
-        source=ConversationSource.model_validate(record.source) if record.source else None,
-    )
+    return Conversation.model_validate(replace(record, source=record.source or None), from_attributes=True)
 
 
 class Conversations:

@@ -25,9 +25,9 @@ from coppice.service.core.context import Context, now
 from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.store import paging
+from coppice.store.opened_files import is_opened
 from coppice.store.reader import StoreReader
 from coppice.store.records import ConversationRecord, NewConversation
-from coppice.store.sqlite_file import is_opened
 from coppice.tree.entries import MAX_NAME_CHARS, Entry
 
 

@@ -1,7 +1,6 @@
 """The use case `coppice/conversation/search`."""
 
 from operator import attrgetter
-from typing import Protocol
 
 from coppice.protocol.navigation import SearchHit, SearchParams, SearchResult
 from coppice.service.core.progress import Progress
@@ -10,16 +9,11 @@ from coppice.service.core.thread_work import run_in_thread
 from coppice.store.records import SearchRow
 
 
-class _HasStores(Protocol):
-    @property
-    def stores(self) -> Stores: ...
-
-
 class Searching:
-    """`context` is what the use cases share; a search needs its stores alone."""
+    """The use case `coppice/conversation/search`."""
 
-    def __init__(self, context: _HasStores) -> None:
-        self._context = context
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
 
     async def search(self, params: SearchParams, progress: Progress | None = None) -> SearchResult:
         """What was found in one conversation, in one workspace, or in every workspace folder.
@@ -32,10 +26,10 @@ class Searching:
         found = await run_in_thread(lambda _: self._search(params), progress, title="Searching")
         if progress is not None:
             progress.end(f"{len(found):,} found")
-        return SearchResult(hits=[_hit_of(row) for row in found])
+        return SearchResult(hits=[SearchHit.model_validate(row, from_attributes=True) for row in found])
 
     def _search(self, params: SearchParams) -> list[SearchRow]:
-        stores = self._context.stores
+        stores = self._stores
         if params.conversation_id is not None:
             return stores.of_conversation(params.conversation_id).search(
                 params.query,
@@ -52,7 +46,3 @@ class Searching:
             return found[0]
         merged = [row for rows in found for row in rows]
         return sorted(merged, key=attrgetter("timestamp"), reverse=True)[: params.limit]
-
-
-def _hit_of(row: SearchRow) -> SearchHit:
-    return SearchHit.model_validate(row, from_attributes=True)

@@ -53,27 +53,19 @@ class Place:
 
     def same_as(self, other: "Place") -> bool:
         """Whether both are the same database, by URL or by resolved folder."""
-        return (self.url, self.folder and self.folder.resolve()) == (
-            other.url,
-            other.folder and other.folder.resolve(),
-        )
+        ours, theirs = (each.folder and each.folder.resolve() for each in (self, other))
+        return (self.url, ours) == (other.url, theirs)
 
     def urls(self, workspace_uri: str | None) -> list[str]:
         """The stores there that may hold conversations of a workspace, or of any."""
-        if self.url is not None:
-            return [] if is_missing(self.url) else [self.url]
-        if self.folder is None:
-            return []
-        if workspace_uri is None:
+        if self.folder is not None and workspace_uri is None:
             return databases_in(self.folder)
-        one = workspace_database(self.folder, workspace_uri)
+        one = self.url_for(workspace_uri or "")
         return [] if is_missing(one) else [one]
 
     def url_for(self, workspace_uri: str) -> str:
         """The store there that keeps a workspace's conversations."""
-        if self.url is not None or self.folder is None:
-            return self.url or ""
-        return workspace_database(self.folder, workspace_uri)
+        return workspace_database(self.folder, workspace_uri) if self.folder is not None else self.url or ""
 
 
 @dataclass
@@ -174,16 +166,15 @@ class _Done:
 
 def _copied(source: Store, target: Store, record: ConversationRecord, done: _Done) -> CopiedConversation:
     there = _stored(target, record.id)
+    outcome: Outcome = "copied"
+    missing = 0
     if there is None:
         _copy(source, target, record, done)
-        return _result(record, "copied")
-    outcome = _compared(source, target, record, there, done)
-    return _result(record, outcome, max(record.entry_count - there.entry_count, 0))
-
-
-def _result(record: ConversationRecord, outcome: Outcome, missing: int = 0) -> CopiedConversation:
-    lacking = missing if outcome == "behind" else 0
-    return CopiedConversation(record.id, record.workspace_uri, outcome, record.entry_count, lacking)
+    else:
+        outcome = _compared(source, target, record, there, done)
+        if outcome == "behind":
+            missing = max(record.entry_count - there.entry_count, 0)
+    return CopiedConversation(record.id, record.workspace_uri, outcome, record.entry_count, missing)
 
 
 def _stored(store: Store, conversation_id: str) -> ConversationRecord | None:

@@ -1,9 +1,19 @@
 """The use cases that append to a conversation tree and list it."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from coppice.errors import StaleLeafError, UnknownEntryError
 from coppice.protocol.events import Change
+from coppice.protocol.outline import (
+    BranchEndParams,
+    BranchEndResult,
+    OutlineCompaction,
+    OutlineFork,
+    OutlineMark,
+    OutlineParams,
+    OutlineResult,
+)
 from coppice.protocol.trees import (
     AppendParams,
     AppendResult,
@@ -30,18 +40,14 @@ _CHANGE_OF_TYPE: dict[str, Change] = {"label": "labels", "pin": "pins", "session
 
 
 class Trees:
-    """The use cases `coppice/append`, `coppice/entries` and `coppice/tree`."""
+    """The use cases `coppice/append`, `entries`, `tree`, `outline` and `branchEnd`."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
 
     async def append(self, params: AppendParams) -> AppendResult:
         """Durable when it returns: all entries, or none. Calls land in the order in which they came."""
-
-        def store() -> tuple[AppendResult, list[Change]]:
-            return self._append(params, _records(params.entries))
-
-        result, changes = await self._context.write(params.conversation_id, store)
+        result, changes = await self._context.write(params.conversation_id, partial(self._append, params))
         if changes:
             self._context.announce(params.conversation_id, result.leaf_id, *changes)
             self._context.announce_usage(params.conversation_id, result.usage)
@@ -104,9 +110,21 @@ class Trees:
 
         return await run_read(read)
 
-    def _append(
-        self, params: AppendParams, records: Sequence[NewRecord]
-    ) -> tuple[AppendResult, list[Change]]:
+    async def outline(self, params: OutlineParams) -> OutlineResult:
+        """The shape of a path. The cost follows what is listed, not the length of the path."""
+        return await run_read(self._outline, params)
+
+    async def branch_end(self, params: BranchEndParams) -> BranchEndResult:
+        """Where a branch that begins at an entry was left last."""
+
+        def read() -> BranchEndResult:
+            store = self._context.stores.of_conversation(params.conversation_id)
+            return BranchEndResult(leaf_id=store.branch_end(params.conversation_id, params.entry_id))
+
+        return await run_read(read)
+
+    def _append(self, params: AppendParams) -> tuple[AppendResult, list[Change]]:
+        records = _records(params.entries)
         store = self._context.stores.of_conversation(params.conversation_id)
         sent = params.model_fields_set
         done = store.append(
@@ -134,6 +152,25 @@ class Trees:
             entries=page,
             next_after=page[-1].id if page and not params.backward and after_page <= end.depth else None,
             next_before=page[0].id if page and params.backward and before_page >= 0 else None,
+        )
+
+    def _outline(self, params: OutlineParams) -> OutlineResult:
+        store = self._context.stores.of_conversation(params.conversation_id)
+        end = store.end(params.conversation_id, params.leaf_id if params.leaf_id is not None else LEAF)
+        if end is None:
+            return OutlineResult(leaf_id=None, length=0, compactions=[], marks=[], forks=[])
+        found = store.outline(end)
+        return OutlineResult(
+            leaf_id=end.id,
+            length=end.depth + 1,
+            compactions=[
+                OutlineCompaction.model_validate(each, from_attributes=True) for each in found.compactions
+            ],
+            marks=[
+                OutlineMark(entry_id=mark.entry_id, label=mark.label, pinned=mark.pinned or None)
+                for mark in found.marks
+            ],
+            forks=[OutlineFork.model_validate(fork, from_attributes=True) for fork in found.forks],
         )
 
 

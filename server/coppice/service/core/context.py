@@ -1,8 +1,7 @@
 """What the use cases share."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -34,12 +33,9 @@ class Locks:
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    @asynccontextmanager
-    async def of(self, conversation_id: str) -> AsyncIterator[None]:
-        """Holds the conversation's lock, waiting for it first come, first served."""
-        lock = self._locks.setdefault(conversation_id, asyncio.Lock())
-        async with lock:
-            yield
+    def of(self, conversation_id: str) -> asyncio.Lock:
+        """The conversation's lock, which whoever comes first gets first."""
+        return self._locks.setdefault(conversation_id, asyncio.Lock())
 
 
 @dataclass(frozen=True)
@@ -54,10 +50,6 @@ class Context:
     locks: Locks = field(default_factory=Locks)
     jobs: Jobs = field(default_factory=Jobs)
     before_writing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
-
-    def emit(self, method: str, params: WireModel) -> None:
-        """Send a notification to the client."""
-        self.client.notify(method, params)
 
     def find(self, conversation_id: str) -> tuple[Store, ConversationRecord]:
         """The store that holds a conversation, and its row. Reads the store.
@@ -89,7 +81,7 @@ class Context:
 
     def did(self, method: str, params: WireModel, path: ConversationPath) -> None:
         """Notifies the client and calls the extensions' hooks, after what `method` names has happened."""
-        self.emit(method, params)
+        self.client.notify(method, params)
         self.hooks.notify(method, params, self.asking(path))
 
     async def write(self, conversation_id: str, work: Callable[[], Written]) -> Written:
@@ -120,7 +112,7 @@ class Context:
             async with self.locks.of(conversation_id):
                 home = self.stores.known(conversation_id)
                 if home is None:
-                    home = await run_read(self._home_of, conversation_id)
+                    home = (await run_read(self.stores.of_conversation, conversation_id)).url
                 return await run_write(home, work)
 
         return await uninterrupted(locked())
@@ -129,19 +121,16 @@ class Context:
         for store in self.before_writing:
             await store()
 
-    def _home_of(self, conversation_id: str) -> str:
-        return self.stores.of_conversation(conversation_id).url
-
     def announce(self, conversation_id: str, leaf_id: str | None, *changes: Change) -> None:
         """Notifies the client of what changed in a conversation."""
-        self.emit(
+        self.client.notify(
             CONVERSATION_CHANGED,
             ConversationChanged(conversation_id=conversation_id, leaf_id=leaf_id, changes=list(changes)),
         )
 
     def announce_usage(self, conversation_id: str, usage: UsageState) -> None:
         """Notifies the client of the size of the current view."""
-        self.emit(USAGE_CHANGED, UsageChanged(conversation_id=conversation_id, usage=usage))
+        self.client.notify(USAGE_CHANGED, UsageChanged(conversation_id=conversation_id, usage=usage))
 
 
 def now() -> str:

@@ -2,17 +2,10 @@
 
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from coppice.errors import StorageFailedError
 from coppice.store.conversation_ids import Stamp, conversation_ids, stamp_of
 from coppice.store.engines import name_of
-
-
-@dataclass(frozen=True, slots=True)
-class _Listed:
-    stamp: Stamp
-    ids: frozenset[str]
 
 
 class ConversationIndex:
@@ -20,7 +13,7 @@ class ConversationIndex:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._stores: dict[str, _Listed] = {}
+        self._stores: dict[str, tuple[Stamp, frozenset[str]]] = {}
 
     def find(self, conversation_id: str, urls: Iterable[str]) -> tuple[str | None, list[str]]:
         """The URL of the store that holds a conversation, and a sentence for each that cannot be read."""
@@ -28,18 +21,18 @@ class ConversationIndex:
         with self._lock:
             for url in urls:
                 try:
-                    listed = self._listed(url)
+                    ids = self._ids(url)
                 except StorageFailedError as error:
                     failures.append(f"{name_of(url)}: {error}")
                     continue
-                if conversation_id in listed.ids:
+                if conversation_id in ids:
                     return url, failures
         return None, failures
 
-    def _listed(self, url: str) -> _Listed:
+    def _ids(self, url: str) -> frozenset[str]:
         # Taken before the file is read: what changes meanwhile is read the next time.
         stamp = stamp_of(url)
         known = self._stores.get(url)
-        if known is None or known.stamp != stamp:
-            known = self._stores[url] = _Listed(stamp, conversation_ids(url))
-        return known
+        if known is None or known[0] != stamp:
+            known = self._stores[url] = (stamp, conversation_ids(url))
+        return known[1]

@@ -56,10 +56,15 @@ class ConversationPath:
         if self.end is not None:
             yield from chain.from_iterable(self.pieces(0, self.end.depth))
 
-    def pieces(self, first: int, last: int, *, newest_first: bool = False) -> Iterator[list[Entry]]:
-        """The entries from depth `first` to `last`, some hundreds at a time, each piece oldest first."""
-        starts = range(first, last + 1, _A_PIECE)
-        for start in reversed(starts) if newest_first else starts:
+    def newest_first(self, first: int = 0) -> Iterator[Entry]:
+        """The entries from depth `first` on, the newest first, read in pieces as the iteration goes on."""
+        if self.end is not None:
+            for start in reversed(range(first, self.end.depth + 1, _A_PIECE)):
+                yield from reversed(self.entries(start, min(start + _A_PIECE - 1, self.end.depth)))
+
+    def pieces(self, first: int, last: int) -> Iterator[list[Entry]]:
+        """The entries from depth `first` to `last`, some hundreds at a time, oldest first."""
+        for start in range(first, last + 1, _A_PIECE):
             yield self.entries(start, min(start + _A_PIECE - 1, last))
 
     def pinned(self, before: int | None = None) -> list[Entry]:

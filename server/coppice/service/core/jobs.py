@@ -87,8 +87,7 @@ class Jobs:
 
     async def stop(self, conversation_id: str) -> None:
         """Cancels the conversation's jobs and waits until they have ended."""
-        tasks = [job.task for job in self._of(conversation_id)]
-        await _stopped(tasks)
+        await _stopped([job.task for job in self._of(conversation_id)])
 
     async def stop_running(self, conversation_id: str, kind: str) -> None:
         """Cancels the job that runs, where it is of this kind, and waits until it has ended."""
@@ -108,33 +107,27 @@ class Jobs:
         self, conversation_id: str, kind: str, title: str, work: Callable[[JobProgress], Awaitable[Any]]
     ) -> _Job:
         progress, free = JobProgress(title), asyncio.Event()
-        task = asyncio.create_task(self._work(conversation_id, work, progress, free))
-        task.add_done_callback(lambda _: self._ended(conversation_id, progress))
-        return _Job(kind, task, progress, free)
 
-    async def _work(
-        self,
-        conversation_id: str,
-        work: Callable[[JobProgress], Awaitable[Any]],
-        progress: JobProgress,
-        free: asyncio.Event,
-    ) -> Any:
-        try:
+        async def run() -> Any:
             await free.wait()
-            return await work(progress)
-        finally:
-            self._ended(conversation_id, progress)
+            try:
+                return await work(progress)
+            finally:
+                self._ended(conversation_id, job)
 
-    def _ended(self, conversation_id: str, progress: JobProgress) -> None:
-        """Also for a job that was cancelled before it began, of which its own code knows nothing."""
+        job = _Job(kind, asyncio.create_task(run()), progress, free)
+        # For a job that was cancelled before it began.
+        job.task.add_done_callback(lambda _: self._ended(conversation_id, job))
+        return job
+
+    def _ended(self, conversation_id: str, job: _Job) -> None:
         for jobs in (self._next, self._running):
-            job = jobs.get(conversation_id)
-            if job is not None and job.progress is progress:
+            if jobs.get(conversation_id) is job:
                 del jobs[conversation_id]
         if conversation_id in self._next and conversation_id not in self._running:
-            job = self._running[conversation_id] = self._next.pop(conversation_id)
-            job.free.set()
-        progress.end("Stopped")
+            following = self._running[conversation_id] = self._next.pop(conversation_id)
+            following.free.set()
+        job.progress.end("Stopped")
 
     async def _outcome(self, job: _Job) -> Any:
         """A job that was cancelled when it had written already is answered for with what it did."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from typing_extensions import override
+
 from coppice.protocol.base import WireModel
 
 
@@ -58,19 +60,19 @@ class LateProgress(NoProgress):
         self._title = ""
         self._is_begun = False
 
+    @override
     def begin(self, title: str) -> None:
-        """Keep the title until the first report."""
         self._title = title
 
+    @override
     def report(self, stage: str, percentage: int) -> None:
-        """Begin, where that has not happened, and report."""
         if not self._is_begun:
             self._is_begun = True
             self._shown.begin(self._title)
         self._shown.report(stage, percentage)
 
+    @override
     def end(self, message: str) -> None:
-        """End what was begun."""
         if self._is_begun:
             self._shown.end(message)
 

@@ -71,7 +71,7 @@ class SharedTurns:
         """Where a turn runs. One that runs elsewhere is watched from now on."""
         if conversation_id in self._held:
             return "here"
-        if await run_read(self._runs_elsewhere, conversation_id):
+        if await run_read(self._turn_elsewhere, conversation_id) is not None:
             self._elsewhere.add(conversation_id)
             return "elsewhere"
         return None
@@ -85,11 +85,8 @@ class SharedTurns:
         """Asks the server that runs a turn to stop it; false when no other one runs any."""
 
         def ask() -> bool:
-            turns = self._stored(conversation_id)
-            found = turns.of(conversation_id)
-            return (
-                found is not None and self._is_elsewhere(found) and turns.ask_to_stop(conversation_id, found)
-            )
+            found = self._turn_elsewhere(conversation_id)
+            return found is not None and self._stored(conversation_id).ask_to_stop(conversation_id, found)
 
         return conversation_id not in self._held and await self._context.commit(conversation_id, ask)
 
@@ -113,7 +110,7 @@ class SharedTurns:
     async def _look(self, conversation_id: str) -> None:
         was = conversation_id in self._elsewhere
         try:
-            runs = await run_read(self._runs_elsewhere, conversation_id)
+            runs = await run_read(self._turn_elsewhere, conversation_id) is not None
         except UnknownConversationError:
             runs = False
         if runs == was or conversation_id in self._held:
@@ -127,9 +124,9 @@ class SharedTurns:
     def _stored(self, conversation_id: str) -> RunningTurns:
         return self._context.stores.of_conversation(conversation_id).turns
 
-    def _runs_elsewhere(self, conversation_id: str) -> bool:
+    def _turn_elsewhere(self, conversation_id: str) -> StoredTurn | None:
         found = self._stored(conversation_id).of(conversation_id)
-        return found is not None and self._is_elsewhere(found)
+        return found if found is not None and self._is_elsewhere(found) else None
 
     def _is_to_stop(self, conversation_id: str) -> bool:
         found = self._stored(conversation_id).of(conversation_id)
@@ -150,7 +147,7 @@ class SharedTurns:
     def _notify(self, conversation_id: str, turn: Literal["here", "elsewhere"] | None) -> None:
         if turn != "elsewhere":
             self._elsewhere.discard(conversation_id)
-        self._context.emit(TURN_CHANGED, TurnChanged(conversation_id=conversation_id, turn=turn))
+        self._context.client.notify(TURN_CHANGED, TurnChanged(conversation_id=conversation_id, turn=turn))
 
 
 def _busy() -> ConversationBusyError:

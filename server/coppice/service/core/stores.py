@@ -3,7 +3,6 @@
 import threading
 import time
 import uuid
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -32,10 +31,11 @@ class Stores:
     again.
     """
 
-    def __init__(self, settings: SettingsSource, folders: Iterable[str] = ()) -> None:
+    def __init__(self, settings: SettingsSource) -> None:
         self.server_id = uuid.uuid4().hex
+        self.folders: list[str] = []
+        """The URIs of the workspace folders that the client has open. Stores of others stay open."""
         self._settings = settings
-        self._folders = list(folders)
         self._index = ConversationIndex()
         self._open: dict[str, Store] = {}
         self._used: dict[str, float] = {}
@@ -45,18 +45,9 @@ class Stores:
         """Sentences about stores that cannot be used or are gone, in the order in which they were found."""
         self._lock = threading.Lock()
 
-    @property
-    def folders(self) -> list[str]:
-        """The URIs of the workspace folders that the client has open."""
-        return list(self._folders)
-
-    def set_folders(self, uris: Iterable[str]) -> None:
-        """Replaces the workspace folders. Stores of others stay open."""
-        self._folders = list(uris)
-
     def workspaces(self) -> list[str]:
         """The workspace folders, or the place of conversations that belong to none."""
-        return list(self._folders) or [NO_FOLDER]
+        return self.folders or [NO_FOLDER]
 
     def default_workspace(self) -> str:
         """The workspace of what names none: the first folder. Does not block."""
@@ -75,9 +66,7 @@ class Stores:
         except StoreDamagedError as error:
             if sqlite_path(url) is None:
                 raise
-            problem = f"{name_of(url)}: {error} New conversations are kept in another file until then."
-            with self._lock:
-                self.problems[problem] = None
+            self._report(f"{name_of(url)}: {error} New conversations are kept in another file until then.")
             return self._opened(spare_database(url))
 
     def of_conversation(self, conversation_id: str) -> Store:
@@ -143,30 +132,30 @@ class Stores:
         # A store that another program holds back delays nobody but those who need it.
         with opening:
             if (store := self._open.get(url)) is None:
-                gone = self._is_gone(url)
-                store = Store.open(url, server_id=self.server_id)
-                self._note(url, was_gone=gone)
+                store = self._newly_opened(url)
                 with self._lock:
                     self._open[url] = store
             return store
 
-    def _is_gone(self, url: str) -> bool:
-        path = sqlite_path(url)
-        return path is not None and KnownFiles(path.parent).is_gone(path)
-
-    def _note(self, url: str, *, was_gone: bool) -> None:
-        """Remembers that the store exists, and that another one did before it."""
+    def _newly_opened(self, url: str) -> Store:
+        """Also remembers that the file exists, and reports that another one did before it."""
         path = sqlite_path(url)
         if path is None:
-            return
-        KnownFiles(path.parent).note(path)
+            return Store.open(url, server_id=self.server_id)
+        known = KnownFiles(path.parent)
+        was_gone = known.is_gone(path)
+        store = Store.open(url, server_id=self.server_id)
+        known.note(path)
         if was_gone:
-            problem = (
+            self._report(
                 f"{path.name}, a file of conversations, is not where it was: a new, empty one was made. If "
                 "it was moved by mistake, close every editor and put it back in place of the new one."
             )
-            with self._lock:
-                self.problems[problem] = None
+        return store
+
+    def _report(self, problem: str) -> None:
+        with self._lock:
+            self.problems[problem] = None
 
     def _find(self, conversation_id: str) -> str:
         """The URL of the store that holds a conversation."""

@@ -69,7 +69,8 @@ async def run_in_thread(
     except asyncio.CancelledError:
         await asyncio.wait([running], timeout=STOP_SECONDS if thread.stop() else None)
         if not running.done():
-            running.add_done_callback(_ignored)
+            # Taken note of, so that asyncio does not report how abandoned work ended.
+            running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         elif not running.cancelled() and running.exception() is None:
             return running.result()
         progress.end("Stopped")
@@ -77,9 +78,3 @@ async def run_in_thread(
     except BaseException:
         progress.end("Failed")
         raise
-
-
-def _ignored(running: "asyncio.Future[Result]") -> None:
-    """Take note of how abandoned work ended, so that asyncio does not report it."""
-    if not running.cancelled():
-        running.exception()

@@ -1,5 +1,6 @@
 """The workspaces that have conversations stored, also those that no client has open."""
 
+from contextlib import closing
 from typing import Final
 
 from coppice.errors import CoppiceError
@@ -29,11 +30,8 @@ def newest_conversations(settings: Settings, limit: int) -> tuple[list[Conversat
     problems: list[str] = []
     for url in databases(settings):
         try:
-            store = Store.open(url, server_id=_SERVER_ID)
-            try:
+            with _opened(url) as store:
                 records, _ = store.conversations(limit=limit)
-            finally:
-                store.close()
         except CoppiceError as error:
             problems.append(f"{name_of(url)}: {error}")
             continue
@@ -50,11 +48,8 @@ def workspace_of(settings: Settings, conversation_id: str) -> str | None:
         urls = [] if found is None else [found]
     for url in urls:
         try:
-            store = Store.open(url, server_id=_SERVER_ID)
-            try:
+            with _opened(url) as store:
                 return store.conversation(conversation_id).workspace_uri
-            finally:
-                store.close()
         except CoppiceError:
             continue
     return None
@@ -70,10 +65,11 @@ def conversations_named(settings: Settings, prefix: str) -> list[ConversationRec
 def damages(url: str) -> list[str]:
     """What is wrong with the store at `url`: that it does not open, or what its own check finds."""
     try:
-        store = Store.open(url, server_id=_SERVER_ID)
-        try:
+        with _opened(url) as store:
             return store.damages()
-        finally:
-            store.close()
     except CoppiceError as error:
         return [str(error)]
+
+
+def _opened(url: str) -> closing[Store]:
+    return closing(Store.open(url, server_id=_SERVER_ID))

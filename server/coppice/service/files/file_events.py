@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -51,13 +51,20 @@ class _Root:
         return next((name for name in inside if name is not None), None)
 
     def tracks(self, name: str, event: FileEvent) -> bool:
-        """Whether an event about the file `name` is recorded for this folder."""
+        """Whether an event about the file `name` is recorded; a watcher's only within workspace folders."""
+        if self.path is None and event.source == "watcher":
+            return False
         if event.kind == "read" and not self.settings.count_open_as_read:
             return False
         rules: Sequence[Patterns] = [BUILT_IN_PATTERNS]
         if event.source == "watcher" and self.ignore_files is not None:
             rules = [*rules, *self.ignore_files.above(name)]
         return not ignored(name.lstrip("/"), [*rules, self._ignore], gone=event.kind == "deleted")
+
+    def recorded(self, name: str, event: FileEvent) -> Iterator[tuple[str, Event]]:
+        """The event as it is recorded, if it is."""
+        if self.conversation_id is not None and self.tracks(name, event):
+            yield self.conversation_id, Event(name, event.kind, event.source)
 
 
 @dataclass
@@ -104,8 +111,8 @@ def _assigned(roots: Sequence[_Root], event: FileEvent) -> Iterator[tuple[str, E
     root, name, path = found
     if event.kind == "renamed":
         yield from _renamed(roots, event, root, name, folder=_is_folder(path))
-    elif root.conversation_id is not None and _concerns(root, event) and root.tracks(name, event):
-        yield root.conversation_id, Event(name, event.kind, event.source)
+    else:
+        yield from root.recorded(name, event)
 
 
 def _renamed(
@@ -113,19 +120,18 @@ def _renamed(
 ) -> Iterator[tuple[str, Event]]:
     """A file renamed into another workspace is deleted in the first and created in the second."""
     origin = _found(roots, event.from_uri or "")
-    if origin is not None and origin[0] is root:
-        was_there, is_there = root.tracks(origin[1], event), root.tracks(name, event)
-        if root.conversation_id is not None and was_there and is_there:
-            renamed = Event(name, "renamed", event.source, from_path=origin[1], folder=folder)
-            yield root.conversation_id, renamed
-            return
-    if origin is not None and origin[0].conversation_id is not None:
-        gone = FileEvent(event.from_uri or "", "deleted", event.source)
-        if origin[0].tracks(origin[1], gone):
-            yield origin[0].conversation_id, Event(origin[1], "deleted", event.source)
-    new = FileEvent(event.uri, "created", event.source)
-    if root.conversation_id is not None and root.tracks(name, new):
-        yield root.conversation_id, Event(name, "created", event.source)
+    if (
+        origin is not None
+        and origin[0] is root
+        and root.conversation_id is not None
+        and root.tracks(origin[1], event)
+        and root.tracks(name, event)
+    ):
+        yield root.conversation_id, Event(name, "renamed", event.source, origin[1], folder=folder)
+        return
+    if origin is not None:
+        yield from origin[0].recorded(origin[1], replace(event, kind="deleted"))
+    yield from root.recorded(name, replace(event, kind="created"))
 
 
 def _found(roots: Sequence[_Root], uri: str) -> tuple[_Root, str, str] | None:
@@ -138,11 +144,6 @@ def _found(roots: Sequence[_Root], uri: str) -> tuple[_Root, str, str] | None:
             if (name := root.named(seen)) is not None:
                 return None if name == "." else (root, name, path)
     return roots[-1], normalize_path(path, None), path
-
-
-def _concerns(root: _Root, event: FileEvent) -> bool:
-    """Whether the event may be recorded there: a watcher's only within workspaces."""
-    return root.path is not None or event.source == "editor"
 
 
 def without_folders(changes: Iterable[FileChange], root: str | None) -> list[FileChange]:

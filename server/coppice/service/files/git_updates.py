@@ -6,11 +6,12 @@ last update that the log names if it has not changed since the log was written.
 
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from coppice.files.git_log import last_update
-from coppice.regular_file import read_end, read_regular_file
+from coppice.regular_file import file_type, read_end, read_regular_file
 from coppice.tree.entries import FileChange, GitUpdate
 
 MAX_LINE_BYTES: Final = 4_096
@@ -34,14 +35,13 @@ def split_updates(
     `root` is the folder that paths are relative to. What an editor reported is never an update's, and neither
     is what became of the files that the conversation has changed itself, `written`.
     """
-    logs = _Logs()
-    own: Collection[str] | None = None
+    logs, own = _Logs(), cache(written)
     found: dict[GitUpdate | None, list[FileChange]] = {}
     for change in changes:
         update = logs.update_of(Path(root or "/", change.path)) if change.source == "watcher" else None
-        if update is not None:
-            own = written() if own is None else own
-        found.setdefault(None if change.path in (own or ()) else update, []).append(change)
+        if update is not None and change.path in own():
+            update = None
+        found.setdefault(update, []).append(change)
     return list(found.items())
 
 
@@ -49,7 +49,9 @@ class _Logs:
     """The logs of the repositories that files lie in, each read once."""
 
     def __init__(self) -> None:
-        self._moved: dict[Path, _Moved | None] = {}
+        self._type_of = cache(file_type)
+        self._moved = cache(_moved)
+        self._of_folder = cache(self._innermost)
 
     def update_of(self, file: Path) -> GitUpdate | None:
         """The update that changed `file` last."""
@@ -59,22 +61,11 @@ class _Logs:
         changed = _last_changed(file)
         return moved[0] if changed is not None and changed <= moved[1] else None
 
-    def _of_folder(self, folder: Path) -> _Moved | None:
+    def _innermost(self, folder: Path) -> _Moved | None:
         """The last update of the innermost repository that holds `folder`."""
-        passed = []
-        found = None
-        for level in _with_parents(folder):
-            if level in self._moved:
-                found = self._moved[level]
-                break
-            passed.append(level)
-            git = level / ".git"
-            if _stat_mode(git) is not None:
-                found = _moved(git)
-                break
-        for level in passed:
-            self._moved[level] = found
-        return found
+        gits = (level / ".git" for level in _with_parents(folder))
+        git = next((each for each in gits if self._type_of(each) is not None), None)
+        return None if git is None else self._moved(git)
 
 
 def _with_parents(folder: Path) -> Iterator[Path]:
@@ -85,9 +76,9 @@ def _with_parents(folder: Path) -> Iterator[Path]:
 def _moved(git: Path) -> _Moved | None:
     """What the log of the repository at `git` says: a folder, or a file that names one."""
     try:
-        folder = git if _stat_mode(git) == stat.S_IFDIR else _pointed_to(git)
+        folder = git if file_type(git) == stat.S_IFDIR else _pointed_to(git)
         logs = folder / "logs"
-        if any(_stat_mode(each) != stat.S_IFDIR for each in (folder, logs)):
+        if any(file_type(each) != stat.S_IFDIR for each in (folder, logs)):
             return None
         end, written = read_end(logs / "HEAD", MAX_LINE_BYTES)
     except OSError:
@@ -122,10 +113,3 @@ def _last_changed(path: Path) -> int | None:
             return None
         return max(found.st_mtime_ns, found.st_ctime_ns)
     return None
-
-
-def _stat_mode(path: Path) -> int | None:
-    try:
-        return stat.S_IFMT(path.lstat().st_mode)
-    except (OSError, ValueError):
-        return None

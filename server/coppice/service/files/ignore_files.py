@@ -7,7 +7,7 @@ from typing import Final
 
 from coppice.files.ignoring import Patterns, patterns
 from coppice.files.paths import folders_above
-from coppice.regular_file import read_regular_file
+from coppice.regular_file import file_type, read_regular_file
 
 NAME: Final = ".gitignore"
 
@@ -59,7 +59,7 @@ class IgnoreFiles:
     def _enters(self, folder: str) -> bool:
         """Whether `folder` is one and no link. Its ignore file is read when that is asked first."""
         if folder not in self._is_folder:
-            is_folder = not folder or _mode(self._root / folder) == stat.S_IFDIR
+            is_folder = not folder or file_type(self._root / folder) == stat.S_IFDIR
             self._is_folder[folder] = is_folder
             if is_folder:
                 self._look(folder)
@@ -100,10 +100,3 @@ def _stamp(file: Path) -> _Stamp | None:
     except (OSError, ValueError):
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _mode(path: Path) -> int | None:
-    try:
-        return stat.S_IFMT(path.lstat().st_mode)
-    except (OSError, ValueError):
-        return None

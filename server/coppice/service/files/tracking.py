@@ -7,7 +7,7 @@ or navigated. Without one, nothing is recorded.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from coppice.errors import CoppiceError, UnknownConversationError
@@ -19,8 +19,7 @@ from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.workers import run_read
 from coppice.service.files.file_events import Active, Sorter, opened_last, without_folders
 from coppice.service.files.git_updates import split_updates
-from coppice.store.records import LEAF, ConversationRecord, NewRecord, PathEnd
-from coppice.store.store import Store
+from coppice.store.records import LEAF, NewRecord
 from coppice.tokens.size import Size
 from coppice.tree.entries import FileActivityEntry, FileChange, GitUpdate
 from coppice.tree.ids import new_entry_id
@@ -64,9 +63,9 @@ class Tracking:
         if opened_last(self._active) == conversation_id:
             return
         with contextlib.suppress(CoppiceError):
-            workspace = await run_read(self._workspace_of, conversation_id)
-            others = {uri: known for uri, known in self._active.items() if uri != workspace}
-            self._active = {**others, workspace: conversation_id}
+            _, record = await run_read(self._context.find, conversation_id)
+            others = {uri: known for uri, known in self._active.items() if uri != record.workspace_uri}
+            self._active = {**others, record.workspace_uri: conversation_id}
 
     def close_folders(self, uris: Iterable[str]) -> None:
         """Ends the activity of the conversations of these folders."""
@@ -131,61 +130,50 @@ class Tracking:
 
     def _append(self, conversation_id: str, changes: Changes) -> tuple[bool, str | None]:
         """Whether there were changes to store, and the leaf that they are attached to."""
-        store, record = self._context.find(conversation_id)
-        end = store.end(conversation_id)
-        changes.start_after(end.id if end is not None else None)
-        root = path_of_uri(record.workspace_uri)
-        recorded = _recorded(store, record, end)
+        path = self._context.path(conversation_id)
+        changes.start_after(path.leaf_id)
+        root = path_of_uri(path.conversation.workspace_uri)
+        recorded = _recorded(path)
         entries = []
         omitted = changes.omitted
         # What git replaced comes first: the files that nobody followed were part of that, if there was any.
         for update, changed in sorted(
-            split_updates(changes.net(), root, lambda: self._written_files(store, record)),
+            split_updates(changes.net(), root, lambda: _written_files(path)),
             key=lambda part: part[0] is None,
         ):
             news = unrecorded(changed, recorded.get(update, []))
             if len(news) > MOST_CHANGES:
-                news, left_out = chosen(news, MOST_CHANGES, self._known_files(store, record))
+                news, left_out = chosen(news, MOST_CHANGES, path.ledger().histories)
                 omitted += left_out
             if news := without_folders(news, root):
                 entries.append(_entry(news, omitted, update))
                 omitted = 0
         if entries:
-            store.append(
+            path.store.append(
                 conversation_id,
                 [NewRecord(entry, Size()) for entry in entries],
                 parent_id=LEAF,
                 modified_at=entries[-1].timestamp,
             )
         changes.mark_recorded()
-        return bool(entries), end.id if end is not None else None
-
-    def _known_files(self, store: Store, record: ConversationRecord) -> Collection[str]:
-        settings = self._context.settings.of(record.workspace_uri)
-        return ConversationPath.read(store, record, settings).ledger().histories
-
-    def _written_files(self, store: Store, record: ConversationRecord) -> Collection[str]:
-        settings = self._context.settings.of(record.workspace_uri)
-        histories = ConversationPath.read(store, record, settings).ledger().histories.values()
-        return {history.path for history in histories if history.writes}
-
-    def _workspace_of(self, conversation_id: str) -> str:
-        return self._context.find(conversation_id)[1].workspace_uri
+        return bool(entries), path.leaf_id
 
     def _forget(self, conversation_id: str) -> None:
         self._changes.pop(conversation_id, None)
         self._active = {uri: known for uri, known in self._active.items() if known != conversation_id}
 
 
-def _recorded(
-    store: Store, record: ConversationRecord, end: PathEnd | None
-) -> dict[GitUpdate | None, list[FileChange]]:
+def _written_files(path: ConversationPath) -> set[str]:
+    return {history.path for history in path.ledger().histories.values() if history.writes}
+
+
+def _recorded(path: ConversationPath) -> dict[GitUpdate | None, list[FileChange]]:
     """The changes that are already recorded after the newest message, by the update that made them."""
-    kinds = ["file_activity"]
+    kinds, end = ["file_activity"], path.end
     if end is None:
-        recorded = store.root_metadata(record.id, kinds)
+        recorded = path.store.root_metadata(path.conversation.id, kinds)
     else:
-        recorded = [entry for _, entry in store.attached(end, end.depth, end.depth, kinds)]
+        recorded = [entry for _, entry in path.store.attached(end, end.depth, end.depth, kinds)]
     found: dict[GitUpdate | None, list[FileChange]] = {}
     for entry in recorded:
         if isinstance(entry, FileActivityEntry):

@@ -1,7 +1,7 @@
 """The tool calls whose results were found: without them an output is hard to place."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -53,19 +53,16 @@ def _call_id(row: RecallRow) -> str | None:
 
 
 def _call_in(row: RecallRow, call_id: str | None) -> CallOf | None:
-    for block in _calls(row.message):
-        if block.get("id") == call_id:
+    content = row.message.get("content")
+    if row.message.get("role") != "assistant" or not isinstance(content, list):
+        return None
+    for block in content:
+        if block.get("type") == "toolCall" and block.get("id") == call_id:
             arguments = block.get("arguments") or {}
             call = ToolCall(id=block["id"], name=block["name"], arguments=arguments)
             touches = touches_of(call, {})
             return CallOf(_shown(arguments), touches[0].path if touches else None)
     return None
-
-
-def _calls(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    content = message.get("content")
-    if message.get("role") == "assistant" and isinstance(content, list):
-        yield from (block for block in content if block.get("type") == "toolCall")
 
 
 def _shown(arguments: dict[str, Any]) -> str:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from coppice.service.history.stop_words import CHINESE, ENGLISH
 from coppice.service.history.translations import PAIRS
+from coppice.service.history.words import ERROR_WORDS, STOP_CHARACTERS, STOP_WORDS
 from coppice.store.tokenize import MOST_CHARS, Term, index_text
 
 MAX_GROUPS: Final = 40
@@ -24,27 +24,7 @@ MAX_TRANSLATED: Final = 20
 _WORD: Final = re.compile(r"[^\W_]+")
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
-_ERROR_WORDS: Final = frozenset(
-    [
-        "bug",
-        "crash",
-        "defect",
-        "error",
-        "exception",
-        "fail",
-        "failure",
-        "problem",
-        "raise",
-        "reject",
-        "trouble",
-        "wrong",
-        "错误",
-        "失败",
-        "异常",
-        "报错",
-        "问题",
-    ]
-)
+
 TRANSLATED_WEIGHT: Final = 0.5
 """recall_tools.py: of 30 Chinese questions about an English session 15 are answered without translations,
 24 with this weight, 21 with a weight of 1."""
@@ -93,7 +73,7 @@ def parse_query(text: str) -> Query:
     for group in _groups(text):
         groups.setdefault(group.stem, group)
     translated = {group.stem: group for group in _translated(text) if group.stem not in groups}
-    about_errors = not _ERROR_WORDS.isdisjoint(groups)
+    about_errors = not _ERROR_STEMS.isdisjoint(groups)
     found = (*list(groups.values())[:MAX_GROUPS], *list(translated.values())[:MAX_TRANSLATED])
     return Query(found, about_errors)
 
@@ -147,6 +127,9 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > _SHORTEST_STEM + 1 and word.endswith("e") else word
 
 
+_ERROR_STEMS: Final = frozenset(map(stem, ERROR_WORDS))
+
+
 def _groups(text: str) -> Iterator[Group]:
     before = ""
     for match in _WORD.finditer(text):
@@ -157,7 +140,7 @@ def _groups(text: str) -> Iterator[Group]:
                 yield Group(pair, (Term(tuple(index_text(pair).split())),))
             before = ""
             continue
-        if lowered in ENGLISH or (len(word) == 1 and not word.isdigit()):
+        if lowered in STOP_WORDS or (len(word) == 1 and not word.isdigit()):
             before = ""
             continue
         yield _group(lowered)
@@ -211,7 +194,7 @@ def _unspaced_pairs(word: str) -> Iterator[str]:
     """The pairs of neighbours in a run of characters without spaces; a character without a neighbour."""
     for run in _UNSPACED.findall(word):
         pairs = [run[start : start + 2] for start in range(len(run) - 1)] or [run]
-        yield from (pair for pair in pairs if CHINESE.isdisjoint(pair))
+        yield from (pair for pair in pairs if STOP_CHARACTERS.isdisjoint(pair))
 
 
 def _dictionaries() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:

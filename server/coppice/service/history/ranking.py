@@ -5,7 +5,7 @@ ranked by BM25, where prose counts more than dumps and newer text a little more 
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -72,11 +72,11 @@ def choose_candidates(query: Query, postings: Postings) -> list[int]:
 
     `postings` are those of the query's groups.
     """
-    scores: Counter[int] = Counter()
+    scores: defaultdict[int, float] = defaultdict(float)
     for group, keys in zip(query.groups, postings.keys, strict=True):
         weight = group.weight * rarity(keys, postings)
         for key in keys:
-            scores[key] += weight  # type: ignore[assignment]  # a Counter may hold fractions
+            scores[key] += weight
     return sorted(scores, key=lambda key: (-scores[key], -key))
 
 
@@ -86,8 +86,11 @@ def rarity(keys: Sequence[int], postings: Postings) -> float:
     frequency = float(len(keys))
     if len(keys) >= postings.most:
         frequency *= span / (keys[0] - keys[-1] + 1)
-    frequency = min(frequency, span)
-    return math.log(1 + (span - frequency + 0.5) / (frequency + 0.5))
+    return _inverse_frequency(min(frequency, span), span)
+
+
+def _inverse_frequency(frequency: float, total: int) -> float:
+    return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
 def ranked_hits(query: Query, sources: Sequence[Source]) -> list[Hit]:
@@ -108,11 +111,10 @@ def ranked_hits(query: Query, sources: Sequence[Source]) -> list[Hit]:
     average = sum(length for *_, length, _ in counted) / len(counted) or 1
     frequency = Counter(found for _, _, counts, _, _ in counted for found in counts)
     weights = {
-        group.stem: group.weight
-        * math.log(1 + (len(counted) - frequency[group.stem] + 0.5) / (frequency[group.stem] + 0.5))
+        group.stem: group.weight * _inverse_frequency(frequency[group.stem], len(counted))
         for group in query.groups
     }
-    newest = {source.row.key: place for place, source in enumerate(sorted(sources, key=_key), start=1)}
+    newest = {key: place for place, key in enumerate(sorted(source.row.key for source in sources), start=1)}
     hits = []
     for source, piece, counts, length, whole in counted:
         score = sum(
@@ -145,7 +147,3 @@ def without_repeats(hits: Iterable[Hit]) -> list[Hit]:
         given |= lines
         kept.append(hit)
     return kept
-
-
-def _key(source: Source) -> int:
-    return source.row.key

@@ -24,7 +24,7 @@ from coppice.service.history.ranking import (
     without_repeats,
 )
 from coppice.store.indexing import Scope
-from coppice.store.recalling import Bounds, RecallRow, Where
+from coppice.store.recalling import RecallRow, Where
 from coppice.store.search_text import whole_text
 from coppice.store.store import Store
 from coppice.tokens.counting import estimate_tokens
@@ -73,8 +73,11 @@ class Recall:
         scope = Scope(workspace_uri=workspace)
         if params.scope != "workspace":
             scope = Scope(conversation_id=params.conversation_id)
-        bounds = Bounds(*(self._key(store, params, entry_id) for entry_id in (params.after, params.before)))
-        where = Where(scope, bounds)
+        after, before = (
+            None if entry_id is None else store.key_of(params.conversation_id, entry_id)
+            for entry_id in (params.after, params.before)
+        )
+        where = Where(scope, after, before)
         query = parse_query(params.query or "")
         if params.query is not None:
             postings = store.recall_postings([group.terms for group in query.groups], where, MAX_POSTINGS)
@@ -90,9 +93,6 @@ class Recall:
         thread.check()
         hits = without_repeats(ranked_hits(query, sources))
         return _page(params, _with_sources(hits, store), store)
-
-    def _key(self, store: Store, params: RecallParams, entry_id: str | None) -> int | None:
-        return None if entry_id is None else store.key_of(params.conversation_id, entry_id)
 
 
 def _sources(rows: Sequence[RecallRow], query: Query | None = None, *, for_model: bool) -> list[Source]:

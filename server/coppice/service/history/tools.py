@@ -4,7 +4,7 @@ The server runs them itself in its own turns; a client with its own loop gets th
 `coppice/historyTools` and has them run by `coppice/callHistoryTool`.
 """
 
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -64,8 +64,6 @@ class ReadArguments(_Arguments):
     ]
     cursor: Annotated[str | None, Field(description="From the end of the page before, for the rest.")] = None
 
-
-Arguments = TypeVar("Arguments", bound=_Arguments)
 
 TOOLS: Final = (
     Tool(

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from functools import partial
 from inspect import isawaitable
 from typing import Any
@@ -12,22 +13,21 @@ from typing import Any
 from coppice.service.hooks.hook_context import HookContext, HookStoppedError
 
 
+class HookFailedError(Exception):
+    """A hook that gave no answer. `str(error)` is the reason, without text of the hook's own."""
+
+
 class HookThread:
     """One call of a hook, in a daemon thread, so that whatever it does holds up nobody else.
 
-    `on_end` is called in that thread, once, with the hook's answer or what it raised.
+    `answer` is what the hook returns, or HookFailedError.
     """
 
-    def __init__(
-        self,
-        name: str,
-        call: Callable[[], Any],
-        context: HookContext,
-        on_end: Callable[[Any, BaseException | None], None],
-    ) -> None:
+    def __init__(self, name: str, call: Callable[[], Any], context: HookContext) -> None:
+        self.answer: Future[Any] = Future()
+        self.answer.set_running_or_notify_cancel()
         self._call = call
         self._context = context
-        self._on_end = on_end
         self._lock = threading.Lock()
         self._stop: Callable[[], object] | None = None
         self._thread = threading.Thread(target=self._run, name=f"coppice-hook-{name}", daemon=True)
@@ -49,15 +49,14 @@ class HookThread:
 
     def _run(self) -> None:
         with contextlib.suppress(HookStoppedError):
-            value: Any = None
-            error: BaseException | None = None
             try:
-                value = self._answer()
-            except BaseException as raised:  # noqa: BLE001 - whatever an extension does, the server goes on
-                error = raised
-            self._on_end(value, error)
+                value = self._called()
+            except BaseException as error:  # noqa: BLE001 - whatever an extension does, the server goes on
+                self.answer.set_exception(HookFailedError(f"it raised {type(error).__name__}"))
+            else:
+                self.answer.set_result(value)
 
-    def _answer(self) -> Any:
+    def _called(self) -> Any:
         with self._lock:
             self._context.check()
             self._stop = partial(_raise_in, threading.get_ident())

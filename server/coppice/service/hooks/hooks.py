@@ -1,7 +1,7 @@
 """Asks hooks before something happens, and calls them after it has happened.
 
 The server's own extensions are asked first, one after the other, and the client last. Each is given the
-instructions of those before it. The last summary counts; a hook that cancels ends the asking.
+instructions of those before it. A hook that cancels ends the asking.
 """
 
 import asyncio
@@ -9,17 +9,15 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from coppice.errors import CancelledByHookError
 from coppice.protocol.base import WireModel
 from coppice.protocol.hooks import (
-    HookCompaction,
     HookModel,
-    HookSummary,
     WillCompactParams,
     WillCompactResult,
     WillForkParams,
@@ -29,8 +27,10 @@ from coppice.protocol.hooks import (
 )
 from coppice.protocol.notifications import DID_COMPACT, DID_FORK, DID_NAVIGATE
 from coppice.protocol.server_requests import WILL_COMPACT, WILL_FORK, WILL_NAVIGATE, ClientPort
+from coppice.service.hooks.hook_answers import CompactionAnswer, NavigationAnswer
 from coppice.service.hooks.hook_context import HookContext
-from coppice.service.hooks.plugins import HookFailedError, Plugins
+from coppice.service.hooks.hook_thread import HookFailedError
+from coppice.service.hooks.plugins import Plugins
 from coppice.settings import HookSettings
 from coppice.tree.entries import Entry
 
@@ -54,35 +54,6 @@ class _NoAnswer(WireModel):
 
 
 Answer = TypeVar("Answer", WillCompactResult, WillNavigateResult, WillForkResult, _NoAnswer)
-Given = TypeVar("Given", HookCompaction, HookSummary)
-
-
-@dataclass(frozen=True)
-class GivenSummary(Generic[Given]):
-    """A summary that the hook of that name wants stored."""
-
-    hook: str
-    summary: Given
-
-
-@dataclass
-class CompactionAnswer:
-    """What the hooks made of a compaction; `problems` are sentences about hooks that were skipped."""
-
-    instructions: str | None
-    given: GivenSummary[HookCompaction] | None = None
-    problems: list[str] = field(default_factory=list)
-
-
-@dataclass
-class NavigationAnswer:
-    """The hooks' answers to a navigation. With `replace_instructions` theirs replace all others."""
-
-    instructions: str | None = None
-    replace_instructions: bool = False
-    given: GivenSummary[HookSummary] | None = None
-    label: str | None = None
-    problems: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -102,26 +73,20 @@ class _Hook:
     """`call` has the hook answer; its second argument is called with the model that the hook asks."""
 
     name: str
+    method: str
     call: Callable[[WireModel, Callable[[str], None]], Awaitable[Any]]
 
-
-@dataclass(frozen=True)
-class _Question(Generic[Answer]):
-    """What is asked of every hook in turn. `problems` are sentences about hooks that were skipped."""
-
-    method: str
-    result: type[Answer]
-    asking: Asking
-    problems: list[str] = field(default_factory=list)
+    def __str__(self) -> str:
+        return _named(self.name)
 
 
 class _Limit:
     """The time that one hook has, in seconds, which is longer once it asks a model."""
 
-    def __init__(self, hook: str, asking: Asking) -> None:
+    def __init__(self, hook: _Hook, asking: Asking) -> None:
         self.seconds = asking.settings.timeout_seconds
         self.timeout = asyncio.timeout(self.seconds)
-        self._hook = hook
+        self._hook = str(hook)
         self._asking = asking
 
     def extend(self, model: str) -> None:
@@ -130,8 +95,8 @@ class _Limit:
         self.seconds = self._asking.settings.model_timeout_seconds
         with contextlib.suppress(RuntimeError):  # the hook has answered meanwhile
             self.timeout.reschedule(loop.time() + self.seconds)
-        named = _named(self._hook)
-        self._asking.report(f"Waiting for {named[0].lower()}{named[1:]}, which asks {model[:_LONGEST_MODEL]}")
+        named = f"{self._hook[0].lower()}{self._hook[1:]}"
+        self._asking.report(f"Waiting for {named}, which asks {model[:_LONGEST_MODEL]}")
 
 
 class Hooks:
@@ -148,45 +113,30 @@ class Hooks:
 
     async def will_compact(self, params: WillCompactParams, asking: Asking) -> CompactionAnswer:
         """Raises CancelledByHookError."""
-        question = _Question(WILL_COMPACT, WillCompactResult, asking)
-        answered = CompactionAnswer(params.instructions, problems=question.problems)
+        answered = CompactionAnswer(params.instructions)
         for hook in self._of(WILL_COMPACT, asking):
             asked = params.model_copy(update={"instructions": answered.instructions})
-            answer = await self._answer(hook, question, asked)
-            if answer is None:
-                continue
+            answer = await self._answer(hook, WillCompactResult, asked, asking, answered.problems)
             if answer.cancel:
                 raise _cancelled(hook, "the compaction")
-            answered.instructions = both(answered.instructions, answer.instructions)
-            if answer.compaction is not None:
-                answered.given = GivenSummary(hook.name, answer.compaction)
+            answered.add(hook.name, answer)
         return answered
 
     async def will_navigate(self, params: WillNavigateParams, asking: Asking) -> NavigationAnswer:
         """Raises CancelledByHookError."""
-        question = _Question(WILL_NAVIGATE, WillNavigateResult, asking)
-        answered = NavigationAnswer(problems=question.problems)
+        answered = NavigationAnswer()
         for hook in self._of(WILL_NAVIGATE, asking):
-            answer = await self._answer(hook, question, params)
-            if answer is None:
-                continue
+            answer = await self._answer(hook, WillNavigateResult, params, asking, answered.problems)
             if answer.cancel:
                 raise _cancelled(hook, "the navigation")
-            if answer.replace_instructions and (answer.instructions or "").strip():
-                answered.instructions, answered.replace_instructions = answer.instructions, True
-            else:
-                answered.instructions = both(answered.instructions, answer.instructions)
-            if answer.summary is not None:
-                answered.given = GivenSummary(hook.name, answer.summary)
-            answered.label = answer.label or answered.label
+            answered.add(hook.name, answer)
         return answered
 
     async def will_fork(self, params: WillForkParams, asking: Asking) -> None:
         """Raises CancelledByHookError."""
-        question = _Question(WILL_FORK, WillForkResult, asking)
         for hook in self._of(WILL_FORK, asking):
-            answer = await self._answer(hook, question, params)
-            if answer is not None and answer.cancel:
+            answer = await self._answer(hook, WillForkResult, params, asking, [])
+            if answer.cancel:
                 raise _cancelled(hook, "the fork")
 
     def pass_over(self, hook: str, why: str) -> str:
@@ -206,13 +156,13 @@ class Hooks:
         await asyncio.gather(*self._notifying, return_exceptions=True)
 
     async def _notify(self, method: str, params: WireModel, asking: Asking) -> None:
-        for name in self.plugins.implementing(_PLUGIN_HOOKS[method]):
-            question = _Question(method, _NoAnswer, asking)
-            await self._answer(self._plugin(name, method, asking), question, params)
+        for hook in self._of(method, asking):
+            await self._answer(hook, _NoAnswer, params, asking, [])
 
     def _of(self, method: str, asking: Asking) -> list[_Hook]:
+        """The client's hook is among them before something happens only: it answers no notifications."""
         names = self.plugins.implementing(_PLUGIN_HOOKS[method])
-        hooks = [self._plugin(name, method, asking) for name in names]
+        hooks = [self._plugin_hook(name, method, asking) for name in names]
         if method in self._client.answers:
             hooks.append(self._client_hook(method))
         return hooks
@@ -225,9 +175,9 @@ class Hooks:
 
             return await self._client.ask(method, params, on_part)
 
-        return _Hook(CLIENT, call)
+        return _Hook(CLIENT, method, call)
 
-    def _plugin(self, name: str, method: str, asking: Asking) -> _Hook:
+    def _plugin_hook(self, name: str, method: str, asking: Asking) -> _Hook:
         async def call(params: WireModel, on_model: Callable[[str], None]) -> Any:
             loop = asyncio.get_running_loop()
 
@@ -238,12 +188,13 @@ class Hooks:
             own_copy = params.model_copy(deep=True)
             return await self.plugins.call(name, _PLUGIN_HOOKS[method], own_copy, context)
 
-        return _Hook(name, call)
+        return _Hook(name, method, call)
 
-    async def _answer(self, hook: _Hook, question: _Question[Answer], params: WireModel) -> Answer | None:
-        """The hook's answer, None when it has none that can be used."""
-        method, result = question.method, question.result
-        limit = _Limit(hook.name, question.asking)
+    async def _answer(
+        self, hook: _Hook, result: type[Answer], params: WireModel, asking: Asking, problems: list[str]
+    ) -> Answer:
+        """The hook's answer; an empty one, and a sentence in `problems`, where it has none to be used."""
+        limit = _Limit(hook, asking)
         try:
             async with limit.timeout:
                 answer = await hook.call(params, limit.extend)
@@ -251,14 +202,14 @@ class Hooks:
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False, include_context=False)[0]
             place = ".".join(map(str, first["loc"])) or "the answer"
-            problem = f"answered {method} with what does not fit ({place}: {first['msg'].lower()})"
+            problem = f"answered {hook.method} with what does not fit ({place}: {first['msg'].lower()})"
         except HookFailedError as error:
-            problem = f"did not answer {method}: {error}"
+            problem = f"did not answer {hook.method}: {error}"
         except Exception:  # noqa: BLE001 - however a hook fails, the work goes on without it
-            late = f"did not answer {method} within {limit.seconds:g} s"
-            problem = late if limit.timeout.expired() else f"failed at {method}"
-        question.problems.append(self._log(f"{_named(hook.name)} {problem}; it was skipped."))
-        return None
+            late = f"did not answer {hook.method} within {limit.seconds:g} s"
+            problem = late if limit.timeout.expired() else f"failed at {hook.method}"
+        problems.append(self._log(f"{hook} {problem}; it was skipped."))
+        return result()
 
     def _log(self, problem: str) -> str:
         _log.warning("%s", problem)
@@ -277,14 +228,8 @@ def _plain(answered: Any) -> Any:
 
 
 def _cancelled(hook: _Hook, what: str) -> CancelledByHookError:
-    return CancelledByHookError(f"{_named(hook.name)} cancelled {what}; nothing was changed.", hook=hook.name)
+    return CancelledByHookError(f"{hook} cancelled {what}; nothing was changed.", hook=hook.name)
 
 
 def _named(hook: str) -> str:
     return "The client's hook" if hook == CLIENT else f"The hook {hook}"
-
-
-def both(first: str | None, second: str | None) -> str | None:
-    """Two instructions as one."""
-    parts = [part.strip() for part in (first, second) if part and part.strip()]
-    return "\n\n".join(parts) or None

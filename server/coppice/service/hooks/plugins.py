@@ -5,7 +5,6 @@ directory and `PYTHONPATH` are not looked at: a checkout is no place to run code
 """
 
 import asyncio
-import contextlib
 import os
 import site
 import sys
@@ -25,12 +24,10 @@ from coppice.protocol.hooks import (
     WillNavigateParams,
 )
 from coppice.service.hooks.hook_context import HookContext
-from coppice.service.hooks.hook_thread import HookThread
+from coppice.service.hooks.hook_thread import HookFailedError, HookThread
 
 GROUP: Final = "coppice.hooks"
 _PROJECT: Final = "coppice"
-_PARAMS: Final = "params"
-_CONTEXT: Final = "context"
 
 hookspec: Final = pluggy.HookspecMarker(_PROJECT)
 hookimpl: Final = pluggy.HookimplMarker(_PROJECT)
@@ -65,10 +62,6 @@ class HookSpecs:
     @hookspec
     def did_fork(self, params: DidForkParams, context: HookContext) -> None:
         """After a path was copied into a new conversation."""
-
-
-class HookFailedError(Exception):
-    """A hook that gave no answer. `str(error)` is the reason, without text of the hook's own."""
 
 
 class Plugins:
@@ -116,24 +109,9 @@ class Plugins:
         if (left := self._abandoned.pop(name, None)) is not None and left.is_alive():
             self._abandoned[name] = left
             raise HookFailedError("it has not come back from an earlier call")
-        loop = asyncio.get_running_loop()
-        answered: asyncio.Future[Any] = loop.create_future()
-
-        def settle(value: Any, error: BaseException | None) -> None:
-            if answered.done():
-                return
-            if error is None:
-                answered.set_result(value)
-            else:
-                answered.set_exception(HookFailedError(f"it raised {type(error).__name__}"))
-
-        def on_end(value: Any, error: BaseException | None) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(settle, value, error)
-
-        thread = HookThread(name, lambda: self._returned(name, hook, params, context), context, on_end)
+        thread = HookThread(name, lambda: self._returned(name, hook, params, context), context)
         try:
-            return await answered
+            return await asyncio.wrap_future(thread.answer)
         except asyncio.CancelledError:
             thread.stop()
             self._abandoned[name] = thread
@@ -142,7 +120,7 @@ class Plugins:
     def _returned(self, name: str, hook: str, params: object, context: HookContext) -> Any:
         others = [plugin for other, plugin in self._manager.list_name_plugin() if other != name]
         caller = self._manager.subset_hook_caller(hook, [plugin for plugin in others if plugin is not None])
-        answers: list[Any] = caller(**{_PARAMS: params, _CONTEXT: context})
+        answers: list[Any] = caller(params=params, context=context)
         return answers[0] if answers else None
 
 

@@ -1,26 +1,32 @@
 """The use case `coppice/recover`: a client's model request failed; what to do so that the turn goes on."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from coppice.errors import CancelledByHookError, ModelFailedError, NothingToCompactError, SummaryRejectedError
+from coppice.errors import (
+    CancelledByHookError,
+    ModelFailedError,
+    NothingToCompactError,
+    StaleLeafError,
+    SummaryRejectedError,
+)
 from coppice.protocol.compaction import CompactParams
 from coppice.protocol.recovery import RecoverParams, RecoverResult
 from coppice.recovery import decision
 from coppice.recovery.decision import Compact, Decision, Fail, Retry, State, Truncate
+from coppice.recovery.measured import Measured
 from coppice.recovery.overflow import reported_window
 from coppice.service.compaction.compacting import JOB as COMPACTION
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.client_turns import Turns
-from coppice.service.core.context import Context
+from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.progress import JobProgress, Progress, StepProgress
 from coppice.service.core.workers import run_read
-from coppice.service.recovery.not_overflow import why_no_overflow
-from coppice.service.recovery.silent_overflow import move_back_to, move_before, partly_read
+from coppice.service.recovery.reported_errors import partly_read, why_no_overflow
 from coppice.service.recovery.truncating import Truncating
 from coppice.service.window.fitting import Fit
-from coppice.service.window.measuring import Measured, measure
+from coppice.service.window.measuring import measure
 from coppice.tree.entries import MessageEntry
 
 JOB: Final = "recovery"
@@ -29,49 +35,18 @@ LEAST_WINDOW: Final = 4_000
 """Tokens. A smaller window is not concluded from the size of a request that was refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Memory:
-    """What is known since the last successful reply: `leaf_id` is where the last round left the leaf.
-
-    `overhead_tokens` and `window` are concluded from the provider's error and counts, in tokens.
-    """
-
-    state: State
-    leaf_id: str | None
-    overhead_tokens: int
-    window: int
-
-
 @dataclass(slots=True)
 class _Round:
-    """One round at work."""
+    """One round at work, and what the next one knows unless a request succeeds in between.
 
-    conversation_id: str
-    memory: _Memory
-    measured: Measured
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A request that a model did not take as a whole, within a job.
-
-    `window` is the model's, `overhead_tokens` what is known to be sent with the view, both in
-    tokens.
-    `counted` is the request's size by the provider's count, 0 where there is none.
+    `leaf_id` is where the round has left the leaf. The window and `overhead_tokens` that it is `measured`
+    with are concluded from the provider's error and counts.
     """
 
-    window: int
-    overhead_tokens: int = 0
-    counted: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Recovery:
-    """How a round ended, and the sizes then: of the next request and of the window, in tokens."""
-
-    result: RecoverResult
-    tokens: int
-    window: int
+    conversation_id: str
+    leaf_id: str | None
+    state: State
+    measured: Measured
 
 
 class Recovering:
@@ -84,12 +59,12 @@ class Recovering:
         self._compacting = compacting
         self._truncating = truncating
         self._turns = turns
-        self._memories: dict[str, _Memory] = {}
+        self._rounds: dict[str, _Round] = {}
         turns.on_end = self.forget
 
     def forget(self, conversation_id: str) -> None:
         """The turn has ended; the next failure is a first one."""
-        self._memories.pop(conversation_id, None)
+        self._rounds.pop(conversation_id, None)
 
     async def recover(self, params: RecoverParams, progress: Progress) -> RecoverResult:
         """Whoever asks while a recovery runs gets its result; a compaction that runs is waited for."""
@@ -101,15 +76,19 @@ class Recovering:
         if part is None and (other := await run_read(why_no_overflow, path, params.error)):
             return RecoverResult(action="not-overflow", attempt=0, leaf_id=path.leaf_id, message=other)
         window = min(window, reported_window(params.error.message) or window)
-        refused = Refused(window, counted=part.counted if part is not None else 0)
-        reply = part.entry if part is not None else None
-        begun = await run_read(lambda: self._begin(_before(path, reply), refused))
+        counted, reply = (part.counted, part.entry) if part is not None else (0, None)
+
+        def begin() -> _Round:
+            asked = path.to(reply.parent_id) if reply is not None and reply.parent_id is not None else path
+            return self._begin(asked, window, counted=counted)
+
+        begun = await run_read(begin)
         waited = await self._context.jobs.settled(conversation_id, COMPACTION)
 
         async def work(shared: JobProgress) -> RecoverResult:
-            if reply is None or not await move_before(self._context, path, reply):
-                return await self._run(begun, shared, already_compacted=waited)
-            return await self._run_without(reply, path, begun, shared)
+            if reply is not None and await self._move_leaf(path, reply.parent_id, reply.id):
+                return await self._run_without(reply, path, begun, shared)
+            return await self._run(begun, shared, already_compacted=waited)
 
         return await self._context.jobs.run(
             conversation_id, JOB, title=TITLE, progress=progress, work=work, joinable=True
@@ -124,34 +103,55 @@ class Recovering:
             result = await self._run(begun, progress, already_compacted=False)
         finally:
             if result is None or result.action == "fail":
-                await move_back_to(self._context, path, reply, begun.memory.leaf_id)
+                await self._move_leaf(path, reply.id, begun.leaf_id)
         return result if result.action == "retry" else result.model_copy(update={"leaf_id": reply.id})
 
+    async def _move_leaf(self, path: ConversationPath, leaf_id: str | None, from_leaf_id: str | None) -> bool:
+        """Moves the leaf from `from_leaf_id`; false when the conversation grew meanwhile."""
+        conversation_id = path.conversation.id
+
+        def move() -> None:
+            path.store.set_leaf(conversation_id, leaf_id, expected_leaf_id=from_leaf_id, modified_at=now())
+
+        try:
+            await self._context.write(conversation_id, move)
+        except StaleLeafError:
+            return False
+        self._context.announce(conversation_id, leaf_id, "leaf")
+        return True
+
     async def recover_in_turn(
-        self, conversation_id: str, refused: Refused, progress: JobProgress
-    ) -> Recovery:
-        """A round for a request of the server's own turn that is known to have been too long."""
+        self, conversation_id: str, window: int, progress: JobProgress, *, overhead_tokens: int, counted: int
+    ) -> tuple[RecoverResult, Measured]:
+        """A round for a request of the server's own turn, and how the next request measures after it.
+
+        The request is known to have been too long for the model's `window`. `overhead_tokens` is what is
+        known to be sent with the view. `counted` is the request's size by the provider's count, 0 where there
+        is none. All in tokens.
+        """
         path = await run_read(self._context.path, conversation_id)
-        turn = await run_read(self._begin, path, refused)
-        result = await self._run(turn, StepProgress(progress), already_compacted=False)
-        return Recovery(result, turn.measured.tokens, turn.memory.window)
+        begun = await run_read(self._begin, path, window, overhead_tokens=overhead_tokens, counted=counted)
+        result = await self._run(begun, StepProgress(progress), already_compacted=False)
+        return result, begun.measured
 
-    def _begin(self, path: ConversationPath, refused: Refused) -> _Round:
+    def _begin(
+        self, path: ConversationPath, window: int, *, overhead_tokens: int = 0, counted: int = 0
+    ) -> _Round:
         """A request that was refused was larger than the window, whatever the settings."""
-        known = self._memory(path)
-        window = refused.window
-        measured = measure(path, window, known_overhead_tokens=refused.overhead_tokens)
-        overhead_tokens = max(measured.floor.overhead_tokens, refused.counted - measured.view.tokens)
+        known = self._known(path)
+        measured = measure(path, window, known_overhead_tokens=overhead_tokens)
+        overhead_tokens = max(measured.overhead_tokens, counted - measured.view_tokens)
         if known is not None:
-            overhead_tokens, window = max(known.overhead_tokens, overhead_tokens), min(known.window, window)
-        window = min(window, max(LEAST_WINDOW, measured.view.tokens + overhead_tokens))
+            overhead_tokens = max(known.measured.overhead_tokens, overhead_tokens)
+            window = min(known.measured.window, window)
+        window = min(window, max(LEAST_WINDOW, measured.view_tokens + overhead_tokens))
         state = known.state if known is not None else State()
-        memory = _Memory(state, path.leaf_id, overhead_tokens, window)
-        return _Round(path.conversation.id, memory, measure(path, window, overhead_tokens=overhead_tokens))
+        measured = measure(path, window, overhead_tokens=overhead_tokens)
+        return _Round(path.conversation.id, path.leaf_id, state, measured)
 
-    def _memory(self, path: ConversationPath) -> _Memory | None:
-        """Forgotten after a successful reply, and by who goes to another branch."""
-        known = self._memories.get(path.conversation.id)
+    def _known(self, path: ConversationPath) -> _Round | None:
+        """The last round. Forgotten after a successful reply, and by who goes to another branch."""
+        known = self._rounds.get(path.conversation.id)
         if known is None or known.leaf_id is None:
             return known
         if path.contains(known.leaf_id) and not path.has_reply_since(known.leaf_id):
@@ -165,67 +165,53 @@ class Recovering:
         except BaseException:
             progress.end("Stopped")
             raise
-        state = turn.memory.state
         progress.end(ended.message or "The request can be tried again")
         return RecoverResult(
             action="retry" if isinstance(ended, Retry) else "fail",
             strategy=ended.strategy if isinstance(ended, Retry) else None,
-            attempt=state.attempt,
-            leaf_id=turn.memory.leaf_id,
+            attempt=turn.state.attempt,
+            leaf_id=turn.leaf_id,
             message=ended.message,
         )
 
     async def _decide(self, turn: _Round, progress: JobProgress, *, already_compacted: bool) -> Retry | Fail:
-        view, floor = turn.measured.view, turn.measured.floor
-        state, then = decision.overflowed(turn.memory.state, view, floor)
+        turn.state, then = decision.overflowed(turn.state, turn.measured)
         if already_compacted:
             await self._look_again(turn)
-            state, then = decision.compacted(state, turn.measured.view, turn.measured.floor)
-        while True:
-            turn.memory = replace(turn.memory, state=state)
-            self._memories[turn.conversation_id] = turn.memory
-            if isinstance(then, Retry | Fail):
-                return then
-            state, then = await self._act(turn, then, progress)
+            turn.state, then = decision.compacted(turn.state, turn.measured)
+        self._rounds[turn.conversation_id] = turn
+        while not isinstance(then, Retry | Fail):
+            turn.state, then = await self._act(turn, then, progress)
+            self._rounds[turn.conversation_id] = turn
+        return then
 
     async def _act(
         self, turn: _Round, then: Compact | Truncate, progress: JobProgress
     ) -> tuple[State, Decision]:
-        state, view, floor = turn.memory.state, turn.measured.view, turn.measured.floor
+        measured = turn.measured
         if isinstance(then, Truncate):
             done = await self._truncating.cut(
-                turn.conversation_id, view.window, overhead_tokens=turn.memory.overhead_tokens
+                turn.conversation_id, measured.window, overhead_tokens=measured.overhead_tokens
             )
             await self._look_again(turn)
-            return decision.looked_for_results(
-                state, turn.measured.view, turn.measured.floor, done.count, done.left_out
-            )
-        room = view.target(floor)
+            return decision.looked_for_results(turn.state, turn.measured, done.count, done.left_out)
         try:
             await self._compacting.compact(
                 CompactParams(conversation_id=turn.conversation_id),
                 progress,
                 "overflow",
-                Fit(view.window, room, floor.tail, then.halvings),
-                retry_below=room,
+                Fit(measured.window, measured.target, measured.tail, then.halvings),
             )
         except NothingToCompactError:
-            return decision.gave_up_compacting(state, view, floor, "")
+            return decision.gave_up_compacting(turn.state, measured, "")
         except (SummaryRejectedError, ModelFailedError, CancelledByHookError) as error:
-            return decision.gave_up_compacting(state, view, floor, str(error))
+            return decision.gave_up_compacting(turn.state, measured, str(error))
         await self._look_again(turn)
-        return decision.compacted(state, turn.measured.view, turn.measured.floor)
+        return decision.compacted(turn.state, turn.measured)
 
     async def _look_again(self, turn: _Round) -> None:
         path = await run_read(self._context.path, turn.conversation_id)
         turn.measured = await run_read(
-            measure, path, turn.memory.window, overhead_tokens=turn.memory.overhead_tokens
+            measure, path, turn.measured.window, overhead_tokens=turn.measured.overhead_tokens
         )
-        turn.memory = replace(turn.memory, leaf_id=path.leaf_id)
-
-
-def _before(path: ConversationPath, reply: MessageEntry | None) -> ConversationPath:
-    """The path to where the request was made that `reply` answers."""
-    if reply is None or reply.parent_id is None:
-        return path
-    return path.to(reply.parent_id)
+        turn.leaf_id = path.leaf_id

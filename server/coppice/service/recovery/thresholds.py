@@ -7,19 +7,20 @@ from coppice.errors import CancelledByHookError, ModelFailedError, NothingToComp
 from coppice.protocol.compaction import CompactParams
 from coppice.protocol.recovery import PreparePromptParams, PreparePromptResult
 from coppice.protocol.usage import UsageState
-from coppice.recovery.headroom import Automatic
+from coppice.recovery.measured import Measured
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_read
 from coppice.service.window.fitting import Fit
-from coppice.service.window.measuring import Measured, measure
+from coppice.service.window.measuring import measure
 from coppice.service.window.usage import Counter, overhead_of, usage_state
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import CompactionEntry
 from coppice.tree.messages import UserContent, UserMessage
 
+MOST_IN_A_ROW: Final = 2  # automatic compactions without a message between them (guess)
 _NO_HELP: Final = (NothingToCompactError, SummaryRejectedError, ModelFailedError, CancelledByHookError)
 
 
@@ -35,20 +36,21 @@ class NextRequest:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """`message` is why nothing was compacted; after `cannot_fit` the prompt alone is too long."""
+    """`message` is why nothing was compacted; with `cannot_fit` the prompt alone is too long."""
 
     usage: UsageState
     entry: CompactionEntry | None = None
     message: str | None = None
-    cannot_fit: str | None = None
+    cannot_fit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionStreak:
-    """The compactions in a row, and the leaf after the last one."""
+class _Streak:
+    """Automatic compactions in a row, the leaf after the last one, and whether that one made room."""
 
-    automatic: Automatic
+    count: int
     leaf_id: str
+    regained: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,8 @@ class _Situation:
     path: ConversationPath
     measured: Measured
     usage: UsageState
-    streak: Automatic
+    in_a_row: int
     prompt: int
-
-    @property
-    def is_due(self) -> bool:
-        return self.path.settings.compaction.enabled and self.measured.tokens > self.measured.view.threshold
 
 
 class Thresholds:
@@ -70,7 +68,7 @@ class Thresholds:
     def __init__(self, context: Context, compacting: Compacting) -> None:
         self._context = context
         self._compacting = compacting
-        self._streaks: dict[str, CompactionStreak] = {}
+        self._streaks: dict[str, _Streak] = {}
 
     async def prepare_prompt(self, params: PreparePromptParams, progress: Progress) -> PreparePromptResult:
         """Compacts when the view and the prompt are over the threshold, or reports why that does not help."""
@@ -90,25 +88,26 @@ class Thresholds:
         """The check for `request`, which with the progress of a job is a step of it."""
         conversation_id = request.conversation_id
         now = await run_read(self._situation, request)
-        if now.measured.floor.pinned + now.prompt + request.overhead_tokens >= now.measured.view.window:
-            return Prepared(now.usage, message=_too_large(now), cannot_fit=_too_large(now))
-        if not now.is_due:
+        measured = now.measured
+        if measured.pinned + now.prompt + request.overhead_tokens >= measured.window:
+            return Prepared(now.usage, message=_too_large(measured), cannot_fit=True)
+        is_enabled = now.path.settings.compaction.enabled
+        if not is_enabled or measured.request_tokens <= measured.threshold:
             return Prepared(now.usage)
         if refusal := _refusal(now):
             return Prepared(now.usage, message=refusal)
-        view, floor = now.measured.view, now.measured.floor
         try:
             done = await self._compacting.compact(
                 CompactParams(conversation_id=conversation_id),
                 progress,
                 "threshold",
-                Fit(view.window, view.target(floor), floor.tail),
+                Fit(measured.window, measured.target, measured.tail),
             )
         except _NO_HELP as error:
             return Prepared(now.usage, message=str(error))
         after = await run_read(self._situation, request)
-        regained = after.measured.view.tokens <= view.target(floor)
-        self._streaks[conversation_id] = CompactionStreak(now.streak.after(regained=regained), done.entry.id)
+        regained = after.measured.view_tokens <= measured.target
+        self._streaks[conversation_id] = _Streak(now.in_a_row + 1, done.entry.id, regained)
         return Prepared(after.usage, done.entry)
 
     def _situation(self, request: NextRequest) -> _Situation:
@@ -117,30 +116,31 @@ class Thresholds:
         message = UserMessage(content=request.prompt) if request.prompt is not None else None
         prompt = Counter(path.settings).tokens(size_of_message(message)) if message is not None else 0
         measured = measure(path, window, known_overhead_tokens=request.overhead_tokens, prompt=prompt)
-        streak = _streak_now(path, self._streaks.get(request.conversation_id))
-        return _Situation(path, measured, usage_state(path, window, request.overhead_tokens), streak, prompt)
+        in_a_row = _in_a_row(path, self._streaks.get(request.conversation_id))
+        return _Situation(
+            path, measured, usage_state(path, window, request.overhead_tokens), in_a_row, prompt
+        )
 
 
-def _streak_now(path: ConversationPath, streak: CompactionStreak | None) -> Automatic:
-    """The streak as it counts now; there is none on another branch."""
+def _in_a_row(path: ConversationPath, streak: _Streak | None) -> int:
+    """How many there are now: none on another branch, and none once a model worked in the room they made."""
     if streak is None or not path.contains(streak.leaf_id):
-        return Automatic()
-    return streak.automatic.since(new_work=path.has_reply_since(streak.leaf_id))
+        return 0
+    return 0 if streak.regained and path.has_reply_since(streak.leaf_id) else streak.count
 
 
 def _refusal(now: _Situation) -> str | None:
     """Why a compaction that is due would not help, with numbers and what to do."""
-    view, floor = now.measured.view, now.measured.floor
-    if floor.hard + now.prompt >= view.window:
-        return _too_large(now)
-    if not now.streak.allowed:
+    measured = now.measured
+    if measured.least_view + now.prompt >= measured.window:
+        return _too_large(measured)
+    if now.in_a_row >= MOST_IN_A_ROW:
         return (
-            f"Two compactions in a row have not made enough room: {now.measured.tokens:,} tokens, and a "
-            f"compaction is due above {view.threshold:,}. {floor.suggest(view)}"
+            f"Two compactions in a row have not made enough room: {measured.request_tokens:,} tokens, and a "
+            f"compaction is due above {measured.threshold:,}. {measured.suggest()}"
         )
     return None
 
 
-def _too_large(now: _Situation) -> str:
-    view, floor = now.measured.view, now.measured.floor
-    return f"{floor.describe(view)} The window is {view.window:,}. {floor.suggest(view)}"
+def _too_large(measured: Measured) -> str:
+    return f"{measured.describe()} The window is {measured.window:,}. {measured.suggest()}"

@@ -1,19 +1,21 @@
 """The use case `coppice/truncateToolResults`: too long tool results are cut, on a branch of their own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coppice.protocol.recovery import TruncateToolResultsParams, TruncateToolResultsResult
 from coppice.protocol.usage import UsageState
 from coppice.recovery.decision import left_out_sentence
-from coppice.recovery.truncation import Candidate, is_left_out, plan, result_limit, truncated_view
+from coppice.recovery.measured import Measured
+from coppice.recovery.truncation import is_left_out, plan, result_limit
 from coppice.service.branches.replay import COPIED_METADATA, replayed
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.window.measuring import Measured, measure
+from coppice.service.window.measuring import measure
 from coppice.service.window.usage import Counter, usage_state
 from coppice.tokens.measuring import size_of_message
-from coppice.tree.entries import Entry, MessageEntry
+from coppice.tree.entries import MessageEntry
 from coppice.tree.messages import Message, ToolResultMessage
 from coppice.tree.view import ViewMessage
 
@@ -76,33 +78,20 @@ def fitted_view(path: ConversationPath, context_window: int) -> tuple[list[ViewM
     Nothing is stored. Reads the store.
     """
     view, counter = path.view(), Counter(path.settings)
-    if path.end is None:
-        return view, 0
-    measured = measure(path, context_window)
-
-    def size(message: Message) -> int:
-        return counter.tokens(size_of_message(message))
-
-    fitted = truncated_view(
-        view,
-        limit=result_limit(measured.view.window),
-        excess=measured.view.tokens - measured.view.target(measured.floor),
-        count_tokens=size,
-        pinned=frozenset(entry.id for _, entry in path.store.pins(path.end)),
-    )
-    changed = [
-        (a.message, b.message) for a, b in zip(view, fitted, strict=True) if a.message is not b.message
-    ]
-    return fitted, sum(size(whole) - size(short) for whole, short in changed)
+    cuts = _plan(path, view, measure(path, context_window))
+    whole = sum(counter.tokens(size_of_message(view[place].message)) for place in cuts)
+    short = sum(counter.tokens(size_of_message(message)) for message in cuts.values())
+    fitted = [ViewMessage(item.entry_id, cuts.get(place, item.message)) for place, item in enumerate(view)]
+    return fitted, whole - short
 
 
 def _truncate(path: ConversationPath, context_window: int, overhead_tokens: int | None) -> Truncation:
-    if path.end is None:
-        return Truncation(0, None)
     entries = path.entries()
-    changed = _plan(path, entries, measure(path, context_window, overhead_tokens=overhead_tokens))
-    if not changed:
-        return Truncation(0, path.end.id)
+    view = [ViewMessage(entry.id, entry.message) for entry in entries if isinstance(entry, MessageEntry)]
+    cuts = _plan(path, view, measure(path, context_window, overhead_tokens=overhead_tokens))
+    if path.end is None or not cuts:
+        return Truncation(0, path.leaf_id)
+    changed: dict[str, Message] = {view[place].entry_id or "": message for place, message in cuts.items()}
     first = next(index for index, entry in enumerate(entries) if entry.id in changed)
     above = path.first_depth + first - 1
     already = len(path.store.attached(path.end, above, above, COPIED_METADATA))
@@ -113,22 +102,20 @@ def _truncate(path: ConversationPath, context_window: int, overhead_tokens: int 
         expected_leaf_id=path.end.id,
         modified_at=now(),
     )
-    results = [message for message in changed.values() if isinstance(message, ToolResultMessage)]
-    left_out = sum(map(is_left_out, results))
-    return Truncation(len(changed), done.leaf_id, left_out)
+    return Truncation(len(cuts), done.leaf_id, sum(map(is_left_out, cuts.values())))
 
 
-def _plan(path: ConversationPath, entries: list[Entry], measured: Measured) -> dict[str, Message]:
-    """The results that are cut, as they are then, by their entries' ids."""
-    assert path.end is not None  # noqa: S101 - the caller has looked
+def _plan(
+    path: ConversationPath, view: Sequence[ViewMessage], measured: Measured
+) -> dict[int, ToolResultMessage]:
+    """The results of `view` that are cut, as they are then, by their places in it."""
+    if path.end is None:
+        return {}
     counter = Counter(path.settings)
-    pinned = {entry.id for _, entry in path.store.pins(path.end)}
-    messages = [(entry, entry.message) for entry in entries if isinstance(entry, MessageEntry)]
-    results = [(entry, message) for entry, message in messages if isinstance(message, ToolResultMessage)]
-    cuts = plan(
-        [Candidate(message, fixed=entry.id in pinned, entry_id=entry.id) for entry, message in results],
-        limit=result_limit(measured.view.window),
-        excess=measured.view.tokens - measured.view.target(measured.floor),
+    return plan(
+        view,
+        limit=result_limit(measured.window),
+        excess=measured.view_tokens - measured.target,
         count_tokens=lambda message: counter.tokens(size_of_message(message)),
+        pinned={entry.id for _, entry in path.store.pins(path.end)},
     )
-    return {results[index][0].id: message for index, message in cuts.items()}

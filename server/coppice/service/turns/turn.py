@@ -26,7 +26,7 @@ from coppice.service.core.jobs import stop_if_cancelled, uninterrupted
 from coppice.service.core.progress import JobProgress
 from coppice.service.core.workers import run_read
 from coppice.service.history.tools import HISTORY_NOTE
-from coppice.service.recovery.recovering import Recovering, Refused
+from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import NextRequest, Thresholds
 from coppice.service.turns.partial_reply import PartialReply, TurnProgress
 from coppice.service.turns.tool_calls import Tools, failed
@@ -105,13 +105,13 @@ class Turn:
 
     async def _make_room(self, prompt: str | list[UserContent] | None = None) -> None:
         """Compacts where the next request is over the threshold; refuses a prompt that can never fit."""
-        await self._look_at_window()
+        self._window = await self._rooms.models.window_of(self._settings)
         request = NextRequest(self._params.conversation_id, self._window, prompt, self._overhead_tokens)
         prepared = await self._rooms.thresholds.prepare(request, self._progress)
         stop_if_cancelled()
-        if prepared.cannot_fit is not None:
+        if prepared.cannot_fit:
             tokens = prepared.usage.tokens
-            raise ContextOverflowError(prepared.cannot_fit, tokens=tokens, contextWindow=self._window)
+            raise ContextOverflowError(prepared.message or "", tokens=tokens, contextWindow=self._window)
 
     async def _reply(self) -> AssistantMessage:
         """The next reply, stored. A request that was too long is made again as often as `recovery` allows."""
@@ -121,7 +121,7 @@ class Turn:
             reply: AssistantMessage | None = None
             counted = 0
             try:
-                reply = (await self._model.complete(await self._request(), self._draft.add)).message
+                reply = await self._model.complete(await self._request(), self._draft.add)
             except ModelError as error:
                 if error.kind != "overflow":
                     raise
@@ -134,17 +134,21 @@ class Turn:
 
     async def _recover(self, reply: AssistantMessage | None, counted: int) -> None:
         """`reply` answered only a part of what was sent; it is kept where no better one can be had."""
-        await self._look_at_window()
-        refused = Refused(self._window, self._overhead_tokens, counted)
-        conversation_id = self._params.conversation_id
-        recovery = await self._rooms.recovering.recover_in_turn(conversation_id, refused, self._progress)
+        # The overflow may have revealed another window.
+        self._window = await self._rooms.models.window_of(self._settings)
+        result, measured = await self._rooms.recovering.recover_in_turn(
+            self._params.conversation_id,
+            self._window,
+            self._progress,
+            overhead_tokens=self._overhead_tokens,
+            counted=counted,
+        )
         stop_if_cancelled()
-        result = recovery.result
         if result.strategy is None:
             if reply is not None:
                 await self._store(reply)
             raise ContextOverflowError(
-                result.message or "", tokens=recovery.tokens, contextWindow=recovery.window
+                result.message or "", tokens=measured.request_tokens, contextWindow=measured.window
             )
         self._leaf_id = result.leaf_id
         self._progress.partial(RetryUpdate(attempt=result.attempt, strategy=result.strategy))
@@ -206,20 +210,13 @@ class Turn:
             await self._store(failed(call, NO_RESULT))
         content = self._draft.content()
         provider, _, model = self._model.name.partition("/")
+        stopped = AssistantMessage(content=content, provider=provider, model=model, stop_reason="aborted")
         if not isinstance(error, asyncio.CancelledError):
             why = str(error) if isinstance(error, CoppiceError) else "The turn failed."
-            stopped = AssistantMessage(
-                content=content, provider=provider, model=model, stop_reason="error", error_message=why
-            )
-            await self._store(stopped)
-        elif content:
-            await self._store(
-                AssistantMessage(content=content, provider=provider, model=model, stop_reason="aborted")
-            )
-
-    async def _look_at_window(self) -> None:
-        """The model's window, in tokens, which an overflow may have revealed."""
-        self._window = await self._rooms.models.window_of(self._settings)
+            stopped = stopped.model_copy(update={"stop_reason": "error", "error_message": why})
+        elif not content:
+            return
+        await self._store(stopped)
 
     def _system(self) -> str | None:
         """The system prompt, with the texts of the skills after it."""

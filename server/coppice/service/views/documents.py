@@ -1,6 +1,6 @@
 """Conversations as documents that an editor shows read-only, made anew each time they are looked at."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from coppice.formats.markdown import entry_text, message_text, title
@@ -36,14 +36,7 @@ class Documents:
 def _transcript(path: ConversationPath) -> str:
     record = path.conversation
     heading = title(record.name or "Conversation", [("Begun", record.created_at)])
-    return heading + _newest(_texts_newest_first(path))
-
-
-def _texts_newest_first(path: ConversationPath) -> Iterator[str]:
-    if path.end is None:
-        return
-    for piece in path.pieces(0, path.end.depth, newest_first=True):
-        yield from (entry_text(entry) for entry in reversed(piece))
+    return heading + _newest(entry_text(entry) for entry in path.newest_first())
 
 
 def _context_text(path: ConversationPath) -> str:

@@ -1,11 +1,13 @@
-"""The use cases that show what a model sees, how big that is, and which files it was about."""
+"""The use cases that show what a model sees, how big that is, and what it was about."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from coppice.compaction.ledger.bounds import bounded
 from coppice.compaction.serialization import transcript
 from coppice.files.ledger import FileHistory
 from coppice.files.ledger import GitUpdateRecord as KnownUpdate
+from coppice.protocol.ledger import LedgerParams, LedgerResult, WorkLedger
 from coppice.protocol.trees import (
     ContextFormat,
     ContextParams,
@@ -16,8 +18,9 @@ from coppice.protocol.trees import (
     GitUpdateRecord,
 )
 from coppice.protocol.usage import UsageParams, UsageState
+from coppice.service.compaction.work_ledger import ledger_until
 from coppice.service.core.context import Context
-from coppice.service.core.workers import run_read
+from coppice.service.core.workers import run_long, run_read
 from coppice.service.recovery.truncating import fitted_view
 from coppice.service.window.breakdown import breakdown_of, heaviest_of
 from coppice.service.window.usage import Counter, context_tokens, counted_tokens, overhead_of, usage_state
@@ -28,7 +31,7 @@ from coppice.tree.view import ViewMessage
 
 
 class Views:
-    """The use cases `coppice/context`, `coppice/usage` and `coppice/files`."""
+    """The use cases `coppice/context`, `coppice/usage`, `coppice/files` and `coppice/ledger`."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -78,6 +81,23 @@ class Views:
             )
 
         return await run_read(read)
+
+    async def ledger(self, params: LedgerParams) -> LedgerResult:
+        """Continues from the ledger of the last compaction; before the first it reads the whole path."""
+
+        def read() -> LedgerResult:
+            path = self._context.path(params.conversation_id, params.leaf_id)
+            work = ledger_until(path, path.end.depth) if path.end is not None else WorkLedger()
+            files = path.ledger()
+            return LedgerResult(
+                leaf_id=path.leaf_id,
+                ledger=bounded(work),
+                read_files=files.read_files,
+                modified_files=files.modified_files,
+                deleted_files=files.deleted_files,
+            )
+
+        return await run_long(read)
 
     def _view(self, params: ContextParams) -> ContextResult:
         path = self._context.path(params.conversation_id, params.leaf_id)

@@ -1,27 +1,19 @@
 """A path against a model's window: how big its view is, and the least it can come down to."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
-from coppice.compaction.sizes import fitted_sizes
-from coppice.recovery.floor import Floor, View
+from coppice.compaction.cut import find_cut, is_in_context
+from coppice.compaction.sizes import Sizes, fitted_sizes
+from coppice.recovery.measured import LEAST_SUMMARY, Measured
+from coppice.recovery.truncation import LEAST_LIMIT, truncated
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.window.fitting import Pinned, floor_of, least_tokens, tail_start
+from coppice.service.window.fitting import Pinned, pinned_before
 from coppice.service.window.usage import Counter, context_tokens, counted_tokens
 from coppice.store.records import EntryRow
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import Entry, reply_of
-from coppice.tree.messages import Message
+from coppice.tree.messages import Message, ToolResultMessage
 from coppice.tree.view import message_of
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """`tokens` is the size of the next request, with what is known to be sent with the view."""
-
-    view: View
-    floor: Floor
-    tokens: int
 
 
 def measure(
@@ -41,13 +33,71 @@ def measure(
     counted = counted_tokens(path, counter)
     if overhead_tokens is None:
         overhead_tokens = max(known_overhead_tokens, context_tokens(path, counter)[0] - counted)
-    sizes = fitted_sizes(path.settings.compaction, context_window)
-    kept = open_rows(path, _rows(path))
-    return Measured(
-        View(tokens=counted, window=sizes.window, threshold=sizes.threshold),
-        _floor(path, kept, counter, overhead_tokens + prompt),
-        counted + overhead_tokens + prompt,
+    rows: Sequence[EntryRow] = []
+    if path.end is not None:
+        rows = open_rows(path, path.store.rows(path.end, path.first_depth, path.end.depth))
+    tokens = [counter.tokens(row.size) for row in rows]
+    tail, pins = tail_start(rows, tokens), pins_of(path, counter)
+    return measured_of(
+        counted,
+        fitted_sizes(path.settings.compaction, context_window),
+        rows,
+        tokens,
+        pins,
+        tail=tail,
+        least_of_tail=_least_of_tail(path, rows[tail:], pins, counter),
+        summary=counter.tokens(path.compaction.size) if path.compaction is not None else 0,
+        overhead_tokens=overhead_tokens + prompt,
     )
+
+
+def measured_of(
+    view_tokens: int,
+    sizes: Sizes,
+    rows: Sequence[EntryRow],
+    tokens: Sequence[int],
+    pins: Sequence[Pinned],
+    *,
+    tail: int,
+    least_of_tail: int,
+    summary: int,
+    overhead_tokens: int,
+) -> Measured:
+    """The request that sends the view of `rows`, which begins with a summary of that size.
+
+    `least_of_tail` is `least_tokens` of the messages from index `tail` on.
+    """
+    before = sum(size for row, size in zip(rows[:tail], tokens[:tail], strict=True) if is_in_context(row))
+    return Measured(
+        view_tokens=view_tokens,
+        window=sizes.window,
+        threshold=sizes.threshold,
+        overhead_tokens=overhead_tokens,
+        pinned=pinned_before(rows[tail].depth, pins) if rows else 0,
+        tail=least_of_tail,
+        summary=min(LEAST_SUMMARY, before + summary) if before else summary,
+    )
+
+
+def tail_start(rows: Sequence[EntryRow], tokens: Sequence[int]) -> int:
+    """The index of the newest entry that a cut is possible before; 0 where there is none."""
+    cut = find_cut(rows, tokens, 1)
+    return cut.first_kept if cut is not None else 0
+
+
+def least_tokens(messages: Sequence[tuple[Message, bool]], count_tokens: Callable[[Message], int]) -> int:
+    """The size of a tail with its tool results at their shortest; the ones marked true are not cut."""
+    newest = max(
+        (place for place, (message, _) in enumerate(messages) if isinstance(message, ToolResultMessage)),
+        default=-1,
+    )
+    total = 0
+    for place, (message, fixed) in enumerate(messages):
+        size = count_tokens(message)
+        if isinstance(message, ToolResultMessage) and not fixed:
+            size = min(size, count_tokens(truncated(message, LEAST_LIMIT if place == newest else 0)))
+        total += size
+    return total
 
 
 def open_rows(path: ConversationPath, rows: Sequence[EntryRow]) -> Sequence[EntryRow]:
@@ -57,7 +107,7 @@ def open_rows(path: ConversationPath, rows: Sequence[EntryRow]) -> Sequence[Entr
         row = rows[index]
         if row.type != "message":
             continue
-        if row.role != "assistant" or not is_failed_reply(path.store.entry(path.conversation.id, row.id)):
+        if row.role != "assistant" or not _is_failed_reply(path.store.entry(path.conversation.id, row.id)):
             break
         last = index
     return rows[:last]
@@ -70,40 +120,20 @@ def pins_of(path: ConversationPath, counter: Counter) -> list[Pinned]:
     return [Pinned(depth, counter.pinned_tokens([entry])) for depth, entry in path.store.pins(path.end)]
 
 
-def _rows(path: ConversationPath) -> Sequence[EntryRow]:
-    if path.end is None:
-        return []
-    return path.store.rows(path.end, path.first_depth, path.end.depth)
-
-
-def _floor(path: ConversationPath, rows: Sequence[EntryRow], counter: Counter, overhead_tokens: int) -> Floor:
-    tokens = [counter.tokens(row.size) for row in rows]
-    tail = tail_start(rows, tokens)
-    summary = counter.tokens(path.compaction.size) if path.compaction is not None else 0
-    return floor_of(
-        rows,
-        tokens,
-        tail=tail,
-        least_of_tail=_least_of_tail(path, rows, tail, counter),
-        pins=pins_of(path, counter),
-        summary=summary,
-        overhead_tokens=overhead_tokens,
-    )
-
-
-def _least_of_tail(path: ConversationPath, rows: Sequence[EntryRow], tail: int, counter: Counter) -> int:
-    if path.end is None or not rows:
+def _least_of_tail(
+    path: ConversationPath, rows: Sequence[EntryRow], pins: Sequence[Pinned], counter: Counter
+) -> int:
+    if not rows:
         return 0
-    pinned = {entry.id for _, entry in path.store.pins(path.end)}
-    entries = path.entries(rows[tail].depth, rows[-1].depth)
-    messages: list[tuple[Message, bool]] = [
-        (message, entry.id in pinned)
-        for entry in entries
-        if (message := message_of(entry)) is not None and not is_failed_reply(entry)
+    pinned = {pin.depth for pin in pins}
+    entries = path.entries(rows[0].depth, rows[-1].depth)
+    messages = [
+        (message, depth in pinned)
+        for depth, entry in enumerate(entries, rows[0].depth)
+        if (message := message_of(entry)) is not None and not _is_failed_reply(entry)
     ]
     return least_tokens(messages, lambda message: counter.tokens(size_of_message(message)))
 
 
-def is_failed_reply(entry: Entry) -> bool:
-    """Whether the entry is a model's reply that broke off."""
+def _is_failed_reply(entry: Entry) -> bool:
     return (reply := reply_of(entry)) is not None and reply.failed

@@ -14,7 +14,6 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
-from coppice.tree.rendering.arguments import arguments_json
 from coppice.tree.rendering.reasoning import reasoning_of, turn_begins
 from coppice.tree.view import ViewMessage
 
@@ -65,7 +64,7 @@ def _reply(message: AssistantMessage) -> dict[str, Any] | None:
         {
             "id": call.id,
             "type": "function",
-            "function": {"name": call.name, "arguments": arguments_json(call)},
+            "function": {"name": call.name, "arguments": call.arguments_json},
         }
         for call in message.tool_calls
     ]

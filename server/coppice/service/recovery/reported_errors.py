@@ -1,13 +1,18 @@
-"""Why a failed model request has nothing to do with the size of the conversation."""
+"""What a client's error is about: the request's size, a reply to a part of the request, or neither.
+
+Some servers cut a request that does not fit without a word and answer what is left.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final
 
 from coppice.protocol.recovery import RequestError
-from coppice.recovery.overflow import is_overflow
+from coppice.recovery.overflow import is_overflow, is_silent_overflow
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.tree.entries import MessageEntry, ModelChangeEntry
-from coppice.tree.messages import AssistantMessage
+from coppice.tree.entries import MessageEntry, ModelChangeEntry, reply_of
+from coppice.tree.messages import AssistantMessage, Usage
 
 _NOTHING_DONE: Final = "Nothing was compacted."
 _BY_STATUS: Final[Mapping[int, str]] = {
@@ -20,6 +25,28 @@ _BY_STATUS: Final[Mapping[int, str]] = {
     529: "The provider is overloaded. Wait, then try again.",
 }
 _SERVER_FAILS: Final = range(500, 600)
+
+
+@dataclass(frozen=True, slots=True)
+class PartlyRead:
+    """`counted` is the request's size by the provider's count; `entry` is its reply, if that is the leaf."""
+
+    counted: int
+    entry: MessageEntry | None
+
+
+def partly_read(path: ConversationPath, error: RequestError, window: int) -> PartlyRead | None:
+    """What a client's "error" is about when the model did reply, to a request larger than its window.
+
+    The usage that came with the reply shows it, in the error or in the leaf. Reads the store.
+    """
+    if error.code is not None or error.status not in (None, HTTPStatus.OK):
+        return None
+    entry, stored = _newest_reply(path)
+    usage = error.usage or stored
+    if usage is None or not is_silent_overflow(usage.request_tokens, window):
+        return None
+    return PartlyRead(usage.request_tokens, entry if usage == stored else None)
 
 
 def why_no_overflow(path: ConversationPath, error: RequestError) -> str | None:
@@ -68,3 +95,11 @@ def _changed_to(path: ConversationPath, error: RequestError) -> str | None:
 
 def _named(provider: str | None, model: str | None) -> str:
     return "/".join(filter(None, (provider, model)))
+
+
+def _newest_reply(path: ConversationPath) -> tuple[MessageEntry | None, Usage | None]:
+    """The reply at the leaf with its usage, unless it failed."""
+    entry = path.entries(path.end.depth)[0] if path.end is not None else None
+    if not isinstance(entry, MessageEntry) or (reply := reply_of(entry)) is None or reply.failed:
+        return None, None
+    return entry, reply.usage

@@ -1,0 +1,29 @@
+"""Texts as they are compared: without case, marks and the words that are in every sentence."""
+
+import re
+from typing import Final
+
+from coppice.compaction.text.sentences import one_line
+
+_GLUE: Final = re.compile(r"a|an|and|are|as|be|by|do|for|in|is|it|not|of|on|or|please|that|the|this|to|user")
+
+
+def normalized(text: str) -> str:
+    """`text` as it is compared: small letters and digits, single spaces."""
+    return " ".join(re.findall(r"\w+", one_line(text).casefold()))
+
+
+def spelling(text: str) -> str:
+    """`text` without case, repeated spaces and the marks at its end."""
+    return " ".join(text.casefold().split()).rstrip(" .!。！")
+
+
+def words_in(text: str) -> set[str]:
+    """Words for comparing; of Chinese, pairs of characters."""
+    found = set()
+    for word in normalized(text).split():
+        if word.isascii():
+            found.add(word)
+        else:
+            found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+    return {word for word in found if not _GLUE.fullmatch(word)}

@@ -1,0 +1,16 @@
+"""The marks of Markdown, as all rules read them."""
+
+import re
+from typing import Final
+
+FENCE: Final = re.compile(r"\s{0,12}(?:```|~~~)")
+CODE: Final = re.compile(r"`[^`]{1,300}`")
+ITEM: Final = re.compile(r"(\s{0,40})(?:[-*+•]|\d{1,3}[.)、])\s+(?:\[[ xX]\]\s+)?(\S.*)")
+"""An item of a list: its indentation and its text."""
+_HEADING: Final = re.compile(r"\s{0,3}(?:#{1,6}\s+(\S.{0,160})|\*\*([^*\n]{2,160})\*\*:?)\s*$")
+
+
+def heading_in(line: str) -> str:
+    """The text of a line that is marked as a heading; else empty."""
+    match = _HEADING.match(line[:170])
+    return match[1] or match[2] if match else ""

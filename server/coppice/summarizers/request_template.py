@@ -1,0 +1,121 @@
+"""A request for a summary without its conversation, made to fit the window of a model."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from coppice.compaction.ledger.fitting import facts_text
+from coppice.compaction.prompts import Part, Prompts
+from coppice.compaction.serialization import serialize
+from coppice.compaction.summarizer import CountTokens, SummaryRequest
+from coppice.compaction.text.sentences import clip
+from coppice.models.chat import ModelLimits
+from coppice.protocol.ledger import WorkLedger
+from coppice.tokens.counting import CHARS_PER_TOKEN
+
+FEWEST_WORDS: Final = 80
+"""Words that are asked for at the least (guess)."""
+
+_SAFETY: Final = 1.25
+"""How much longer a text may be for the model's tokenizer than for ours."""
+
+_ANSWER_SHARE: Final = 3  # the window divided by this bounds an answer (guess)
+_TEMPLATE_TOKENS: Final = 128  # tokens of a chat template (guess)
+_FOCUS_SHARE: Final = 10  # the window divided by this bounds the focus (guess)
+_BYTES_PER_TOKEN: Final = 4  # UTF-8 bytes; of Chinese no tokenizer needs more tokens (guess)
+_WORDS_PER_TOKEN: Final = 0.5
+"""A large model's answers in English to eight of these requests had 0.43 to 0.56, on average 0.50."""
+_PROSE_SHARE: Final = 0.9
+"""Share of the target that is asked for: the audit adds up to a tenth of the answer."""
+_FACTS_SHARE: Final = 12
+"""The window divided by this bounds the facts that a request carries (guess)."""
+_MOST_FACTS_TOKENS: Final = 2_000  # tokens of facts in a request (guess)
+_AFTERWARDS_SHARE: Final = 24
+"""The window divided by this bounds the newest messages after the span that a request carries (guess)."""
+_MOST_AFTERWARDS_TOKENS: Final = 3_000  # tokens of them (guess: the edit of one file, and its result)
+_AFTERWARDS_RESULT_CHARS: Final = 700  # characters of a tool result in them (guess)
+_SMALLEST_ROOM: Final = 256  # tokens; a smaller window holds no part of a conversation (guess)
+
+
+def measure_with(count_tokens: CountTokens) -> CountTokens:
+    """Tokens by `count_tokens` or by the bytes, whichever is more: some tokenizers know one alphabet only."""
+    return lambda text: max(
+        count_tokens(text), -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTemplate:
+    """What the requests for the parts of one summary share, for a model with a `window` of so many tokens.
+
+    `answer_tokens` bounds an answer, `words` is the length that is asked for; `room` is how many tokens of
+    conversation and previous summary fit in a request with the answer and all else.
+    """
+
+    request: SummaryRequest
+    prompts: Prompts
+    window: int
+    answer_tokens: int
+    words: int
+    focus: str | None
+    facts: str
+    afterwards: str
+    room: int = 0
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether no part of a conversation fits."""
+        return self.room < _SMALLEST_ROOM
+
+    def text(self, part: Part, conversation: str, previous: str | None, share: float = 1.0) -> str:
+        """A request. `share` is the part of the length that its answer may have.
+
+        The facts and the newest kept messages go with the newest part.
+        """
+        is_newest = part in ("history", "branch")
+        return self.prompts.request(
+            part,
+            conversation,
+            previous=previous,
+            facts=self.facts if is_newest else "",
+            afterwards=self.afterwards if is_newest else "",
+            focus=self.focus,
+            replace_instructions=self.request.replace_instructions,
+            words=max(FEWEST_WORDS, int(share * self.words)),
+        )
+
+
+def template_for(
+    limits: ModelLimits, prompts: Prompts, request: SummaryRequest, ledger: WorkLedger
+) -> RequestTemplate:
+    """The template for a model of these limits; a small one gets no newest messages, then no facts either."""
+    measure = measure_with(request.count_tokens)
+    window, longest = limits.context_window, request.max_tokens
+    answer_tokens = max(1, min(longest, limits.max_output_tokens or longest, window // _ANSWER_SHARE))
+    prose = min(_PROSE_SHARE * min(longest, request.target_tokens or longest), answer_tokens)
+    whole = RequestTemplate(
+        request,
+        prompts,
+        window,
+        answer_tokens,
+        words=max(FEWEST_WORDS, int(prose * _WORDS_PER_TOKEN)),
+        focus=clip(request.instructions or "", window // _FOCUS_SHARE * CHARS_PER_TOKEN) or None,
+        facts=facts_text(ledger, min(_MOST_FACTS_TOKENS, window // _FACTS_SHARE), measure),
+        afterwards=_newest_of_kept(request, window),
+    )
+    shorter = replace(whole, afterwards="")
+    parts: tuple[Part, ...] = (request.kind, "earlier", "turn")
+    for each in (whole, shorter, replace(shorter, facts="")):
+        own = max(measure(each.text(part, "", "-")) for part in parts)
+        frame = own + measure(prompts.system + prompts.retry) + _TEMPLATE_TOKENS
+        template = replace(each, room=int((window - answer_tokens) / _SAFETY) - frame)
+        if not template.is_too_small:
+            break
+    return template
+
+
+def _newest_of_kept(request: SummaryRequest, window: int) -> str:
+    """The end of what stays after the span: the model must not call undone what was done there."""
+    tokens = min(_MOST_AFTERWARDS_TOKENS, window // _AFTERWARDS_SHARE)
+    text = serialize(request.kept, _AFTERWARDS_RESULT_CHARS)
+    left_out = max(0, len(text) - tokens * CHARS_PER_TOKEN)
+    return f"[… {left_out} characters left out …]\n{text[left_out:]}" if left_out else text

@@ -1,0 +1,20 @@
+"""A conversation whose leaf was lost to damage is written to by nothing."""
+
+import pytest
+from sqlalchemy import delete
+from store.store_kit import NOW, user
+
+from coppice.errors import StoreDamagedError
+from coppice.store.schema import ENTRY_TABLE
+from coppice.store.store import Store
+
+
+def test_nothing_is_written_after_a_leaf_whose_row_is_gone(store: Store, conversation: str) -> None:
+    store.append(conversation, [user(entry_id="a"), user(entry_id="b")], modified_at=NOW)
+    with store._database.writing() as connection:  # as damage takes it
+        connection.execute(delete(ENTRY_TABLE).where(ENTRY_TABLE.c.id == "b"))
+    with pytest.raises(StoreDamagedError, match="--repair"):
+        store.append(conversation, [user(entry_id="c")], modified_at=NOW)
+    with pytest.raises(StoreDamagedError, match="--repair"):
+        store.set_leaf(conversation, "a", modified_at=NOW)
+    assert [entry.id for entry in store.all_entries(conversation)] == ["a"]
