@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from pathlib import Path
 
 import psutil
@@ -68,9 +69,9 @@ def test_an_unknown_id_reads_no_store_twice_and_keeps_no_descriptor(
         urls.append(url_of(path))
     read: list[str] = []
 
-    def counted(url: str) -> frozenset[str]:
+    def counted(url: str, *, busy_seconds: float) -> frozenset[str]:
         read.append(url)
-        return conversation_ids(url)
+        return conversation_ids(url, busy_seconds=busy_seconds)
 
     monkeypatch.setattr(conversation_index, "conversation_ids", counted)
     index = ConversationIndex()
@@ -79,3 +80,22 @@ def test_an_unknown_id_reads_no_store_twice_and_keeps_no_descriptor(
         assert index.find("unknown", urls) == (None, [])
     assert sorted(read) == sorted(urls)
     assert psutil.Process().num_fds() <= before + 4
+
+
+def test_a_search_waits_for_a_store_that_is_locked_for_a_moment(tmp_path: Path) -> None:
+    paths = [tmp_path / name / "trees.sqlite3" for name in ("locked", "other")]
+    for path in paths:
+        filled_store(path)
+    lock = sqlite3.connect(paths[0], isolation_level=None, check_same_thread=False)
+    # The log is taken away while its file is closed; readers are refused meanwhile.
+    lock.execute("PRAGMA locking_mode = EXCLUSIVE")
+    lock.execute("BEGIN EXCLUSIVE")
+    index, urls = ConversationIndex(), [url_of(path) for path in paths]
+    home, failures = index.find("c1", urls[:1])
+    assert home is None
+    assert "locked by another program" in failures[0]
+    assert index.find("c1", urls) == (urls[1], [])
+    ends = threading.Timer(conversation_index.LOCKED_SECONDS / 5, lock.close)
+    ends.start()
+    assert index.find("c1", urls[:1]) == (urls[0], [])
+    ends.join()

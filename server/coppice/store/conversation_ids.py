@@ -25,14 +25,14 @@ def stamp_of(url: str) -> Stamp:
     return tuple(found)
 
 
-def conversation_ids(url: str) -> frozenset[str]:
-    """The ids in the store at `url`. A lock of another program is not waited for.
+def conversation_ids(url: str, *, busy_seconds: float) -> frozenset[str]:
+    """The ids in the store at `url`. A lock on it is waited for during `busy_seconds`.
 
     Raises:
         StorageFailedError: the store cannot be read.
     """
     with translated():
-        connection = connect(_path(url), busy_seconds=0.0)
+        connection = connect(_path(url), busy_seconds=busy_seconds)
         try:
             rows = connection.execute("SELECT id FROM conversation WHERE id IS NOT NULL").fetchall()
         except sqlite3.OperationalError as error:
