@@ -50,6 +50,25 @@ inBrowser("slash commands are completed, and Escape closes the list without chan
   assert.equal(await last(panel, "stop"), undefined);
 });
 
+inBrowser("a key that is pressed right after a completion was chosen comes after its text", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK));
+  const input = panel.page.getByTestId("message-input");
+  await input.pressSequentially("/co");
+  const value = await input.evaluate(async (element: HTMLTextAreaElement) => {
+    element.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab", bubbles: true, cancelable: true }));
+    await Promise.resolve();
+    const type = (text: string): void => {
+      element.setRangeText(text, element.selectionStart, element.selectionEnd, "end");
+      element.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    };
+    type("t");
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    type("he API");
+    return element.value;
+  });
+  assert.equal(value, "/compact the API");
+});
+
 inBrowser("earlier messages come back with the arrow keys, and a text that was begun is left alone", {}, async (panel) => {
   await panel.post(RUNNING, shown(TALK));
   const input = panel.page.getByTestId("message-input");

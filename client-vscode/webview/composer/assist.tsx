@@ -57,11 +57,13 @@ export function useAssist(input: RefObject<HTMLTextAreaElement | null>, completi
     if (element === null || trigger === undefined) return;
     if (choice.attachment !== undefined) post({ type: "attach", attachment: choice.attachment });
     const start = trigger.kind === "mention" ? trigger.start : 0;
-    write(`${element.value.slice(0, start)}${choice.insert} ${element.value.slice(element.selectionStart).trimStart()}`);
-    close();
+    const rest = element.value.slice(element.selectionStart);
+    // At once, with the cursor: the next key may come before the next frame.
+    element.setRangeText(`${choice.insert} ${rest.trimStart()}`, start, element.value.length);
     const cursor = start + choice.insert.length + 1;
-    // The text is in the input with the next frame.
-    requestAnimationFrame(() => { element.setSelectionRange(cursor, cursor); });
+    element.setSelectionRange(cursor, cursor);
+    write(element.value);
+    close();
   };
 
   const onKeyDown = (event: KeyboardEvent): boolean => {
