@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from lsp.editor import SETTINGS, turn
 from lsp.raw_client import RawServer, framed
+from preloaded import python
 
 from coppice.lsp.in_work import MAX_REQUEST_BYTES, MAX_REQUESTS
 
@@ -19,7 +20,7 @@ SUMMARY = "## Goal\nSmall and fast parts.\n\n## Next Steps\n1. Go on with src/pa
 def server(tmp_path: Path) -> Iterator[RawServer]:
     """A server whose client writes the summaries."""
     settings = {**SETTINGS, "summarizer": {"provider": "editor"}}
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({"initializationOptions": {"settings": settings, "sampling": True}})
         yield server
 

@@ -5,7 +5,6 @@ import json
 import socket
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from lsp.raw_client import environment, framed, run_server
+from preloaded import python
 from waiting import PATIENCE
 
 INITIALIZE = framed(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}).encode())
@@ -25,7 +25,7 @@ class Server:
     def __init__(self, directory: Path) -> None:
         file = directory / "secret"
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "coppice.lsp", "--tcp", "127.0.0.1:0", "--secret-file", str(file)],
+            [*python(), "-m", "coppice.lsp", "--tcp", "127.0.0.1:0", "--secret-file", str(file)],
             stdout=subprocess.PIPE,
             env=environment(directory),
         )

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from lsp.raw_client import RawServer, environment
+from preloaded import python
 
 from coppice.cli.app import main
 
 
 def started(directory: Path) -> RawServer:
-    server = RawServer(directory)
+    server = RawServer(directory, python=python())
     server.initialize({"rootUri": directory.as_uri()})
     return server
 

@@ -5,15 +5,14 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from preloaded import python
 
 from coppice.cli.app import main
-
-COMMAND = (sys.executable, "-m", "coppice.cli.app")
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,12 @@ def coppice(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return run
 
 
-def start(*arguments: str | Path, **options: object) -> "subprocess.Popen[bytes]":
+def start(
+    *arguments: str | Path, interpreter: Sequence[str] = (sys.executable,), **options: object
+) -> "subprocess.Popen[bytes]":
     """The command in a process of its own, into pipes."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    command = [*COMMAND, *(str(argument) for argument in arguments)]
+    command = [*interpreter, "-m", "coppice.cli.app", *(str(argument) for argument in arguments)]
     return subprocess.Popen(command, env=os.environ.copy(), **{**pipes, **options})  # type: ignore[call-overload,no-any-return]  # the options vary
 
 
@@ -66,7 +67,7 @@ def on_terminal(*arguments: str | Path, columns: int = 100) -> str:
     """What a terminal of so many columns is sent."""
     ours, theirs = pty.openpty()
     os.environ.update({"COLUMNS": f"{columns}", "TERM": "xterm-256color"})
-    with start(*arguments, stdout=theirs, stderr=theirs) as process:
+    with start(*arguments, interpreter=python(), stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         received = b""
         while True:

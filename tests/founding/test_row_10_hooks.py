@@ -276,7 +276,7 @@ def test_the_example_package_has_another_model_write_the_summary(tmp_path: Path,
     written = "## Goal\nAll parts are small and fast.\n\n## Next Steps\n1. Part 30."
     with serving([json_body({"choices": [{"message": {"content": written}}]})]) as provider:
         variables = {"SECOND_MODEL_URL": provider.url, "SECOND_MODEL_NAME": "second"}
-        with RawServer(tmp_path, python=str(python), variables=variables) as server:
+        with RawServer(tmp_path, python=[str(python)], variables=variables) as server:
             server.initialize(hello())
             done = server.result("coppice/compact", conversation(server))
             notification = server.notification("coppice/didCompact")

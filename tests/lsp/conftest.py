@@ -2,12 +2,13 @@ from collections.abc import Iterator
 
 import pytest
 from lsp.raw_client import RawServer
+from preloaded import python
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawServer]:
     """A server that a module's tests share: each leaves it able to answer the next."""
-    with RawServer(tmp_path_factory.mktemp("shared")) as server:
+    with RawServer(tmp_path_factory.mktemp("shared"), python=python()) as server:
         server.initialize()
         yield server
 
@@ -22,5 +23,5 @@ def server(shared: RawServer) -> Iterator[RawServer]:
 @pytest.fixture
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawServer]:
     """A server of a test's own, not initialized yet."""
-    with RawServer(tmp_path_factory.mktemp("fresh")) as server:
+    with RawServer(tmp_path_factory.mktemp("fresh"), python=python()) as server:
         yield server

@@ -1,7 +1,6 @@
 """An editor as pytest-lsp plays it, with a Coppice server of its own."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 from lsp.raw_client import environment
 from lsprotocol import converters, types
+from preloaded import python
 from pytest_lsp import LanguageClient
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 from waiting import PATIENCE, until
@@ -125,7 +125,7 @@ async def editing(
     register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, **(features or {})})
     editor = Editor(client, directory / "gate")
     arguments = command or (str(GATED), str(editor.gate))
-    await client.start_io(sys.executable, *arguments, env=environment(directory))
+    await client.start_io(*python(), *arguments, env=environment(directory))
     introduction = types.InitializeParams(
         capabilities=capabilities,
         workspace_folders=[types.WorkspaceFolder(uri=WORKSPACE, name="editor")],

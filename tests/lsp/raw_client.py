@@ -43,7 +43,7 @@ def framed(body: bytes) -> bytes:
 
 
 class RawServer:
-    """A server process, run by `python` with `variables` in its environment.
+    """A server process, run by the command `python` with `variables` in its environment.
 
     Messages of its output are kept in order until they are asked for.
     """
@@ -53,12 +53,12 @@ class RawServer:
         directory: Path,
         command: Sequence[str] = ("-m", "coppice.lsp"),
         *,
-        python: str = sys.executable,
+        python: Sequence[str] = (sys.executable,),
         cwd: Path | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> None:
         self.process = subprocess.Popen(
-            [python, *command],
+            [*python, *command],
             cwd=cwd,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

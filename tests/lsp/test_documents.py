@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from lsp.editor import assistant, user
 from lsp.raw_client import RawServer
+from preloaded import python
 
 REFRESHES = {"capabilities": {"workspace": {"textDocumentContent": {"dynamicRegistration": False}}}}
 CONTENT = "workspace/textDocumentContent"
@@ -25,14 +26,14 @@ def document(server: RawServer, talk: str, name: str) -> str:
 
 
 def test_the_server_offers_its_scheme(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         offered = server.initialize({})["capabilities"]["workspace"]["textDocumentContent"]
         assert offered == {"schemes": ["coppice"]}
 
 
 def test_the_transcript_has_the_whole_path_and_the_context_what_a_model_sees(tmp_path: Path) -> None:
     settings = {"settings": {"compaction": {"keepRecentTokens": 40}, "tokens": {"counter": "estimate"}}}
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({"initializationOptions": settings})
         talk = conversation(
             server, *(make(f"part {n} " + "word " * 40) for n in range(4) for make in (user, assistant))
@@ -58,7 +59,7 @@ def test_what_is_written_opens_no_fence_and_no_fold(tmp_path: Path) -> None:
         "isError": False,
     }
     call = {"type": "toolCall", "id": "c", "name": "<b>read</b>", "arguments": {"path": "```"}}
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({})
         talk = conversation(
             server,
@@ -82,14 +83,14 @@ def test_what_is_written_opens_no_fence_and_no_fold(tmp_path: Path) -> None:
 
 
 def test_an_empty_conversation_says_so(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({})
         talk = conversation(server)
         assert document(server, talk, "context.md").endswith("*The conversation is empty.*\n")
 
 
 def test_of_a_very_long_conversation_the_newest_part_is_shown(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({"initializationOptions": {"settings": {"tokens": {"counter": "estimate"}}}})
         talk = conversation(server, *(user(f"part {n} " + "word " * 40_000) for n in range(13)))
         text = document(server, talk, "transcript.md")
@@ -112,7 +113,7 @@ def test_of_a_very_long_conversation_the_newest_part_is_shown(tmp_path: Path) ->
     ],
 )
 def test_a_document_that_does_not_exist_is_refused(tmp_path: Path, uri: Any, code: int) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({})
         talk = conversation(server, user("hello"))
         named = uri.format(talk=talk) if isinstance(uri, str) else uri
@@ -122,7 +123,7 @@ def test_a_document_that_does_not_exist_is_refused(tmp_path: Path, uri: Any, cod
 
 
 def test_a_shown_document_is_refreshed_when_its_conversation_changes(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize(REFRESHES)
         talk, other = conversation(server, user("hello")), conversation(server, user("hello"))
         uri = f"coppice:/{talk}/context.md"
@@ -138,7 +139,7 @@ def test_a_shown_document_is_refreshed_when_its_conversation_changes(tmp_path: P
 
 
 def test_a_client_that_knows_no_such_documents_is_asked_nothing(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({})
         talk = conversation(server, user("hello"))
         document(server, talk, "context.md")

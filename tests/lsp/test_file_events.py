@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from lsp.editor import user
 from lsp.raw_client import RawServer
+from preloaded import python
 
 WATCHES = {"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}
 
@@ -37,7 +38,7 @@ def opened(server: RawServer, directory: Path, **more: Any) -> Window:
 
 
 def test_the_server_says_which_events_it_wants(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         capabilities = server.initialize({"capabilities": WATCHES})["capabilities"]
         assert capabilities["textDocumentSync"] == {
             "openClose": True,
@@ -54,14 +55,14 @@ def test_the_server_says_which_events_it_wants(tmp_path: Path) -> None:
 
 
 def test_a_client_that_cannot_watch_is_not_asked_to(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({"capabilities": {}})
         server.result("coppice/conversation/create", {})
         assert [m for m in server.seen if m.get("method") == "client/registerCapability"] == []
 
 
 def test_a_document_counts_when_it_is_saved(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         window = opened(server, tmp_path)
         for name in ("saved.py", "discarded.py"):
             document = {"uri": window.uri(name)}
@@ -77,7 +78,7 @@ def test_a_document_counts_when_it_is_saved(tmp_path: Path) -> None:
 
 
 def test_what_the_editor_does_to_files_and_what_its_watcher_sees_is_recorded_once(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         window = opened(server, tmp_path)
         server.notify("workspace/didCreateFiles", {"files": [{"uri": window.uri("new.py")}]})
         moved = {"oldUri": window.uri("a.py"), "newUri": window.uri("b.py")}
@@ -98,7 +99,7 @@ def test_what_the_editor_does_to_files_and_what_its_watcher_sees_is_recorded_onc
 
 
 def test_the_folders_of_the_window_may_change(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         window = opened(server, tmp_path)
         left = {"uri": window.folder.as_uri(), "name": "w"}
         server.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": [left]}})
@@ -112,26 +113,26 @@ def test_the_folders_of_the_window_may_change(tmp_path: Path) -> None:
 
 
 def test_what_was_received_is_stored_when_the_client_leaves(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         window = opened(server, tmp_path)
         window.watched(("a.py", 2))
         server.result("shutdown")
         server.notify("exit")
         assert server.process.wait(20) == 0
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         again = opened(server, tmp_path)
         again.talk = window.talk
         assert again.files()["modifiedFiles"] == ["a.py"]
 
 
 def test_what_was_recorded_survives_a_server_that_is_killed(tmp_path: Path) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         window = opened(server, tmp_path)
         window.watched(("a.py", 2))
         while server.notification("coppice/conversationChanged")["changes"] != ["entries"]:
             pass
         server.process.kill()
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         again = opened(server, tmp_path)
         again.talk = window.talk
         assert again.files()["modifiedFiles"] == ["a.py"]
@@ -164,7 +165,7 @@ def test_malformed_events_record_nothing(tmp_path: Path) -> None:
         "workspace/didDeleteFiles",
         "workspace/didChangeWatchedFiles",
     )
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         window = opened(server, tmp_path)
         for number, params in enumerate(malformed):
             for method in methods:
@@ -178,7 +179,7 @@ def test_malformed_events_record_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("at_once", [pytest.param(1, marks=pytest.mark.slow), 10_000])
 def test_a_branch_checkout_keeps_nobody_waiting(tmp_path: Path, at_once: int) -> None:
     """Ten thousand events, one a message or all in one: requests are answered, and the tree stays small."""
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         window = opened(server, tmp_path)
         server.result("coppice/append", {"conversationId": window.talk, "entries": [user("hello")]})
         changes = [(f"src/m{number % 97}/f{number}.py", 2) for number in range(10_000)]

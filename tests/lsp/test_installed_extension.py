@@ -55,7 +55,7 @@ def install_the_example(python: Path) -> None:
 
 def test_the_documented_extension_is_found_and_asked_before_the_client(tmp_path: Path, python: Path) -> None:
     install_the_example(python)
-    with RawServer(tmp_path, python=str(python), variables={"DEADLINE": "May 4"}) as server:
+    with RawServer(tmp_path, python=[str(python)], variables={"DEADLINE": "May 4"}) as server:
         server.initialize(hello("willCompact"))
         compacting = server.start_request("coppice/compact", conversation(server))
         request = asked(server, "coppice/willCompact")
@@ -67,7 +67,7 @@ def test_the_documented_extension_is_found_and_asked_before_the_client(tmp_path:
 
 def test_the_documented_extension_cancels(tmp_path: Path, python: Path) -> None:
     install_the_example(python)
-    with RawServer(tmp_path, python=str(python), variables={"RELEASING": "1"}) as server:
+    with RawServer(tmp_path, python=[str(python)], variables={"RELEASING": "1"}) as server:
         server.initialize(hello("willCompact"))
         refused = server.request("coppice/compact", conversation(server))["error"]
         assert refused["data"] == {"code": "cancelled-by-hook", "hook": "deadline"}
@@ -95,7 +95,7 @@ def test_an_extension_that_cannot_be_loaded_is_reported_and_the_server_starts(
     tmp_path: Path, python: Path
 ) -> None:
     install(packages_of(python), "broken", "broken_extension", "import nothing_of_the_kind")
-    with RawServer(tmp_path, python=str(python)) as server:
+    with RawServer(tmp_path, python=[str(python)]) as server:
         server.initialize(hello())
         logged = server.notification("window/logMessage")
         assert logged["message"].startswith("The hook broken could not be loaded (ModuleNotFoundError)")
@@ -108,7 +108,7 @@ def test_a_checkout_s_entry_points_run_nothing(tmp_path: Path, python: Path) -> 
     trap = f"open({str(tmp_path / 'sprung')!r}, 'w')"
     install(checkout, "trap", "trap_in_the_checkout", trap)
     with RawServer(
-        tmp_path, python=str(python), cwd=checkout, variables={"PYTHONPATH": str(checkout)}
+        tmp_path, python=[str(python)], cwd=checkout, variables={"PYTHONPATH": str(checkout)}
     ) as server:
         folders = [{"uri": checkout.as_uri(), "name": "checkout"}]
         server.initialize({**hello("willCompact"), "workspaceFolders": folders})

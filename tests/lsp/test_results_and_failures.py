@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from lsp.odd_server import SECRET
 from lsp.raw_client import RawServer
+from preloaded import python
 
 SERVER = Path(__file__).with_name("odd_server.py")
 
 
 @pytest.fixture
 def odd(tmp_path: Path) -> Iterator[RawServer]:
-    with RawServer(tmp_path, [str(SERVER)]) as server:
+    with RawServer(tmp_path, [str(SERVER)], python=python()) as server:
         server.initialize({"capabilities": {"window": {"workDoneProgress": True}}})
         yield server
 

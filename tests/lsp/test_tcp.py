@@ -3,13 +3,13 @@
 import json
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
 from lsp.raw_client import environment, framed, run_server
+from preloaded import python
 from waiting import PATIENCE
 
 from coppice.lsp.sockets import loopback_address
@@ -47,7 +47,7 @@ class Caller:
 class Listening:
     def __init__(self, directory: Path, address: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "coppice.lsp", "--tcp", address],
+            [*python(), "-m", "coppice.lsp", "--tcp", address],
             stdout=subprocess.PIPE,
             env=environment(directory),
         )
