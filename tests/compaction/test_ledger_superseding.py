@@ -1,10 +1,11 @@
 """Which statements a later one, or a change, replaces."""
 
 import pytest
-from talk import edit, reply, user
+from talk import edit, reply, run, user
 
-from coppice.compaction.ledger.builder import ledger_of
+from coppice.compaction.ledger.builder import LedgerBuilder, ledger_of
 from coppice.compaction.ledger.superseding import replaces
+from coppice.protocol.ledger import Note, WorkLedger
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,36 @@ def test_a_finding_about_a_line_is_gone_when_its_file_was_changed() -> None:
     messages = [user("Review it"), *texts, *edit("src/reader.py"), *edit("docs/guide.md")]
     after = [each.text for each in ledger_of(messages).statements]
     assert [text for text in before if text not in after] == [found, stale]
+
+
+@pytest.mark.parametrize(
+    ("note", "section", "stays"),
+    [
+        ("Working on **shop-7.1**: the reader is written, its tests are not", "in_progress", False),
+        ("shop-7.1: commit and push", "next_steps", False),
+        ("shop-7.1 is nearly done; then comes shop-7.2", "next_steps", True),
+        ("Working on shop-7.11", "in_progress", True),
+        ("Close #12", "next_steps", False),
+        ("Move 12 files", "next_steps", True),
+        ("shop-7.1 was harder than it looked", "context", True),
+        ("`make test` fails in the importer", "blocked", False),
+        ("`make docs` fails", "blocked", True),
+    ],
+)
+def test_what_an_earlier_summary_calls_open_goes_when_it_is_closed(
+    note: str, section: str, *, stays: bool
+) -> None:
+    builder = LedgerBuilder(WorkLedger(notes=[Note(section=section, text=note)]))
+    builder.add_messages(run("tracker show shop-7.2", "○ shop-7.2: Writer"))
+    assert builder.ledger.notes
+    builder.add_messages(run("tracker close shop-7.1", "✓ Closed shop-7.1"))
+    builder.add_messages(run("tracker close 12", "✓ Closed 12"))
+    builder.add_messages(run("make test", "3 passed"))
+    assert bool(builder.ledger.notes) is stays
+
+
+def test_a_note_about_what_was_closed_before_it_was_written_stays() -> None:
+    builder = LedgerBuilder().add_messages(run("tracker close shop-7.1", "✓ Closed shop-7.1"))
+    builder.ledger.notes = [Note(section="next_steps", text="Announce shop-7.1 to the users")]
+    builder.add_messages(run("make docs", "done"))
+    assert builder.ledger.notes

@@ -15,6 +15,7 @@ from coppice.compaction.ledger.fitting import chosen_lines, summary_of
 from coppice.compaction.ledger.line import Line
 from coppice.compaction.ledger.lines import lines_of
 from coppice.compaction.ledger.references import with_known_references
+from coppice.compaction.ledger.tasks import closed_ids, names_task
 from coppice.compaction.old_summaries import without_index
 from coppice.compaction.phrases import LAST_EVENTS
 from coppice.compaction.summarizer import CountTokens, cautious
@@ -114,13 +115,13 @@ def _without_closed(summary: Summary, ledger: WorkLedger, changes: Changes) -> S
 
     The last events of an earlier summary are the last ones no more; those of the ledger are inserted again.
     """
-    done = {task.id for task in ledger.tasks if task.id and task.state == "done"}
+    done = closed_ids(ledger)
     left = {task.id for task in ledger.tasks if task.id and task.state != "done"}
     failing = {problem.what for problem in ledger.problems if problem.open}
     fixed = {problem.what for problem in ledger.problems} - failing
 
     def is_closed_task(line: str) -> bool:
-        named = {identifier for identifier in done | left if _names(line, identifier)}
+        named = {identifier for identifier in done | left if names_task(line, identifier)}
         return (
             bool(named) and named <= done and normalized(line).startswith(("task", *(map(normalized, named))))
         )
@@ -147,10 +148,6 @@ def _without_closed(summary: Summary, ledger: WorkLedger, changes: Changes) -> S
         next_steps=kept(summary.next_steps),
         blocked=kept(summary.blocked, blocked=True),
     )
-
-
-def _names(line: str, identifier: str) -> bool:
-    return identifier in line and bool(re.search(rf"{re.escape(identifier)}(?![^\W_]|\.\d)", line))
 
 
 def _missing(summary: Summary, ledger: WorkLedger, least: float) -> list[Line]:

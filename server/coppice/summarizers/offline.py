@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
-from coppice.compaction.ledger.builder import ledger_of
-from coppice.compaction.ledger.current import settled_by, without_closed_notes
+from coppice.compaction.ledger.builder import LedgerBuilder, ledger_of
+from coppice.compaction.ledger.current import settled_by
 from coppice.compaction.ledger.fitting import chosen_lines, fitted, focus_words, matches_focus, summary_of
 from coppice.compaction.ledger.line import Line
 from coppice.compaction.ledger.lines import lines_of
@@ -45,9 +45,9 @@ def ledger_for(request: SummaryRequest) -> WorkLedger:
     """The ledger that a request comes with, or the one of its messages and its previous summary."""
     ledger = request.ledger
     if ledger is None:
-        ledger = ledger_of([*request.history, *request.turn_prefix])
-        ledger.notes = notes_of(parse_summary(request.previous_summary or ""))
-    return without_closed_notes(settled_by(ledger, request.kept, request.root))
+        before = WorkLedger(notes=notes_of(parse_summary(request.previous_summary or "")))
+        ledger = LedgerBuilder(before).add_messages([*request.history, *request.turn_prefix]).ledger
+    return settled_by(ledger, request.kept, request.root)
 
 
 def _written(request: SummaryRequest) -> tuple[str, int]:

@@ -6,13 +6,17 @@ from typing import Any, Final, Self
 
 from coppice.compaction.ledger import briefs, checks, jobs, recent, requests, tasks, versions
 from coppice.compaction.ledger.bounds import stored
-from coppice.compaction.ledger.carried_out import is_carried_out
 from coppice.compaction.ledger.quoted import comments_of, publishable_texts, published_by, report_of
 from coppice.compaction.ledger.rules import distinct, instructions_in, rules_in
 from coppice.compaction.ledger.shell import is_looking
 from coppice.compaction.ledger.statements import intent_in, statements_in, without_narration
 from coppice.compaction.ledger.steps import Action, action_of, relative_to
-from coppice.compaction.ledger.superseding import drop_overtaken, drop_replaced
+from coppice.compaction.ledger.superseding import (
+    drop_carried_out,
+    drop_overtaken,
+    drop_replaced,
+    drop_settled_notes,
+)
 from coppice.compaction.ledger.written import added_code
 from coppice.compaction.text.sentences import clip, sentences_of
 from coppice.compaction.text.units import is_intention, plan_in, units_of
@@ -184,9 +188,12 @@ class LedgerBuilder:
             problem.explanation = whole
 
     def _action(self, action: Action) -> None:
+        closed_before = tasks.closed_ids(self.ledger)
+        self._take_in(relative_to(action, self._root) if self._root else action)
+        drop_settled_notes(self.ledger, tasks.closed_ids(self.ledger) - closed_before)
+
+    def _take_in(self, action: Action) -> None:
         ledger = self.ledger
-        if self._root:
-            action = relative_to(action, self._root)
         ledger.finished = False
         ended = None if action.rejected else jobs.reported(ledger, action)
         recent.note_done(ledger, ended or action)
@@ -216,7 +223,7 @@ class LedgerBuilder:
                 briefs.note_brief(ledger, action)
                 self._keep(report_of(action))
             return
-        self._carried_out(action)
+        drop_carried_out(ledger, action)
         versions.note_version_control(ledger, action)
         versions.note_routine(ledger, action, self._since_change)
         tasks.note_tracker(ledger, action)
@@ -227,16 +234,6 @@ class LedgerBuilder:
             self._note_run(action)
         briefs.note_brief(ledger, action)
         self._keep(published_by(action, self._texts))
-
-    def _carried_out(self, action: Action) -> None:
-        """Takes out the user's instructions that `action` fulfilled for good."""
-        ledger = self.ledger
-        ledger.rules = [rule for rule in ledger.rules if rule.source or not is_carried_out(rule.text, action)]
-        ledger.notes = [
-            note
-            for note in ledger.notes
-            if note.section != "constraints" or not is_carried_out(note.text, action)
-        ]
 
     def _note_run(self, action: Action) -> None:
         """A new problem waits for its explanation until another command has worked."""

@@ -34,20 +34,9 @@ def settled_by(ledger: WorkLedger, later: Iterable[Message], root: str | None = 
             ],
             "jobs": [jobs.get(job.id, job) for job in ledger.jobs],
             "checks": [stale.get(check.command, check) for check in ledger.checks],
+            "notes": now.notes,
             "finished": now.finished,
             "intent": now.intent,
             "recent": now.recent,
         }
     )
-
-
-def without_closed_notes(ledger: WorkLedger) -> WorkLedger:
-    """`ledger` without notes of an earlier summary about failures of commands that work by now."""
-    works = [check.command for check in ledger.checks if check.passed]
-    works += [problem.what for problem in ledger.problems if not problem.open]
-    notes = [
-        note
-        for note in ledger.notes
-        if note.section != "blocked" or not any(command in note.text for command in works)
-    ]
-    return ledger.model_copy(update={"notes": notes})

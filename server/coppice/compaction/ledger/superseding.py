@@ -4,8 +4,11 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from coppice.compaction.ledger.carried_out import is_carried_out
+from coppice.compaction.ledger.steps import Action
+from coppice.compaction.ledger.tasks import names_task
 from coppice.compaction.words import pattern
-from coppice.protocol.ledger import WorkLedger
+from coppice.protocol.ledger import Note, WorkLedger
 
 _VALUE: Final = re.compile(r"(?<![\w/.-])[$€£]?\d[\d.,:/-]*%?(?![\w/])")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}|[\u4e00-\u9fff]")
@@ -56,6 +59,37 @@ def drop_overtaken(ledger: WorkLedger, changed: Iterable[str]) -> None:
         or not (places := _PLACE.findall(each.text))
         or not all(any(path.endswith(f"/{place}") for path in paths) for place in places)
     ]
+
+
+def drop_carried_out(ledger: WorkLedger, action: Action) -> None:
+    """Takes out the user's instructions that `action` fulfilled for good."""
+    ledger.rules = [rule for rule in ledger.rules if rule.source or not is_carried_out(rule.text, action)]
+    ledger.notes = [
+        note
+        for note in ledger.notes
+        if note.section != "constraints" or not is_carried_out(note.text, action)
+    ]
+
+
+def drop_settled_notes(ledger: WorkLedger, closed: set[str]) -> None:
+    """Takes out what an earlier summary calls open: work on tasks just `closed`, commands that work by now.
+
+    A note that also names an open task stays.
+    """
+    works = [check.command for check in ledger.checks if check.passed]
+    works += [problem.what for problem in ledger.problems if not problem.open]
+    left = [task.id for task in ledger.tasks if task.id and task.state != "done"]
+
+    def is_settled(note: Note) -> bool:
+        if note.section == "blocked":
+            return any(command in note.text for command in works)
+        return (
+            note.section in ("in_progress", "next_steps")
+            and any(names_task(note.text, each) for each in closed)
+            and not any(names_task(note.text, each) for each in left)
+        )
+
+    ledger.notes = [note for note in ledger.notes if not is_settled(note)]
 
 
 def _stems(text: str) -> set[str]:

@@ -80,6 +80,19 @@ def shown_ids(action: Action) -> list[str]:
     ]
 
 
+def closed_ids(ledger: WorkLedger) -> set[str]:
+    """The ids of the tasks that are done."""
+    return {task.id for task in ledger.tasks if task.id and task.state == "done"}
+
+
+def names_task(text: str, identifier: str) -> bool:
+    """Whether `text` names the task `identifier`; a mere number has to be called a task, as in `#12`."""
+    if identifier not in text:
+        return False
+    before = r"(?:#|\b[Tt]asks?\s)" if identifier.isdigit() else r"(?<![\w-])"
+    return bool(re.search(rf"{before}{re.escape(identifier)}(?![^\W_]|\.\d)", text))
+
+
 def closes_task(stage: Stage) -> bool:
     """Whether `stage` is a tracker's command that ends a task."""
     return _state_set_by(stage) == "done" and bool(_ids_in(stage))
