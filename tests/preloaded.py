@@ -42,12 +42,20 @@ _PROGRAMS: Final = (
 def python() -> list[str]:
     """The beginning of a command whose rest is what `sys.executable` would be given.
 
-    The command's process ends as the program does, and a signal that ends it kills the program. Only Linux
-    tells a process that another one has ended; elsewhere programs are started the usual way.
+    The command's process ends as the program does, and a signal that ends it kills the program. Where a
+    process cannot wait for another one together with a socket, programs are started the usual way.
     """
-    if not hasattr(os, "pidfd_open"):
-        return [sys.executable]
-    return [sys.executable, "-IS", str(_CLIENT), _address()]
+    return [sys.executable, "-IS", str(_CLIENT), _address()] if _can_watch() else [sys.executable]
+
+
+@cache
+def _can_watch() -> bool:
+    """Linux can, unless the machine is a container that does not permit it."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        return False
+    return True
 
 
 @cache
