@@ -26,7 +26,7 @@ import coppice
 from coppice.tokens.counting import encoding
 
 _CLIENT: Final = Path(__file__).with_name("preloaded_client.py")
-_LONGEST_REQUEST: Final = 200_000  # bytes: what a socket takes at once
+_LONGEST_REQUEST: Final = 200_000  # bytes: about what a socket takes at once
 _STREAMS: Final = 3
 _INPUT: Final = 0
 _READY: Final = "ready"
@@ -42,8 +42,9 @@ _PROGRAMS: Final = (
 def python() -> list[str]:
     """The beginning of a command whose rest is what `sys.executable` would be given.
 
-    The command's process ends as the program does, and a signal that ends it kills the program. Where a
-    process cannot wait for another one together with a socket, programs are started the usual way.
+    The command's process ends as the program does. A signal that ends it kills the program a moment later:
+    when the program's output ends, it is dead. Where a process cannot wait for another one together with a
+    socket, programs are started the usual way.
     """
     return [sys.executable, "-IS", str(_CLIENT), _address()] if _can_watch() else [sys.executable]
 
@@ -107,7 +108,8 @@ def _next_program(listener: socket.socket) -> list[str]:
 
 def _program_of(client: socket.socket) -> list[str]:
     """Forks once more: one process watches, the other one becomes the program."""
-    request, streams, _, _ = socket.recv_fds(client, _LONGEST_REQUEST, _STREAMS)
+    request, streams, flags, _ = socket.recv_fds(client, _LONGEST_REQUEST, _STREAMS)
+    assert not flags & socket.MSG_TRUNC, "The environment and the arguments are too long"
     program = os.fork()
     if program:
         for each in (*range(_STREAMS), *streams):

@@ -5,8 +5,9 @@ import json
 import socket
 import stat
 import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -22,10 +23,10 @@ HTTP = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
 
 
 class Server:
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, interpreter: Sequence[str]) -> None:
         file = directory / "secret"
         self.process = subprocess.Popen(
-            [*python(), "-m", "coppice.lsp", "--tcp", "127.0.0.1:0", "--secret-file", str(file)],
+            [*interpreter, "-m", "coppice.lsp", "--tcp", "127.0.0.1:0", "--secret-file", str(file)],
             stdout=subprocess.PIPE,
             env=environment(directory),
         )
@@ -61,19 +62,26 @@ def answer(server: Server, sent: bytes) -> bytes:
         return received
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    started = Server(tmp_path)
+@contextlib.contextmanager
+def running(directory: Path, interpreter: Sequence[str]) -> Iterator[Server]:
+    started = Server(directory, interpreter)
     yield started
     started.process.kill()
     started.process.communicate()
 
 
-def test_the_secret_is_in_a_file_that_only_its_user_can_read(server: Server) -> None:
-    assert server.mode == 0o600
-    assert len(server.secret) >= 40
-    command = Path(f"/proc/{server.process.pid}/cmdline")
-    assert not command.exists() or server.secret not in command.read_bytes()
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with running(tmp_path, python()) as started:
+        yield started
+
+
+def test_the_secret_is_in_a_file_that_only_its_user_can_read(tmp_path: Path) -> None:
+    with running(tmp_path, [sys.executable]) as server:
+        assert server.mode == 0o600
+        assert len(server.secret) >= 40
+        command = Path(f"/proc/{server.process.pid}/cmdline")
+        assert not command.exists() or server.secret not in command.read_bytes()
 
 
 @pytest.mark.parametrize(

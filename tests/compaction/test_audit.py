@@ -151,6 +151,22 @@ def test_a_closed_task_is_not_called_open() -> None:
     assert result.counts["closedDropped"] == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "stays"),
+    [
+        ("Task 12: move the parser", False),
+        ("#12: move the parser", False),
+        ("Tasks 12 and 13: move the parser and the lexer", True),
+        ("Task 12 is done, 13 is half way: the lexer lacks strings", True),
+        ("12 files are to be moved", True),
+    ],
+)
+def test_a_line_that_also_names_an_open_task_stays(line: str, *, stays: bool) -> None:
+    work = [*run("tracker show 13", "○ 13: Lexer"), *run("tracker close 12", "✓ Closed 12")]
+    corrected, _ = audited(Summary(next_steps=(line,)), [*SESSION, *work])
+    assert (line in corrected.next_steps) is stays
+
+
 def test_a_reference_to_an_entry_that_is_not_there_goes() -> None:
     corrected, result = audited(Summary(context=("One writer. [#aaaa1111]", "Two readers. [#deadbeef]")))
     assert "One writer. [#aaaa1111]" in corrected.context

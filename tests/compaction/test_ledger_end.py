@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from talk import edit, reply, request, run, tool, user
 
 from coppice.compaction.ledger.builder import ledger_of
@@ -158,3 +159,10 @@ def test_the_last_events_of_the_summary_before_are_not_carried_on() -> None:
     parsed = parse_summary(summarize_offline(request([*edit("src/new.py")], previous=before)))
     (events,) = [line for line in parsed.in_progress if "last events" in line]
     assert "(1) changed src/new.py" in events
+
+
+@pytest.mark.parametrize("subject", ["Shift masks by 1 << bits", "Parse <<EOF in scripts"])
+def test_a_commit_whose_message_looks_like_a_here_document_is_read(subject: str) -> None:
+    commands = f'git add a.py && git commit -q -m "{subject}" -m "Why."'
+    (commit,) = ledger_of([*edit("a.py"), *run(commands, "")]).commits
+    assert (commit.subject, commit.body, commit.files) == (subject, "Why.", ["a.py"])

@@ -58,8 +58,13 @@ def test_a_finding_about_a_line_is_gone_when_its_file_was_changed() -> None:
         ("shop-7.1: commit and push", "next_steps", False),
         ("shop-7.1 is nearly done; then comes shop-7.2", "next_steps", True),
         ("Working on shop-7.11", "in_progress", True),
-        ("Close #12", "next_steps", False),
-        ("Move 12 files", "next_steps", True),
+        ("#12: write the manual", "next_steps", False),
+        ("Task 12, its second half", "next_steps", False),
+        ("任务 12：手册", "next_steps", False),
+        ("12 files are to be moved", "next_steps", True),
+        ("Tasks 12 and 13: the manual and its index", "next_steps", True),
+        ("After shop-7.1 deploy with `make deploy`; the token expires on Friday", "next_steps", True),
+        ("Close shop-7.1, then write the exporter", "next_steps", True),
         ("shop-7.1 was harder than it looked", "context", True),
         ("`make test` fails in the importer", "blocked", False),
         ("`make docs` fails", "blocked", True),
@@ -70,6 +75,7 @@ def test_what_an_earlier_summary_calls_open_goes_when_it_is_closed(
 ) -> None:
     builder = LedgerBuilder(WorkLedger(notes=[Note(section=section, text=note)]))
     builder.add_messages(run("tracker show shop-7.2", "○ shop-7.2: Writer"))
+    builder.add_messages(run("tracker show 13", "○ 13: Index of the manual"))
     assert builder.ledger.notes
     builder.add_messages(run("tracker close shop-7.1", "✓ Closed shop-7.1"))
     builder.add_messages(run("tracker close 12", "✓ Closed 12"))
@@ -79,6 +85,6 @@ def test_what_an_earlier_summary_calls_open_goes_when_it_is_closed(
 
 def test_a_note_about_what_was_closed_before_it_was_written_stays() -> None:
     builder = LedgerBuilder().add_messages(run("tracker close shop-7.1", "✓ Closed shop-7.1"))
-    builder.ledger.notes = [Note(section="next_steps", text="Announce shop-7.1 to the users")]
-    builder.add_messages(run("make docs", "done"))
+    builder.ledger.notes = [Note(section="next_steps", text="shop-7.1: announce it to the users")]
+    builder.add_messages(run("tracker close shop-7.2", "✓ Closed shop-7.2"))
     assert builder.ledger.notes

@@ -65,6 +65,7 @@ def net(changes: Changes) -> list[str]:
         (["w -d/a", "w +e/a", "d/>e/"], ["d/>e/"]),
         (["d/>e/", "+d/a", "w -d/a"], ["d/>e/"]),
         (["d/>e/", "~d/a", "w -d/a"], ["d/>e/", "-d/a"]),
+        (["~d/a", "?d/e/a", "d/>d/e/"], ["d/>d/e/", "~d/e/a", "?d/e/e/a"]),
         (["~d/a", "~dd/a", "-d"], ["-d/a", "~dd/a", "-d"]),
     ],
 )

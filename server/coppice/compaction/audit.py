@@ -15,7 +15,7 @@ from coppice.compaction.ledger.fitting import chosen_lines, summary_of
 from coppice.compaction.ledger.line import Line
 from coppice.compaction.ledger.lines import lines_of
 from coppice.compaction.ledger.references import with_known_references
-from coppice.compaction.ledger.tasks import closed_ids, names_task
+from coppice.compaction.ledger.tasks import is_about_closed
 from coppice.compaction.old_summaries import without_index
 from coppice.compaction.phrases import LAST_EVENTS
 from coppice.compaction.summarizer import CountTokens, cautious
@@ -115,16 +115,8 @@ def _without_closed(summary: Summary, ledger: WorkLedger, changes: Changes) -> S
 
     The last events of an earlier summary are the last ones no more; those of the ledger are inserted again.
     """
-    done = closed_ids(ledger)
-    left = {task.id for task in ledger.tasks if task.id and task.state != "done"}
     failing = {problem.what for problem in ledger.problems if problem.open}
     fixed = {problem.what for problem in ledger.problems} - failing
-
-    def is_closed_task(line: str) -> bool:
-        named = {identifier for identifier in done | left if names_task(line, identifier)}
-        return (
-            bool(named) and named <= done and normalized(line).startswith(("task", *(map(normalized, named))))
-        )
 
     def is_fixed(line: str) -> bool:
         about = line.lstrip("`")
@@ -136,7 +128,7 @@ def _without_closed(summary: Summary, ledger: WorkLedger, changes: Changes) -> S
         for line in lines:
             if line.startswith(LAST_EVENTS):
                 continue
-            if is_fixed(line) if blocked else is_closed_task(line):
+            if is_fixed(line) if blocked else is_about_closed(line, ledger):
                 changes.strike("closedDropped", line)
             else:
                 found.append(line)

@@ -126,10 +126,12 @@ class Changes:
             file = self._files[path]
             if file.source == "watcher" and file.exists:
                 file.origin = path
-        for path in self._files.at_or_below(old):
-            file, target = self._files[path], new + path[len(old) :]
-            moved = replace(file, exists=file.exists or file.source == "watcher")
+        moving = [(path, self._files[path]) for path in self._files.at_or_below(old)]
+        for path, file in moving:
             self._files[path] = _File(None, file.source, exists=False)
+        for path, file in moving:
+            target = new + path[len(old) :]
+            moved = replace(file, exists=file.exists or file.source == "watcher")
             self._files[target] = replace(moved, origin=target if file.origin == path else file.origin)
         self._moves.append((old, new))
 

@@ -1,4 +1,4 @@
-"""The parts of a user message of a rollout: the user's words, or context that Codex put there.
+"""What a user message of a rollout is, the user's words or context of Codex's, and the text of a compaction.
 
 Codex sends instructions, the environment and reports of its own with the role of the user. Such a text is
 enclosed in one tag and is not recorded as typed by the user, or begins with a heading that Codex writes.

@@ -1,4 +1,4 @@
-"""Codex's response items as messages."""
+"""Codex's response items as messages, and its reports of patches as changes of files."""
 
 import json
 import re

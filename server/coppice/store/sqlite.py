@@ -174,7 +174,7 @@ class SqliteDatabase(Database):
             return _free_pages(connection) < before
 
     def _checkpoint(self, seconds: float) -> bool:
-        """Moves the WAL into the database and cuts it; false when a reader prevents that for `seconds`.
+        """Moves the WAL into the database and cuts it; false when others prevent that for `seconds`.
 
         Nobody can write meanwhile (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
         """

@@ -146,7 +146,7 @@ def _statements(lines: Iterable[str]) -> Iterator[str]:
         whole = " ".join([*(parent for _, parent in parents), text])
         if text.endswith((":", "：", ",")) or _is_list(text):
             continue
-        if len(text) > 12:  # noqa: PLR2004 - shorter is a label or an address
+        if len(text.encode()) > 12:  # noqa: PLR2004 - shorter is a label or an address; Chinese takes 3 a character
             yield clip(
                 f"{section.capitalize() if section.isupper() else section}: {whole}" if section else whole,
                 _LINE_CHARS,

@@ -66,21 +66,25 @@ def stages_of(command: str) -> tuple[Stage, ...]:
 
 
 def split_heredocs(command: str) -> tuple[str, list[str]]:
-    """`command` without the bodies of its here-documents, and those bodies, in order."""
+    """`command` without the bodies of its here-documents, and those bodies, in order.
+
+    A body without its end is left out as well, and is none: `<<` may also stand in a text or shift bits.
+    """
     kept: list[str] = []
-    bodies: list[list[str]] = []
+    bodies: list[str] = []
+    body: list[str] = []
     marker = ""
     for line in command[:_LONGEST].splitlines():
         if marker and line.strip() == marker:
+            bodies.append("\n".join(body))
             marker = ""
         elif marker:
-            bodies[-1].append(line)
+            body.append(line)
         else:
             kept.append(line)
             if opened := _HEREDOC.search(line):
-                marker = opened[2]
-                bodies.append([])
-    return "\n".join(kept), ["\n".join(body) for body in bodies]
+                marker, body = opened[2], []
+    return "\n".join(kept), bodies
 
 
 def is_check(stage: Stage) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 
 from coppice.compaction.ledger.carried_out import is_carried_out
 from coppice.compaction.ledger.steps import Action
-from coppice.compaction.ledger.tasks import names_task
+from coppice.compaction.ledger.tasks import is_about_closed, names_task
 from coppice.compaction.words import pattern
 from coppice.protocol.ledger import Note, WorkLedger
 
@@ -20,6 +20,8 @@ _SAME: Final = 0.85
 _ABOUT: Final = 0.5  # share of the older statement's words that the newer one has (guess)
 _FEWEST_SHARED: Final = 3  # words that both have (guess)
 _STEM: Final = 5  # letters of a word that are compared (guess)
+_LEADS: Final = {"in_progress": 2, "next_steps": 0}
+"""Words before the task that a note is about, as in "Working on T1" (guess)."""
 _LONGEST: Final = 300  # characters; longer statements are about more than one thing (guess)
 
 
@@ -72,21 +74,21 @@ def drop_carried_out(ledger: WorkLedger, action: Action) -> None:
 
 
 def drop_settled_notes(ledger: WorkLedger, closed: set[str]) -> None:
-    """Takes out what an earlier summary calls open: work on tasks just `closed`, commands that work by now.
+    """Takes out what an earlier summary calls open: tasks just `closed`, commands that work by now.
 
-    A note that also names an open task stays.
+    What is to be done after a task is closed, or together with an open one, stays.
     """
     works = [check.command for check in ledger.checks if check.passed]
     works += [problem.what for problem in ledger.problems if not problem.open]
-    left = [task.id for task in ledger.tasks if task.id and task.state != "done"]
 
     def is_settled(note: Note) -> bool:
         if note.section == "blocked":
             return any(command in note.text for command in works)
+        lead = _LEADS.get(note.section)
         return (
-            note.section in ("in_progress", "next_steps")
+            lead is not None
             and any(names_task(note.text, each) for each in closed)
-            and not any(names_task(note.text, each) for each in left)
+            and is_about_closed(note.text, ledger, lead=lead)
         )
 
     ledger.notes = [note for note in ledger.notes if not is_settled(note)]

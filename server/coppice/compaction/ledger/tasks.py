@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from coppice.compaction.ledger.shell import Stage
 from coppice.compaction.ledger.steps import Action
+from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.sentences import label
-from coppice.compaction.words import english
+from coppice.compaction.words import english, raw
 from coppice.protocol.ledger import Task, TaskState, WorkLedger
 
 _TITLES: Final = ("content", "step", "title", "subject", "text", "task", "description")
@@ -20,6 +21,8 @@ _SETS_STATE: Final = {state: re.compile(words) for state, words in english.SETS_
 _SHOW: Final = re.compile(english.SHOW)
 _CHANGE: Final = frozenset(("update", "edit", "set", "move"))
 _VERB: Final = re.compile("|".join((*english.SETS_STATE.values(), english.SHOW, *sorted(_CHANGE))))
+_NUMBER_MARK: Final = re.compile(r"#(?=\d)")
+_CALLED_TASK: Final = re.compile(raw("TASK"))
 _ID: Final = re.compile(
     r"#?(?:[A-Za-z]\w{0,40}[-.#]){0,8}\w{0,40}\d[\w.-]{0,60}|[A-Za-z]\w{0,40}(?:-\w{1,40}){1,8}"
 )
@@ -86,11 +89,25 @@ def closed_ids(ledger: WorkLedger) -> set[str]:
 
 
 def names_task(text: str, identifier: str) -> bool:
-    """Whether `text` names the task `identifier`; a mere number has to be called a task, as in `#12`."""
-    if identifier not in text:
+    """Whether `text` contains `identifier`, not as a part of another id or number."""
+    return identifier in text and bool(
+        re.search(rf"(?<![A-Za-z\d]){re.escape(identifier)}(?![^\W_]|\.\d)", text)
+    )
+
+
+def is_about_closed(text: str, ledger: WorkLedger, *, lead: int = 0) -> bool:
+    """Whether `text` begins with tasks, after at most `lead` words, and all that it names are done.
+
+    A number at the beginning is a task after "task" or "#" only.
+    """
+    closed = closed_ids(ledger)
+    named = {task.id for task in ledger.tasks if task.id and names_task(text, task.id)}
+    if not named or not named <= closed:
         return False
-    before = r"(?:#|\b[Tt]asks?\s)" if identifier.isdigit() else r"(?<![\w-])"
-    return bool(re.search(rf"{before}{re.escape(identifier)}(?![^\W_]|\.\d)", text))
+    words = normalized(_NUMBER_MARK.sub("task ", text)).split()
+    ids = tuple(normalized(each) for each in named if not each.isdigit())
+    beginnings = (" ".join(words[skipped:]) for skipped in range(lead + 1))
+    return any(_CALLED_TASK.match(each) or each.startswith(ids) for each in beginnings)
 
 
 def closes_task(stage: Stage) -> bool:

@@ -83,6 +83,9 @@ POLITE_ORDER: Final = (
 
 REFERS_BACK: Final = r"(?:it|they|them|this|that|these|those|otherwise|same|both|neither|except)\b"
 
+TASK: Final = r"tasks?\b"
+"""What a line calls a task that begins with it, in small letters."""
+
 RULES_HEADING: Final = (
     r"\b(?:rules?|constraints?|requirements?|conventions?|guidelines?|preferences?|remember|always|never|must"
     r"|do not|don['’]?t)\b"

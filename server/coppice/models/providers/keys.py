@@ -40,7 +40,6 @@ class KeySource:
     address: Address
     is_own_address: bool
     environ: Mapping[str, str] = field(repr=False)
-    _sent: set[str] = field(default_factory=set, repr=False, compare=False)
 
     @property
     def variable(self) -> str | None:
@@ -90,14 +89,11 @@ class KeySource:
                 " way could read it. Use https, or take apiKeyEnv out if the server needs no key.",
                 kind="auth",
             )
-        self._sent.add(key)
         return key
 
     def redacted(self, text: str) -> str:
-        """`text` as `redacted` leaves it for the key that is set now and for each that was read before."""
-        for key in {*self._sent, self.held}:
-            text = redacted(text, key)
-        return text
+        """`text` as `redacted` leaves it for the key that is set."""
+        return redacted(text, self.held)
 
 
 def redacted(text: str, key: str | None) -> str:

@@ -103,7 +103,10 @@ def _name(kind: Any) -> str:
 
 
 def _definitions(kinds: Iterable[Any]) -> dict[str, Schema]:
-    wanted = {_name(kind): kind for kind in kinds} | _UNIONS
+    wanted: dict[str, Any] = dict(_UNIONS)
+    for kind in kinds:
+        if wanted.setdefault(_name(kind), kind) != kind:
+            raise ValueError(f"Two types of messages are called {_name(kind)}")
     schemas, document = TypeAdapter.json_schemas(
         [(name, "validation", TypeAdapter(kind)) for name, kind in wanted.items()], by_alias=True
     )
