@@ -164,14 +164,16 @@ export class CoppiceClient implements vscode.Disposable {
   /** The server, when it can be asked: one that has ended, or is being replaced, is waited for until it runs again. */
   async #ready(): Promise<LanguageClient> {
     const client = await this.#server.newest();
-    if (this.#state === "starting") await this.#settled();
-    return client;
+    if (this.#state !== "starting") return client;
+    await this.#settled();
+    return this.#server.newest();
   }
 
   #settled(): Promise<void> {
     return new Promise((resolve, reject) => {
       const listening = this.onDidChangeState((state) => {
-        if (state === "starting") return;
+        const isReplaced = state === "stopped" && this.#server.current !== undefined;
+        if (state === "starting" || isReplaced) return;
         listening.dispose();
         if (state === "running") resolve();
         else reject(new ServerEndedError());

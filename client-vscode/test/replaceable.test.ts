@@ -104,7 +104,11 @@ test("a server whose start hangs is replaced all the same, and ends when it can"
   const { opened, open } = gate();
   launches.before = () => opened;
   const hanging = servers.start();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(launches.made, 1);
+  const waiting = setTimeout(() => assert.fail("is not replaced"), 5000); // and keeps the process alive
   await servers.replace(() => { launches.before = nothing; return nothing(); });
+  clearTimeout(waiting);
   assert.deepEqual([...alive], [2]);
   open();
   await hanging;
@@ -117,4 +121,17 @@ test("a change that fails is reported, and the server runs again", async () => {
   await servers.start();
   await assert.rejects(servers.replace(() => Promise.reject(new Error("no keychain"))), /no keychain/);
   assert.deepEqual([...alive], [2]);
+});
+
+test("a start that is stopped or replaced before its launch launches nothing", async () => {
+  const launches = new Launches();
+  const { servers } = launches;
+  const starting = servers.start();
+  const stopped = servers.stop();
+  await assert.rejects(starting, /stopped before it was started/);
+  await stopped;
+  assert.equal(launches.made, 0);
+  await Promise.all([servers.replace(nothing), servers.replace(nothing)]);
+  assert.equal(launches.made, 1);
+  assert.deepEqual(launches.failures, []);
 });

@@ -28,10 +28,17 @@ export class Replaceable<Server> {
     return this.#current;
   }
 
-  /** The current server or its start. Rejects with the error of its launch, after which the next call launches again. */
+  /**
+   * The current server or its start. Rejects with the error of its launch, after which the next call launches again,
+   * and when it is stopped before its launch.
+   */
   start(): Promise<Server> {
     if (this.#current !== undefined) return this.#current;
-    const starting: Promise<Server> = this.#stopping.then(() => this.#lifecycle.launch(() => this.#current === starting));
+    const starting: Promise<Server> = this.#stopping.then(() => {
+      const isCurrent = (): boolean => this.#current === starting;
+      if (!isCurrent()) throw new Error("The server was stopped before it was started.");
+      return this.#lifecycle.launch(isCurrent);
+    });
     this.#current = starting;
     starting.catch((error: unknown) => {
       if (this.#current !== starting) return;
@@ -69,7 +76,7 @@ export class Replaceable<Server> {
     const changing = change();
     this.#stopping = Promise.allSettled([stopping, changing]);
     try {
-      await this.start();
+      await this.newest();
     } finally {
       await changing;
     }
