@@ -59,6 +59,7 @@ class LedgerBuilder:
         self._since_change: list[str] = []
         self._intended: list[Statement] = []
         self._texts: dict[str, str] = {}
+        self._staged: list[str] = []
 
     @classmethod
     def from_details(cls, details: object, root: str | None = None) -> Self:
@@ -111,7 +112,7 @@ class LedgerBuilder:
             case BashExecutionMessage():
                 call = ToolCall(id="", name="bash", arguments={"command": message.command})
                 failed = bool(message.exit_code) and not message.cancelled
-                self._action(action_of(entry, call, message.output, is_error=failed))
+                self._user_action(action_of(entry, call, message.output, is_error=failed))
             case DeveloperMessage() | SystemMessage():
                 self._instructions(text_of(message.content), message.role, entry)
             case _:
@@ -187,6 +188,12 @@ class LedgerBuilder:
         if len(whole) <= _EXPLANATION_CHARS:
             problem.explanation = whole
 
+    def _user_action(self, action: Action) -> None:
+        """A command of the user's: what it changed counts, and it is no step of the turn."""
+        finished, recent = self.ledger.finished, list(self.ledger.recent)
+        self._action(action)
+        self.ledger.finished, self.ledger.recent = finished, recent
+
     def _action(self, action: Action) -> None:
         closed_before = tasks.closed_ids(self.ledger)
         self._take_in(relative_to(action, self._root) if self._root else action)
@@ -202,7 +209,7 @@ class LedgerBuilder:
             return
         if ended:
             self._note_run(ended)
-            versions.note_version_control(ledger, ended)
+            versions.note_version_control(ledger, ended, self._staged)
             return
         if action.changes and action.failed:
             checks.note_failed_change(ledger, action)
@@ -224,7 +231,7 @@ class LedgerBuilder:
                 self._keep(report_of(action))
             return
         drop_carried_out(ledger, action)
-        versions.note_version_control(ledger, action)
+        versions.note_version_control(ledger, action, self._staged)
         versions.note_routine(ledger, action, self._since_change)
         tasks.note_tracker(ledger, action)
         if jobs.started_job(ledger, action):

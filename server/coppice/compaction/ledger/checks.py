@@ -73,14 +73,13 @@ def _is_about(problem: Problem, paths: list[str]) -> bool:
 def _note_check(ledger: WorkLedger, action: Action, checks: list[Stage], *, passed: bool, line: str) -> None:
     """A line of several checks that passes proves each; of one that fails, nobody knows which part did.
 
-    What passed proves the same command with more arguments, too: it is the same for more.
+    What passed proves what was checked before and is a part of it.
     """
     texts = [_text([stage]) for stage in checks] if passed else [_text(checks)]
     ledger.checks = [
         check
         for check in ledger.checks
-        if not (check.command in texts or set(check.command.split(" && ")) <= set(texts))
-        and not (passed and any(check.command.startswith(f"{text} ") for text in texts))
+        if check.command not in texts and not (passed and _proves(checks, check.command))
     ]
     for text in dict.fromkeys(texts):
         result = line if text == texts[-1] else ""
@@ -91,7 +90,7 @@ def _failed(ledger: WorkLedger, action: Action, stages: list[Stage], line: str) 
     what = _text(stages)
     error = error_line(action.output) or line
     for earlier in ledger.problems:
-        if earlier.open and not earlier.is_change and _same_kind(earlier.what, stages):
+        if earlier.open and not earlier.is_change and _tries_again(earlier.what, stages):
             earlier.open = earlier.error == error
     ledger.problems = [each for each in ledger.problems if (each.what, each.error) != (what, error)]
     problem = Problem(entry_id=action.entry, what=what, error=error)
@@ -101,21 +100,34 @@ def _failed(ledger: WorkLedger, action: Action, stages: list[Stage], line: str) 
 
 def _worked(ledger: WorkLedger, stages: list[Stage]) -> None:
     for problem in ledger.problems:
-        if problem.open and not problem.is_change and _same_kind(problem.what, stages):
+        if problem.open and not problem.is_change and _tries_again(problem.what, stages):
             problem.open = False
 
 
-def _same_kind(what: str, stages: list[Stage]) -> bool:
-    """Whether one of `stages` tries what the problem's command tried: the same program and subcommand."""
-    before = [_kind(stage) for stage in stages_of(what)]
-    return any(one[: len(other)] == other[: len(one)] for one in map(_kind, stages) for other in before)
+def _proves(stages: list[Stage], command: str) -> bool:
+    return all(any(_covers(stage, other) for stage in stages) for other in stages_of(command))
 
 
-def _kind(stage: Stage) -> tuple[str, ...]:
-    plain = [
-        word for word in stage.arguments if not word.startswith("-") and "/" not in word and "." not in word
-    ]
-    return (stage.program, *plain[:2])
+def _tries_again(what: str, stages: list[Stage]) -> bool:
+    """Whether one of `stages` tries what the problem's command tried, and of a check no less."""
+    before = stages_of(what)
+    return any(_covers(stage, other) for stage in stages for other in before)
+
+
+def _covers(stage: Stage, other: Stage) -> bool:
+    """Whether both have the same program and subcommand; a check also has to check all that `other` does."""
+    (kind, targets), (kind_before, targets_before) = _parts(stage), _parts(other)
+    same = kind[: len(kind_before)] == kind_before[: len(kind)]
+    if not same or not is_check(stage):
+        return same
+    return len(kind) <= len(kind_before) and (not targets or set() < targets_before <= targets)
+
+
+def _parts(stage: Stage) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The program with at most two words after it, and the paths that it is given."""
+    words = [word for word in stage.arguments if not word.startswith("-") and not re.search(r"\s", word)]
+    paths = frozenset(word for word in words if "/" in word or "." in word)
+    return (stage.program, *[word for word in words if word not in paths][:2]), paths
 
 
 def _text(stages: list[Stage]) -> str:

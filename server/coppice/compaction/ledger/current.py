@@ -10,22 +10,19 @@ from coppice.tree.messages import Message
 def settled_by(ledger: WorkLedger, later: Iterable[Message], root: str | None = None) -> WorkLedger:
     """`ledger` without what `later` messages finished: fixed problems, committed files, closed tasks, jobs.
 
-    Paths below `root` are named from there. Of what happened later only the last events are added: a reader
-    must not take for undone what was done.
+    Paths below `root` are named from there. Of what happened later only the results of checks and the last
+    events are added: a reader must not take for undone what was done.
     """
     now = LedgerBuilder(ledger.model_copy(deep=True), root).add_messages(later).ledger
     changed = {file.path for file in now.uncommitted}
-    open_problems = {(each.what, each.error) for each in now.problems if each.open}
+    problems = {(each.what, each.error): each for each in now.problems}
     states = {task.id or task.title: task.state for task in now.tasks}
     jobs = {job.id: job for job in now.jobs}
-    stale = {check.command: check for check in now.checks}
     return ledger.model_copy(
         update={
             "uncommitted": [file for file in ledger.uncommitted if file.path in changed],
             "problems": [
-                each
-                if not each.open or (each.what, each.error) in open_problems
-                else each.model_copy(update={"open": False})
+                problems.get((each.what, each.error), each.model_copy(update={"open": False}))
                 for each in ledger.problems
             ],
             "tasks": [
@@ -33,7 +30,7 @@ def settled_by(ledger: WorkLedger, later: Iterable[Message], root: str | None = 
                 for task in ledger.tasks
             ],
             "jobs": [jobs.get(job.id, job) for job in ledger.jobs],
-            "checks": [stale.get(check.command, check) for check in ledger.checks],
+            "checks": now.checks,
             "notes": now.notes,
             "finished": now.finished,
             "intent": now.intent,

@@ -56,7 +56,10 @@ def chosen_lines(
     for line, cost in ranked:
         exact = line.section, spelling(line.text)
         words = frozenset(_WORD.findall(line.text.casefold()))
-        if cost > left or exact in written or (not line.verbatim and _is_repeated(words, seen)):
+        is_head = line.text.endswith((":", "："))  # of the lines after it
+        if cost > left or exact in written:
+            continue
+        if not (line.verbatim or is_head) and _is_repeated(words, seen):
             continue
         left -= cost
         written.add(exact)

@@ -25,6 +25,7 @@ _DESCRIPTIVE: Final = re.compile(raw("NO_ORDER"), re.IGNORECASE)
 _QUESTION: Final = re.compile(r"[?？][\"'”)\]]?\s*$|[吗呢][。.!！]?\s*$")
 _DEMANDING_QUESTION: Final = re.compile(raw("POLITE_ORDER"), re.IGNORECASE)
 _REFERS_BACK: Final = re.compile(raw("REFERS_BACK"), re.IGNORECASE)
+_ASIDE: Final = re.compile(r"\([^()]{0,900}\)")
 _RULES_HEADING: Final = re.compile(rf"{any_of('RULES_HEADING')}.{{0,80}}[:：]\s*$", re.IGNORECASE)
 
 
@@ -52,7 +53,7 @@ def strength_of(sentence: str) -> bool | None:
         return None
     if _QUESTION.search(sentence):
         return False if _DEMANDING_QUESTION.search(sentence) else None
-    rest = _DESCRIPTIVE.sub(" ", sentence)
+    rest = _DESCRIPTIVE.sub(" ", _ASIDE.sub(" ", sentence))
     if _STRONG.search(rest):
         return True
     return False if _WEAK.search(rest) else None

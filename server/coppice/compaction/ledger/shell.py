@@ -17,6 +17,8 @@ _SEPARATED: Final = re.compile(
 _REDIRECTION: Final = re.compile(r" ?(?:[0-9&]?>{1,2} ?(?:&[0-9]|/dev/null|\S{1,200})|< ?/dev/null)")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S*$")
 _WRAPPERS: Final = frozenset(["sudo", "time", "timeout", "nice", "nohup", "env", "command", "exec"])
+_VALUED_OPTIONS: Final = frozenset(["-C", "-c", "--git-dir", "--work-tree", "--namespace"])
+_ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{4,16}\b")
 _CHECK: Final = re.compile(raw("CHECK"), re.IGNORECASE)
 _TOKEN_PART: Final = re.compile(r"[A-Za-z0-9]+")
 _FAILED_COUNT: Final = re.compile(any_of("FAILED_COUNT"), re.IGNORECASE)
@@ -24,8 +26,9 @@ _PASSED: Final = re.compile(raw("PASSED"), re.IGNORECASE)
 _ERROR_LINE: Final = re.compile(
     r"[ \t]{0,12}(?:\d{1,3}\) |E {3}|\*\* \(|error\b|fatal:|panic|FAIL|Traceback"
     r"|[\w./@-]{1,200}\.\w{1,8}:\d+(?::\d+)?: (?!in )\S"
-    r"|[\w.]{0,80}(?:Error|Exception)\b[: ])"
-    r"|.{0,200}\berror(?:\[\w{1,12}\]| TS\d+)?:|.{0,200}(?:command not found|No such file|Permission denied)",
+    r"|[\w.]{0,80}(?:Error|Exception)\b[: ](?!:))"
+    r"|.{0,200}\berror(?:\[\w{1,12}\]| TS\d+)?:(?!:)"
+    r"|.{0,200}(?:command not found|No such file|Permission denied)",
     re.IGNORECASE,
 )
 _CHATTER: Final = re.compile(
@@ -110,14 +113,14 @@ def result_of(output: str) -> tuple[bool | None, str]:
 
 
 def error_line(output: str, limit: int = 240) -> str:
-    """The line of `output` that best describes what went wrong."""
+    """The line of `output` that best describes what went wrong, without addresses of memory."""
     lines = [line for line in output.splitlines() if line.strip() and not _CHATTER.match(line[:200])]
     telling = next((line for line in lines if _ERROR_LINE.match(line[:400])), None)
     place = lines.index(telling) if telling is not None else len(lines) - 1
     text = one_line((lines[place] if lines else "")[: limit * 4])
     if len(text) < limit // 4 and telling is not None and place + 1 < len(lines):
         text = one_line(f"{text} {lines[place + 1][:limit]}")
-    return clip(text, limit)
+    return clip(_ADDRESS.sub("0x…", text), limit)
 
 
 def _stage(part: str) -> Stage:
@@ -129,7 +132,16 @@ def _stage(part: str) -> Stage:
     while words and (_ASSIGNMENT.match(words[0]) or words[0] in _WRAPPERS or words[0].isdigit()):
         words = words[1:]
     words = [word for word in words if not re.fullmatch(r"[0-9&]?>{1,2}&?\S{0,200}|2>&1|\)", word)]
+    if words and words[0].rpartition("/")[2] == "git":
+        words = [words[0], *_without_global_options(words[1:])]
     return Stage(text, tuple(words))
+
+
+def _without_global_options(words: list[str]) -> list[str]:
+    """The words from git's subcommand on (https://git-scm.com/docs/git#_options)."""
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in _VALUED_OPTIONS else 1 :]
+    return words
 
 
 _LOOKING: Final = re.compile(

@@ -22,6 +22,12 @@ _LOGGED: Final = re.compile(r"^(?:\* )?([0-9a-f]{7,40})(?: \([^)\n]{1,200}\))? (
 _KINDS: Final[dict[str, ChangeKind]] = {kind: kind for kind in get_args(ChangeKind)}
 _ON_BRANCH: Final = re.compile(r"^On branch (\S{1,200})", re.MULTILINE)
 _CLEAN: Final = re.compile(r"nothing to commit, working tree clean")
+_ALL: Final = re.compile(r"--all|-[b-z]{0,8}a[a-z]{0,8}")
+_MOVE: Final = 2  # paths: from, to
+_STATUS_COMMAND: Final = re.compile(
+    r"\bgit(?: -C \S{1,200})? status(?: (?:-s|-b|-sb|--short|--branch|--porcelain))*\s*(?:$|[;&\n])"
+)
+_STATUS: Final = re.compile(r"^(?:[ MADRCTU?]{2} |\t(?:[a-z ]{4,20}: {1,12})?)(\S.{0,400})$", re.MULTILINE)
 _TRAILER: Final = re.compile(r"[A-Z][a-z]+(?:-[A-Za-z]+)+: ")
 
 
@@ -53,13 +59,19 @@ def note_changes(ledger: WorkLedger, action: Action) -> list[str]:
     return changed
 
 
-def note_version_control(ledger: WorkLedger, action: Action) -> None:
-    """Takes in the commits, pushes and states that `action`'s git commands and outputs show."""
+def note_version_control(ledger: WorkLedger, action: Action, staged: list[str]) -> None:
+    """Takes in the commits, pushes and states that `action`'s git commands and outputs show.
+
+    `staged` are the arguments of each `git add` since the last commit; it is brought up to date.
+    """
     for command in action.commands:
-        stages = [stage for stage in stages_of(command) if stage.program == "git"]
-        for stage in stages:
-            if not action.failed or stage.runs("git", "commit"):
-                _apply(ledger, action, command, stage, stages)
+        for stage in stages_of(command):
+            if stage.program in ("rm", "mv") or stage.runs("git", "rm", "mv"):
+                _move_away(ledger, action, stage)
+            elif stage.program == "git" and (not action.failed or stage.runs("git", "commit")):
+                _apply(ledger, action, command, stage, staged)
+        if _STATUS_COMMAND.search(command):
+            _read_status(ledger, action.output)
     if any("git" in command for command in action.commands):
         _read_output(ledger, action.output)
 
@@ -69,10 +81,12 @@ def same_path(one: str, other: str) -> bool:
     return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
 
 
-def _apply(ledger: WorkLedger, action: Action, command: str, stage: Stage, stages: Sequence[Stage]) -> None:
+def _apply(ledger: WorkLedger, action: Action, command: str, stage: Stage, staged: list[str]) -> None:
     arguments = [word for word in stage.arguments if not word.startswith("-")]
-    if stage.runs("git", "commit"):
-        _commit(ledger, action, command, stage, stages)
+    if stage.runs("git", "add"):
+        staged += stage.arguments[1:]
+    elif stage.runs("git", "commit"):
+        _commit(ledger, action, command, stage, staged)
     elif stage.runs("git", "push"):
         for commit in ledger.commits:
             commit.pushed = True
@@ -90,13 +104,14 @@ def _apply(ledger: WorkLedger, action: Action, command: str, stage: Stage, stage
         ledger.uncommitted.clear()
 
 
-def _commit(ledger: WorkLedger, action: Action, command: str, stage: Stage, stages: Sequence[Stage]) -> None:
+def _commit(ledger: WorkLedger, action: Action, command: str, stage: Stage, staged: list[str]) -> None:
     stated = list(_COMMITTED.finditer(action.output))
     subject, body, trailer = _message(command, stage)
     if not stated and (action.failed or not subject):
         return
     match = next((each for each in stated if one_line(each[3]) == subject), stated[-1] if stated else None)
-    added = [path for each in stages if each.runs("git", "add") for path in each.arguments[1:]]
+    added = [] if any(map(_ALL.fullmatch, stage.arguments)) else list(staged)
+    staged.clear()
     amended = "--amend" in stage.arguments and ledger.commits
     before = ledger.commits.pop() if amended else Commit(hash="", subject="")
     commit = Commit(
@@ -122,6 +137,29 @@ def _take(ledger: WorkLedger, named: Sequence[str]) -> list[str]:
     ]
     ledger.uncommitted = [file for file in ledger.uncommitted if file not in taken]
     return [file.path for file in taken]
+
+
+def _move_away(ledger: WorkLedger, action: Action, stage: Stage) -> None:
+    """Takes in that changed files were deleted, or one renamed. What is made and deleted is no change."""
+    plain = [word.removeprefix("./").rstrip("/") for word in stage.arguments if not word.startswith("-")]
+    paths = plain[1:] if stage.program == "git" else plain
+    if action.failed or not paths:
+        return
+    moves = "mv" in (stage.program, plain[0])
+    for file in list(ledger.uncommitted):
+        if moves and len(paths) == _MOVE and same_path(file.path, paths[0]):
+            file.path = file.path.removesuffix(paths[0]) + paths[1]
+        elif not moves and any(_covers(path, file.path) for path in paths):
+            if file.kind == "created":
+                ledger.uncommitted.remove(file)
+            file.kind = "deleted"
+
+
+def _read_status(ledger: WorkLedger, output: str) -> None:
+    """Files that `git status` does not list are committed; if it lists none, it is of another folder."""
+    named = [match[1].rpartition(" -> ")[2].strip('"').rstrip("/") for match in _STATUS.finditer(output)]
+    left = [file for file in ledger.uncommitted if any(_covers(name, file.path) for name in named)]
+    ledger.uncommitted = left or ledger.uncommitted
 
 
 def _covers(name: str, path: str) -> bool:
