@@ -52,6 +52,28 @@ def test_a_finding_about_a_line_is_gone_when_its_file_was_changed() -> None:
 
 
 @pytest.mark.parametrize(
+    "requests",
+    [
+        ["Add validation to the login form.", "Now add validation to the signup form."],
+        ["Fix issue #12.", "Fix issue #13.", "Fix issue #14."],
+        ["Implement step 1 of the plan.", "Implement step 2 of the plan."],
+        ["Please change function alpha in src/a.py", "Please change function beta in src/b.py"],
+        ["Change the timeout in client.py to 10 seconds", "Change the timeout in server.py to 20 seconds"],
+        ["实现计划的第 1 步", "实现计划的第 2 步"],
+    ],
+)
+def test_requests_that_are_alike_are_all_kept(requests: list[str]) -> None:
+    ledger = ledger_of([user(text) for text in ["Set up the project.", *requests, "Commit it."]])
+    assert [each.text for each in ledger.requests] == ["Set up the project.", *requests, "Commit it."]
+
+
+def test_a_request_with_another_value_replaces() -> None:
+    requests = ["Start.", "Set the timeout to 10 seconds", "Set the timeout to 20 seconds"]
+    ledger = ledger_of([user(text) for text in requests])
+    assert [each.text for each in ledger.requests] == ["Start.", "Set the timeout to 20 seconds"]
+
+
+@pytest.mark.parametrize(
     ("note", "section", "stays"),
     [
         ("Working on **shop-7.1**: the reader is written, its tests are not", "in_progress", False),

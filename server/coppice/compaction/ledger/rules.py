@@ -20,7 +20,9 @@ _STRONG: Final = re.compile(
 )
 _STRICT: Final = pattern("STRICT")
 _HARNESS: Final = pattern("HARNESS")
-_WEAK: Final = re.compile(rf"{_OPENER}(?:{english.WISH})\b|{any_of('WISHED')}", re.IGNORECASE)
+_WISH: Final = re.compile(rf"{_OPENER}(?:{english.WISH})\b", re.IGNORECASE)
+_WISHED: Final = pattern("WISHED")
+_LASTING: Final = pattern("LASTING")
 _DESCRIPTIVE: Final = re.compile(raw("NO_ORDER"), re.IGNORECASE)
 _QUESTION: Final = re.compile(r"[?？][\"'”)\]]?\s*$|[吗呢][。.!！]?\s*$")
 _DEMANDING_QUESTION: Final = re.compile(raw("POLITE_ORDER"), re.IGNORECASE)
@@ -56,7 +58,8 @@ def strength_of(sentence: str) -> bool | None:
     rest = _DESCRIPTIVE.sub(" ", _ASIDE.sub(" ", sentence))
     if _STRONG.search(rest):
         return True
-    return False if _WEAK.search(rest) else None
+    is_wish = _WISHED.search(rest) or (_WISH.search(rest) and _LASTING.search(rest))
+    return False if is_wish else None
 
 
 def instructions_in(text: str) -> Iterator[str]:

@@ -7,10 +7,15 @@ from typing import Final
 from coppice.compaction.ledger.carried_out import is_carried_out
 from coppice.compaction.ledger.steps import Action
 from coppice.compaction.ledger.tasks import is_about_closed, names_task
-from coppice.compaction.words import pattern
+from coppice.compaction.text.names import names_in
+from coppice.compaction.words import any_of, pattern
 from coppice.protocol.ledger import Note, WorkLedger
 
 _VALUE: Final = re.compile(r"(?<![\w/.-])[$€£]?\d[\d.,:/-]*%?(?![\w/])")
+_STATED_VALUE: Final = re.compile(
+    rf"(?:[$€£]|{any_of('STATES_VALUE')}\s?)[$€£]?(\d[\d.,:/-]*)", re.IGNORECASE
+)
+_REVISED: Final = pattern("REVISED")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}|[\u4e00-\u9fff]")
 _CHANGED: Final = pattern("CHANGED")
 _COMPLETED: Final = pattern("COMPLETED")
@@ -37,13 +42,22 @@ def replaces(newer: str, older: str) -> bool:
     return bool(_CHANGED.search(newer)) and len(shared) >= max(_FEWEST_SHARED, _ABOUT * len(other))
 
 
+def replaces_request(newer: str, older: str) -> bool:
+    """Whether a request takes the place of an earlier one. Those that name different things are two."""
+    if max(len(newer), len(older)) > _LONGEST or set(names_in(newer)) != set(names_in(older)):
+        return False
+    values, before = _STATED_VALUE.findall(newer), _STATED_VALUE.findall(older)
+    is_revised = bool(_REVISED.search(newer)) or (values and before and values != before)
+    return bool(is_revised) and replaces(newer, older)
+
+
 def drop_replaced(ledger: WorkLedger, newer: str) -> None:
     """Takes out what a new statement of the user's replaces."""
     ledger.rules = [rule for rule in ledger.rules if rule.source or not replaces(newer, rule.text)]
     ledger.requests = [
         each
         for place, each in enumerate(ledger.requests)
-        if place == 0 or each.kind != "request" or not replaces(newer, each.text)
+        if place == 0 or each.kind != "request" or not replaces_request(newer, each.text)
     ]
 
 

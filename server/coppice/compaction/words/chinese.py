@@ -49,3 +49,5 @@ BRIEF_HEADING: Final = r"验收标准|验收|需求|目标|范围|约束|说明|
 BRIEF_RULE: Final = r"必须|只能|不得|不要|禁止|仅|不能|应当|保持"
 REJECTED: Final = r"用户(?:拒绝|取消|中断)"
 CHANGED: Final = r"改为|改成|从现在起|现在|不再|更新|换成"
+STATES_VALUE: Final = r"是|为|到|于|过|至多|最多|至少|最少|约"
+REVISED: Final = CHANGED

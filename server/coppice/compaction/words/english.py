@@ -238,8 +238,14 @@ TRANSIENT: Final = (
 """Words for a state that will change."""
 COUNTED: Final = r"tests?|specs?|examples?|passed|passing|issues|errors|warnings|failures"
 """What a check counts in the line that reports how it ended."""
-CHANGED: Final = (
-    r"update|from now on|now|changed?|moved to|no longer|rotated|switched|retired|instead|change of plan"
-    r"|replaces?"
+REVISED: Final = (
+    r"from now on|(?:is|are) now|changed to|moved to|no longer|rotated|switched|retired|instead"
+    r"|change of plan|replaces"
 )
 """What announces that something is different from before."""
+CHANGED: Final = rf"{REVISED}|update|now|changed?|replaces?"
+"""The same, with words that also begin a new request."""
+STATES_VALUE: Final = (
+    r"is|are|be|to|at|of|under|over|below|above|within|by|than|least|most|exactly|about|only|every|for"
+)
+"""Words in front of a value; a number after another word ("issue 12") tells which of several is meant."""
