@@ -174,3 +174,24 @@ def test_an_unforeseen_error_is_no_traceback(
     message = refused(coppice("tree", long_session(tmp_path)))
     assert "ZeroDivisionError" in message
     assert "secret" not in message
+
+
+def test_a_page_that_no_answer_named_is_a_usage_error(coppice: Coppice, home: Path) -> None:
+    session = long_session(home)
+    for page in ("zz", "18", "-1:0"):
+        ran = coppice("history", "search", session, "parser", f"--cursor={page}")
+        assert (ran.code, ran.out) == (2, "")
+        assert "is not a page that an answer named" in ran.err
+        assert "coppice history search --help" in ran.err
+
+
+@pytest.mark.parametrize("command", [[], ["history"]])
+def test_without_a_command_the_help_is_all_that_is_printed(coppice: Coppice, command: list[str]) -> None:
+    ran = coppice(*command)
+    assert ran.code == 2
+    assert "Usage: coppice" in ran.out + ran.err
+    assert "coppice: " not in ran.err
+
+
+def test_a_session_of_pi_is_no_codex_rollout(coppice: Coppice, home: Path) -> None:
+    assert "Codex rollout" in refused(coppice("import", "--format", "codex", long_session(home)))

@@ -30,7 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = app(args=arguments, prog_name="coppice", standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as error:
-        print_error(f"coppice: {error.format_message().rstrip('.')}. See `coppice --help`.")
+        # Without a message the help itself was printed.
+        if message := error.format_message().rstrip("."):
+            context: typer.Context | None = getattr(error, "ctx", None)
+            command = context.command_path if context else "coppice"
+            print_error(f"coppice: {message}. See `{command} --help`.")
         code = error.exit_code
     except BrokenPipeError:
         silence_stdout()

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from coppice.cli.exits import CommandError
 from coppice.cli.output_file import check_output
-from coppice.cli.plain import plain, plain_line
+from coppice.cli.plain import entries_of, plain, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.sources import STDIN, imported, is_file, opened, session_of, temporary_folder
 from coppice.cli.terminal import console, print_row, warn, write_bytes, write_json, write_text
@@ -106,7 +106,7 @@ async def import_session(
         write_json(result)
         return
     count = result.conversation.entry_count
-    console().print(f"{plain_line(result.conversation.id)}  {count:,} entries stored")
+    console().print(f"{plain_line(result.conversation.id)}  {entries_of(count)} stored")
 
 
 async def export_conversation(

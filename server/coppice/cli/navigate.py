@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from coppice.cli.exits import ExitCode, UsageError
-from coppice.cli.plain import plain, plain_line
+from coppice.cli.plain import entries_of, plain, plain_line
 from coppice.cli.progress import watched
 from coppice.cli.sources import Opened, opened
 from coppice.cli.terminal import console, print_error, print_row, warn, write_json
@@ -100,11 +100,10 @@ def _show_preview(found: NavigatePreviewResult, entries: list[Entry]) -> None:
     if not count:
         out.print("No entries would leave the path.")
         return
-    things = "1 entry" if count == 1 else f"{count:,} entries"
     where = (
         f"after {plain_line(found.common_ancestor_id, _ID_CHARS)}" if found.common_ancestor_id else "in all"
     )
-    out.print(f"{things} {where} would leave the path, {found.tokens:,} tokens:\n")
+    out.print(f"{entries_of(count)} {where} would leave the path, {found.tokens:,} tokens:\n")
     for entry in entries:
         print_row(out, _line(entry))
     if count > len(entries):

@@ -1,5 +1,6 @@
 """The arguments and options of the commands."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -8,6 +9,7 @@ import typer
 from coppice import __version__
 from coppice.formats.registry import EXPORT_NAMES, IMPORT_NAMES, READABLE_TITLES
 
+_PAGE: Final = re.compile(r"\d{1,9}:\d{1,9}")
 _MOST_HITS: Final = 1000  # hits; the limit of `coppice/conversation/search`
 _MOST_TOKENS: Final = 100_000_000  # tokens; the settings' own limit
 
@@ -38,6 +40,12 @@ def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it with t
     if wanted:
         typer.echo(f"coppice {__version__}")
         raise typer.Exit
+
+
+def _checked_cursor(page: str | None) -> str | None:
+    if page is not None and not _PAGE.fullmatch(page):
+        raise typer.BadParameter(f"{page!r} is not a page that an answer named")
+    return page
 
 
 Version = Annotated[bool, _flag("--version", "Show the version.", callback=_show_version, is_eager=True)]
@@ -108,7 +116,10 @@ HistoryScope = Annotated[
 MaxTokens = Annotated[
     int, typer.Option("--max-tokens", min=50, max=100_000, metavar="N", help="Tokens of one page at most.")
 ]
-Cursor = Annotated[str | None, typer.Option("--cursor", metavar="PAGE", help="The next page, as named.")]
+Cursor = Annotated[
+    str | None,
+    typer.Option("--cursor", metavar="PAGE", help="The next page, as named.", callback=_checked_cursor),
+]
 TreeMode = Annotated[
     Literal["branches", "all"],
     typer.Option(help="`branches` folds what does not branch into one line, `all` lists every entry."),

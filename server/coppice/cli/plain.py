@@ -33,6 +33,11 @@ def plain_line(text: str, limit: int | None = None) -> str:
     return line if limit is None or len(line) <= limit else f"{line[: limit - 1]}…"
 
 
+def entries_of(count: int) -> str:
+    """`count` as "1 entry" or "1,234 entries"."""
+    return "1 entry" if count == 1 else f"{count:,} entries"
+
+
 def json_text(value: Any) -> str:
     """`value`, with messages of the protocol in it, as JSON that is safe to show and safe to encode."""
     text = json.dumps(

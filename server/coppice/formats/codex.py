@@ -115,7 +115,7 @@ def record_of(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     kind, payload = type_of(value), value.get("payload")
     if isinstance(payload, dict):
         return str(kind), payload
-    if kind in ITEM_TYPES:
+    if kind in ITEM_TYPES and (kind != "message" or "role" in value):
         return "response_item", value
     if kind is None and isinstance(value.get("id"), str) and isinstance(value.get("timestamp"), str):
         return "session_meta", value

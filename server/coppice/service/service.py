@@ -138,6 +138,10 @@ class Service:
                 if problem not in reported:
                     reported.add(problem)
                     self._context.client.show(problem)
+            for problem in list(self.settings.ignored):
+                if problem not in reported:
+                    reported.add(problem)
+                    self._context.client.log(problem)
             for store in await run_read(self.stores.watched):
                 with contextlib.suppress(CoppiceError):
                     for change in await run_read(store.changes):

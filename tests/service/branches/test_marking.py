@@ -131,7 +131,7 @@ async def test_an_older_compaction_can_be_undone_and_the_newer_one_stays(client:
 
 async def test_without_a_compaction_there_is_nothing_to_undo(client: Client) -> None:
     made = await client.conversation("a", "b")
-    with pytest.raises(UnknownEntryError, match="no such compaction"):
+    with pytest.raises(UnknownEntryError, match="nothing to undo"):
         await client.ask("undoCompaction", conversationId=made)
 
 

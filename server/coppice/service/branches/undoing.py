@@ -47,6 +47,8 @@ class Undoing:
 def _found(path: ConversationPath, params: UndoCompactionParams) -> tuple[PathEnd, int, str | None]:
     """The current path's end, the compaction's depth and its parent. Raises UnknownEntryError."""
     newest = path.compaction
+    if newest is None and params.compaction_id is None:
+        raise UnknownEntryError("Nothing on this branch has been compacted: there is nothing to undo.")
     compaction_id = params.compaction_id or (newest.entry_id if newest is not None else None)
     depth = path.depth_of(compaction_id) if compaction_id else None
     if path.end is None or depth is None or compaction_id is None:

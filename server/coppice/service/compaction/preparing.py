@@ -82,7 +82,7 @@ def prepare(path: ConversationPath, fit: Fit | None = None) -> Preparation:
     if cut is None:
         raise NothingToCompactError(
             f"There is nothing to compact: the newest {sizes.keep_recent:,} tokens are always kept, and the "
-            f"conversation holds {tokens:,} since the last compaction.",
+            f"conversation holds {tokens:,}{' since the last compaction' if path.compaction else ''}.",
             tokens=tokens,
             keepRecentTokens=sizes.keep_recent,
         )

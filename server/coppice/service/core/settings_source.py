@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from coppice.compaction.prompts import Prompts
 from coppice.compaction.sizes import smallest_reserve
@@ -26,6 +26,7 @@ from coppice.settings.layers import (
     workspace_layer,
 )
 
+_MOST_IGNORED: Final = 100  # sentences (guess: a client repeats the same mistakes)
 _Content = tuple[dict[str, Any], list[str]]
 _Stamp = tuple[int, ...]
 
@@ -37,6 +38,8 @@ class SettingsSource:
     editor: Mapping[str, Any] = field(default_factory=dict)
     client_layer: Callable[[Mapping[str, Any]], Layer] = editor_layer
     user_file: Path = field(default_factory=lambda: config_directory() / USER_FILE)
+    ignored: dict[str, None] = field(default_factory=dict)
+    """Sentences about settings of single requests that were ignored, in the order in which they came."""
     _windows: dict[Hashable, int] = field(default_factory=dict)
     _read: dict[Path, tuple[_Stamp | None, _Content]] = field(default_factory=dict)
 
@@ -45,8 +48,15 @@ class SettingsSource:
         self._windows[_endpoint(model)] = tokens
 
     def of(self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None) -> Settings:
-        """The settings for a workspace, or those outside of any. A value that is not accepted is ignored."""
-        return self.explained(workspace_uri, request)[0]
+        """The settings for a workspace, or those outside of any. A value that is not accepted is ignored.
+
+        What `request` gave and was ignored is added to `ignored`.
+        """
+        settings, problems = self.explained(workspace_uri, request)
+        if request and len(self.ignored) < _MOST_IGNORED:
+            known = self.explained(workspace_uri)[1]
+            self.ignored |= dict.fromkeys(problem for problem in problems if problem not in known)
+        return settings
 
     def explained(
         self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None
