@@ -136,6 +136,15 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert [link for link in local if not (document.parent / link).exists()] == []
 
 
+def test_links_within_the_protocol_lead_to_headings() -> None:
+    text = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
+    headings = {
+        re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-")
+        for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    }
+    assert [link for link in re.findall(r"\]\(#([^)]+)\)", text) if link not in headings] == []
+
+
 def test_the_readme_names_no_method_that_does_not_exist() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     there = readme.split("Not there yet")[0]

@@ -67,7 +67,7 @@ def _types(document: Schema) -> str:
     return "\n\n".join(
         _type(name, definition)
         for name, definition in document["$defs"].items()
-        if not (name.startswith("New") and name != "NewEntry")
+        if _described_as(name) == name
     )
 
 
@@ -116,7 +116,12 @@ def _default(value: object) -> str:
 
 def _link(reference: Schema) -> str:
     name = name_of(reference)
-    return f"[{name}](#{name.lower()})"
+    return f"[{name}](#{_described_as(name).lower()})"
+
+
+def _described_as(name: str) -> str:
+    """The type under whose heading `name` is described: a new entry is an entry with less required."""
+    return name if name == "NewEntry" else name.removeprefix("New")
 
 
 def _cell(text: str) -> str:
