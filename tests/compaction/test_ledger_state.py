@@ -54,6 +54,15 @@ def test_checks_and_fixes_are_those_of_the_later_part() -> None:
     assert [(each.open, each.fix) for each in ledger.problems] == [(False, ["a.py", "b.py"])]
 
 
+def test_a_wider_run_that_fails_replaces_an_earlier_failure_and_no_earlier_pass() -> None:
+    narrow = [*run("pytest tests/a.py", "2 passed"), *run("pytest tests/b.py", FAILED)]
+    checks = ledger_of([*narrow, *run("pytest", FAILED)]).checks
+    assert [(check.command, check.passed) for check in checks] == [
+        ("pytest tests/a.py", True),
+        ("pytest", False),
+    ]
+
+
 def files(messages: list[Message]) -> list[tuple[str, str]]:
     return [(file.path, file.kind) for file in ledger_of(messages).uncommitted]
 

@@ -73,13 +73,14 @@ def _is_about(problem: Problem, paths: list[str]) -> bool:
 def _note_check(ledger: WorkLedger, action: Action, checks: list[Stage], *, passed: bool, line: str) -> None:
     """A line of several checks that passes proves each; of one that fails, nobody knows which part did.
 
-    What passed proves what was checked before and is a part of it.
+    The result of what was checked before and is a part of it is replaced, unless it passed and this failed.
     """
     texts = [_text([stage]) for stage in checks] if passed else [_text(checks)]
     ledger.checks = [
         check
         for check in ledger.checks
-        if check.command not in texts and not (passed and _proves(checks, check.command))
+        if check.command not in texts
+        and not ((passed or not check.passed) and _checks_all_of(check.command, checks))
     ]
     for text in dict.fromkeys(texts):
         result = line if text == texts[-1] else ""
@@ -104,7 +105,7 @@ def _worked(ledger: WorkLedger, stages: list[Stage]) -> None:
             problem.open = False
 
 
-def _proves(stages: list[Stage], command: str) -> bool:
+def _checks_all_of(command: str, stages: list[Stage]) -> bool:
     return all(any(_covers(stage, other) for stage in stages) for other in stages_of(command))
 
 
