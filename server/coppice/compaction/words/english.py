@@ -232,8 +232,8 @@ USER_WROTE: Final = r"the user said:?|user (?:feedback|message|comment):?|reason
 TEXT_OPTION: Final = r"m|b|body|message|comment|reason|title|description|desc|notes?|text|content|summary"
 """Options of commands whose values are prose."""
 TRANSIENT: Final = (
-    r"still (?:running|compiling|building|waiting)|in progress|nearly complete|almost done|waiting for"
-    r"|(?:i|we)['’]m (?:\w+ing)"
+    r"(?:still|currently|now) (?:running|compiling|building|waiting)|in progress|nearly complete"
+    r"|almost done|waiting for|(?:i|we)['’]m (?:\w+ing)"
 )
 """Words for a state that will change."""
 COUNTED: Final = r"tests?|specs?|examples?|passed|passing|issues|errors|warnings|failures"
