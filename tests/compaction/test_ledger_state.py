@@ -80,6 +80,19 @@ def test_a_commit_takes_what_was_staged_before_it() -> None:
     assert files([*changes, *run("git add a.py", ""), *run("git commit -am x", "[main 1234567] x")]) == []
 
 
+def test_a_commit_whose_push_fails_takes_what_was_added() -> None:
+    command = "git add a.py && git commit -m x && git push"
+    pushed = run(command, "[main 1234567] x\nerror: failed to push some refs", is_error=True)
+    assert files([*edit("a.py"), *edit("b.py"), *pushed]) == [("b.py", "edited")]
+
+
+def test_what_is_no_longer_staged_is_still_changed() -> None:
+    unstaged = [*run("git add a.py b.py", ""), *run("git reset", ""), *run("git add b.py", "")]
+    changes = [*edit("a.py"), *edit("b.py"), *unstaged, *run("git restore --staged a.py", "")]
+    assert files(changes) == [("a.py", "edited"), ("b.py", "edited")]
+    assert files([*changes, *run("git commit -m x", "[main 1234567] x")]) == [("a.py", "edited")]
+
+
 def test_what_is_deleted_or_renamed_is_not_called_changed() -> None:
     made = [*tool("write", {"path": "new.py", "content": "x = 1"}, "written"), *edit("old.py"), *edit("a.py")]
     after = [*run("git rm -q -f new.py && rm old.py", ""), *run("git mv a.py b.py", "")]

@@ -4,19 +4,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final, Self
 
-from coppice.compaction.ledger import briefs, checks, jobs, recent, requests, tasks, versions
+from coppice.compaction.ledger import briefs, checks, jobs, recent, requests, superseding, tasks, versions
 from coppice.compaction.ledger.bounds import stored
 from coppice.compaction.ledger.quoted import comments_of, publishable_texts, published_by, report_of
 from coppice.compaction.ledger.rules import distinct, instructions_in, rules_in
 from coppice.compaction.ledger.shell import is_looking
 from coppice.compaction.ledger.statements import intent_in, statements_in, without_narration
 from coppice.compaction.ledger.steps import Action, action_of, relative_to
-from coppice.compaction.ledger.superseding import (
-    drop_carried_out,
-    drop_overtaken,
-    drop_replaced,
-    drop_settled_notes,
-)
 from coppice.compaction.ledger.written import added_code
 from coppice.compaction.text.sentences import clip, sentences_of
 from coppice.compaction.text.units import is_intention, plan_in, units_of
@@ -136,7 +130,7 @@ class LedgerBuilder:
         if briefs.note_pasted_brief(self.ledger, words, entry):
             words = "\n".join(words.splitlines()[:3])
         for sentence in sentences_of(words):
-            drop_replaced(self.ledger, sentence)
+            superseding.drop_replaced(self.ledger, sentence)
         requests.add_request(self.ledger, words, entry)
         self.ledger.rules = distinct([*self.ledger.rules, *rules_in(words, entry=entry)])
 
@@ -197,7 +191,7 @@ class LedgerBuilder:
     def _action(self, action: Action) -> None:
         closed_before = tasks.closed_ids(self.ledger)
         self._take_in(relative_to(action, self._root) if self._root else action)
-        drop_settled_notes(self.ledger, tasks.closed_ids(self.ledger) - closed_before)
+        superseding.drop_settled_notes(self.ledger, tasks.closed_ids(self.ledger) - closed_before)
 
     def _take_in(self, action: Action) -> None:
         ledger = self.ledger
@@ -218,7 +212,7 @@ class LedgerBuilder:
         checks.note_changed(ledger, changed, added_code(action))
         self._texts.update(publishable_texts(action))
         if changed:
-            drop_overtaken(ledger, changed)
+            superseding.drop_overtaken(ledger, changed)
             for statement in self._intended:
                 statement.about = ", ".join(changed)
             self._intended.clear()
@@ -230,7 +224,7 @@ class LedgerBuilder:
                 briefs.note_brief(ledger, action)
                 self._keep(report_of(action))
             return
-        drop_carried_out(ledger, action)
+        superseding.drop_carried_out(ledger, action)
         versions.note_version_control(ledger, action, self._staged)
         versions.note_routine(ledger, action, self._since_change)
         tasks.note_tracker(ledger, action)

@@ -92,6 +92,8 @@ def drop_settled_notes(ledger: WorkLedger, closed: set[str]) -> None:
 
     What is to be done after a task is closed, or together with an open one, stays.
     """
+    if not ledger.notes:
+        return
     works = [check.command for check in ledger.checks if check.passed]
     works += [problem.what for problem in ledger.problems if not problem.open]
 

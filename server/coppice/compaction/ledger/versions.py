@@ -68,7 +68,7 @@ def note_version_control(ledger: WorkLedger, action: Action, staged: list[str]) 
         for stage in stages_of(command):
             if stage.program in ("rm", "mv") or stage.runs("git", "rm", "mv"):
                 _move_away(ledger, action, stage)
-            elif stage.program == "git" and (not action.failed or stage.runs("git", "commit")):
+            elif stage.program == "git" and (not action.failed or stage.runs("git", "add", "commit")):
                 _apply(ledger, action, command, stage, staged)
         if _STATUS_COMMAND.search(command):
             _read_status(ledger, action.output)
@@ -96,12 +96,15 @@ def _apply(ledger: WorkLedger, action: Action, command: str, stage: Stage, stage
             ledger.branch = arguments[1]
         if "--" in stage.arguments and arguments[1:]:
             _take(ledger, arguments[1:])
-    elif stage.runs("git", "restore") and arguments[1:]:
+    elif stage.runs("git", "restore") and arguments[1:] and "--staged" not in stage.arguments:
         _take(ledger, arguments[1:])
     elif (stage.runs("git", "stash") and arguments[1:2] in ([], ["push"])) or (
         stage.runs("git", "reset") and "--hard" in stage.arguments
     ):
         ledger.uncommitted.clear()
+        staged.clear()
+    elif stage.runs("git", "reset"):
+        staged.clear()
 
 
 def _commit(ledger: WorkLedger, action: Action, command: str, stage: Stage, staged: list[str]) -> None:
@@ -143,7 +146,7 @@ def _move_away(ledger: WorkLedger, action: Action, stage: Stage) -> None:
     """Takes in that changed files were deleted, or one renamed. What is made and deleted is no change."""
     plain = [word.removeprefix("./").rstrip("/") for word in stage.arguments if not word.startswith("-")]
     paths = plain[1:] if stage.program == "git" else plain
-    if action.failed or not paths:
+    if action.failed or not paths or "--cached" in stage.arguments:
         return
     moves = "mv" in (stage.program, plain[0])
     for file in list(ledger.uncommitted):
