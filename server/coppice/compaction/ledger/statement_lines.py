@@ -50,7 +50,7 @@ def _requests(writing: Writing) -> Iterator[Line]:
             text = phrases.then.format(text=text)
         question = 16 if all(each.endswith(("?", "？")) for each in sentences_of(request.text)) else 0
         exact = 6 if any(names_in(request.text)) else 0
-        priority = 140 if anchor else 62 + 20 * (place + 1) / len(asked) - question + exact
+        priority = 140 if anchor else 66 + 20 * (place + 1) / len(asked) - question + exact
         yield Line("goal", text, priority, place, request.entry_id, verbatim=anchor)
     for place, request in enumerate(ledger.requests):
         if request.kind != "request":
