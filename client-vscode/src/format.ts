@@ -13,11 +13,20 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 }
 
 /** Control characters but tab and line feed, and characters that change the direction of text or separate without being seen. */
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+const CONTROLS = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff";
+/** Characters that show nothing: those that the server calls so, and others by which words and pictures are joined. */
+const HIDDEN = "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e01ef}";
+const SEPARATING = new RegExp(`[${CONTROLS}]`, "gu");
+const INVISIBLE = new RegExp(`[${CONTROLS}${HIDDEN}]`, "gu");
 
 /** Text from outside as a person can check it: each character that does not show is replaced by its code, `<U+202E>`. */
 export function visible(text: string): string {
-  return text.replace(INVISIBLE, (character) => `<U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
+  return text.replace(INVISIBLE, (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`);
+}
+
+/** Text without the characters that do not show. */
+export function withoutHidden(text: string): string {
+  return text.replace(INVISIBLE, "");
 }
 
 /** Characters of a notification: VS Code cuts longer ones, and what it shows of them is not ours to choose. */
@@ -29,9 +38,9 @@ export function plain(text: string): string {
   return shown.replaceAll("](", "] (").replaceAll("$(", "$ (");
 }
 
-/** Text for a place that has one line: without breaks and without characters that do not show, at most `length` characters. */
+/** Text for a place that has one line: without breaks and control characters, at most `length` characters. */
 export function oneLine(text: string, length = 120): string {
-  const line = text.replace(INVISIBLE, " ").replace(/\s+/gu, " ").trim();
+  const line = text.replace(SEPARATING, " ").replace(/\s+/gu, " ").trim();
   const characters = Array.from(line);
   return characters.length <= length ? line : `${characters.slice(0, length - 1).join("")}…`;
 }

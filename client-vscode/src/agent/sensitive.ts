@@ -1,7 +1,9 @@
+import { lstat, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
 
 import ignore from "ignore";
 
+import { withoutHidden } from "../format";
 import type { Place } from "./paths";
 import { textOfFile } from "./text-file";
 
@@ -13,8 +15,11 @@ const SECRETS = [
   "!.env.example",
   "!.env.sample",
   "!.env.template",
+  ".envrc",
   "*.pem",
   "*.key",
+  "*.ppk",
+  "*.p8",
   "*.p12",
   "*.pfx",
   "*.jks",
@@ -26,33 +31,103 @@ const SECRETS = [
   "id_ed25519*",
   "!*.pub",
   ".netrc",
+  "_netrc",
   ".npmrc",
   ".pypirc",
   ".pgpass",
+  ".my.cnf",
   ".htpasswd",
   ".git-credentials",
+  ".dockercfg",
+  ".vault-token",
+  ".vault_pass*",
   ".ssh/",
   ".aws/",
+  ".azure/",
   ".gnupg/",
   ".kube/",
   ".docker/config.json",
+  "kubeconfig",
+  "*.kubeconfig",
+  "hosts.yml",
+  "*.tfvars",
+  "*.tfvars.json",
+  "*.tfstate",
+  "*.tfstate.*",
+  ".terraformrc",
+  "application_default_credentials.json",
+  "*service-account*.json",
+  "*service_account*.json",
+  "*serviceaccount*.json",
   "credentials",
   "credentials.*",
   "secrets.*",
 ];
 
-/** Files that make an editor, Git or an agent run or allow something. */
-const CONTROL = [".git/", ".vscode/", ".idea/", ".devcontainer/", ".coppice/", ".husky/", "*.code-workspace"];
+/** Files that make an editor, Git, a shell, a build service or an agent run, allow or believe something. */
+const CONTROL = [
+  "HEAD",
+  ".gitattributes",
+  ".gitconfig",
+  ".gitmodules",
+  ".githooks/",
+  ".husky/",
+  "lefthook.y*ml",
+  ".lefthook.y*ml",
+  ".pre-commit-config.y*ml",
+  ".vscode/",
+  ".idea/",
+  ".zed/",
+  ".coppice/",
+  ".devcontainer/",
+  ".devcontainer.json",
+  "*.code-workspace",
+  ".exrc",
+  ".nvimrc",
+  ".nvim.lua",
+  ".vimrc",
+  ".dir-locals.el",
+  ".envrc",
+  ".direnvrc",
+  ".profile",
+  ".bash_*",
+  ".bashrc",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".zlogout",
+  ".kshrc",
+  ".cshrc",
+  ".tcshrc",
+  ".login",
+  ".inputrc",
+  "config.fish",
+  "*profile.ps1",
+  ".github/",
+  ".gitlab-ci.y*ml",
+  ".circleci/",
+  ".claude/",
+  ".codex/",
+  ".cursor/",
+  ".gemini/",
+  ".windsurf/",
+  ".mcp.json",
+  "mcp.json",
+  "AGENTS*.md",
+  "CLAUDE*.md",
+  "GEMINI.md",
+  ".cursorrules",
+  ".windsurfrules",
+  ".clinerules",
+];
 
 const secrets = ignore({ ignorecase: true }).add(SECRETS);
 const control = ignore({ ignorecase: true }).add(CONTROL);
 
 export type Sensitivity = "secret" | "ignored" | "control";
 
-/** Patterns in the notation of `.gitignore` for what `search` leaves out. */
-export const SECRET_PATTERNS: readonly string[] = SECRETS;
-
-/** Whether a file of this name usually holds credentials. `relative` has `/` and is not empty. */
+/** Whether a file of this name usually holds credentials. `relative` has `/` and is not empty; a folder's ends in it. */
 export function isSecret(relative: string): boolean {
   return secrets.ignores(relative);
 }
@@ -60,19 +135,53 @@ export function isSecret(relative: string): boolean {
 /** Why a file is not to be touched without a question each time, or undefined where it may be. */
 export async function sensitivityOf(place: Place, writing: boolean): Promise<Sensitivity | undefined> {
   if (place.relative === "") return undefined;
-  if (isSecret(place.relative)) return "secret";
-  if (control.ignores(place.relative) && (writing || place.relative.startsWith(".git/"))) return "control";
-  return (await isIgnored(place)) ? "ignored" : undefined;
+  const isFolder = (await stat(place.path).catch(() => undefined))?.isDirectory() ?? false;
+  const names = readings(place.relative).map((name) => (isFolder ? `${name}/` : name));
+  const isGits = await isPartOfRepository(place);
+  if (writing && (isGits || names.some((name) => control.ignores(name)))) return "control";
+  if (isGits || names.some(isSecret)) return "secret";
+  return (await isIgnored(place, isFolder)) ? "ignored" : undefined;
+}
+
+/**
+ * A path as it is, and as a file system reads it that passes over parts of a name: HFS+ over characters that do not
+ * show, Windows over dots and spaces at the end and the name of a stream; there `git~1` is `.git`, too.
+ */
+function readings(relative: string): string[] {
+  const parts = relative.split("/").map((part) => {
+    const read = withoutHidden(part).replace(/:.*$/, "").replace(/[. ]+$/, "");
+    return /^git~\d$/i.test(read) ? ".git" : read || part;
+  });
+  return [relative, parts.join("/")];
+}
+
+/**
+ * Whether the file is `.git`, lies below one, or in a folder that Git takes for a repository: one with a `HEAD`, unless
+ * the folder is a checkout. Its `config` names programs, and addresses with passwords.
+ */
+async function isPartOfRepository({ folder, relative }: Place): Promise<boolean> {
+  if (readings(relative).some((name) => name.toLowerCase().split("/").includes(".git"))) return true;
+  const parts = relative.split("/");
+  for (let depth = parts.length; depth >= 0; depth -= 1) {
+    const at = join(folder, ...parts.slice(0, depth));
+    if (await exists(join(at, ".git"))) return false;
+    if (await exists(join(at, "HEAD"))) return true;
+  }
+  return false;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
 }
 
 /** Whether a `.gitignore` between the workspace folder and the file excludes it, or cannot be read. */
-async function isIgnored({ folder, relative }: Place): Promise<boolean> {
+async function isIgnored({ folder, relative }: Place, isFolder: boolean): Promise<boolean> {
   const parts = relative.split("/");
   let ignored = false;
   for (let depth = 0; depth < parts.length; depth += 1) {
     const rules = await textOfFile(join(folder, ...parts.slice(0, depth), ".gitignore")).catch(() => "*");
     if (rules === null) continue;
-    const { ignored: excluded, unignored } = ignore().add(rules).test(posix.join(...parts.slice(depth)));
+    const { ignored: excluded, unignored } = ignore().add(rules).test(`${posix.join(...parts.slice(depth))}${isFolder ? "/" : ""}`);
     ignored = (ignored || excluded) && !unignored;
   }
   return ignored;
@@ -82,5 +191,5 @@ async function isIgnored({ folder, relative }: Place): Promise<boolean> {
 export const WARNINGS: Record<Sensitivity, string> = {
   secret: "This file may hold credentials. What is read goes to the model's provider.",
   ignored: "This file is ignored by Git.",
-  control: "This file can make programs run.",
+  control: "This file can make programs run, or give instructions to agents.",
 };

@@ -48,10 +48,9 @@ export class Suggestions {
   async #list(): Promise<string[]> {
     const { folders, ripgrep: program } = this.#host;
     const stop = new AbortController().signal;
-    const options = ["--no-require-git", "--files", "--hidden", "--glob=!.git"];
     const lists = await Promise.all(
       folders.map(async (folder) => {
-        const { lines } = await ripgrep(program, options, folder, MOST_FILES, stop).catch(() => ({ lines: [] as string[] }));
+        const { lines } = await ripgrep({ program, options: ["--files"], folder, most: MOST_FILES, stop }).catch(() => ({ lines: [] as string[] }));
         const prefix = folders.length === 1 ? "" : `${basename(folder)}/`;
         return lines.map((line) => prefix + line.replaceAll("\\", "/")).sort();
       }),

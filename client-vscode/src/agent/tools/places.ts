@@ -1,13 +1,39 @@
+import { join } from "node:path";
+
+import { ToolError } from "../errors";
 import { type Place, placeOf } from "../paths";
-import { sensitivityOf, WARNINGS } from "../sensitive";
+import { type Sensitivity, sensitivityOf, WARNINGS } from "../sensitive";
 import type { Call } from "../tool";
 
-/** The place that a path names, once a person has allowed it where it is secret or ignored. */
-export async function approvedPlace(path: string, tool: string, call: Call): Promise<Place> {
-  const place = await placeOf(call.host.folders, path);
-  const sensitivity = await sensitivityOf(place, false);
-  if (sensitivity === undefined) return place;
-  const details = [{ kind: "note" as const, text: WARNINGS[sensitivity] }];
-  await call.approve({ tool, title: `Read ${place.shown}`, details, scope: null });
-  return place;
+/** A place that may be read. `allowed` is the reason for which a person was asked, if one was. */
+export interface ReadablePlace extends Place {
+  allowed: Sensitivity | undefined;
+}
+
+/** The place that a path names, once a person has allowed it where it is secret or ignored. `verb` begins the question. */
+export async function readablePlace(path: string, tool: string, verb: string, { host, approve }: Call): Promise<ReadablePlace> {
+  const place = await placeOf(host.folders, path);
+  const allowed = await sensitivityOf(place, false);
+  if (allowed === undefined) return { ...place, allowed };
+  const details = [{ kind: "note" as const, text: WARNINGS[allowed] }];
+  await approve({ tool, title: `${verb} ${place.shown}`, details, scope: null });
+  if ((await placeOf(host.folders, place.path)).path !== place.path) throw new ToolError(`${place.shown} is another file now.`);
+  return { ...place, allowed };
+}
+
+/**
+ * Whether the files below `place` may be shown, by their names from the workspace folder: those that need no question,
+ * and those with the same reason for one as `place`, which a person has allowed.
+ */
+export function readableBelow({ folder, allowed }: ReadablePlace, folders: readonly string[]): (name: string) => Promise<boolean> {
+  const decided = new Map<string, boolean>();
+  return async (name) => {
+    const known = decided.get(name);
+    if (known !== undefined) return known;
+    const file = await placeOf(folders, join(folder, name)).catch(() => undefined);
+    const sensitivity = file === undefined ? "secret" : await sensitivityOf(file, false);
+    const isReadable = sensitivity === undefined || (file !== undefined && sensitivity === allowed);
+    decided.set(name, isReadable);
+    return isReadable;
+  };
 }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 
 import { ToolError } from "../errors";
 import { described, path, tool } from "../tool";
-import { approvedPlace } from "./places";
+import { readablePlace } from "./places";
 
 /** Lines and characters of one reading. Guesses: the lines are what other agents read, the characters about 15,000 tokens. */
 const MOST_LINES = 2000;
@@ -20,7 +20,7 @@ export const readFile = tool(
   schema,
   false,
   async ({ path: given, offset = 1, limit = MOST_LINES }, call) => {
-    const place = await approvedPlace(given, "read_file", call);
+    const place = await readablePlace(given, "read_file", "Read", call);
     const text = await call.host.read(place.path);
     if (text === null) throw new ToolError(`There is no file ${place.shown}.`);
     return { text: excerpt(text, offset, Math.min(limit, MOST_LINES)) };

@@ -5,6 +5,10 @@ import { ToolError } from "../errors";
 
 /** Milliseconds that a search may take. A guess: longer than any in a checkout of 100,000 files on a disk. */
 const TIMEOUT_MS = 20_000;
+/** What a `.gitignore` excludes is left out, in a repository or not. */
+const ALWAYS = ["--no-config", "--color=never", "--no-require-git", "--hidden"];
+/** They come last, so that no glob of a call overrides them. */
+const NEVER = ["--glob=!.git", "--glob=!*\n*"];
 /** Characters of a line that are kept. */
 const LONGEST_LINE = 400;
 
@@ -14,10 +18,27 @@ export interface Found {
   isCut: boolean;
 }
 
-/** The first lines of what ripgrep prints. Its expressions take linear time, whatever a model writes. */
-export async function ripgrep(program: string, given: readonly string[], cwd: string, most: number, stop: AbortSignal): Promise<Found> {
+interface Run {
+  program: string;
+  options: readonly string[];
+  /** The folder in which it runs, and what it searches there; without `path` all of the folder. */
+  folder: string;
+  path?: string;
+  /** How many lines are wanted. */
+  most: number;
+  stop: AbortSignal;
+  /** What becomes of a line; undefined leaves it out. */
+  accept?: (line: string) => Promise<string | undefined>;
+}
+
+/**
+ * The first lines of what ripgrep prints. Its expressions take linear time, whatever a model writes. Files with a line
+ * break in their name are never among them: such a name would pass for two lines.
+ */
+export async function ripgrep({ program, options, folder, path, most, stop, accept = (line) => Promise.resolve(line) }: Run): Promise<Found> {
   stop.throwIfAborted();
-  const child = spawn(program, ["--no-config", "--color=never", ...given], { cwd, windowsHide: true, stdio: ["ignore", "pipe", "pipe"] });
+  const given = [...ALWAYS, ...options, ...NEVER, "--", ...(path === undefined ? [] : [path])];
+  const child = spawn(program, given, { cwd: folder, windowsHide: true, stdio: ["ignore", "pipe", "pipe"] });
   const kill = (): void => { child.kill("SIGKILL"); };
   const late = AbortSignal.timeout(TIMEOUT_MS);
   late.addEventListener("abort", kill);
@@ -30,7 +51,9 @@ export async function ripgrep(program: string, given: readonly string[], cwd: st
   });
   const read = async (): Promise<Found> => {
     const lines: string[] = [];
-    for await (const line of createInterface({ input: child.stdout })) {
+    for await (const printed of createInterface({ input: child.stdout })) {
+      const line = await accept(printed);
+      if (line === undefined) continue;
       if (lines.length === most) {
         kill();
         return { lines, isCut: true };

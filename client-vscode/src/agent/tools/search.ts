@@ -3,18 +3,15 @@ import { stat } from "node:fs/promises";
 import * as v from "valibot";
 
 import { ToolError } from "../errors";
-import { placeOf } from "../paths";
-import { SECRET_PATTERNS, sensitivityOf } from "../sensitive";
-import { described, path, text, tool } from "../tool";
-import { ripgrep } from "./ripgrep";
+import { type Call, described, path, text, tool } from "../tool";
+import { readableBelow, type ReadablePlace, readablePlace } from "./places";
+import { type Found, ripgrep } from "./ripgrep";
 
 /** Guesses: what a model can still read at once. */
 const MOST_HITS = 100;
 const MOST_FILES = 400;
 const MOST_COLUMNS = 300;
-
-/** Files that hold secrets are never searched, other ignored ones not either. */
-const EXCLUDED = SECRET_PATTERNS.map((pattern) => (pattern.startsWith("!") ? `--iglob=${pattern.slice(1)}` : `--iglob=!${pattern}`)).filter((option) => option.startsWith("--iglob=!"));
+const FILES = ["--files", "--sort=path"];
 
 const searchSchema = v.object({
   pattern: text("A regular expression, in the notation of ripgrep."),
@@ -26,23 +23,21 @@ const searchSchema = v.object({
 
 export const search = tool(
   "search",
-  "Searches the contents of the workspace's files and gives path:line:text. What .gitignore excludes and files with credentials are left out.",
+  "Searches the contents of the workspace's files and gives path:line:text. What .gitignore excludes and files with credentials are left out; a path that names them is asked about.",
   searchSchema,
   false,
-  async ({ pattern, path: within = ".", glob, ignoreCase, literal }, { host, stop }) => {
-    const place = await placeOf(host.folders, within);
-    if ((await sensitivityOf(place, false)) === "secret") throw new ToolError(`${place.shown} may hold credentials, and is not searched.`);
+  async ({ pattern, path: within = ".", glob, ignoreCase, literal }, call) => {
+    const place = await readablePlace(within, "search", "Search", call);
     const options = [
-      ...["--no-require-git", "--line-number", "--no-heading", "--with-filename", "--hidden", "--glob=!.git", `--max-columns=${MOST_COLUMNS}`, "--max-columns-preview", "--max-filesize=5M"],
-      ...(glob === undefined ? [] : [`--glob=${glob}`]),
-      ...EXCLUDED,
+      ...["--line-number", "--no-heading", "--with-filename", "--null", `--max-columns=${MOST_COLUMNS}`, "--max-columns-preview", "--max-filesize=5M"],
       ...(ignoreCase === true ? ["--ignore-case"] : []),
       ...(literal === true ? ["--fixed-strings"] : []),
+      ...["--regexp", pattern],
     ];
-    const { lines, isCut } = await ripgrep(host.ripgrep, [...options, "--regexp", pattern, "--", place.relative || "."], place.folder, MOST_HITS, stop);
+    const { lines, isCut } = await shownLines(place, options, glob, MOST_HITS, call);
     if (lines.length === 0) return { text: "Nothing was found." };
     const note = isCut ? `\n\n[Only the first ${MOST_HITS} matches. Narrow the search with path or glob.]` : "";
-    return { text: lines.map((line) => place.prefix + plain(line)).join("\n") + note };
+    return { text: lines.join("\n") + note };
   },
 );
 
@@ -53,21 +48,30 @@ const listSchema = v.object({
 
 export const listFiles = tool(
   "list_files",
-  "Lists the files below a folder of the workspace, with their paths. What .gitignore excludes is left out.",
+  "Lists the files below a folder of the workspace, with their paths. What .gitignore excludes and files with credentials are left out.",
   listSchema,
   false,
-  async ({ path: within = ".", glob }, { host, stop }) => {
-    const place = await placeOf(host.folders, within);
+  async ({ path: within = ".", glob }, call) => {
+    const place = await readablePlace(within, "list_files", "List", call);
     const found = await stat(place.path).catch(() => undefined);
     if (!found?.isDirectory()) throw new ToolError(`${place.shown} is no folder.`);
-    const options = ["--no-require-git", "--files", "--hidden", "--glob=!.git", "--sort=path", ...(glob === undefined ? [] : [`--glob=${glob}`])];
-    const { lines, isCut } = await ripgrep(host.ripgrep, [...options, "--", place.relative || "."], place.folder, MOST_FILES, stop);
+    const { lines, isCut } = await shownLines(place, FILES, glob, MOST_FILES, call);
     if (lines.length === 0) return { text: "No files." };
     const note = isCut ? `\n\n[Only the first ${MOST_FILES} files. List a folder, or use a glob.]` : "";
-    return { text: lines.map((line) => place.prefix + plain(line)).join("\n") + note };
+    return { text: lines.join("\n") + note };
   },
 );
 
-function plain(line: string): string {
-  return line.replace(/^\.[\\/]/, "");
+/** The lines that ripgrep prints of files that may be shown. Each begins with a file's name, and NUL where more follows. */
+async function shownLines(place: ReadablePlace, options: readonly string[], glob: string | undefined, most: number, { host, stop }: Call): Promise<Found> {
+  const run = { program: host.ripgrep, folder: place.folder, path: place.relative || ".", stop };
+  // A glob of ripgrep also brings back what a .gitignore excludes.
+  const listed = glob === undefined ? undefined : new Set((await ripgrep({ ...run, options: FILES, most: Infinity })).lines);
+  const isReadable = readableBelow(place, host.folders);
+  const accept = async (line: string): Promise<string | undefined> => {
+    const [name = "", ...rest] = line.split("\0");
+    if (listed?.has(name) === false || !(await isReadable(name))) return undefined;
+    return [place.prefix + name.replace(/^\.[\\/]/, ""), ...rest].join(":");
+  };
+  return ripgrep({ ...run, options: glob === undefined ? options : [...options, `--glob=${glob}`], most, accept });
 }
