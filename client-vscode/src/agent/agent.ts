@@ -57,7 +57,9 @@ export class Agent {
     };
     const call = { host: this.#host, approve, stop };
     try {
-      return result(await this.#inOrder(conversationId, found, () => found.run(given, call)));
+      const output = await this.#inOrder(conversationId, found, () => found.run(given, call));
+      if (output.change !== undefined) this.#host.made.add(output.change);
+      return result(output);
     } catch (error) {
       if (stop.aborted) return failed("The turn was stopped.");
       if (error instanceof ToolError) return failed(error.message);

@@ -1,3 +1,4 @@
+import type { MadeEdits } from "./made";
 import type { Outcome } from "./process";
 
 /** What the tools need of the editor. Paths are absolute. */
@@ -8,6 +9,7 @@ export interface Host {
   readonly isTrusted: boolean;
   /** Where `ripgrep` is. */
   readonly ripgrep: string;
+  readonly made: MadeEdits;
   /** The text with unsaved changes of the editor; null where there is no file. Throws `ToolError` for what is no text. */
   read(path: string): Promise<string | null>;
   /** Replaces the text through the editor, so that it can be undone there, saves it, and gives what was saved. */

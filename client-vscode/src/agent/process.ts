@@ -106,8 +106,13 @@ export class RunningCommand {
   }
 }
 
-/** The environment of the editor without what belongs to the editor itself, and without pagers that wait for keys. */
+/**
+ * The environment of the editor without what belongs to the editor itself, and without pagers that wait for keys. Git
+ * starts no program that watches the files: a repository names it, and `git status` would run it.
+ */
 export function commandEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own = Object.entries(environment).filter(([name]) => !/^(VSCODE_|ELECTRON_)/.test(name));
-  return { ...Object.fromEntries(own), PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", TERM: "dumb" };
+  const configured = Number.parseInt(environment["GIT_CONFIG_COUNT"] ?? "0", 10) || 0;
+  const git = { GIT_CONFIG_COUNT: String(configured + 1), [`GIT_CONFIG_KEY_${configured}`]: "core.fsmonitor", [`GIT_CONFIG_VALUE_${configured}`]: "false" };
+  return { ...Object.fromEntries(own), ...git, PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", TERM: "dumb" };
 }

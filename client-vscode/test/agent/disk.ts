@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { Agent, type ToolSettings } from "../../src/agent/agent";
 import { findRipgrep } from "../../src/agent/editor/ripgrep";
 import type { Host } from "../../src/agent/host";
+import { MadeEdits } from "../../src/agent/made";
 import { type Outcome, RunningCommand } from "../../src/agent/process";
 import { textOfFile } from "../../src/agent/text-file";
 import type { ApprovalRequest, ApprovalResult } from "../../src/approvals/approval";
@@ -21,6 +22,8 @@ export const hasRipgrep = existsSync(ripgrepProgram) || process.env["CI"] === "t
 export class Disk implements Host {
   isTrusted = true;
   readonly ripgrep = ripgrepProgram;
+  #made: readonly string[] = [];
+  readonly made = new MadeEdits({ read: () => this.#made, write: (hashes) => { this.#made = hashes; } });
   readonly asked: ApprovalRequest[] = [];
   /** What the person answers, and does before. */
   answer: (request: ApprovalRequest) => ApprovalResult | Promise<ApprovalResult> = () => ({ allowed: true });

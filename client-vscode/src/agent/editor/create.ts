@@ -12,7 +12,7 @@ export function createAgent(
   context: vscode.ExtensionContext,
   approver: Approver,
 ): { agent: Agent; host: EditorHost; equip: () => Promise<{ tools: Tool[]; system: string }> } {
-  const host = new EditorHost();
+  const host = new EditorHost(context.workspaceState);
   context.subscriptions.push(host);
   const settings = () => {
     const section = vscode.workspace.getConfiguration("coppice");

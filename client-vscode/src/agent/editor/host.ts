@@ -2,14 +2,25 @@ import * as vscode from "vscode";
 
 import type { Host } from "../host";
 import type { Outcome } from "../process";
-import { readText, writeText } from "./files";
+import { notify } from "../../notify";
+import { MadeEdits } from "../made";
+import type { UndoHost } from "../undo";
+import { readText, writeText, writeTexts } from "./files";
 import { findRipgrep } from "./ripgrep";
 import { CommandTerminal } from "./terminal";
 
+const KEY = "coppice.made";
+
 /** The editor as the tools see it. */
-export class EditorHost implements Host, vscode.Disposable {
+export class EditorHost implements Host, UndoHost, vscode.Disposable {
   readonly #terminal = new CommandTerminal();
   readonly ripgrep = findRipgrep(vscode.env.appRoot);
+  readonly made: MadeEdits;
+  readonly confirm = notify.confirm;
+
+  constructor(memory: vscode.Memento) {
+    this.made = new MadeEdits({ read: () => memory.get(KEY, []), write: (hashes) => void memory.update(KEY, hashes) });
+  }
 
   get folders(): string[] {
     return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
@@ -25,6 +36,10 @@ export class EditorHost implements Host, vscode.Disposable {
 
   write(path: string, text: string): Promise<string> {
     return writeText(path, text);
+  }
+
+  writeAll(files: ReadonlyMap<string, string | null>): Promise<void> {
+    return writeTexts(files);
   }
 
   run(command: string, cwd: string, timeoutMs: number, stop: AbortSignal): Promise<Outcome> {

@@ -9,12 +9,11 @@ import { ToolError } from "../errors";
 import { changeOf, type FileChange } from "../file-change";
 import { placeOf } from "../paths";
 import type { Verdict } from "../review";
-import { readText, writeTexts } from "./files";
+import { restoreQuestion } from "../undo";
 import type { EditorHost } from "./host";
 import type { EditReview } from "./review";
 
 const PAGE = 1000;
-const MOST_NAMED = 20;
 
 interface Edit {
   toolCallId: string;
@@ -46,11 +45,11 @@ export class FileRestore implements Feature {
       void notify.info("No file was edited by the model after this message.");
       return;
     }
-    const { files, conflicts } = await checkpointBefore(edits.map(({ change }) => change), (path) => this.#read(path));
-    const names = [...[...files.keys()].map((path) => `${path}${files.get(path) === null ? " (deleted)" : ""}`), ...conflicts.map((path) => `${path}: stays, it was changed by others since`)];
-    const more = names.length > MOST_NAMED ? `\nand ${counted(names.length - MOST_NAMED, "more file")}` : "";
-    const detail = `${names.slice(0, MOST_NAMED).join("\n")}${more}\n\nWhat commands changed is not restored. The conversation stays as it is.`;
-    if (files.size === 0) throw new ToolError(`Nothing can be restored. ${names.join("; ")}.`);
+    const changes = edits.map(({ change }) => change);
+    const checkpoint = await checkpointBefore(changes, (path) => this.#read(path));
+    const { files, conflicts } = checkpoint;
+    if (files.size === 0) throw new ToolError(`Nothing can be restored: ${conflicts.join(", ")} changed since.`);
+    const detail = await restoreQuestion(checkpoint, changes, this.host);
     const chosen = await notify.confirm(`Restore ${counted(files.size, "file")} as before this message's edits?`, detail, "Restore");
     if (chosen === undefined) return;
     const undone = edits.filter(({ change }) => files.has(change.path));
@@ -75,12 +74,12 @@ export class FileRestore implements Feature {
       before.set(path, await this.#read(path));
       places.set((await placeOf(this.host.folders, path)).path, text);
     }
-    await writeTexts(places);
+    await this.host.writeAll(places);
     return before;
   }
 
   async #read(path: string): Promise<string | null> {
-    return readText((await placeOf(this.host.folders, path)).path);
+    return this.host.read((await placeOf(this.host.folders, path)).path);
   }
 
   async #editsAfter(conversationId: string, entryId: string): Promise<Edit[]> {

@@ -9,8 +9,9 @@ import { ToolError } from "../errors";
 import { changeOf, type FileChange } from "../file-change";
 import { type Place, placeOf } from "../paths";
 import { type Verdict, type Verdicts, withVerdict } from "../review";
+import { undo } from "../undo";
 import type { BeforeDocuments } from "./before";
-import { readText, writeTexts } from "./files";
+import { readText } from "./files";
 import type { EditorHost } from "./host";
 
 const KEY = "coppice.edits";
@@ -68,10 +69,7 @@ export class EditReview implements Feature {
 
   async #undo(conversationId: string, toolCallId: string, change: FileChange): Promise<void> {
     if (!this.host.isTrusted) throw new ToolError("This workspace is not trusted: nothing in it can be changed.");
-    const place = await this.#place(change);
-    const before = takenBack(change, await readText(place.path));
-    if (before === undefined) throw new ToolError(`${change.path} has changed since, so this edit cannot be undone by itself.`);
-    await writeTexts(new Map([[place.path, before.content]]));
+    if (!(await undo(change, this.host))) return;
     await this.mark([toolCallId], "undone");
     await this.inform(conversationId, `The user undid your change of ${change.path}. It is as it was before that change.`);
   }

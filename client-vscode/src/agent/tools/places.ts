@@ -11,13 +11,13 @@ export interface ReadablePlace extends Place {
 }
 
 /** The place that a path names, once a person has allowed it where it is secret or ignored. `verb` begins the question. */
-export async function readablePlace(path: string, tool: string, verb: string, { host, approve }: Call): Promise<ReadablePlace> {
-  const place = await placeOf(host.folders, path);
+export async function readablePlace(path: string, tool: string, verb: string, call: Call): Promise<ReadablePlace> {
+  const place = await placeOf(call.host.folders, path);
   const allowed = await sensitivityOf(place, false);
   if (allowed === undefined) return { ...place, allowed };
   const details = [{ kind: "note" as const, text: WARNINGS[allowed] }];
-  await approve({ tool, title: `${verb} ${place.shown}`, details, scope: null });
-  if ((await placeOf(host.folders, place.path)).path !== place.path) throw new ToolError(`${place.shown} is another file now.`);
+  await call.approve({ tool, title: `${verb} ${place.shown}`, details, scope: null });
+  if ((await placeOf(call.host.folders, place.path)).path !== place.path) throw new ToolError(`${place.shown} is another file now.`);
   return { ...place, allowed };
 }
 
