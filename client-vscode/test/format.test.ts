@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { beforeAndAfter, counted, forkName, oneLine, plain, shortTokens, visible } from "../src/format";
@@ -29,6 +30,16 @@ test("nothing in a notification is a link, an icon or a hidden character", () =>
 test("escape sequences and marks that turn the writing show as codes in the log and in lists of files", () => {
   assert.equal(visible("src/\u202egnp.exe\u001b[2K\u200b\r"), "src/<U+202E>gnp.exe<U+001B>[2K<U+200B><U+000D>");
   assert.equal(visible("a\tb\n"), "a\tb\n");
+});
+
+test("whatever the server calls hidden shows as a code", () => {
+  const source = readFileSync("../server/coppice/tree/tags.py", "utf8");
+  const literals = /^HIDDEN: Final = \(\n((?: +".*"\n)+)\)/m.exec(source)?.[1] ?? "";
+  const set = [...literals.matchAll(/"(.*)"/g)].map(([, part = ""]) => part).join("").replace(/\\U000(\w{5})/g, "\\u{$1}");
+  const hidden = new RegExp(`[${set}]`, "u");
+  const characters = Array.from({ length: 0x110000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff).map((code) => String.fromCodePoint(code)).filter((each) => hidden.test(each));
+  assert.ok(characters.length > 300);
+  for (const each of characters) assert.match(visible(`a${each}b`), /^a<U\+[0-9A-F]{4,6}>b$/);
 });
 
 test("a fork's name says what it is, and is not taken", () => {

@@ -56,6 +56,30 @@ inBrowser("the command is in sight however long the other arguments are, with wh
   assert.ok(((await explanation.boundingBox())?.height ?? 9999) <= 361);
 });
 
+inBrowser("a command whose end is out of sight has a sign, which leads there", { height: 900 }, async (panel) => {
+  const command = { ...COMMAND, details: [{ kind: "command" as const, command: `git status${"\n".repeat(200)}rm -rf "$HOME"` }] };
+  await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [command] });
+  const sign = panel.page.getByTestId("approval").getByRole("button", { name: /The end is not in sight/ });
+  await sign.waitFor();
+  await sign.click();
+  await sign.waitFor({ state: "detached" });
+  const box = panel.page.getByRole("region", { name: "Command" });
+  assert.ok(await box.evaluate((element) => element.scrollTop + element.clientHeight > element.scrollHeight - 2));
+  await panel.post({ type: "approvals", approvals: [] });
+  await panel.post({ type: "approvals", approvals: [{ ...COMMAND, details: [{ kind: "command", command: "git status" }] }] });
+  await panel.page.getByTestId("approval").waitFor();
+  assert.equal(await sign.count(), 0);
+});
+
+inBrowser("characters that show nothing are codes in a question, in its title, too", {}, async (panel) => {
+  const hidden = "\u00ad\u034f\u115f\u17b4\u180e\u200c\u200d\u206a\u3164\ufe0f\uffa0\ufff9\u{e0041}";
+  const codes = Array.from(hidden).map((character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`).join("");
+  const command = { ...COMMAND, title: `Run${hidden}`, details: [{ kind: "command" as const, command: `ls${hidden}` }] };
+  await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [command] });
+  assert.equal(await panel.page.getByRole("region", { name: "Command" }).innerText(), `ls${codes}`);
+  assert.match(await panel.page.getByTestId("approval").getByRole("heading").innerText(), new RegExp(`Run${codes.replaceAll("+", "\\+")}`));
+});
+
 inBrowser("a question of another conversation is not shown here, and one of an ended turn offers no lasting permission", {}, async (panel) => {
   await panel.post(RUNNING, shown(TALK), { type: "approvals", approvals: [{ ...EDIT, conversationId: "c2" }, { ...COMMAND, interrupted: true }] });
   assert.equal(await panel.page.getByTestId("approval").count(), 1);

@@ -5,6 +5,7 @@ import type { ApprovalDecision, ApprovalDetail, DiffHunk, PendingApproval } from
 import { oneLine, visible } from "../../src/format";
 import { post, requestFocus } from "../page";
 import { Icon } from "./icon";
+import { ScrollBox } from "./scroll-box";
 
 const LONGEST_ANNOUNCEMENT = 300;
 
@@ -89,14 +90,14 @@ function Argument({ name, value }: { name: string; value: unknown }): JSX.Elemen
 
 /** All of a text, in a box that scrolls; characters that do not show are shown as their codes. */
 function Block({ label, text }: { label: string; text: string }): JSX.Element {
-  return <pre class="approval-text" tabIndex={0} role="region" aria-label={label}><code>{visible(text)}</code></pre>;
+  return <ScrollBox class="approval-text" label={label}><code>{visible(text)}</code></ScrollBox>;
 }
 
 const KINDS: Record<string, string> = { "+": "added", "-": "removed" };
 
 function Diff({ path, hunks }: { path: string; hunks: readonly DiffHunk[] }): JSX.Element {
   return (
-    <pre class="approval-text diff" tabIndex={0} role="region" aria-label={`Changes of ${visible(path)}`}>
+    <ScrollBox class="approval-text diff" label={`Changes of ${visible(path)}`}>
       {hunks.map(({ oldStart, newStart, lines }, at) => (
         <code key={at} class="hunk">
           <span class="hunk-head">{`@@ -${oldStart} +${newStart} @@`}</span>
@@ -104,6 +105,6 @@ function Diff({ path, hunks }: { path: string; hunks: readonly DiffHunk[] }): JS
         </code>
       ))}
       {hunks.length === 0 && <code>The file stays as it is.</code>}
-    </pre>
+    </ScrollBox>
   );
 }

@@ -1,0 +1,150 @@
+/** Files that hold secrets, are ignored, or make programs run: no tool touches them without a question. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { instructionsIn } from "../../src/agent/instructions";
+import { Disk, hasRipgrep } from "./disk";
+
+const skip = !hasRipgrep && "there is no ripgrep";
+const REFUSED = { allowed: false as const, reason: "The user did not allow this." };
+const SECRETS = [
+  ".env", ".envrc", "deploy/hosts.yml", "prod.tfvars", "prod.auto.tfvars.json", "terraform.tfstate", ".vault-token",
+  "gcp-service-account.json", "my_service_account_key.json", "application_default_credentials.json", ".ssh/known", ".kube/config", ".gnupg/x",
+  ".git/config", "sub/.git/config", "sub/.GIT/config", "sub/.git/modules/x/config", "lib/.git", "cache.git/config", "cache.git/hooks/update",
+];
+const IGNORED = ["debug.log", "build/out.txt", "build/deep/out.txt"];
+const FILES = {
+  ...Object.fromEntries([...SECRETS, ...IGNORED].map((path) => [`shop/${path}`, "needle\n"])),
+  "shop/.gitignore": "build/\n*.log\n",
+  "shop/cache.git/HEAD": "ref: refs/heads/main\n",
+  "shop/src/a.py": "needle\n",
+  "shop/src/b.ts": "needle\n",
+};
+const GLOBS = [undefined, "**", "*", ".git/**", "**/.git/**", "**/config", "*.log", "build/**", ".env*", "!x", "{.env,*.log,config,*.py}"];
+
+for (const isTrusted of [true, false]) {
+  test(`search shows no line that read_file asks about, whatever the glob, in a workspace that is ${isTrusted ? "" : "not "}trusted`, { skip }, async () => {
+    await using disk = await Disk.with(FILES);
+    disk.isTrusted = isTrusted;
+    for (const glob of GLOBS) {
+      const { text } = await disk.call("search", { pattern: "needle", ...(glob === undefined ? {} : { glob }) });
+      const files = text.split("\n").map((line) => line.split(":")[0]);
+      assert.deepEqual(files.filter((file) => !["src/a.py", "src/b.ts", "Nothing was found."].includes(file ?? "")), [], glob);
+    }
+    assert.deepEqual(disk.asked, []);
+  });
+}
+
+test("no glob lists a file that is secret or ignored, and globs with braces still narrow", { skip }, async () => {
+  await using disk = await Disk.with(FILES);
+  for (const glob of GLOBS) {
+    const { text } = await disk.call("list_files", glob === undefined ? {} : { glob });
+    for (const path of [...SECRETS, ...IGNORED]) assert.ok(!text.split("\n").includes(path), `${glob}: ${path}`);
+  }
+  assert.equal((await disk.call("list_files", { glob: "*.{py,ts}" })).text, "src/a.py\nsrc/b.ts");
+  assert.equal((await disk.call("search", { pattern: "needle", glob: "src/*.ts" })).text, "src/b.ts:1:needle");
+});
+
+for (const path of [...SECRETS, ".git", "sub/.git", ".ssh", ".kube", ".gnupg", "cache.git", ...IGNORED, "build"]) {
+  test(`a search in ${path} is asked about, and a refusal shows nothing of it`, { skip }, async () => {
+    await using disk = await Disk.with(FILES);
+    disk.settings = { access: "all", policy: "never" };
+    disk.isTrusted = false;
+    disk.answer = () => REFUSED;
+    const refused = await disk.call("search", { pattern: "needle", path });
+    assert.deepEqual([refused.isError, refused.text], [true, REFUSED.reason]);
+    assert.deepEqual(disk.asked.map(({ title, scope }) => [title, scope]), [[`Search ${path}`, null]]);
+    disk.answer = () => ({ allowed: true });
+    assert.match((await disk.call("search", { pattern: "needle", path })).text, /needle/);
+  });
+}
+
+test("a link to a secret is what it leads to, in search as in read_file", { skip }, async () => {
+  await using disk = await Disk.with(FILES);
+  disk.answer = () => REFUSED;
+  await symlink(".env", join(disk.root, "shop/notes.txt"));
+  await symlink(".ssh", join(disk.root, "shop/notes"));
+  for (const path of ["notes.txt", "notes"]) assert.equal((await disk.call("search", { pattern: "needle", path })).text, REFUSED.reason);
+  assert.equal((await disk.call("read_file", { path: "notes.txt" })).text, REFUSED.reason);
+  assert.equal((await disk.call("search", { pattern: "needle", glob: "notes*" })).text, "Nothing was found.");
+});
+
+test("an ignored folder that was allowed shows no secret in it", { skip }, async () => {
+  await using disk = await Disk.with({ ...FILES, "shop/build/.env": "needle\n" });
+  assert.deepEqual((await disk.call("search", { pattern: "needle", path: "build" })).text.split("\n").sort(), ["build/deep/out.txt:1:needle", "build/out.txt:1:needle"]);
+  assert.doesNotMatch((await disk.call("list_files", { path: "build" })).text, /\.env/);
+});
+
+test("a name with a line break is no line of a result", { skip }, async () => {
+  await using disk = await Disk.with({ "shop/x\nsrc/forged.py": "needle\n", "shop/a.py": "needle\n" });
+  assert.equal((await disk.call("search", { pattern: "needle" })).text, "a.py:1:needle");
+  assert.equal((await disk.call("list_files", {})).text, "a.py");
+});
+
+test("what may hold credentials is read only after a question", async () => {
+  await using disk = await Disk.with(FILES);
+  disk.answer = () => REFUSED;
+  for (const path of SECRETS) assert.equal((await disk.call("read_file", { path })).text, REFUSED.reason, path);
+});
+
+const CONTROL = [
+  ".git", "lib/.git", ".GIT/config", "lib/.git/hooks/pre-commit", ".git./config", ".g\u200dit/config", "git~1/config", "cache.git/config", "cache.git/hooks/update",
+  "new.git/HEAD", ".gitattributes", "lib/.gitattributes", ".gitmodules", ".envrc", ".bashrc", ".profile", ".zshenv", "home/.bash_profile", ".github/workflows/ci.yml",
+  ".claude/settings.json", ".cursor/rules/x.mdc", ".mcp.json", ".pre-commit-config.yaml", ".vscode/tasks.json", "lib/.vscode/settings.json", ".zed/tasks.json",
+  "AGENTS.md", "lib/AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md",
+];
+
+test("files that make programs run are asked about each time, also after edits were allowed for the conversation", async () => {
+  await using disk = await Disk.with({ "shop/cache.git/HEAD": "ref: refs/heads/main\n" });
+  disk.answer = () => REFUSED;
+  for (const policy of ["firstUse", "never"] as const) {
+    disk.settings = { access: "all", policy };
+    for (const path of CONTROL) {
+      assert.equal((await disk.call("write_file", { path, content: "x" })).text, REFUSED.reason);
+      assert.deepEqual([disk.asked.at(-1)?.title, disk.asked.at(-1)?.scope, disk.asked.at(-1)?.details[0]?.kind], [`Create ${path}`, null, "note"], path);
+    }
+  }
+  assert.equal(disk.asked.length, 2 * CONTROL.length);
+  for (const path of ["src/agents.py", "docs/config", ".gitignore", "README.md"]) {
+    await disk.call("write_file", { path, content: "x" });
+    assert.equal(disk.asked.at(-1)?.scope, "edit_file", path);
+  }
+});
+
+test("a repository without a checkout holds folders that are checkouts, in which nothing more is asked", async () => {
+  await using disk = await Disk.with({ "shop/HEAD": "ref: refs/heads/main\n", "shop/main/.git": "gitdir: ../worktrees/main\n", "shop/main/a.py": "one\n" });
+  await disk.call("read_file", { path: "main/a.py" });
+  assert.deepEqual(disk.asked, []);
+  await disk.call("read_file", { path: "config" });
+  assert.equal(disk.asked.length, 1);
+});
+
+test("git status runs no program that a repository names as its file watcher", async () => {
+  await using disk = await Disk.with({});
+  const folder = join(disk.root, "shop/lib");
+  await mkdir(folder);
+  const watcher = join(disk.root, "watcher");
+  await writeFile(watcher, `#!/bin/sh\ntouch '${join(disk.root, "was-run")}'\n`);
+  await chmod(watcher, 0o755);
+  execFileSync("git", ["init", "-q", `--separate-git-dir=${join(disk.root, "elsewhere")}`, folder]);
+  execFileSync("git", ["config", "core.fsmonitor", watcher], { cwd: folder });
+  const result = await disk.call("run_command", { command: "git status && git config core.fsmonitor", folder: "lib" });
+  assert.match(result.text, /\nfalse\n\[Exit code 0\]$/);
+  await assert.rejects(disk.file("was-run"));
+});
+
+test("instructions that are a link to a secret or an ignored file are none", async () => {
+  await using disk = await Disk.with({ "shop/.env": "KEY=1\n", "shop/CLAUDE.md": "Prices are in cents.\n", "shop/.gitignore": "private/\n", "shop/private/x": "private\n" });
+  const instructions = () => instructionsIn(disk.folders, join(disk.root, "shop"), (path) => disk.read(path));
+  await symlink(".env", join(disk.root, "shop/AGENTS.md"));
+  assert.deepEqual(await instructions(), { path: "CLAUDE.md", text: "Prices are in cents.\n" });
+  await using other = await Disk.with({ "shop/private/x": "private\n", "shop/.gitignore": "private/\n" });
+  await symlink("private/x", join(other.root, "shop/AGENTS.md"));
+  assert.equal(await instructionsIn(other.folders, join(other.root, "shop"), (path) => other.read(path)), undefined);
+  await using linked = await Disk.with({ "shop/docs/agents.md": "In cents.\n" });
+  await symlink("docs/agents.md", join(linked.root, "shop/AGENTS.md"));
+  assert.equal((await instructionsIn(linked.folders, join(linked.root, "shop"), (path) => linked.read(path)))?.text, "In cents.\n");
+});
