@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 
+import { visible } from "../format";
 import { BoundedOutput } from "./output";
 
 /** Characters of output that a model gets of one command. A guess: about 8,000 tokens. */
@@ -104,6 +105,11 @@ export class RunningCommand {
     const ended = this.#ending === "exited";
     return { output: this.#output.text, exitCode: ended ? (exitCode ?? 128) : undefined, ending: this.#ending };
   }
+}
+
+/** What a terminal prints above the output. The model's text has no control sequences there. */
+export function commandHead(cwd: string, command: string): string {
+  return `\u001b[1m${visible(cwd)}$ ${visible(command)}\u001b[0m\n`;
 }
 
 /**

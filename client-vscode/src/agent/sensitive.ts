@@ -127,7 +127,7 @@ const control = ignore({ ignorecase: true }).add(CONTROL);
 
 export type Sensitivity = "secret" | "ignored" | "control";
 
-/** Whether a file of this name usually holds credentials. `relative` has `/` and is not empty; a folder's ends in it. */
+/** Whether a file of this name usually holds credentials. `relative` has `/` and is not empty; that of a folder may end in it. */
 export function isSecret(relative: string): boolean {
   return secrets.ignores(relative);
 }
@@ -135,12 +135,11 @@ export function isSecret(relative: string): boolean {
 /** Why a file is not to be touched without a question each time, or undefined where it may be. */
 export async function sensitivityOf(place: Place, writing: boolean): Promise<Sensitivity | undefined> {
   if (place.relative === "") return undefined;
-  const isFolder = (await stat(place.path).catch(() => undefined))?.isDirectory() ?? false;
-  const names = readings(place.relative).map((name) => (isFolder ? `${name}/` : name));
-  const isGits = await isPartOfRepository(place);
-  if (writing && (isGits || names.some((name) => control.ignores(name)))) return "control";
-  if (isGits || names.some(isSecret)) return "secret";
-  return (await isIgnored(place, isFolder)) ? "ignored" : undefined;
+  // A pattern of a folder matches a name that ends in `/`.
+  const names = readings(place.relative).flatMap((name) => [name, `${name}/`]);
+  if (writing && (names.some((name) => control.ignores(name)) || (await isPartOfRepository(place)))) return "control";
+  if (names.some(isSecret) || (await isPartOfRepository(place))) return "secret";
+  return (await isIgnored(place)) ? "ignored" : undefined;
 }
 
 /**
@@ -175,7 +174,8 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** Whether a `.gitignore` between the workspace folder and the file excludes it, or cannot be read. */
-async function isIgnored({ folder, relative }: Place, isFolder: boolean): Promise<boolean> {
+async function isIgnored({ path, folder, relative }: Place): Promise<boolean> {
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
   const parts = relative.split("/");
   let ignored = false;
   for (let depth = 0; depth < parts.length; depth += 1) {

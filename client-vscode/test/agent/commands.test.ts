@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "node:test";
 
-import { commandEnvironment } from "../../src/agent/process";
+import { commandEnvironment, commandHead } from "../../src/agent/process";
 import { Disk } from "./disk";
 
 test("a command gives its output and its exit code", async () => {
@@ -59,4 +59,14 @@ test("a command gets nothing of the editor's own environment", () => {
   const given = commandEnvironment({ PATH: "/bin", VSCODE_IPC_HOOK: "x", ELECTRON_RUN_AS_NODE: "1" });
   assert.equal(given["PATH"], "/bin");
   assert.ok(!("VSCODE_IPC_HOOK" in given) && !("ELECTRON_RUN_AS_NODE" in given));
+});
+
+test("the terminal prints no control sequence of a model's command", () => {
+  const head = commandHead("/w/\u001b[2K", "ls \u001b[2K\u001b]0;title\u0007\r# harmless");
+  assert.equal(head, "\u001b[1m/w/<U+001B>[2K$ ls <U+001B>[2K<U+001B>]0;title<U+0007><U+000D># harmless\u001b[0m\n");
+});
+
+test("Git settings of the user's environment stay in force for commands", () => {
+  const given = commandEnvironment({ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "user.name", GIT_CONFIG_VALUE_0: "Ada" });
+  assert.deepEqual([given["GIT_CONFIG_COUNT"], given["GIT_CONFIG_KEY_0"], given["GIT_CONFIG_KEY_1"], given["GIT_CONFIG_VALUE_1"]], ["2", "user.name", "core.fsmonitor", "false"]);
 });

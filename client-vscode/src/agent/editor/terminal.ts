@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import { type Outcome, RunningCommand } from "../process";
+import { commandHead, type Outcome, RunningCommand } from "../process";
 
 const NAME = "Coppice";
 const CTRL_C = "\u0003";
@@ -20,7 +20,7 @@ export class CommandTerminal implements vscode.Disposable {
     this.#terminal.show(true);
     await this.#opened;
     stop.throwIfAborted();
-    this.#print(`\u001b[1m${cwd}$ ${command}\u001b[0m\n`);
+    this.#print(commandHead(cwd, command));
     const shell = vscode.env.shell === "" ? undefined : vscode.env.shell;
     const running = new RunningCommand({ command, cwd, shell, timeoutMs }, (text) => { this.#print(text); });
     const end = (): void => { running.stop(); };
