@@ -90,6 +90,14 @@ test("what may hold credentials is read only after a question", async () => {
   for (const path of SECRETS) assert.equal((await disk.call("read_file", { path })).text, REFUSED.reason, path);
 });
 
+test("no edit finds out without a question what a secret is", async () => {
+  await using disk = await Disk.with({ "shop/.env": "KEY=one\n" });
+  disk.answer = () => REFUSED;
+  const guesses = ["KEY=o", "KEY=x"].map((oldText) => disk.call("edit_file", { path: ".env", edits: [{ oldText, newText: "" }, { oldText: "nowhere", newText: "" }] }));
+  const contents = ["KEY=one\n", "KEY=two\n"].map((content) => disk.call("write_file", { path: ".env", content }));
+  for (const { text } of await Promise.all([...guesses, ...contents])) assert.equal(text, REFUSED.reason);
+});
+
 const CONTROL = [
   ".git", "lib/.git", ".GIT/config", "lib/.git/hooks/pre-commit", ".git./config", ".g\u200dit/config", "git~1/config", "cache.git/config", "cache.git/hooks/update",
   "new.git/HEAD", ".gitattributes", "lib/.gitattributes", ".gitmodules", ".envrc", ".bashrc", ".profile", ".zshenv", "home/.bash_profile", ".github/workflows/ci.yml",

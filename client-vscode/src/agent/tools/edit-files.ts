@@ -7,6 +7,7 @@ import { ToolError } from "../errors";
 import { type Place, placeOf } from "../paths";
 import { sensitivityOf, WARNINGS } from "../sensitive";
 import { type Call, described, type Output, path, text, tool } from "../tool";
+import { readablePlace } from "./places";
 
 /** *Allow for This Conversation* covers further edits by both tools. */
 const SCOPE = "edit_file";
@@ -35,7 +36,8 @@ export const editFile = tool(
   editSchema,
   true,
   async ({ path: given, edits }, call) => {
-    const place = await placeOf(call.host.folders, given);
+    // Whether an edit fits says what the file holds.
+    const place = await readablePlace(given, "edit_file", "Read", call);
     const before = await call.host.read(place.path);
     if (before === null) throw new ToolError(`There is no file ${place.shown}. Use write_file to make it.`);
     return change("edit_file", place, before, withEdits(before, edits), call);
@@ -52,7 +54,8 @@ export const writeFile = tool(
   async ({ path: given, content }, call) => {
     const place = await placeOf(call.host.folders, given);
     const before = await call.host.read(place.path);
-    if (before === content) return { text: `${place.shown} has this content already.` };
+    const isReadable = (await sensitivityOf(place, false)) === undefined;
+    if (before === content && isReadable) return { text: `${place.shown} has this content already.` };
     return change("write_file", place, before, content, call);
   },
 );

@@ -70,6 +70,7 @@ export async function ripgrep({ program, options, folder, path, most, stop, acce
     if (!isCut && code === 2 && lines.length === 0) throw new ToolError(complaint.trim() || "The search failed.");
     return { lines, isCut };
   } finally {
+    kill();
     late.removeEventListener("abort", kill);
     stop.removeEventListener("abort", kill);
   }
