@@ -9,6 +9,7 @@ export interface Host {
   readonly isTrusted: boolean;
   /** Where `ripgrep` is. */
   readonly ripgrep: string;
+  /** The edits that the tools made, which are remembered. */
   readonly made: MadeEdits;
   /** The text with unsaved changes of the editor; null where there is no file. Throws `ToolError` for what is no text. */
   read(path: string): Promise<string | null>;

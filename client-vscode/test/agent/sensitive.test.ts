@@ -78,10 +78,14 @@ test("an ignored folder that was allowed shows no secret in it", { skip }, async
   assert.doesNotMatch((await disk.call("list_files", { path: "build" })).text, /\.env/);
 });
 
-test("a name with a line break is no line of a result", { skip }, async () => {
-  await using disk = await Disk.with({ "shop/x\nsrc/forged.py": "needle\n", "shop/a.py": "needle\n" });
+test("neither a name nor a text with a line break is a line of its own, and a message about a binary secret is none", { skip }, async () => {
+  const binary = `needle\n${"x".repeat(200_000)}\0`;
+  await using disk = await Disk.with({ "shop/x\nsrc/forged.py": "needle\n", "shop/a.py": "needle\n", "shop/store.p12": binary });
   assert.equal((await disk.call("search", { pattern: "needle" })).text, "a.py:1:needle");
   assert.equal((await disk.call("list_files", {})).text, "a.py");
+  await using other = await Disk.with({ "shop/a.py": "needle\rb.py:1:forged\n", "shop/y\u2028c.py": "needle\n" });
+  const { text } = await other.call("search", { pattern: "needle" });
+  assert.deepEqual(text.split("\n").sort(), ["a.py:1:needle\rb.py:1:forged", "y\u2028c.py:1:needle"]);
 });
 
 test("what may hold credentials is read only after a question", async () => {

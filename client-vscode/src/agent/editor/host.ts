@@ -1,9 +1,9 @@
 import * as vscode from "vscode";
 
-import type { Host } from "../host";
-import type { Outcome } from "../process";
 import { notify } from "../../notify";
+import type { Host } from "../host";
 import { MadeEdits } from "../made";
+import type { Outcome } from "../process";
 import type { UndoHost } from "../undo";
 import { readText, writeText, writeTexts } from "./files";
 import { findRipgrep } from "./ripgrep";

@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
+
 import type { Feature } from "../../chat/feature";
 import type { FromPage } from "../../chat/messages";
 import type { CoppiceClient } from "../../client";
 import { counted } from "../../format";
 import { notify } from "../../notify";
 import type { Entry } from "../../protocol.gen";
-import { checkpointBefore } from "../checkpoint";
+import { type Checkpoint, checkpointBefore } from "../checkpoint";
 import { ToolError } from "../errors";
 import { changeOf, type FileChange } from "../file-change";
 import { placeOf } from "../paths";
@@ -46,12 +48,14 @@ export class FileRestore implements Feature {
       return;
     }
     const changes = edits.map(({ change }) => change);
-    const checkpoint = await checkpointBefore(changes, (path) => this.#read(path));
+    const checkpoint = await this.#checkpoint(changes);
     const { files, conflicts } = checkpoint;
     if (files.size === 0) throw new ToolError(`Nothing can be restored: ${conflicts.join(", ")} changed since.`);
     const detail = await restoreQuestion(checkpoint, changes, this.host);
     const chosen = await notify.confirm(`Restore ${counted(files.size, "file")} as before this message's edits?`, detail, "Restore");
     if (chosen === undefined) return;
+    const isSame = isDeepStrictEqual(await this.#checkpoint(changes), checkpoint) && (await restoreQuestion(checkpoint, changes, this.host)) === detail;
+    if (!isSame) throw new ToolError("Files have changed while you were asked, so nothing was restored.");
     const undone = edits.filter(({ change }) => files.has(change.path));
     const before = await this.#write(files);
     await this.#mark(undone, "undone");
@@ -60,6 +64,10 @@ export class FileRestore implements Feature {
     await this.#write(before);
     await this.#mark(undone, undefined);
     void this.review.inform(conversationId, `The user took that back: ${[...files.keys()].join(", ")} are as you left them.`);
+  }
+
+  #checkpoint(changes: readonly FileChange[]): Promise<Checkpoint> {
+    return checkpointBefore(changes, (path) => this.#read(path));
   }
 
   #mark(edits: readonly Edit[], verdict: Verdict | undefined): Promise<void> {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 
 import { ToolError } from "../errors";
 
@@ -9,8 +9,6 @@ const TIMEOUT_MS = 20_000;
 const ALWAYS = ["--no-config", "--color=never", "--no-require-git", "--hidden"];
 /** They come last, so that no glob of a call overrides them. */
 const NEVER = ["--glob=!.git", "--glob=!*\n*"];
-/** Characters of a line that are kept. */
-const LONGEST_LINE = 400;
 
 export interface Found {
   lines: string[];
@@ -51,14 +49,14 @@ export async function ripgrep({ program, options, folder, path, most, stop, acce
   });
   const read = async (): Promise<Found> => {
     const lines: string[] = [];
-    for await (const printed of createInterface({ input: child.stdout })) {
+    for await (const printed of linesOf(child.stdout)) {
       const line = await accept(printed);
       if (line === undefined) continue;
       if (lines.length === most) {
         kill();
         return { lines, isCut: true };
       }
-      lines.push(line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line);
+      lines.push(line);
     }
     return { lines, isCut: false };
   };
@@ -74,4 +72,15 @@ export async function ripgrep({ program, options, folder, path, most, stop, acce
     late.removeEventListener("abort", kill);
     stop.removeEventListener("abort", kill);
   }
+}
+
+/** Lines as ripgrep ends them: those of Node's readline end at other characters, too, which a name can hold. */
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let rest = "";
+  for await (const chunk of stream.setEncoding("utf8") as AsyncIterable<string>) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
 }

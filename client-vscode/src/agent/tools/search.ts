@@ -11,6 +11,8 @@ import { type Found, ripgrep } from "./ripgrep";
 const MOST_HITS = 100;
 const MOST_FILES = 400;
 const MOST_COLUMNS = 300;
+/** Characters of a line with its number. */
+const LONGEST_LINE = 400;
 const FILES = ["--files", "--sort=path"];
 
 const searchSchema = v.object({
@@ -62,16 +64,23 @@ export const listFiles = tool(
   },
 );
 
-/** The lines that ripgrep prints of files that may be shown. Each begins with a file's name, and NUL where more follows. */
+/** What ripgrep prints of files that may be shown: their names, or with `--null` also the lines that match. */
 async function shownLines(place: ReadablePlace, options: readonly string[], glob: string | undefined, most: number, { host, stop }: Call): Promise<Found> {
   const run = { program: host.ripgrep, folder: place.folder, path: place.relative || ".", stop };
   // A glob of ripgrep also brings back what a .gitignore excludes.
   const listed = glob === undefined ? undefined : new Set((await ripgrep({ ...run, options: FILES, most: Infinity })).lines);
   const isReadable = readableBelow(place, host.folders);
   const accept = async (line: string): Promise<string | undefined> => {
-    const [name = "", ...rest] = line.split("\0");
+    const [name = "", ...match] = line.split("\0");
+    // Without a match it is a message of ripgrep about a file.
+    if (options !== FILES && match.length === 0) return undefined;
     if (listed?.has(name) === false || !(await isReadable(name))) return undefined;
-    return [place.prefix + name.replace(/^\.[\\/]/, ""), ...rest].join(":");
+    return [place.prefix + name.replace(/^\.[\\/]/, ""), ...match.map(shortened)].join(":");
   };
   return ripgrep({ ...run, options: glob === undefined ? options : [...options, `--glob=${glob}`], most, accept });
+}
+
+function shortened(line: string): string {
+  const text = line.replace(/\r$/, "");
+  return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text;
 }
