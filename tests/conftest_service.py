@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from waiting import until
 
-from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import Summarizer, SummaryRequest, WrittenSummary
 from coppice.protocol.base import WireModel
 from coppice.protocol.methods import METHODS
 from coppice.protocol.server_requests import OnPart

@@ -14,8 +14,8 @@ from typing import Any
 from requirements import missing
 from shared_data import shared_data
 
+from coppice.compaction.asking.summarizer import SummaryRequest
 from coppice.compaction.ledger.builder import LedgerBuilder
-from coppice.compaction.summarizer import SummaryRequest
 from coppice.compaction.text.names import names_in
 from coppice.formats.reading import open_session
 from coppice.summarizers.offline import summarize_offline

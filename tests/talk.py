@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.asking.summarizer import SummaryRequest
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import (
     AssistantMessage,

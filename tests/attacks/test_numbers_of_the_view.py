@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from conftest_service import Client, MakeClient, assistant, user
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 
 SETTINGS = {"tokens": {"counter": "estimate"}, "compaction": {"keepRecentTokens": 500}}
 LARGE = 1_000_000

@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from coppice.compaction.asking.summarizer import SummaryRequest
 from coppice.compaction.ledger.builder import LedgerBuilder
-from coppice.compaction.summarizer import SummaryRequest
 from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import AssistantMessage, Message, SystemMessage, TextContent, UserMessage

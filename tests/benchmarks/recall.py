@@ -30,7 +30,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.formats.reading import open_session
 from coppice.models.chat import ChatModel, ChatRequest, ModelLimits, OnDelta
 from coppice.models.choosing import chat_model

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from talk import edit, reply, run, user
 from talk import request as asked
 
-from coppice.compaction.audit import Audited, audit
-from coppice.compaction.claims import Evidence, typed_sentences, words_of
+from coppice.compaction.checking.audit import Audited, audit
+from coppice.compaction.checking.claims import Evidence, typed_sentences, words_of
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.summarizers.offline import ledger_for

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from talk import edit, reply, request, run, user
 
-from coppice.compaction.audit import audit
-from coppice.compaction.claims import Evidence
+from coppice.compaction.checking.audit import audit
+from coppice.compaction.checking.claims import Evidence
 from coppice.compaction.ledger.builder import LedgerBuilder, ledger_of
 from coppice.compaction.ledger.carried_out import carried_out_in
 from coppice.compaction.summary import Summary

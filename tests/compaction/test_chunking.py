@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from talk import reply, run, tool, user
 
-from coppice.compaction.chunking import grouped, next_chunk, shortened_message
-from coppice.compaction.serialization import serialize
+from coppice.compaction.span.chunking import grouped, next_chunk, shortened_message
+from coppice.compaction.span.serialization import serialize
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import (
     AssistantMessage,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.compaction.cut import Cut, find_cut, is_in_context
+from coppice.compaction.span.cut import Cut, find_cut, is_in_context
 
 
 @dataclass(frozen=True)

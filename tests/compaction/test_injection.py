@@ -13,8 +13,8 @@ import pytest
 from scripted import GOOD, ScriptedModel, asked
 from talk import edit, reply, request, run, tool, user
 
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.file_blocks import file_blocks
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.service.compaction.summary_parts import with_blocks

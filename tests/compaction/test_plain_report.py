@@ -2,8 +2,8 @@
 
 import pytest
 
-from coppice.compaction.plain_report import reported_sentences
-from coppice.compaction.prompts import Prompts
+from coppice.compaction.asking.prompts import Prompts
+from coppice.compaction.checking.plain_report import reported_sentences
 from coppice.tree.messages import AssistantMessage, StopReason, TextContent
 
 MATERIAL = """[User]: Build the importer for the yearly report. Never touch src/legacy.py.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coppice.compaction.prompts import FORMAT, TURN_FORMAT, Part, Prompts, without_control_tokens
+from coppice.compaction.asking.prompts import FORMAT, TURN_FORMAT, Part, Prompts, without_control_tokens
 from coppice.compaction.summary_parser import missing_headings
 from coppice.compaction.text.comparing import normalized
 

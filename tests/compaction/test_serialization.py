@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talk import reply, run, tool, user
 
-from coppice.compaction.serialization import LOOKED_UP, serialize, shorten, transcript
+from coppice.compaction.span.serialization import LOOKED_UP, serialize, shorten, transcript
 from coppice.tree.messages import (
     AssistantMessage,
     BashExecutionMessage,

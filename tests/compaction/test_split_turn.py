@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from talk import edit, reply, request, user
 
-from coppice.compaction.prompts import Prompts
-from coppice.compaction.split_turn import merged, turn_share
+from coppice.compaction.asking.prompts import Prompts
+from coppice.compaction.span.split_turn import merged, turn_share
 from coppice.compaction.summary import Summary, SummaryDecision
 
 

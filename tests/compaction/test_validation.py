@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import GOOD, reply_of
 
-from coppice.compaction.cleanup import without_loops
-from coppice.compaction.prompts import FORMAT, Part, Prompts
+from coppice.compaction.asking.prompts import FORMAT, Part, Prompts
+from coppice.compaction.checking.cleanup import without_loops
+from coppice.compaction.checking.validation import Validation, validate
 from coppice.compaction.summary import Summary, SummaryDecision
 from coppice.compaction.summary_parser import parse_summary
-from coppice.compaction.validation import Validation, validate
 from coppice.tree.messages import AssistantMessage, StopReason, TextContent, ToolCall
 
 LEAKS = Prompts().leaks()

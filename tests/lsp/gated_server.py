@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.lsp import features
 from coppice.lsp.serve import serve_stdio
 from coppice.lsp.server import CoppiceServer

@@ -5,7 +5,7 @@ from typing import Any
 
 from conftest_service import Client, MakeClient, tool, turns, user
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.hooks import WillCompactParams, WillForkParams, WillNavigateParams, hookimpl
 from coppice.protocol.base import WireModel
 from coppice.protocol.server_requests import WILL_COMPACT, WILL_FORK, WILL_NAVIGATE

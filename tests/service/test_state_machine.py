@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from service.reference_conversation import SUMMARIZED_TYPES, ReferenceConversation, new_entries, speaking
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import (
     NothingToCompactError,
     StaleLeafError,

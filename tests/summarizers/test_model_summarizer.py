@@ -8,8 +8,8 @@ from scripted import GOOD, ScriptedModel, asked, block, reply_of
 from talk import edit, reply, request, run, user
 from waiting import PATIENCE, hurry
 
-from coppice.compaction.prompts import Prompts
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.prompts import Prompts
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatRequest, ModelError, OnDelta

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scripted import GOOD, ScriptedModel, block
 from talk import edit, reply, request, run, user
 
-from coppice.compaction.summarizer import WrittenSummary
+from coppice.compaction.asking.summarizer import WrittenSummary
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatRequest, ModelError

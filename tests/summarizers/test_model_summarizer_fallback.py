@@ -8,7 +8,7 @@ from scripted import GOOD, ScriptedModel
 from talk import edit, request, user
 from waiting import PATIENCE
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ModelError
 from coppice.summarizers.fallback import FallbackSummarizer

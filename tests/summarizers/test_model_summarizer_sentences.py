@@ -8,7 +8,7 @@ from scripted import GOOD, ScriptedModel, asked, block
 from summarizers.asking import asked as model_asked
 from talk import edit, request, run, user
 
-from coppice.compaction.prompts import Prompts
+from coppice.compaction.asking.prompts import Prompts
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatRequest

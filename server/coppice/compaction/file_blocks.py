@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from coppice.compaction.summarizer import CountTokens
+from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.text.paths import folded, is_about_work
 from coppice.tokens.budget import leading
 from coppice.tree.tags import tagged

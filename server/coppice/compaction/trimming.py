@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coppice.compaction.summarizer import CountTokens
+from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.summary import Summary, SummaryDecision, inert
 from coppice.compaction.text.sentences import clip
 from coppice.tokens.counting import CHARS_PER_TOKEN

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from coppice.compaction.summarizer import Summarizer
+from coppice.compaction.asking.summarizer import Summarizer
 from coppice.errors import CoppiceError, UnknownConversationError
 from coppice.protocol.events import Change
 from coppice.protocol.server_requests import ClientPort, NoClient

@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from coppice.compaction.chunking import Group, grouped, next_chunk
+from coppice.compaction.asking.prompts import Part
+from coppice.compaction.asking.summarizer import SummaryRequest
 from coppice.compaction.old_summaries import without_index
-from coppice.compaction.prompts import Part
-from coppice.compaction.serialization import RESULT_CHARS
-from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.span.chunking import Group, grouped, next_chunk
+from coppice.compaction.span.serialization import RESULT_CHARS
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.trimming import fit_whole

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from coppice.compaction.plain_report import reported_sentences
-from coppice.compaction.prompts import Part, Prompts
-from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.asking.prompts import Part, Prompts
+from coppice.compaction.asking.summarizer import SummaryRequest
+from coppice.compaction.checking.plain_report import reported_sentences
+from coppice.compaction.checking.validation import validate
 from coppice.compaction.summary import Summary
-from coppice.compaction.validation import validate
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
 from coppice.protocol.ledger import WorkLedger

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import Summarizer, SummaryRequest, WrittenSummary
 from coppice.errors import CoppiceError
 
 SECONDS: Final = 300.0  # seconds for a whole summary (guess)

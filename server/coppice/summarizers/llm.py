@@ -5,13 +5,13 @@ import time
 from dataclasses import replace
 from typing import Final
 
-from coppice.compaction.audit import audit
-from coppice.compaction.claims import Evidence, typed_sentences, words_of
+from coppice.compaction.asking.prompts import Part, Prompts
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.checking.audit import audit
+from coppice.compaction.checking.claims import Evidence, typed_sentences, words_of
 from coppice.compaction.ledger.carried_out import carried_out_in
 from coppice.compaction.ledger.references import entries_in
-from coppice.compaction.prompts import Part, Prompts
-from coppice.compaction.split_turn import is_long, merged, turn_share
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.span.split_turn import is_long, merged, turn_share
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.errors import SummaryRejectedError

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary, cautious
 from coppice.compaction.ledger.builder import LedgerBuilder, ledger_of
 from coppice.compaction.ledger.current import settled_by
 from coppice.compaction.ledger.fitting import chosen_lines, fitted, focus_words, matches_focus, summary_of
@@ -11,7 +12,6 @@ from coppice.compaction.ledger.line import Line
 from coppice.compaction.ledger.lines import lines_of
 from coppice.compaction.ledger.references import entries_in, short_ids
 from coppice.compaction.old_summaries import notes_of
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary, cautious
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.protocol.ledger import WorkLedger

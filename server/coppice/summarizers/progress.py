@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from coppice.compaction.chunking import Group
-from coppice.compaction.prompts import Part
-from coppice.compaction.summarizer import OnProgress
+from coppice.compaction.asking.prompts import Part
+from coppice.compaction.asking.summarizer import OnProgress
+from coppice.compaction.span.chunking import Group
 from coppice.compaction.summary import Summary
 
 

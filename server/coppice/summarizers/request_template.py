@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
+from coppice.compaction.asking.prompts import Part, Prompts
+from coppice.compaction.asking.summarizer import CountTokens, SummaryRequest
 from coppice.compaction.ledger.fitting import facts_text
-from coppice.compaction.prompts import Part, Prompts
-from coppice.compaction.serialization import serialize
-from coppice.compaction.summarizer import CountTokens, SummaryRequest
+from coppice.compaction.span.serialization import serialize
 from coppice.compaction.text.sentences import clip
 from coppice.models.chat import ModelLimits
 from coppice.protocol.ledger import WorkLedger

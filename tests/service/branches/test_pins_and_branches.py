@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from conftest_service import Client, MakeClient, assistant, tool, user
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import ContextOverflowError, ModelFailedError, NothingToCompactError, SummaryRejectedError
 from coppice.store.records import PathEnd
 from coppice.store.store import Store

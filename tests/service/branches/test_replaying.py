@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from conftest_service import Client, MakeClient, assistant, tool, user
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import NothingToCompactError
 
 SMALL = {"compaction": {"keepRecentTokens": 200}, "tokens": {"counter": "estimate"}}

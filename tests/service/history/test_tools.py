@@ -7,7 +7,7 @@ from conftest_service import Client, MakeClient, tool, user
 from models.provider_server import ProviderServer, Received
 from models.provider_window import ScriptedReply, Windowed
 
-from coppice.compaction.serialization import serialize
+from coppice.compaction.span.serialization import serialize
 from coppice.protocol.history import HISTORY_TOOLS, READ_TOOL, SEARCH_TOOL
 from coppice.service.history.tools import HISTORY_NOTE
 from coppice.tree.messages import TextContent, ToolResultMessage

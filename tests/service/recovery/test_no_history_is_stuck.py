@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coppice.compaction.cut import find_cut
-from coppice.compaction.sizes import Sizes, fitted_sizes
+from coppice.compaction.span.cut import find_cut
+from coppice.compaction.span.sizes import Sizes, fitted_sizes
 from coppice.recovery.decision import (
     Compact,
     Fail,

@@ -15,7 +15,7 @@ from conftest_service import (
     waits_for_a_job,
 )
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import ConversationBusyError, ModelFailedError
 from coppice.recovery.truncation import LEAST_CHARS, LEAST_LIMIT
 

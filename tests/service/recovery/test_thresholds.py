@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from conftest_service import Client, MakeClient, assistant, user
 
-from coppice.compaction.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 
 WINDOW = {"model": {"contextWindow": 8_000}, "tokens": {"counter": "estimate"}}
 THRESHOLD = 8_000 - 2_383

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
+from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.ledger.line import Line
 from coppice.compaction.ledger.lines import lines_of
 from coppice.compaction.ledger.references import entries_in, short_ids
-from coppice.compaction.summarizer import CountTokens
 from coppice.compaction.summary import Summary, SummaryDecision, inert
 from coppice.compaction.text.comparing import spelling
 from coppice.compaction.text.units import joined, packed

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coppice.compaction.branch import within_budget
+from coppice.compaction.asking.summarizer import Summarizer, WrittenSummary
 from coppice.compaction.ledger.bounds import stored
-from coppice.compaction.sizes import SUMMARY_SHARE, fitted_sizes
-from coppice.compaction.summarizer import Summarizer, WrittenSummary
+from coppice.compaction.span.branch_budget import within_budget
+from coppice.compaction.span.sizes import SUMMARY_SHARE, fitted_sizes
 from coppice.errors import SummaryRejectedError
 from coppice.protocol.hooks import HookSummary
 from coppice.protocol.navigation import NavigateParams

@@ -2,7 +2,7 @@
 
 from typing import TypeVar, cast
 
-from coppice.compaction.sizes import fitted_sizes
+from coppice.compaction.span.sizes import fitted_sizes
 from coppice.errors import ContextOverflowError, UnknownEntryError
 from coppice.protocol.events import Change
 from coppice.protocol.navigation import LabelParams, LabelResult, PinParams, PinResult

@@ -3,7 +3,7 @@
 import asyncio
 from functools import partial
 
-from coppice.compaction.serialization import serialize
+from coppice.compaction.span.serialization import serialize
 from coppice.errors import CancelledByHookError, CoppiceError, StaleLeafError, SummaryRejectedError
 from coppice.protocol.events import Change
 from coppice.protocol.hooks import DidNavigateParams, WillNavigateParams

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from coppice.compaction.sizes import fitted_sizes
+from coppice.compaction.span.sizes import fitted_sizes
 from coppice.errors import CoppiceError, NothingToCompactError, SummaryRejectedError, UnknownEntryError
 from coppice.protocol.navigation import SummarizeParams, SummarizeResult
 from coppice.service.branches.branch_switch import message_to_summarize

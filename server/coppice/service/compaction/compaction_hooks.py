@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from coppice.compaction.serialization import serialize
+from coppice.compaction.span.serialization import serialize
 from coppice.errors import SummaryRejectedError
 from coppice.protocol.compaction import CompactionReason, CompactParams
 from coppice.protocol.hooks import CompactionPreparation, CompactionSizes, WillCompactParams

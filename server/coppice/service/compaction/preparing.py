@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from coppice.compaction.cut import Cut, cut_before, find_cut, is_in_context
-from coppice.compaction.sizes import Sizes, fitted_sizes
+from coppice.compaction.span.cut import Cut, cut_before, find_cut, is_in_context
+from coppice.compaction.span.sizes import Sizes, fitted_sizes
 from coppice.errors import NothingToCompactError, SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.compaction import CompactPreviewResult

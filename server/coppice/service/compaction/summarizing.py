@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import Summarizer, SummaryRequest, WrittenSummary
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.errors import SummaryRejectedError

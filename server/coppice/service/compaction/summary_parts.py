@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from coppice.compaction.asking.summarizer import Kind, SummaryRequest, WrittenSummary
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
-from coppice.compaction.summarizer import Kind, SummaryRequest, WrittenSummary
 from coppice.compaction.summary_parser import without_file_blocks
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import FileLedger

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from coppice.compaction.prompts import Prompts
-from coppice.compaction.sizes import smallest_reserve
+from coppice.compaction.asking.prompts import Prompts
+from coppice.compaction.span.sizes import smallest_reserve
 from coppice.files.paths import path_of_uri
 from coppice.settings import ModelSettings, Settings
 from coppice.settings.files import (

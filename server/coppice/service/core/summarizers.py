@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Final
 
-from coppice.compaction.prompts import Prompts
-from coppice.compaction.summarizer import Summarizer, SummaryRequest, WrittenSummary
+from coppice.compaction.asking.prompts import Prompts
+from coppice.compaction.asking.summarizer import Summarizer, SummaryRequest, WrittenSummary
 from coppice.errors import NoModelError
 from coppice.models.chat import ChatModel
 from coppice.models.choosing import chat_model

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coppice.compaction.sizes import fitted_sizes
+from coppice.compaction.span.sizes import fitted_sizes
 from coppice.errors import ContextOverflowError, CoppiceError
 from coppice.models.chat import ChatRequest, ModelError
 from coppice.protocol.prompt import (

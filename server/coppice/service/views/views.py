@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coppice.compaction.ledger.bounds import bounded
-from coppice.compaction.serialization import transcript
+from coppice.compaction.span.serialization import transcript
 from coppice.files.ledger import FileHistory
 from coppice.files.ledger import GitUpdateRecord as KnownUpdate
 from coppice.protocol.ledger import LedgerParams, LedgerResult, WorkLedger

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from coppice.compaction.cut import Cut, find_cut
-from coppice.compaction.sizes import Sizes
+from coppice.compaction.span.cut import Cut, find_cut
+from coppice.compaction.span.sizes import Sizes
 from coppice.recovery.measured import LEAST_SUMMARY
 from coppice.store.records import EntryRow
 

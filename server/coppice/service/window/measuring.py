@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from coppice.compaction.cut import find_cut, is_in_context
-from coppice.compaction.sizes import Sizes, fitted_sizes
+from coppice.compaction.span.cut import find_cut, is_in_context
+from coppice.compaction.span.sizes import Sizes, fitted_sizes
 from coppice.recovery.measured import LEAST_SUMMARY, Measured
 from coppice.recovery.truncation import LEAST_LIMIT, truncated
 from coppice.service.core.conversation_path import ConversationPath

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from coppice.compaction.sizes import fitted_sizes
+from coppice.compaction.span.sizes import fitted_sizes
 from coppice.protocol.tools import Skill, Tool
 from coppice.protocol.usage import OverheadPart, TokenSource, UsageState
 from coppice.service.core.conversation_path import ConversationPath

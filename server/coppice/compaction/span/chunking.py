@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coppice.compaction.serialization import RESULT_CHARS, serialize, shorten
-from coppice.compaction.summarizer import CountTokens
+from coppice.compaction.asking.summarizer import CountTokens
+from coppice.compaction.span.serialization import RESULT_CHARS, serialize, shorten
 from coppice.tokens.budget import leading
 from coppice.tokens.counting import CHARS_PER_TOKEN
 from coppice.tree.messages import (

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coppice.compaction.cleanup import cleaned, without_preamble
-from coppice.compaction.prompts import TURN_LABELS, Part
+from coppice.compaction.asking.prompts import TURN_LABELS, Part
+from coppice.compaction.checking.cleanup import cleaned, without_preamble
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.compaction.text.names import names_in

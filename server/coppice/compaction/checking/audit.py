@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from coppice.compaction.claims import Changes, Evidence, checked_constraints
+from coppice.compaction.asking.summarizer import CountTokens, cautious
+from coppice.compaction.checking.claims import Changes, Evidence, checked_constraints
 from coppice.compaction.ledger.fitting import chosen_lines, summary_of
 from coppice.compaction.ledger.line import Line
 from coppice.compaction.ledger.lines import lines_of
@@ -18,7 +19,6 @@ from coppice.compaction.ledger.references import with_known_references
 from coppice.compaction.ledger.tasks import is_about_closed
 from coppice.compaction.old_summaries import without_index
 from coppice.compaction.phrases import LAST_EVENTS
-from coppice.compaction.summarizer import CountTokens, cautious
 from coppice.compaction.summary import Summary
 from coppice.compaction.text.comparing import normalized, words_in
 from coppice.compaction.text.names import names_in

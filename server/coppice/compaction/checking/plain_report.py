@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from coppice.compaction.cleanup import cleaned
+from coppice.compaction.checking.cleanup import cleaned
 from coppice.compaction.summary import SPLIT_TURN_HEADING
 from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.names import names_in

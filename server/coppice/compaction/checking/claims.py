@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from coppice.compaction.ledger.rules import distinct
-from coppice.compaction.serialization import serialize
+from coppice.compaction.span.serialization import serialize
 from coppice.compaction.summary import Summary
 from coppice.compaction.text.comparing import normalized, words_in
 from coppice.compaction.text.sentences import clip, sentences_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from coppice.compaction.serialization import serialize
-from coppice.compaction.summarizer import SummaryRequest
+from coppice.compaction.asking.summarizer import SummaryRequest
+from coppice.compaction.span.serialization import serialize
 from coppice.compaction.summary import Summary
 from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.names import names_in

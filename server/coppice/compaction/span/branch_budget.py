@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from coppice.compaction.chunking import shortened_message
+from coppice.compaction.span.chunking import shortened_message
 from coppice.tree.messages import Message
 
 MINIMUM_TOKENS: Final = 100  # tokens; a shorter piece of a message says too little (guess)
