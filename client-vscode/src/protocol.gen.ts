@@ -373,7 +373,10 @@ export interface CustomEntry {
   data?: unknown;
 }
 
-/** An extension's message; a model sees it as a user message. */
+/**
+ * An extension's message; a model sees it as a user message.
+ * With `HARNESS_TYPE` or `MEMORY_TYPE` it is from the transcript of another agent: not the words of the user, and not searched.
+ */
 export interface CustomMessageEntry {
   id: string;
   parentId: string | null;

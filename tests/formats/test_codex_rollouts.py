@@ -12,7 +12,13 @@ from coppice.files.ledger import FileLedger
 from coppice.formats.codex import Reader as CodexReader
 from coppice.formats.reading import open_session
 from coppice.formats.source import Source
-from coppice.tree.entries import CompactionEntry, CustomMessageEntry, MessageEntry
+from coppice.tree.entries import (
+    HARNESS_TYPE,
+    MEMORY_TYPE,
+    CompactionEntry,
+    CustomMessageEntry,
+    MessageEntry,
+)
 from coppice.tree.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -98,9 +104,28 @@ def test_a_command_that_the_user_ran_is_a_command() -> None:
     assert messages(entries) == [BashExecutionMessage(command="make test", output="no rule", exit_code=2)]
 
 
-def test_developer_messages_keep_their_role() -> None:
-    _, entries = read(words("developer", "<permissions instructions>none</permissions instructions>"))
-    assert [message.role for message in messages(entries)] == ["developer"]
+def test_a_memory_file_is_marked_as_one() -> None:
+    _, entries = read(words("user", INSTRUCTIONS, ENVIRONMENT), words("user", "fix it"))
+    marks = [entry.custom_type for entry in entries if isinstance(entry, CustomMessageEntry)]
+    assert marks == [MEMORY_TYPE, HARNESS_TYPE]
+
+
+def test_developer_messages_are_of_the_harness() -> None:
+    _, entries = read(words("developer", "<permissions instructions>", "none"))
+    assert [(e.custom_type, e.content) for e in entries if isinstance(e, CustomMessageEntry)] == [
+        (HARNESS_TYPE, "<permissions instructions>\n\nnone")
+    ]
+
+
+def test_the_recorded_origin_of_a_part_decides() -> None:
+    record = words("user", "<div>mine</div>", "a reminder", "Be brief.")
+    origins = ["user", "harness", "agents_md"]
+    record["payload"]["internal_chat_message_metadata_passthrough"] = {
+        "content_item_metadata": [{"provenance": {"type": origin}} for origin in origins]
+    }
+    _, entries = read(record)
+    assert [getattr(entry, "custom_type", "user") for entry in entries] == ["user", HARNESS_TYPE, MEMORY_TYPE]
+    assert texts(entries)[0] == "<div>mine</div>"
 
 
 def test_a_compaction_has_its_summary_and_what_was_kept() -> None:

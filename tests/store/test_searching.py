@@ -119,6 +119,8 @@ def test_thinking_images_and_metadata_are_not_searched(store: Store, conversatio
         record("message", "a", message={"role": "assistant", "content": thought}),
         record("message", "b", message={"role": "user", "content": image}),
         record("custom", "c", customType="hidden", data="hidden"),
+        record("custom_message", "d", customType="harness", content="hidden", display=False),
+        record("custom_message", "e", customType="memory", content="hidden", display=False),
         label("a", "hidden"),
         named("hidden"),
         activity("hidden"),

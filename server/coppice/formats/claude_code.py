@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any, BinaryIO, ClassVar, Final
 
+from coppice.formats.claude_harness import CUSTOM_TYPES, attached
 from coppice.formats.claude_messages import (
     UNKNOWN_TOOL,
     assistant_message,
+    part_of,
     text_of_message,
     tool_result_message,
     tool_results_of,
-    user_message,
 )
 from coppice.formats.claude_records import (
     CallPlace,
@@ -30,8 +31,8 @@ from coppice.formats.forest import ROOT, in_order
 from coppice.formats.lines import ParsedLine, read_objects, text_at, type_of
 from coppice.formats.session import EPOCH, SessionReader, changed_meanwhile, derived_id, read_again
 from coppice.formats.source import Source
-from coppice.tree.entries import CompactionEntry, Entry, MessageEntry
-from coppice.tree.messages import Message, present
+from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
+from coppice.tree.messages import UserMessage, present
 
 _REASONS: Final = {"auto": "threshold", "manual": "manual"}
 
@@ -180,16 +181,18 @@ class Reader(SessionReader):
         timestamp = text_at(values[0], "timestamp") or self.header.created_at or EPOCH
         if node.records[0].kind in ("boundary", "summary"):
             return self._compaction(node, values, parent_id, timestamp)
-        message = values[0]["message"]
-        recorded: Message
+        place: dict[str, Any] = {"id": node.id, "parent_id": parent_id, "timestamp": timestamp}
         if node.records[0].kind == "assistant":
-            recorded = assistant_message(values)
-        elif node.result is None:
-            recorded = user_message(message)
-        else:
-            block = tool_results_of(message)[node.result]
-            recorded = tool_result_message(block, self._tool_name(node))
-        return MessageEntry(id=node.id, parent_id=parent_id, timestamp=timestamp, message=recorded)
+            return MessageEntry(**place, message=assistant_message(values))
+        if node.result is not None:
+            block = tool_results_of(values[0]["message"])[node.result]
+            return MessageEntry(**place, message=tool_result_message(block, self._tool_name(node)))
+        attachment = node.records[0].kind == "attachment"
+        content = attached(values[0])[1] if attachment else part_of(values[0], node.author)
+        if node.author == "user":
+            return MessageEntry(**place, message=UserMessage(content=content))
+        custom_type = CUSTOM_TYPES[node.author]
+        return CustomMessageEntry(**place, custom_type=custom_type, content=content, display=False)
 
     def _tool_name(self, node: Node) -> str:
         record = node.records[0]

@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from coppice.formats.claude_harness import Author, authors_of, command_line
+from coppice.formats.lines import text_at
 from coppice.tree.messages import (
     AssistantContent,
     AssistantMessage,
@@ -15,7 +17,6 @@ from coppice.tree.messages import (
     ToolResultMessage,
     Usage,
     UserContent,
-    UserMessage,
     present,
     text_of,
 )
@@ -72,13 +73,32 @@ def assistant_message(parts: Sequence[dict[str, Any]]) -> AssistantMessage:
     return AssistantMessage(content=content, provider="anthropic", stop_reason=stop_reason, **known)
 
 
-def user_message(message: dict[str, Any]) -> UserMessage:
-    """The user's own part of a message, without tool results."""
-    content = message.get("content")
+def authors_in(value: dict[str, Any]) -> tuple[Author, ...]:
+    """Who wrote what a user record holds beside tool results; the harness comes first."""
+    message = value["message"]
+    written = _written_by(value)
+    if written:
+        return tuple(author for author in ("harness", "user") if any(each == author for each, _ in written))
+    return () if tool_results_of(message) else ("user",)
+
+
+def part_of(value: dict[str, Any], author: Author) -> str | list[UserContent]:
+    """What `author` wrote in a user record, without tool results."""
+    content = value["message"].get("content")
     if isinstance(content, str):
-        return UserMessage(content=content)
-    blocks = [block for block in blocks_of(message) if block.get("type") != "tool_result"]
-    return UserMessage(content=[_user_block(block) for block in blocks])
+        return (command_line(content) or content) if author == "user" else content
+    blocks = [_user_block(block) for each, block in _written_by(value) if each == author]
+    return [_typed(block) for block in blocks] if author == "user" else blocks
+
+
+def _written_by(value: dict[str, Any]) -> list[tuple[Author, dict[str, Any]]]:
+    blocks = [block for block in blocks_of(value["message"]) if block.get("type") != "tool_result"]
+    return list(zip(authors_of(value, [text_at(block, "text") for block in blocks]), blocks, strict=True))
+
+
+def _typed(block: UserContent) -> UserContent:
+    line = command_line(block.text) if isinstance(block, TextContent) else None
+    return block if line is None else TextContent(text=line)
 
 
 def tool_result_message(block: dict[str, Any], tool_name: str) -> ToolResultMessage:

@@ -4,10 +4,11 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from coppice.formats.claude_messages import blocks_of, tool_results_of
+from coppice.formats.claude_harness import Author, attached, attachment_of
+from coppice.formats.claude_messages import authors_in, blocks_of, tool_results_of
 from coppice.formats.lines import ParsedLine, text_at
 
-Kind = Literal["assistant", "user", "boundary", "summary"]
+Kind = Literal["assistant", "user", "attachment", "boundary", "summary"]
 
 
 @dataclass(slots=True)
@@ -15,7 +16,7 @@ class Record:
     """A record that becomes an entry, or a part of one.
 
     `index` counts all records that have a uuid. `results` are the ids of the calls that a user record
-    answers; `has_more` is set where it holds anything else.
+    answers, `authors` who wrote anything else in it.
     """
 
     index: int
@@ -25,7 +26,7 @@ class Record:
     line: int
     message_id: str | None = None
     results: tuple[str, ...] = ()
-    has_more: bool = False
+    authors: tuple[Author, ...] = ()
     logical_parent: str | None = None
     first_kept: str | None = None
 
@@ -46,6 +47,8 @@ def kind_of(value: dict[str, Any]) -> Kind | None:
             return "assistant"
         case "user" if has_message:
             return "summary" if value.get("isCompactSummary") else "user"
+        case "attachment" if attachment_of(value) is not None:
+            return "attachment"
         case "system" if value.get("subtype") == "compact_boundary":
             return "boundary"
         case _:
@@ -62,7 +65,9 @@ def record_of(line: ParsedLine, kind: Kind, index: int, uuid: str) -> Record:
         case "user":
             results = tool_results_of(value["message"])
             record.results = tuple(str(block.get("tool_use_id", "")) for block in results)
-            record.has_more = not results or len(results) < len(blocks_of(value["message"]))
+            record.authors = authors_in(value)
+        case "attachment":
+            record.authors = (attached(value)[0],)
         case "boundary":
             record.logical_parent = text_at(value, "logicalParentUuid") or None
             segment = compaction_metadata(value).get("preservedSegment")

@@ -20,13 +20,15 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coppice.formats.claude_harness import Author
 from coppice.formats.claude_records import CallPlace, Record
 from coppice.formats.forest import ROOT, break_cycles, in_order
 
 
 @dataclass(slots=True)
 class Node:
-    """An entry to be. `records` are the parts it is made of; `result` is which tool result of a record it is.
+    """An entry to be. `records` are the parts it is made of; `result` is which tool result of a record it is,
+    `author` whose part of a user record.
 
     `base` is the index of the record it hangs on (ROOT at a root), unless `after` names a node. `reply` is
     the node of the reply that it is, or answers.
@@ -35,6 +37,7 @@ class Node:
     id: str
     records: list[Record]
     result: int | None = None
+    author: Author = "user"
     base: int = ROOT
     after: int | None = None
     reply: int | None = None
@@ -72,7 +75,7 @@ class Tree:
             match record.kind:
                 case "assistant":
                     self._add_reply(record)
-                case "user":
+                case "user" | "attachment":
                     self._add_user(record)
                 case _ if record.index not in joined:
                     self._add_compaction(record)
@@ -95,13 +98,14 @@ class Tree:
 
     def _add_user(self, record: Record) -> None:
         base, before = self._base_of(record), None
-        answered: list[str | None] = [*record.results, *([None] if record.has_more else [])]
-        for number, call_id in enumerate(answered):
+        for number in range(len(record.results) + len(record.authors)):
             entry_id = f"{record.uuid}#{number}" if number else record.uuid
             node = Node(entry_id, [record], base=base, after=before)
-            if call_id is not None:
-                place = self._calls.get(call_id)
+            if number < len(record.results):
+                place = self._calls.get(record.results[number])
                 node.result, node.reply = number, None if place is None else self.node_of.get(place.index)
+            else:
+                node.author = record.authors[number - len(record.results)]
             before = self._add(node, record)
 
     def _add_compaction(self, record: Record) -> None:

@@ -19,7 +19,15 @@ from coppice.formats.warning_log import WarningLog
 from coppice.tree.entries import Entry
 
 RECORD_TYPES: Final = frozenset(
-    {"session_meta", "response_item", "compacted", "turn_context", "event_msg", "world_state"}
+    {
+        "session_meta",
+        "response_item",
+        "compacted",
+        "turn_context",
+        "event_msg",
+        "world_state",
+        "token_usage_record",
+    }
 )
 ITEM_TYPES: Final = CALL_TYPES | OUTPUT_TYPES | PROVIDER_CALL_TYPES | {"message", "reasoning"}
 

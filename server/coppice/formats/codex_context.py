@@ -2,13 +2,17 @@
 
 Codex sends instructions, the environment and reports of its own with the role of the user. Such a text is
 enclosed in one tag and is not recorded as typed by the user, or begins with a heading that Codex writes.
+Newer rollouts name the origin of each part.
 """
 
 import re
 from collections.abc import Container, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from coppice.formats.codex_messages import content_of, texts_of
+from coppice.formats.lines import text_at
+from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE
 from coppice.tree.messages import (
     BashExecutionMessage,
     ImageContent,
@@ -23,12 +27,16 @@ ENCRYPTED: Final = "The summary of this compaction is encrypted for its provider
 KEPT: Final = "Messages that the compaction kept word for word, oldest first:"
 
 _TAG: Final = re.compile(r"\s{0,100}<([A-Za-z][\w -]{0,60}+)>")
+_MEMORY_HEADING: Final = "# AGENTS.md instructions for "
 _HEADINGS: Final = (
-    "# AGENTS.md instructions for ",
+    _MEMORY_HEADING,
     "# Context from my IDE setup:",
     "# Files mentioned by the user:",
 )
 _REQUEST: Final = "\n## My request for Codex:"
+_MEMORY_TAG: Final = "user_instructions"
+_USER_ORIGIN: Final = "user"
+_MEMORY_ORIGIN: Final = "agents_md"
 _USER_COMMAND: Final = "user_shell_command"
 _EXIT_CODE: Final = re.compile(r"Exit code: (-?\d{1,10})")
 
@@ -38,15 +46,32 @@ def fingerprint(text: str) -> int:
     return hash(text.strip())
 
 
-def pieces_of(content: object, typed: Container[int]) -> Iterator[UserMessage | BashExecutionMessage | str]:
-    """The pieces of a user message in their order: what the user wrote or ran, and context as plain text.
+@dataclass(frozen=True, slots=True)
+class HarnessText:
+    """What Codex wrote itself. `custom_type` is that of its entry."""
+
+    text: str
+    custom_type: str = HARNESS_TYPE
+
+
+Piece = UserMessage | BashExecutionMessage | HarnessText
+
+
+def developer_text(item: dict[str, Any]) -> HarnessText:
+    """A message that has not the role of the user."""
+    return HarnessText("\n\n".join(texts_of(item.get("content"))))
+
+
+def pieces_of(item: dict[str, Any], typed: Container[int]) -> Iterator[Piece]:
+    """The pieces of a user message in their order: what the user wrote or ran, and what Codex wrote.
 
     The user's parts that follow one another are one message. `typed` are the fingerprints of what is recorded
     as typed by the user.
     """
     words: list[UserContent] = []
-    for part in content_of(content):
-        for piece in _divided(part, typed):
+    content = content_of(item.get("content"))
+    for part, origin in zip(content, _origins(item, len(content)), strict=True):
+        for piece in _divided(part, typed, origin):
             if isinstance(piece, TextContent | ImageContent):
                 words.append(piece)
                 continue
@@ -70,22 +95,37 @@ def _kept_texts(item: dict[str, Any], summary: str, typed: Container[int]) -> It
     if item.get("role") == "assistant":
         yield from (f"Assistant: {text}" for text in texts_of(item.get("content")))
     elif item.get("role") == "user":
-        for piece in pieces_of(item.get("content"), typed):
+        for piece in pieces_of(item, typed):
             text = text_of(piece.content).strip() if isinstance(piece, UserMessage) else ""
             if text and text not in summary:
                 yield f"User: {text}"
 
 
-def _divided(part: UserContent, typed: Container[int]) -> Iterator[UserContent | BashExecutionMessage | str]:
+def _origins(item: dict[str, Any], count: int) -> list[str | None]:
+    """Who wrote each of the `count` parts of a message, as far as Codex recorded it."""
+    passed = item.get("internal_chat_message_metadata_passthrough")
+    listed = passed.get("content_item_metadata") if isinstance(passed, dict) else None
+    if not isinstance(listed, list) or len(listed) != count:
+        return [None] * count
+    given = [each.get("provenance") if isinstance(each, dict) else None for each in listed]
+    return [text_at(each, "type") if isinstance(each, dict) else None for each in given]
+
+
+def _divided(
+    part: UserContent, typed: Container[int], origin: str | None
+) -> Iterator[UserContent | BashExecutionMessage | HarnessText]:
     text = part.text if isinstance(part, TextContent) else ""
-    tag = None if fingerprint(text) in typed else _enclosing_tag(text)
+    written = origin == _USER_ORIGIN or fingerprint(text) in typed
+    tag = None if written else _enclosing_tag(text)
     if tag == _USER_COMMAND:
         yield _command(text)
-    elif tag is not None:
-        yield text
+    elif origin == _MEMORY_ORIGIN or tag == _MEMORY_TAG:
+        yield HarnessText(text, MEMORY_TYPE)
+    elif tag is not None or (text and origin not in (None, _USER_ORIGIN)):
+        yield HarnessText(text)
     elif text.startswith(_HEADINGS):
         context, separator, request = text.partition(_REQUEST)
-        yield context
+        yield HarnessText(context, MEMORY_TYPE if text.startswith(_MEMORY_HEADING) else HARNESS_TYPE)
         if separator and request.strip():
             yield TextContent(text=request.strip())
     else:

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from coppice.formats.codex_context import pieces_of, summary_text
+from coppice.formats.codex_context import HarnessText, developer_text, pieces_of, summary_text
 from coppice.formats.codex_messages import (
     CALL_TYPES,
     OUTPUT_TYPES,
@@ -36,8 +36,6 @@ from coppice.tree.entries import (
 from coppice.tree.messages import (
     AssistantContent,
     AssistantMessage,
-    DeveloperMessage,
-    SystemMessage,
     TextContent,
     ToolCall,
     ToolResultMessage,
@@ -56,8 +54,7 @@ RESULT_BELOW: Final = "(The output of this call is part of the result after this
 UNKNOWN_TOOL: Final = "unknown"
 PATCH_TOOL: Final = "apply_patch"
 
-CONTEXT_TYPE: Final = "codex.context"
-"""The `customType` of instructions, environment and reports."""
+_HARNESS_ROLES: Final = ("developer", "system")
 
 
 @dataclass
@@ -131,7 +128,7 @@ class Steps:
             )
         elif kind == "message":
             yield from self.finish()
-            yield from self._messages(str(item.get("role")), item.get("content"))
+            yield from self._messages(item)
         elif kind == "reasoning":
             yield from self._extend(thinking_of(item))
         elif kind in CALL_TYPES:
@@ -174,27 +171,23 @@ class Steps:
     def _hold(self, result: ToolResultMessage) -> None:
         self._held.append(MessageEntry(**self.path.place(), message=result))
 
-    def _messages(self, role: str, content: object) -> Iterator[Entry]:
+    def _messages(self, item: dict[str, Any]) -> Iterator[Entry]:
         """The entries of a message that is not the model's."""
-        if role in ("developer", "system"):
-            texts = [TextContent(text=text) for text in texts_of(content)]
-            yield MessageEntry(
-                **self.path.place(),
-                message=DeveloperMessage(content=texts)
-                if role == "developer"
-                else SystemMessage(content=texts),
-            )
+        if item.get("role") in _HARNESS_ROLES:
+            yield self._harness(developer_text(item))
             return
-        for piece in pieces_of(content, self._typed):
-            if isinstance(piece, str):
-                yield self._context(piece)
+        for piece in pieces_of(item, self._typed):
+            if isinstance(piece, HarnessText):
+                yield self._harness(piece)
                 continue
             if isinstance(piece, UserMessage):
                 self.path.begin_turn()
             yield MessageEntry(**self.path.place(), message=piece)
 
-    def _context(self, text: str) -> CustomMessageEntry:
-        return CustomMessageEntry(**self.path.place(), custom_type=CONTEXT_TYPE, content=text, display=False)
+    def _harness(self, written: HarnessText) -> CustomMessageEntry:
+        return CustomMessageEntry(
+            **self.path.place(), custom_type=written.custom_type, content=written.text, display=False
+        )
 
     def _compacted(self, payload: dict[str, Any]) -> Iterator[Entry]:
         """The compaction, and after it the context that it put anew before the model."""
@@ -204,11 +197,11 @@ class Steps:
         tokens = present(tokens_before=self._context_tokens)
         yield CompactionEntry(**self.path.place(), summary=summary, **tokens)
         for item in messages:
-            if item.get("role") in ("developer", "system"):
-                yield from self._messages(str(item["role"]), item.get("content"))
+            if item.get("role") in _HARNESS_ROLES:
+                yield from self._messages(item)
             elif item.get("role") == "user":
-                pieces = pieces_of(item.get("content"), self._typed)
-                yield from (self._context(piece) for piece in pieces if isinstance(piece, str))
+                pieces = pieces_of(item, self._typed)
+                yield from (self._harness(piece) for piece in pieces if isinstance(piece, HarnessText))
 
     def _turn_context(self, payload: dict[str, Any]) -> Iterator[Entry]:
         model, effort = payload.get("model"), payload.get("effort")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from coppice.store.entry_json import readable_body
+from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE
 
 HEAD_CHARS: Final = 16_000  # characters (guess)
 TAIL_CHARS: Final = 4_000
@@ -16,7 +17,7 @@ def searchable_text(entry_type: str, body: str) -> str:
     """The text of messages, tool calls with their arguments, tool results, commands and summaries.
 
     `body` is an entry's JSON as the store keeps it; one that is damaged gives no text, as do thinking,
-    images and metadata.
+    images, metadata, and what the harness of another agent wrote.
     """
     text = whole_text(entry_type, readable_body(body))
     if len(text) <= HEAD_CHARS + TAIL_CHARS:
@@ -38,7 +39,7 @@ def _parts(entry_type: str, body: dict[str, Any]) -> Iterator[str]:
             yield from _parts_of_message(body["message"])
         case "compaction" | "branch_summary":
             yield body["summary"]
-        case "custom_message":
+        case "custom_message" if body["customType"] not in (HARNESS_TYPE, MEMORY_TYPE):
             yield from _parts_of_content(body["content"])
         case _:
             return

@@ -67,8 +67,19 @@ class CustomEntry(EntryBase):
     data: Any = None
 
 
+HARNESS_TYPE: Final = "harness"
+"""The `customType` of what an agent's harness wrote: instructions, reminders, catalogues, environment."""
+
+MEMORY_TYPE: Final = "memory"
+"""The `customType` of a memory file (CLAUDE.md, AGENTS.md) that the harness put before the model."""
+
+
 class CustomMessageEntry(EntryBase):
-    """An extension's message; a model sees it as a user message."""
+    """An extension's message; a model sees it as a user message.
+
+    With `HARNESS_TYPE` or `MEMORY_TYPE` it is from the transcript of another agent: not the words of the
+    user, and not searched.
+    """
 
     type: Literal["custom_message"] = "custom_message"
     custom_type: str
