@@ -122,3 +122,14 @@ def test_any_tree_is_described_as_it_is(store: Store) -> None:
             (fork.entry_id, fork.alternatives) for fork in outline(store, conversation, leaf).forks
         ] == expected
         assert store.branch_end(conversation, leaf) == [entry for entry in parents if leaf in path(entry)][-1]
+
+
+def test_a_path_of_metadata_has_an_outline(store: Store, talk: str) -> None:
+    put(store, talk, "a1", label("a1", "here", entry_id="l1"))
+    put(store, talk, None, label("q1", "start", entry_id="l2"))
+    of_branch, of_root = outline(store, talk, "l1").forks, outline(store, talk, "l2").forks
+    assert [(fork.entry_id, fork.alternatives) for fork in of_branch] == [
+        ("q1", ["q1", "r1"]),
+        ("l1", ["q2", "q3", "l1"]),
+    ]
+    assert [(fork.entry_id, fork.alternatives) for fork in of_root] == [("l2", ["q1", "r1", "l2"])]

@@ -132,6 +132,7 @@ _FORKS: Final = (
     .limit(bindparam("most"))
 )
 _FIRST: Final = and_(ENTRY_TABLE.c.run == RUN.c.key, ENTRY_TABLE.c.depth == RUN.c.fork_depth + 1)
+_SHOWN: Final = or_(RUN.c.annotation.is_(False), RUN.c.key == bindparam("on_path"))
 _ON_PATH_FIRST: Final = (ENTRY_TABLE.c.run != bindparam("on_path"), ENTRY_TABLE.c.key.desc())
 _BRANCHES: Final = (
     select(ENTRY_TABLE.c.id, ENTRY_TABLE.c.key)
@@ -143,7 +144,7 @@ _BRANCHES: Final = (
                 .where(
                     RUN.c.parent_run == bindparam("run"),
                     RUN.c.fork_depth == bindparam("depth"),
-                    RUN.c.annotation.is_(False),
+                    _SHOWN,
                 )
             ),
             and_(ENTRY_TABLE.c.run == bindparam("run"), ENTRY_TABLE.c.depth == bindparam("depth") + 1),
@@ -169,7 +170,7 @@ _MARKED: Final = (
 _ROOTS: Final = (
     select(ENTRY_TABLE.c.id, ENTRY_TABLE.c.key)
     .select_from(RUN.join(ENTRY_TABLE, _FIRST))
-    .where(RUN.c.conversation_key == OF_END, RUN.c.parent_run.is_(None), RUN.c.annotation.is_(False))
+    .where(RUN.c.conversation_key == OF_END, RUN.c.parent_run.is_(None), _SHOWN)
     .order_by(*_ON_PATH_FIRST)
     .limit(MOST)
 )

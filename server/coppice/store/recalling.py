@@ -65,6 +65,25 @@ class RecallRow:
         message = self.body.get("message") if self.type == "message" else None
         return message if isinstance(message, dict) else {}
 
+    @property
+    def role(self) -> str | None:
+        """The role of the message; None of other entries."""
+        return _text(self.message.get("role"))
+
+    @property
+    def tool_name(self) -> str | None:
+        """The tool that the message is a result of. In messages of other roles the property means nothing."""
+        return _text(self.message.get("toolName")) if self.role == "toolResult" else None
+
+    @property
+    def tool_call_id(self) -> str | None:
+        """The call that the message is the result of, likewise."""
+        return _text(self.message.get("toolCallId")) if self.role == "toolResult" else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
 
 def postings(
     index: WordIndex, connection: Connection, groups: Sequence[Sequence[Term]], where: Where, most: int

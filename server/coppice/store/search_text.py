@@ -48,9 +48,9 @@ def _parts(entry_type: str, body: dict[str, Any]) -> Iterator[str]:
 def _parts_of_message(message: dict[str, Any]) -> Iterator[str]:
     role = message["role"]
     if role in _CONTENT_ROLES:
-        yield message.get("toolName") or ""
+        yield message["toolName"] if role == "toolResult" else ""
         yield from _parts_of_content(message["content"])
-        yield message.get("errorMessage") or ""
+        yield (message.get("errorMessage") or "") if role == "assistant" else ""
     elif role == "bashExecution":
         yield message["command"]
         yield message["output"]

@@ -168,3 +168,18 @@ async def test_an_entry_with_a_property_named_message_is_recalled(client: Client
     about = await conversation_with(client, note | {"message": message})
     found = await client.ask("recall", **about, query="rowan")
     assert [(item["type"], item["text"]) for item in found["items"]] == [("custom_message", "rowan")]
+
+
+@pytest.mark.parametrize("value", [5, ["read"], {"a": 1}])
+async def test_properties_that_a_role_does_not_have_mean_nothing(client: Client, value: object) -> None:
+    names = ("toolName", "toolCallId", "errorMessage", "isError")
+    unknown = dict.fromkeys(names, value)
+    ran = {"role": "bashExecution", "command": "grow rowan", "output": "grown", **unknown}
+    said = {"role": "user", "content": "The rowan again.", **unknown}
+    conversation = await client.conversation()
+    entries = [{"type": "message", "message": message} for message in (ran, said)]
+    await client.ask("append", conversationId=conversation, entries=entries)
+    for question in ({"query": "rowan"}, {}):
+        items = (await client.ask("recall", conversationId=conversation, **question))["items"]
+        assert {item["role"] for item in items} == {"bashExecution", "user"}
+        assert not any("toolName" in item for item in items)

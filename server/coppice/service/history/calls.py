@@ -26,7 +26,7 @@ class CallOf:
 
 def calls_of_results(store: Store, rows: Sequence[RecallRow]) -> dict[int, CallOf]:
     """The calls of those `rows` that are tool results, by the key of the row."""
-    wanted = {row.key: row for row in rows if _call_id(row) is not None}
+    wanted = {row.key: row for row in rows if row.tool_call_id is not None}
     above = {key: row.parent_key for key, row in wanted.items()}
     found: dict[int, CallOf] = {}
     for _ in range(_MAX_STEPS):
@@ -37,24 +37,18 @@ def calls_of_results(store: Store, rows: Sequence[RecallRow]) -> dict[int, CallO
         following: dict[int, int | None] = {}
         for key, parent_key in above.items():
             parent = parents.get(parent_key) if parent_key is not None else None
-            call = None if parent is None else _call_in(parent, _call_id(wanted[key]))
+            call = None if parent is None else _call_in(parent, wanted[key].tool_call_id)
             if call is not None:
                 found[key] = call
-            elif parent is not None and _call_id(parent) is not None:
+            elif parent is not None and parent.tool_call_id is not None:
                 following[key] = parent.parent_key
         above = following
     return found
 
 
-def _call_id(row: RecallRow) -> str | None:
-    """The id of the call that this row is the result of."""
-    call_id: str | None = row.message.get("toolCallId")
-    return call_id
-
-
 def _call_in(row: RecallRow, call_id: str | None) -> CallOf | None:
     content = row.message.get("content")
-    if row.message.get("role") != "assistant" or not isinstance(content, list):
+    if row.role != "assistant" or not isinstance(content, list):
         return None
     for block in content:
         if block.get("type") == "toolCall" and block.get("id") == call_id:

@@ -101,8 +101,7 @@ def _sources(rows: Sequence[RecallRow], query: Query | None = None, *, for_model
     """
     sources = []
     for row in rows:
-        message = row.message
-        if message.get("toolName") in HISTORY_TOOLS or (for_model and message.get("excludeFromContext")):
+        if row.tool_name in HISTORY_TOOLS or (for_model and row.message.get("excludeFromContext")):
             continue
         text = whole_text(row.type, row.body)
         if text.strip():
@@ -115,7 +114,7 @@ def _weight(row: RecallRow, query: Query | None) -> float:
         return SUMMARY_WEIGHT
     if row.message.get("isError") and query is not None and query.about_errors:
         return ERROR_WEIGHT
-    return PROSE_WEIGHT if row.message.get("role") in _PROSE_ROLES else 1.0
+    return PROSE_WEIGHT if row.role in _PROSE_ROLES else 1.0
 
 
 def _whole_entries(store: Store, keys: Sequence[int], *, for_model: bool) -> list[Hit]:
@@ -210,8 +209,8 @@ def _item(hit: Hit, text: str, call: CallOf | None, *, truncated: bool) -> Recal
         entry_id=row.entry_id,
         timestamp=row.timestamp,
         type=row.type,
-        role=row.message.get("role"),
-        tool_name=_start(row.message.get("toolName"), _TOOL_NAME_CHARS),
+        role=row.role,
+        tool_name=_start(row.tool_name, _TOOL_NAME_CHARS),
         call=call.arguments if call else None,
         path=_start(call.path, _PATH_CHARS) if call else None,
         text=text,
