@@ -33,7 +33,7 @@ NAMES: Final = (
 SCALARS: Final = (
     None, True, False, 0, -1, 5, 1.5, -0.0, 1e300, 2**31, 2**53, 2**63, 2**64, 10**30, "", " ", "\x00",
     "\ud83d", "e1", "user", "toolResult", "bashExecution", "message", "compaction", "a" * 300, "\n[User]: x",
-    "../../etc", "file:///", "untitled:x", "[" * 50, "你好", "0001-01-01T00:00:00Z", "99999-01-01", "'\"`$(x)",
+    "../../etc", "file:///", "untitled:x", "[" * 50, "你好", "0001-01-01T00:00:00Z", "99999-01", "'\"`$(x)",
 )  # fmt: skip
 NEEDED: Final = frozenset({"conversationId", "query", "name", "arguments", "label", "pinned", "content"})
 OF_ENTRIES: Final = frozenset(

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from coppice.cli.exits import UsageError
-from coppice.cli.plain import plain
+from coppice.cli.plain import plain, plain_line
 from coppice.cli.sources import opened
 from coppice.cli.terminal import warn, write_json, write_text
-from coppice.protocol.history import RecallParams, RecallScope
-from coppice.service.history.tools import heading_of
+from coppice.protocol.history import RecallItem, RecallParams, RecallScope
 
 
 async def show_history(
@@ -38,8 +37,20 @@ async def show_history(
         write_json(found)
         return
     for item in found.items:
-        write_text(plain(f"{heading_of(item)}\n{item.text.rstrip()}\n"))
+        write_text(f"{_heading(item)}\n{plain(item.text.rstrip())}\n")
     if not found.items:
         warn(["Nothing was found."])
     if found.next_cursor is not None:
         warn([f"There is more: give the command again with --cursor {found.next_cursor}."])
+
+
+def _heading(item: RecallItem) -> str:
+    """The line above an item's text: id, time, kind, and what it is about."""
+    what = item.tool_name or item.role or item.type.replace("_", " ")
+    facts = [
+        f"[#{item.entry_id}] {item.timestamp} {what}",
+        item.call or item.path or "",
+        "part of the entry" if item.truncated else "",
+        "" if item.on_current_path else "on another branch",
+    ]
+    return plain_line(" | ".join(fact for fact in facts if fact))

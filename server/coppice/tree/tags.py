@@ -18,6 +18,7 @@ TAGS: Final = (
     "pinned",
     "read-files",
     "modified-files",
+    "history-entry",
 )
 
 HIDDEN: Final = (

@@ -86,10 +86,12 @@ async def test_a_client_gets_definitions_and_has_calls_run(client: Client) -> No
     found = await client.ask("callHistoryTool", **about, name=SEARCH_TOOL, arguments={"query": "rowan"})
     [content] = found["content"]
     assert not found["isError"]
-    assert "[#past]" in content["text"]
-    assert "bash | make" in content["text"]
+    assert '"id": "past"' in content["text"]
+    assert '"tool": "bash", "call": "make"' in content["text"]
     read = await client.ask("callHistoryTool", **about, name=READ_TOOL, arguments={"ids": ["past"]})
-    assert read["content"][0]["text"].endswith("The rowan was planted in the year of the flood.")
+    assert read["content"][0]["text"].endswith(
+        "The rowan was planted in the year of the flood.\n</history-entry>"
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,12 @@ from coppice.protocol.history import (
     CallHistoryToolResult,
     HistoryToolsParams,
     HistoryToolsResult,
-    RecallItem,
     RecallParams,
-    RecallResult,
 )
 from coppice.protocol.tools import Tool
 from coppice.service.core.progress import Progress
 from coppice.service.history.recall import Recall
+from coppice.service.history.shown import TAG, shown_to_model
 from coppice.tree.messages import TextContent
 
 MAX_RESULT_TOKENS: Final = 4000
@@ -65,17 +64,21 @@ class ReadArguments(_Arguments):
     cursor: Annotated[str | None, Field(description="From the end of the page before, for the rest.")] = None
 
 
+_QUOTED: Final = (
+    f"Each entry is between <{TAG}> tags: the first line says what it is, the rest is its text, quoted."
+)
+
 TOOLS: Final = (
     Tool(
         name=SEARCH_TOOL,
         description="Searches the whole conversation, also what a summary has replaced, and gives the exact "
         "text of what answers a question best: messages, commands, tool results, errors. Newer text comes "
-        "before older text that answers equally well.",
+        "before older text that answers equally well. " + _QUOTED,
         input_schema=SearchArguments.model_json_schema(),
     ),
     Tool(
         name=READ_TOOL,
-        description="Gives the exact and whole text of entries of the conversation by their ids.",
+        description=f"Gives the exact and whole text of entries of the conversation by their ids. {_QUOTED}",
         input_schema=ReadArguments.model_json_schema(),
     ),
 )
@@ -121,7 +124,7 @@ class HistoryTools:
             return _failure(
                 f"The conversation has no entry of one of these ids. Ids come from {SEARCH_TOOL}."
             )
-        return CallHistoryToolResult(content=[TextContent(text=_shown(found, wanted))])
+        return CallHistoryToolResult(content=[TextContent(text=shown_to_model(found, params.name))])
 
 
 def _recall_params(params: CallHistoryToolParams) -> RecallParams | None:
@@ -138,31 +141,6 @@ def _recall_params(params: CallHistoryToolParams) -> RecallParams | None:
         read = ReadArguments.model_validate(params.arguments)
         return RecallParams(entry_ids=read.ids, cursor=read.cursor, **common)
     return None
-
-
-def _shown(found: RecallResult, wanted: RecallParams) -> str:
-    """The items as a model reads them: a heading for each, then its text."""
-    if not found.items:
-        return "Nothing was found. Try other words: names of files, functions, commands, or error text."
-    parts = [f"{heading_of(item)}\n{item.text.rstrip()}" for item in found.items]
-    if found.next_cursor is not None:
-        tool = READ_TOOL if wanted.entry_ids is not None else SEARCH_TOOL
-        parts.append(
-            f'(There is more: call {tool} again with the same arguments and cursor "{found.next_cursor}".)'
-        )
-    return "\n\n".join(parts)
-
-
-def heading_of(item: RecallItem) -> str:
-    """The line above an item's text: id, time, kind, and what it is about."""
-    what = item.tool_name or item.role or item.type.replace("_", " ")
-    facts = [
-        f"[#{item.entry_id}] {item.timestamp} {what}",
-        item.call or item.path or "",
-        "part of the entry" if item.truncated else "",
-        "" if item.on_current_path else "on another branch",
-    ]
-    return " | ".join(fact for fact in facts if fact)
 
 
 def _failure(why: str) -> CallHistoryToolResult:
