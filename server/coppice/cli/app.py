@@ -214,6 +214,24 @@ def import_(
 
 
 @app.command(epilog=EXIT_CODES)
+def sources(
+    update: options.Update = False,
+    everywhere: options.EveryWorkspace = False,
+    workspace: options.Workspace = None,
+    as_json: options.Json = False,
+) -> int:
+    """List the agents that have transcripts on this machine, this workspace's first.
+
+    With --update what is new in the transcripts of this workspace is stored.
+    The transcripts themselves are only read.
+    """
+    from coppice.cli.agent_sources import show_sources
+
+    command = show_sources(workspace, update=update, everywhere=everywhere, as_json=as_json)
+    return _run(command, as_json=as_json)
+
+
+@app.command(epilog=EXIT_CODES)
 def export(
     source: options.Source,
     format_: options.ExportFormatName,

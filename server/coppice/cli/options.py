@@ -95,6 +95,8 @@ CopiedWorkspace = Annotated[
 From = Annotated[str | None, _place("--from")]
 To = Annotated[str | None, _place("--to")]
 Everywhere = Annotated[bool, _flag("--all", "The conversations of every workspace.")]
+Update = Annotated[bool, _flag("--update", "Store what is new in the transcripts.")]
+EveryWorkspace = Annotated[bool, _flag("--all", "Update the transcripts of every workspace.")]
 OneConversation = Annotated[
     str | None, typer.Option("--conversation", metavar="ID", help="Search this conversation only.")
 ]

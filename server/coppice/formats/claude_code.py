@@ -3,11 +3,11 @@
 `claude_tree` describes how the records become a tree.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any, BinaryIO, ClassVar, Final
 
+from coppice.formats.checkpoint import NotResumableError
 from coppice.formats.claude_harness import CUSTOM_TYPES, attached
 from coppice.formats.claude_messages import (
     UNKNOWN_TOOL,
@@ -25,7 +25,7 @@ from coppice.formats.claude_records import (
     record_of,
     tool_calls_in,
 )
-from coppice.formats.claude_tree import Node, Tree
+from coppice.formats.claude_tree import Node, Tree, open_end
 from coppice.formats.entry_index import EntryIndex, shown
 from coppice.formats.forest import ROOT, in_order
 from coppice.formats.lines import ParsedLine, read_objects, text_at, type_of
@@ -38,17 +38,13 @@ _REASONS: Final = {"auto": "threshold", "manual": "manual"}
 
 
 class Reader(SessionReader):
-    """The first reading finds the tree, each further one the messages.
-
-    `skipped` counts the records that carry no part of the conversation, by type.
-    """
+    """The first reading finds the tree, each further one the messages."""
 
     format: ClassVar[str] = "claude-code"
     title: ClassVar[str] = "Claude Code transcript"
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.skipped: Counter[str] = Counter()
         self._index = EntryIndex(self._log)
         self._records: list[Record] = []
         self._calls: dict[str, CallPlace] = {}
@@ -58,27 +54,75 @@ class Reader(SessionReader):
         self._title_elsewhere: tuple[str, str] | None = None
         self._sidechains = 0
         self._first_sidechain = 0
+        self._is_side: bool | None = None
+        if self._resumed is not None:
+            self._resume(self._resumed)
         with source.open() as file:
-            for line in read_objects(file, self._log):
+            for line in read_objects(file, self._log, source.first_line):
                 self._meet(file, line)
         if not self._records:
             raise self._no_usable_line()
         self._warn_of_sidechains()
         self._tree = self._built_tree()
         self.header.name = self._title
-        self.leaf_id = None if self._tree.leaf is None else self._tree.nodes[self._tree.leaf].id
+        self._kept_back = open_end(self._tree) if source.growing else frozenset[int]()
+        self.leaf_id = self._leaf()
 
     def _entries(self, file: BufferedReader) -> Iterator[Entry]:
         tree = self._tree
         for position in in_order(tree.parents):
-            parent = tree.parents[position]
-            parent_id = None if parent == ROOT else tree.nodes[parent].id
-            yield self._entry(file, tree.nodes[position], parent_id)
+            node = tree.nodes[position]
+            if node.records[0].kind != "stored" and position not in self._kept_back:
+                yield self._entry(file, node, self._parent_id(position))
+        self.held = bool(self._kept_back)
+        self._note_checkpoint()
+
+    def _parent_id(self, position: int) -> str | None:
+        parent = self._tree.parents[position]
+        return None if parent == ROOT else self._tree.nodes[parent].id
+
+    def _leaf(self) -> str | None:
+        leaf = self._tree.leaf
+        while leaf is not None and leaf in self._kept_back:
+            parent = self._tree.parents[leaf]
+            leaf = None if parent == ROOT else parent
+        return None if leaf is None else self._tree.nodes[leaf].id
+
+    def _resume(self, state: dict[str, Any]) -> None:
+        """The entry that the first record hangs on stands for everything before it."""
+        self.header.session_id, self.header.created_at = state["sessionId"], state["createdAt"]
+        self._is_side = state["side"]
+        if state["link"] is not None:
+            index = self._index.add_stored(state["link"])
+            if state["parent"] is not None:
+                self._records.append(Record(index, "stored", state["parent"], 0, 0))
+
+    def _note_checkpoint(self) -> None:
+        """A later reading can begin at the user's last prompt: no reply goes on beyond it."""
+        for record in reversed(self._records):
+            if record.kind == "user" and not record.results and "user" in record.authors:
+                position = self._tree.node_of[record.index] - len(record.authors) + 1
+                state = {
+                    "sessionId": self.header.session_id,
+                    "createdAt": self.header.created_at,
+                    "side": self._is_side,
+                    "link": record.link,
+                    "parent": self._parent_id(position),
+                }
+                self._place = (record.offset, record.line, state)
+                return
+        if self._source.start is not None:
+            start = self._source.start
+            self._place = (start.offset, start.line, start.state)
 
     def _meet(self, file: BinaryIO, line: ParsedLine) -> None:
         value = line.value
         self._note_header(value)
-        kind = None if value.get("isSidechain") is True or line.too_deep else kind_of(value)
+        kind = None if line.too_deep else kind_of(value)
+        if kind is not None and self._is_side is None:
+            self._is_side = value.get("isSidechain") is True
+        if self._is_aside(value):
+            kind = None
         uuid = value.get("uuid")
         if not isinstance(uuid, str) or not uuid:
             if kind is None:
@@ -94,6 +138,7 @@ class Reader(SessionReader):
             self._skip(line)
             return
         record = record_of(line, kind, index, self._index.ids[index] or uuid)
+        record.link = text_at(value, "parentUuid")
         self._records.append(record)
         if kind == "assistant":
             for call_id, tool_name in tool_calls_in(value):
@@ -103,6 +148,10 @@ class Reader(SessionReader):
         elif kind == "summary" and self._open_boundary is not None:
             self._summaries[self._open_boundary.index] = record
             self._open_boundary = None
+
+    def _is_aside(self, value: dict[str, Any]) -> bool:
+        """Whether a record is of a side conversation, in the file of another one."""
+        return value.get("isSidechain") is True and not self._is_side
 
     def _parent(self, line: ParsedLine, is_message: bool) -> str | int:  # noqa: FBT001 - it has one caller
         parent = line.value.get("parentUuid", False)
@@ -127,7 +176,7 @@ class Reader(SessionReader):
     def _skip(self, line: ParsedLine) -> None:
         value = line.value
         kind = str(value.get("type"))
-        if value.get("isSidechain") is True:
+        if self._is_aside(value):
             self._first_sidechain = self._first_sidechain or line.number
             self._sidechains += 1
             return
@@ -150,7 +199,9 @@ class Reader(SessionReader):
             )
 
     def _built_tree(self) -> Tree:
-        self._index.connect()
+        self._index.connect(stored=self._resumed is not None)
+        if self._index.stored_parents:
+            raise NotResumableError
         if self._title is None and self._title_elsewhere is not None:
             leaf, title = self._title_elsewhere
             self._title = title if self._index.position_of(leaf) is not None else None
@@ -163,6 +214,7 @@ class Reader(SessionReader):
         kept: list[Record] = []
         previous = ROOT
         for record in self._records:
+            self._check_resumed(record)
             if record.kind != "boundary" or record.index in self._summaries:
                 kept.append(record)
             else:
@@ -175,6 +227,16 @@ class Reader(SessionReader):
             line = tree.nodes[position].records[0].line
             self._log.add(line, "cycle", "this message is its own ancestor; the circle was cut here")
         return tree
+
+    def _check_resumed(self, record: Record) -> None:
+        """Raises NotResumableError for a record that names one of those before this reading."""
+        if self._resumed is None:
+            return
+        named = [uuid for uuid in (record.logical_parent, record.first_kept) if uuid is not None]
+        if any(self._index.position_of(uuid) is None for uuid in named) or any(
+            call_id not in self._calls for call_id in record.results
+        ):
+            raise NotResumableError
 
     def _entry(self, file: BinaryIO, node: Node, parent_id: str | None) -> Entry:
         values = [self._read_again(file, record) for record in node.records]

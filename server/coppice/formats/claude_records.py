@@ -8,7 +8,8 @@ from coppice.formats.claude_harness import Author, attached, attachment_of
 from coppice.formats.claude_messages import authors_in, blocks_of, tool_results_of
 from coppice.formats.lines import ParsedLine, text_at
 
-Kind = Literal["assistant", "user", "attachment", "boundary", "summary"]
+Kind = Literal["assistant", "user", "attachment", "boundary", "summary", "stored"]
+"""`stored` is no record: it stands for an entry that an earlier reading gave."""
 
 
 @dataclass(slots=True)
@@ -16,7 +17,8 @@ class Record:
     """A record that becomes an entry, or a part of one.
 
     `index` counts all records that have a uuid. `results` are the ids of the calls that a user record
-    answers, `authors` who wrote anything else in it.
+    answers, `authors` who wrote anything else in it. `link` is the recorded parent. A part of a reply that
+    says why the reply ended, other than by calls, is `ended`.
     """
 
     index: int
@@ -29,6 +31,8 @@ class Record:
     authors: tuple[Author, ...] = ()
     logical_parent: str | None = None
     first_kept: str | None = None
+    link: str | None = None
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ def record_of(line: ParsedLine, kind: Kind, index: int, uuid: str) -> Record:
     match kind:
         case "assistant":
             record.message_id = text_at(value["message"], "id") or None
+            record.ended = value["message"].get("stop_reason") not in (None, "tool_use")
         case "user":
             results = tool_results_of(value["message"])
             record.results = tuple(str(block.get("tool_use_id", "")) for block in results)
@@ -73,7 +78,7 @@ def record_of(line: ParsedLine, kind: Kind, index: int, uuid: str) -> Record:
             segment = compaction_metadata(value).get("preservedSegment")
             if isinstance(segment, dict):
                 record.first_kept = text_at(segment, "headUuid") or None
-        case "summary":
+        case "summary" | "stored":
             pass
     return record
 

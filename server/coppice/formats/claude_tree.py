@@ -77,6 +77,8 @@ class Tree:
                     self._add_reply(record)
                 case "user" | "attachment":
                     self._add_user(record)
+                case "stored":
+                    self._add(Node(record.uuid, [record]), record)
                 case _ if record.index not in joined:
                     self._add_compaction(record)
         self._last_result: dict[int, int] = {}
@@ -156,6 +158,15 @@ class Tree:
         while leaf in last_child:
             leaf = last_child[leaf]
         return leaf
+
+
+def open_end(tree: Tree) -> frozenset[int]:
+    """The nodes that further records may change: an unfinished reply at the end, with its results."""
+    last = len(tree.nodes) - 1
+    reply = tree.nodes[last].reply if tree.nodes else None
+    if reply is None or any(part.ended for part in tree.nodes[reply].records):
+        return frozenset()
+    return frozenset(at for at in range(reply, last + 1) if tree.nodes[at].reply == reply)
 
 
 def _nearest_kept(links: "array[int]", kept: set[int]) -> "array[int]":

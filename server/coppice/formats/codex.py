@@ -13,7 +13,7 @@ from coppice.formats.codex_messages import CALL_TYPES, OUTPUT_TYPES, PROVIDER_CA
 from coppice.formats.codex_steps import Steps
 from coppice.formats.entry_index import shown
 from coppice.formats.lines import ParsedLine, read_objects, text_at, type_of
-from coppice.formats.session import SessionReader, changed_meanwhile, check_number_of_entries
+from coppice.formats.session import SessionHeader, SessionReader, changed_meanwhile, check_number_of_entries
 from coppice.formats.source import Source
 from coppice.formats.warning_log import WarningLog
 from coppice.tree.entries import Entry
@@ -53,8 +53,10 @@ class Reader(SessionReader):
         self._typed: set[int] = set()
         self._unknown: dict[str, tuple[int, int]] = {}
         self._records = 0
+        if self._resumed is not None:
+            self.header = SessionHeader(self.format, **self._resumed["header"])
         with source.open() as file:
-            for line in read_objects(file, self._log):
+            for line in read_objects(file, self._log, source.first_line):
                 self._survey(*record_of(line.value), line)
         if not self._records:
             raise self._no_usable_line()
@@ -66,22 +68,38 @@ class Reader(SessionReader):
             )
 
     def _entries(self, file: BufferedReader) -> Iterator[Entry]:
-        steps = Steps(self.header, self._typed, self._content_log)
+        steps = Steps(self.header, self._typed, self._content_log, self._resumed)
         records = 0
-        for line in read_objects(file, WarningLog()):
+        for line in read_objects(file, WarningLog(), self._source.first_line):
             kind, payload = record_of(line.value)
             records += kind in RECORD_TYPES
+            if kind == "event_msg" and payload.get("type") == "task_started":
+                yield from steps.finish()
+                self._pass(line, {"header": self._header_state(), **steps.state()})
             if not line.too_deep:
                 yield from steps.feed(line, kind, payload)
-        yield from steps.finish()
+        self.held = self._source.growing and steps.holds
+        leaf = steps.given_leaf
+        if not self.held:
+            yield from steps.finish()
+            leaf = steps.path.leaf_id
         if records != self._records:
             raise changed_meanwhile()
-        self.leaf_id = steps.path.leaf_id
+        self.leaf_id = leaf
+
+    def _header_state(self) -> dict[str, Any]:
+        provider = self.header.extra.get("modelProvider")
+        return {
+            "session_id": self.header.session_id,
+            "created_at": self.header.created_at,
+            "extra": {} if provider is None else {"modelProvider": provider},
+        }
 
     def _survey(self, kind: str, payload: dict[str, Any], line: ParsedLine) -> None:
         """Takes from a record what must be known before the entries are made."""
         if kind not in RECORD_TYPES:
             self._count_unknown(kind, line)
+            self.skipped[kind if kind in self._unknown else "other"] += 1
             return
         self._records += 1
         if line.too_deep:

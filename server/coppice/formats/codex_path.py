@@ -1,21 +1,31 @@
 """The path of a rollout: what the next entry hangs on, and where a rollback leads."""
 
-from typing import Any
+from typing import Any, Final
 
+from coppice.formats.checkpoint import NotResumableError
 from coppice.formats.lines import ParsedLine
 from coppice.formats.session import EPOCH, SessionHeader, derived_id
+
+MOST_TURNS: Final = 50
+"""Turns that the state of a path names. A guess: a user takes back the last few."""
 
 
 class RolloutPath:
     """`leaf_id` is the end of the path, `line` the number of the record that entries are made of."""
 
-    def __init__(self, header: SessionHeader) -> None:
-        self.leaf_id: str | None = None
+    def __init__(self, header: SessionHeader, resumed: dict[str, Any] | None = None) -> None:
+        self.leaf_id: str | None = None if resumed is None else resumed["leaf"]
         self.line = 0
         self._session_id = header.session_id
         self._timestamp = header.created_at or EPOCH
         self._entries_of_line = 0
-        self._turns: list[str | None] = []
+        self._turns: list[str | None] = [] if resumed is None else list(resumed["turns"])
+        self._turns_before = 0 if resumed is None else resumed["turnsBefore"]
+
+    def state(self) -> dict[str, Any]:
+        """For a path that goes on from here."""
+        before = self._turns_before + max(len(self._turns) - MOST_TURNS, 0)
+        return {"leaf": self.leaf_id, "turns": self._turns[-MOST_TURNS:], "turnsBefore": before}
 
     def begin_record(self, line: ParsedLine) -> None:
         """The entries from here on are made of this record. One without a time has that of the one before."""
@@ -28,7 +38,12 @@ class RolloutPath:
         self._turns.append(self.leaf_id)
 
     def roll_back(self, number: int) -> None:
-        """Takes the path back to where the user's last `number` turns began, or the first of all."""
+        """Takes the path back to where the user's last `number` turns began, or the first of all.
+
+        Raises NotResumableError where that turn is no longer in the state that the path went on from.
+        """
+        if number > len(self._turns) and self._turns_before:
+            raise NotResumableError
         if self._turns:
             self.leaf_id = self._turns[-min(number, len(self._turns))]
             del self._turns[-number:]

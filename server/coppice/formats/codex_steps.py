@@ -78,11 +78,18 @@ class _Reply:
 class Steps:
     """Turns records into entries. `path` is the path after what was fed so far.
 
-    `typed` are the fingerprints of what the user typed, as far as the file records it.
+    `typed` are the fingerprints of what the user typed, as far as the file records it. `resumed` is the
+    `state` of the steps that went before.
     """
 
-    def __init__(self, header: SessionHeader, typed: Container[int], log: WarningLog) -> None:
-        self.path = RolloutPath(header)
+    def __init__(
+        self,
+        header: SessionHeader,
+        typed: Container[int],
+        log: WarningLog,
+        resumed: dict[str, Any] | None = None,
+    ) -> None:
+        self.path = RolloutPath(header, resumed and resumed["path"])
         self._typed = typed
         self._log = log
         self._about_model: dict[str, Any] = {"provider": header.extra.get("modelProvider", "openai")}
@@ -93,6 +100,32 @@ class Steps:
         self._reply: _Reply | None = None
         self._held: list[Entry] = []
         self._held_bytes = 0
+        if resumed is not None:
+            self._effort, self._context_tokens = resumed["effort"], resumed["contextTokens"]
+            self._about_model |= resumed["model"]
+
+    @property
+    def holds(self) -> bool:
+        """Whether entries are held that further records may change."""
+        return self._reply is not None or bool(self._held)
+
+    @property
+    def given_leaf(self) -> str | None:
+        """The end of the path as far as entries were given."""
+        if self._reply is not None:
+            leaf: str | None = self._reply.place["parent_id"]
+            return leaf
+        return self._held[0].parent_id if self._held else self.path.leaf_id
+
+    def state(self) -> dict[str, Any]:
+        """What the next steps must know where nothing is held."""
+        model = {key: self._about_model[key] for key in ("model",) if key in self._about_model}
+        return {
+            "path": self.path.state(),
+            "effort": self._effort,
+            "contextTokens": self._context_tokens,
+            "model": model,
+        }
 
     def feed(self, line: ParsedLine, kind: str, payload: dict[str, Any]) -> Iterator[Entry]:
         """The entries that are finished with this record."""
@@ -108,6 +141,8 @@ class Steps:
                 yield from self._turn_context(payload)
             case "event_msg":
                 self._event(payload)
+                if payload.get("type") == "task_complete":
+                    yield from self.finish()
         if self._reply is not None or self._held:
             self._held_bytes += line.size
         if len(self._held) > MAX_HELD or self._held_bytes > MAX_HELD_BYTES:

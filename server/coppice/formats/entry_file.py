@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, ClassVar, Final, get_args
 from pydantic import ValidationError
 
 from coppice.errors import ImportFailedError
+from coppice.formats.checkpoint import NotResumableError
 from coppice.formats.entry_index import EntryIndex, shown
 from coppice.formats.forest import ROOT, in_order
 from coppice.formats.lines import ParsedLine, read_objects, read_text_at, text_at, type_of
@@ -35,18 +36,24 @@ class EntryFile(SessionReader):
         self._index = EntryIndex(self._log)
         self._has_header = False
         self._last_timestamp = EPOCH
+        self._last_line: ParsedLine | None = None
         recognized = 0
+        if self._resumed is not None:
+            self._resume(self._resumed)
         with source.open() as file:
-            for line in read_objects(file, self._log):
+            for line in read_objects(file, self._log, source.first_line):
                 recognized += type_of(line.value) in ENTRY_TYPES
-                self._note(line, self._meet(file, line))
+                position = self._meet(file, line)
+                self._note(line, position)
+                if position is not None:
+                    self._last_line = line
         if not self._has_header:
             if not recognized:
                 raise self._no_usable_line()
             self._log.add(
                 1, "header", f"the header of the {self.title} is missing; its entries were read without"
             )
-        self._index.connect()
+        self._index.connect(stored=self._resumed is not None)
         self.leaf_id = self._find_leaf()
 
     @abstractmethod
@@ -55,6 +62,15 @@ class EntryFile(SessionReader):
 
     @abstractmethod
     def _find_leaf(self) -> str | None: ...
+
+    def _resume(self, state: dict[str, Any]) -> None:
+        """Takes over what `_state` gave. A format without resuming has no checkpoints."""
+        del state
+        self._has_header = True
+
+    def _state(self) -> dict[str, Any] | None:
+        """What a reading that begins at a later entry must know; None where there is no such reading."""
+        return None
 
     def _keeps_ids(self, value: dict[str, Any]) -> bool:
         """Whether the entries have ids and parents of their own; `value` is one of them."""
@@ -109,6 +125,8 @@ class EntryFile(SessionReader):
         if isinstance(parent, str):
             return parent
         before = len(self._index) - 1
+        if before == ROOT and self._resumed is not None:
+            raise NotResumableError
         if before != ROOT:
             self._log.add(
                 line.number, "no parent", "this entry names no parent and was hung on the one before it"
@@ -119,6 +137,9 @@ class EntryFile(SessionReader):
         self._last_timestamp = self.header.created_at or EPOCH
         for position in in_order(self._index.parents):
             yield self._entry(file, position)
+        state = self._state()
+        if self._last_line is not None and state is not None:
+            self._pass(self._last_line, state)
 
     def _entry(self, file: BinaryIO, position: int) -> Entry:
         index = self._index
@@ -128,7 +149,7 @@ class EntryFile(SessionReader):
             raise changed_meanwhile()
         line, parent = index.lines[position], index.parents[position]
         entry_id = self._id_of(position)
-        parent_id = None if parent == ROOT else self._id_of(parent)
+        parent_id = index.stored_parents.get(position) if parent == ROOT else self._id_of(parent)
         timestamp = self._timestamp(line, value)
         found = {**value, "id": entry_id, "parentId": parent_id, "timestamp": timestamp}
         migrated = self._migrated(found, position)

@@ -26,6 +26,7 @@ class EntryIndex:
     offsets: "array[int]" = field(default_factory=lambda: array("q"))
     lines: "array[int]" = field(default_factory=lambda: array("q"))
     parents: "array[int]" = field(default_factory=lambda: array("q"))
+    stored_parents: dict[int, str] = field(default_factory=dict)
     _position_of: dict[str, int] = field(default_factory=dict)
     _copies: dict[str, int] = field(default_factory=dict)
     _pending: list[tuple[int, str]] = field(default_factory=list)
@@ -56,6 +57,15 @@ class EntryIndex:
         self.lines.append(line.number)
         return position
 
+    def add_stored(self, entry_id: str) -> int:
+        """The position of an entry that an earlier reading gave; nothing of it is read."""
+        self.parents.append(ROOT)
+        self.ids.append(entry_id)
+        self.offsets.append(0)
+        self.lines.append(0)
+        self._position_of[entry_id] = position = len(self.offsets) - 1
+        return position
+
     def has_same(self, file: BinaryIO, entry_id: str, value: dict[str, Any]) -> bool:
         """Whether an entry with this id and this very content is there already. `file` keeps its place."""
         position = self._position_of.get(entry_id)
@@ -69,12 +79,18 @@ class EntryIndex:
         finally:
             file.seek(place)
 
-    def connect(self) -> None:
-        """Finds the parents that came later; entries without one, or in a cycle, become roots."""
+    def connect(self, *, stored: bool = False) -> None:
+        """Finds the parents that came later; entries without one, or in a cycle, become roots.
+
+        With `stored` an earlier reading gave the entries before these, and parents that are not among these
+        are in `stored_parents`.
+        """
         for position, parent in self._pending:
             known = self._position_of.get(parent)
             if known is not None:
                 self.parents[position] = known
+            elif stored:
+                self.stored_parents[position] = parent
             else:
                 self.log.add(
                     self.lines[position],

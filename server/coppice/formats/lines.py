@@ -40,9 +40,9 @@ class UnusableLineError(ValueError):
     """A line that holds no JSON object. `str(error)` completes the sentence "this line …"."""
 
 
-def _lines(file: BufferedReader, log: WarningLog) -> Iterator[tuple[int, int, bytes]]:
+def _lines(file: BufferedReader, log: WarningLog, first: int) -> Iterator[tuple[int, int, bytes]]:
     """The number, the offset and the bytes of each line of `file` that is not blank."""
-    number, offset, seen_crlf = 0, 0, False
+    number, offset, seen_crlf = first - 1, file.tell(), False
     while raw := file.readline(MAX_LINE_BYTES + 1):
         number += 1
         start, length = offset, len(raw)
@@ -68,9 +68,9 @@ def _lines(file: BufferedReader, log: WarningLog) -> Iterator[tuple[int, int, by
             number, offset = number + blank.count(b"\n"), offset + len(blank)
 
 
-def read_objects(file: BufferedReader, log: WarningLog) -> Iterator[ParsedLine]:
-    """The JSON objects of `file`, which is at its start, one a line."""
-    for number, offset, raw in _lines(file, log):
+def read_objects(file: BufferedReader, log: WarningLog, first: int = 1) -> Iterator[ParsedLine]:
+    """The JSON objects of `file`, one a line. `file` is at the beginning of its line number `first`."""
+    for number, offset, raw in _lines(file, log, first):
         data = raw.strip()
         try:
             value, mended = parse_object(data)

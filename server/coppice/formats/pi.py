@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Final
 
 from pydantic import ValidationError
+from typing_extensions import override
 
 from coppice.formats.entry_file import ENTRY_TYPES, UNKNOWN, EntryFile
 from coppice.formats.lines import ParsedLine, dump_line, type_of
@@ -68,6 +69,15 @@ class Reader(EntryFile):
             return int(version)
         self._log.add(line.number, "version", f"the version is no number; read as version {VERSION}")
         return VERSION
+
+    @override
+    def _resume(self, state: dict[str, Any]) -> None:
+        super()._resume(state)
+        self._version = state["version"]
+
+    @override
+    def _state(self) -> dict[str, Any] | None:
+        return None if (self._version or 1) < FIRST_VERSION_WITH_IDS else {"version": self._version}
 
     def _keeps_ids(self, value: dict[str, Any]) -> bool:
         has_ids = isinstance(value.get("id"), str) and "parentId" in value

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from coppice.errors import ImportFailedError
+from coppice.formats.checkpoint import Checkpoint
 from coppice.formats.lines import read_objects
 from coppice.formats.registry import AUTO, FORMATS, READABLE_TITLES, Format, format_named
 from coppice.formats.session import SessionReader
@@ -35,6 +36,16 @@ def open_session(
         raise ImportFailedError("The file is UTF-16. Save it as UTF-8 and import it again.")
     chosen = _recognized(opened, start) if format_ == AUTO else format_named(format_)
     return chosen.open(opened)
+
+
+def open_growing(
+    path: Path, format_: str, start: Checkpoint | None = None, *, growing: bool = True
+) -> SessionReader:
+    """A reader of a file that another program appends to, from `start` on; see `SessionReader`.
+
+    Raises ImportFailedError as `open_session`, and NotResumableError.
+    """
+    return format_named(format_).open(Source(path, start=start, growing=growing))
 
 
 def _recognized(source: Source, start: bytes) -> Format:

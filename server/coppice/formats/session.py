@@ -1,6 +1,7 @@
 """A session file, as every format presents it."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -8,7 +9,8 @@ from io import BufferedReader
 from typing import Any, BinaryIO, ClassVar, Final
 
 from coppice.errors import ImportFailedError
-from coppice.formats.lines import UnusableLineError, read_object_at
+from coppice.formats.checkpoint import Checkpoint, mark_at
+from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at
 from coppice.formats.source import Source
 from coppice.formats.warning_log import WarningLog, as_sentences
 from coppice.tree.entries import Entry
@@ -43,7 +45,12 @@ class SessionReader(ABC):
     done more than once. Memory holds the ids of the entries, never their contents. Iterating raises
     ImportFailedError when the file was changed since it was opened.
 
-    `leaf_id` is the current leaf, known once the entries were read; None before the first entry.
+    `skipped` counts the records that carry no part of the conversation, by type. `leaf_id` is the current
+    leaf, known once the entries were read; None before the first entry.
+
+    A source with a start gives the entries from there on, of which the first may have been given before. Both
+    the reader and its iteration then raise NotResumableError where that cannot be done. Of a source that
+    grows, `held` says whether entries at its end are left out because lines may follow that change them.
     """
 
     format: ClassVar[str]
@@ -55,6 +62,27 @@ class SessionReader(ABC):
         self._source = source
         self._log = WarningLog()
         self._content_log = WarningLog()
+        self.held = False
+        self.skipped: Counter[str] = Counter()
+        self._place: tuple[int, int, dict[str, Any]] | None = None
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """Where a later reading begins, known once the entries were read; None: at the start of the file."""
+        if self._place is None:
+            return None
+        offset, line, state = self._place
+        with self._source.open() as file:
+            return Checkpoint(offset, line, mark_at(file, offset), state)
+
+    def _pass(self, line: ParsedLine, state: dict[str, Any]) -> None:
+        """A later reading can begin at `line`, with `state`."""
+        self._place = (line.offset, line.number, state)
+
+    @property
+    def _resumed(self) -> dict[str, Any] | None:
+        """The state at which this reading began, None for the start of the file."""
+        return None if self._source.start is None else self._source.start.state
 
     @property
     def warnings(self) -> list[str]:

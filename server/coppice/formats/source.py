@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from coppice.errors import ImportFailedError
+from coppice.formats.checkpoint import Checkpoint, NotResumableError
 
 BUFFER_BYTES: Final = 2**16
 """After so many bytes at the latest `on_read` is called. A guess: a fraction of a millisecond's reading."""
@@ -26,13 +27,27 @@ What it raises ends the reading.
 
 
 class Source:
-    """Bytes that can be read several times: a file, a text, or an open binary file."""
+    """Bytes that can be read several times: a file, a text, or an open binary file.
 
-    def __init__(self, origin: Path | str | BinaryIO, on_read: OnRead | None = None) -> None:
+    They are read up to where they ended when they were first opened; with `start`, from there on.
+    `growing`: lines may follow that belong to the last entries.
+    """
+
+    def __init__(
+        self,
+        origin: Path | str | BinaryIO,
+        on_read: OnRead | None = None,
+        *,
+        start: Checkpoint | None = None,
+        growing: bool = False,
+    ) -> None:
+        self.start = start
+        self.growing = growing
         self._path: Path | None = None
         self._file: BinaryIO | None = None
         self._on_read = on_read
         self._bytes_read = 0
+        self._end: int | None = None
         if isinstance(origin, Path):
             self._path = origin
         elif isinstance(origin, str):
@@ -42,20 +57,37 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[io.BufferedReader]:
-        """The source from its first byte. Raises ImportFailedError when it cannot be read."""
+        """The source from its first byte, or from its start.
+
+        Raises:
+            ImportFailedError: it cannot be read.
+            NotResumableError: the line at its start is another one by now.
+        """
         try:
             if self._path is not None:
                 with _opened(self._path) as file:
                     _check_regular(self._path, os.fstat(file.fileno()))
-                    yield self._watched(file)
+                    yield self._from_start(file)
             elif self._file is not None:
-                self._file.seek(0)
-                yield self._watched(self._file)
+                yield self._from_start(self._file)
         except OSError as error:
             raise _unreadable(error) from error
 
+    @property
+    def first_line(self) -> int:
+        """The number of the line at which `open` begins, from 1."""
+        return 1 if self.start is None else self.start.line
+
+    def _from_start(self, file: BinaryIO) -> io.BufferedReader:
+        if self.start is not None and not self.start.is_in(file):
+            raise NotResumableError
+        if self._end is None:
+            self._end = file.seek(0, io.SEEK_END)
+        file.seek(0 if self.start is None else self.start.offset)
+        return self._watched(file)
+
     def _watched(self, file: BinaryIO) -> io.BufferedReader:
-        return io.BufferedReader(_Watched(file, self._report), BUFFER_BYTES)
+        return io.BufferedReader(_Watched(file, self._report, self._end or 0), BUFFER_BYTES)
 
     def _report(self, count: int, size: int) -> None:
         self._bytes_read += count
@@ -74,14 +106,12 @@ class Source:
 
 
 class _Watched(io.RawIOBase):
-    """`file`, with a report of each piece that is read. Closing it leaves `file` open."""
+    """`file` up to `size`, with a report of each piece that is read. Closing it leaves `file` open."""
 
-    def __init__(self, file: BinaryIO, report: Callable[[int, int], None]) -> None:
+    def __init__(self, file: BinaryIO, report: Callable[[int, int], None], size: int) -> None:
         self._inner = file
         self._report = report
-        start = file.tell()
-        self._size = file.seek(0, io.SEEK_END)
-        file.seek(start)
+        self._size = size
 
     def readable(self) -> bool:
         return True
@@ -96,7 +126,7 @@ class _Watched(io.RawIOBase):
         return self._inner.tell()
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # what BufferedReader hands in
-        data = self._inner.read(len(buffer))
+        data = self._inner.read(max(min(len(buffer), self._size - self._inner.tell()), 0))
         buffer[: len(data)] = data
         self._report(len(data), self._size)
         return len(data)

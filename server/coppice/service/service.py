@@ -16,6 +16,7 @@ from coppice.service.branches.summarize_span import Spans
 from coppice.service.branches.undoing import Undoing
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.conversations.conversations import Conversations
+from coppice.service.conversations.following import Following
 from coppice.service.conversations.portability import Portability
 from coppice.service.conversations.searching import Searching
 from coppice.service.conversations.trees import Trees
@@ -83,6 +84,7 @@ class Service:
         )
         self.slash_commands = SlashCommands(self.prompting, self.compacting, self.views)
         self.portability = Portability(self._context)
+        self.following = Following(self._context)
         self.documents = Documents(self._context)
         self.navigating = Navigating(self._context, self.turns)
         self.spans = Spans(self._context)

@@ -129,6 +129,13 @@ class ApiKeySettings(_Section):
     allow: list[str] = []
 
 
+class SourceSettings(_Section):
+    """Whose transcripts are followed. `folders` maps an agent to another folder than its own."""
+
+    agents: list[str] = ["claude-code", "codex", "pi"]
+    folders: dict[str, str] = {}
+
+
 class StorageSettings(_Section):
     """A database server, or the folder of SQLite files; the default is the user's data directory."""
 
@@ -151,6 +158,7 @@ class Settings(_Section):
     hooks: HookSettings = HookSettings()
     api_keys: ApiKeySettings = ApiKeySettings()
     storage: StorageSettings = StorageSettings()
+    sources: SourceSettings = SourceSettings()
     prompts: dict[str, str] = {}
 
 

@@ -146,7 +146,7 @@ def _allowed(values: Mapping[str, Any]) -> list[str]:
     return allowed
 
 
-_OPEN_TABLES: Final = frozenset({("prompts",), ("files", "tools")})
+_OPEN_TABLES: Final = frozenset({("prompts",), ("files", "tools"), ("sources", "folders")})
 """Tables whose keys the user chooses."""
 
 _DEPTH: Final = 2

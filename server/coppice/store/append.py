@@ -1,10 +1,10 @@
 """The rules of an append: chains, branches, safe retries, the leaf."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, Select, bindparam, select, update
 
 from coppice.errors import IdConflictError, StaleLeafError, StoreDamagedError
 from coppice.store.changes import record_change
@@ -67,14 +67,9 @@ def append(
             position = known[entry.id]
     entry_writer.flush()
     moved = leaf is not conversation.leaf
-    counted = {
-        "open": conversation.key,
-        "leaf_key": None if leaf is None else leaf.key,
-        "modified_at": storable(modified_at),
-        "stored": len(fresh),
-    }
-    connection.execute(_COUNT, counted)
-    _update_summary(connection, conversation, entry_writer)
+    if moved and leaf is not None:
+        connection.execute(_UPDATE, {"open": conversation.key, "leaf_key": leaf.key})
+    update_summary(connection, conversation, entry_writer, len(fresh), storable(modified_at))
     kinds = entry_writer.kinds | ({"leaf"} if moved else set())
     record_change(database, connection, origin, conversation_id, kinds)
     return Appended(entry_ids, list(fresh), None if leaf is None else leaf.id, leaf_moved=moved)
@@ -131,13 +126,26 @@ def sort_out(
         found = (record.entry.type, body_of(record.entry))
         _check_same(record.entry.id, found, bodies.setdefault(record.entry.id, found))
     known: dict[str, PathEnd] = {}
-    ids = list(bodies)
+    for row in _rows(connection, conversation, list(bodies)):
+        _check_same(row.id, bodies[row.id], (row.type, row.body))
+        known[row.id] = path_end(conversation_id, row)
+    return {entry_id: body for entry_id, (_, body) in bodies.items() if entry_id not in known}, known
+
+
+def known_entries(
+    connection: Connection, conversation: int, ids: Sequence[str]
+) -> dict[str, tuple[str | None, str, str]]:
+    """The parent's id, the type and the body of each entry of `ids` that is stored."""
+    rows = _rows(connection, conversation, ids, _WITH_PARENT)
+    return {row.id: (row.parent_id, row.type, row.body) for row in rows}
+
+
+def _rows(
+    connection: Connection, conversation: int, ids: Sequence[str], query: Select[Any] | None = None
+) -> Iterator[Any]:
     for start in range(0, len(ids), _IDS_A_QUERY):
         some = {"conversation": conversation, "ids": ids[start : start + _IDS_A_QUERY]}
-        for row in connection.execute(_KNOWN, some):
-            _check_same(row.id, bodies[row.id], (row.type, row.body))
-            known[row.id] = path_end(conversation_id, row)
-    return {entry_id: body for entry_id, (_, body) in bodies.items() if entry_id not in known}, known
+        yield from connection.execute(_KNOWN if query is None else query, some)
 
 
 def _check_same(entry_id: str, new: tuple[str, str], old: tuple[str, str]) -> None:
@@ -170,10 +178,15 @@ def _once_each(records: Iterable[NewRecord]) -> Iterable[NewRecord]:
     return first.values()
 
 
-def _update_summary(
-    connection: Connection, conversation: OpenConversation, entry_writer: EntryWriter
+def update_summary(
+    connection: Connection,
+    conversation: OpenConversation,
+    entry_writer: EntryWriter,
+    stored: int,
+    modified_at: str,
 ) -> None:
-    """What the list of conversations shows of the new entries."""
+    """What the list of conversations shows of the `stored` new entries."""
+    connection.execute(_COUNT, {"open": conversation.key, "modified_at": modified_at, "stored": stored})
     if entry_writer.first_message is not None and not conversation.has_first_message:
         connection.execute(_UPDATE, {"open": conversation.key, "first_message": entry_writer.first_message})
     for name in entry_writer.names:
@@ -189,9 +202,17 @@ _KNOWN: Final = select(*END_COLUMNS, ENTRY_TABLE.c.body).where(
     ENTRY_TABLE.c.conversation_key == bindparam("conversation"),
     ENTRY_TABLE.c.id.in_(bindparam("ids", expanding=True)),
 )
+_PARENT: Final = ENTRY_TABLE.alias("parent")
+_WITH_PARENT: Final = (
+    select(ENTRY_TABLE.c.id, ENTRY_TABLE.c.type, ENTRY_TABLE.c.body, _PARENT.c.id.label("parent_id"))
+    .outerjoin(_PARENT, _PARENT.c.key == ENTRY_TABLE.c.parent_key)
+    .where(
+        ENTRY_TABLE.c.conversation_key == bindparam("conversation"),
+        ENTRY_TABLE.c.id.in_(bindparam("ids", expanding=True)),
+    )
+)
 _UPDATE: Final = update(CONVERSATION).where(CONVERSATION.c.key == bindparam("open"))
 _COUNT: Final = _UPDATE.values(
-    leaf_key=bindparam("leaf_key"),
     modified_at=bindparam("modified_at"),
     entry_count=CONVERSATION.c.entry_count + bindparam("stored"),
 )

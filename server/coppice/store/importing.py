@@ -105,7 +105,7 @@ class ImportWriter:
         fresh, known = sort_out(connection, self._key, self._new.id, records)
         stored = len(fresh)
         entry_writer = EntryWriter(self._database, connection, self._key, self._new.id, stored)
-        on_path = _leading_on(records)
+        on_path = leading_on(records)
         last = self._last
         for record in records:
             entry = record.entry
@@ -132,7 +132,7 @@ class ImportWriter:
             raise ImportFailedError("The import paused for too long and was given up. Start it again.")
 
 
-def _leading_on(records: Sequence[NewRecord]) -> set[str]:
+def leading_on(records: Sequence[NewRecord]) -> set[str]:
     """The ids of the metadata entries with a descendant among `records` that is not metadata."""
     leading: set[str] = set()
     for record in reversed(records):

@@ -13,6 +13,7 @@ from coppice.store import conversations, purging, recalling, searching
 from coppice.store.damage import damaged_entries
 from coppice.store.engine import Database, T, Work
 from coppice.store.engines import database
+from coppice.store.extending import ExtendWriter
 from coppice.store.importing import ImportWriter
 from coppice.store.indexing import EVERYTHING, IDLE_SECONDS, Indexer, Scope, newest_unindexed
 from coppice.store.migrations import migrate
@@ -254,6 +255,14 @@ class Store(StoreReader):
         except BaseException:
             self._give_up(writer)
             raise
+
+    def extending(self, conversation_id: str) -> ExtendWriter:
+        """Adds entries that bring their own parents, as a transcript that grows has them."""
+        return ExtendWriter(self._database, self._server_id, conversation_id)
+
+    def note_entries(self) -> None:
+        """Entries were added that are to be made searchable in the background."""
+        self._indexer.note()
 
     def changes(self) -> list[StoredChange]:
         """What other servers on this store changed since the last call, or since it was opened."""

@@ -9,6 +9,7 @@ from coppice.service.conversations.short_fields import with_short_fields
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.thread_work import ThreadWork
 from coppice.settings import Settings
+from coppice.store.extending import ExtendWriter
 from coppice.store.importing import ImportWriter
 from coppice.store.records import ConversationRecord, NewConversation, NewRecord
 from coppice.store.store import Store
@@ -65,7 +66,7 @@ class Intake:
             ledger = None
             if isinstance(entry, CompactionEntry):
                 self._flush()
-                ledger = self._ledger_at(entry)
+                ledger = ledger_at(self.store, self.writer, self.conversation, entry, self.settings)
             size = size_of_entry(entry)
             self._batch.append(NewRecord(entry, size, ledger))
             self._batch_tokens += size.estimate
@@ -81,20 +82,25 @@ class Intake:
             self._batch_tokens = 0
             self.reading.report(f"{self.count:,} entries")
 
-    def _ledger_at(self, entry: CompactionEntry) -> dict[str, object] | None:
-        """The files of the path up to where the compaction cut, as our own compactions store them."""
-        if entry.parent_id is None:
-            return None
-        end = self.writer.end(entry.parent_id)
-        compaction = self.store.compaction(end)
-        path = ConversationPath(self.store, _as_record(self.conversation), end, compaction, self.settings)
-        kept = (
-            self.store.ancestor_depth(end, entry.first_kept_entry_id) if entry.first_kept_entry_id else None
-        )
-        ledger = path.ledger((end.depth + 1 if kept is None else kept) - 1)
-        if not ledger.histories:
-            ledger.add_lists(entry.details, entry.id)
-        return ledger.to_json()
+
+def ledger_at(
+    store: Store,
+    writer: ImportWriter | ExtendWriter,
+    conversation: NewConversation,
+    entry: CompactionEntry,
+    settings: Settings,
+) -> dict[str, object] | None:
+    """The files of the path up to where the compaction cut, as our own compactions store them."""
+    if entry.parent_id is None:
+        return None
+    end = writer.end(entry.parent_id)
+    compaction = store.compaction(end)
+    path = ConversationPath(store, _as_record(conversation), end, compaction, settings)
+    kept = store.ancestor_depth(end, entry.first_kept_entry_id) if entry.first_kept_entry_id else None
+    ledger = path.ledger((end.depth + 1 if kept is None else kept) - 1)
+    if not ledger.histories:
+        ledger.add_lists(entry.details, entry.id)
+    return ledger.to_json()
 
 
 def _as_record(new: NewConversation) -> ConversationRecord:

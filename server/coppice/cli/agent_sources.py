@@ -1,0 +1,86 @@
+"""`coppice sources`: the transcripts of other agents on this machine."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from rich.text import Text
+
+from coppice.cli.plain import plain_line
+from coppice.cli.progress import watched
+from coppice.cli.running import serving, workspace_uri
+from coppice.cli.terminal import console, print_row, warn, write_json, write_text
+from coppice.service.conversations.following import Found, Updated
+from coppice.store.location import canonical_uri
+
+_TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
+_TITLE_CHARS: Final = 12  # columns: the longest title of an agent
+
+
+async def show_sources(workspace: Path | None, *, update: bool, everywhere: bool, as_json: bool) -> None:
+    """Print what there is of each agent, those of this workspace first; with `update` read it before."""
+    uri = workspace_uri(workspace)
+    async with serving(uri) as service:
+        updated = None
+        if update:
+            updated = await service.following.update(
+                None if everywhere else uri, watched(console(stderr=True))
+            )
+            warn(updated.problems)
+        rows = _rows(await service.following.transcripts(), canonical_uri(uri))
+    if as_json:
+        write_json({"sources": rows} | ({} if updated is None else {"updated": _counts(updated)}))
+        return
+    _show(rows)
+    if updated is not None:
+        counts = _counts(updated)
+        console().print(
+            f"{counts['read']:,} read: {counts['created']:,} new conversations, "
+            f"{counts['extended']:,} that have grown."
+        )
+
+
+def _counts(updated: Updated) -> dict[str, int]:
+    return {
+        "read": updated.read,
+        "created": len(updated.created),
+        "extended": len(updated.extended),
+        "problems": len(updated.problems),
+    }
+
+
+def _rows(found: Iterable[Found], workspace: str) -> list[dict[str, Any]]:
+    rows: dict[str, dict[str, Any]] = {}
+    for each in found:
+        empty = {"agent": each.agent.name, "title": each.agent.title, "here": 0, "conversations": 0}
+        more = {"bytes": 0, "stored": 0, "waiting": 0, "deletedByAgent": 0, "skipped": 0, "lastReading": None}
+        row = rows.setdefault(each.agent.name, empty | more)
+        reading = each.reading
+        if reading.forgotten:
+            continue
+        row["conversations"] += 1
+        row["here"] += reading.workspace == workspace
+        row["bytes"] += reading.size
+        row["stored"] += reading.read_at is not None
+        row["waiting"] += not each.is_current
+        row["deletedByAgent"] += each.transcript is None
+        row["skipped"] += reading.skipped
+        row["lastReading"] = max(row["lastReading"] or "", reading.read_at or "") or None
+    return sorted(rows.values(), key=lambda row: (-row["here"], row["title"]))
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    out = console()
+    if not rows:
+        out.print("No transcripts of other agents were found on this machine.")
+        return
+    for row in rows:
+        if not out.is_terminal:
+            write_text("\t".join(plain_line(str(value)) for value in row.values()))
+            continue
+        read = (row["lastReading"] or "never")[:_TIME_CHARS].replace("T", " ")
+        line = (
+            f"  {row['here']:,} here, {row['conversations']:,} in all, {row['bytes'] / 1e6:,.1f} MB; "
+            f"{row['stored']:,} stored, {row['waiting']:,} waiting; last reading {read}"
+        )
+        print_row(out, Text.assemble((f"{row['title']:{_TITLE_CHARS}}", "cyan"), line))

@@ -1,0 +1,203 @@
+"""Follows the transcripts of other agents: which there are, and bringing the stored ones up to date."""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from coppice.errors import CoppiceError
+from coppice.files.paths import path_of_uri
+from coppice.protocol.events import Change
+from coppice.service.conversations.transcript_storing import SETTLED_SECONDS, TranscriptStorer
+from coppice.service.core.context import Context
+from coppice.service.core.progress import NoProgress, Progress
+from coppice.service.core.stores import NO_FOLDER
+from coppice.service.core.thread_work import ThreadWork, run_in_thread
+from coppice.settings import data_directory
+from coppice.sources.files import FileAgent
+from coppice.sources.registry import AGENTS
+from coppice.sources.transcript import Beginning, Transcript
+from coppice.store.engines import is_missing
+from coppice.store.location import canonical_uri
+from coppice.store.transcript_catalog import Reading, TranscriptCatalog
+
+_SAVED_TOGETHER: Final = 100
+"""Readings that are recorded in one transaction; after a crash so many are repeated. A guess."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A transcript that there is, or was: `transcript` is None for one that its agent has deleted."""
+
+    agent: FileAgent
+    reading: Reading
+    transcript: Transcript | None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing has come since the last reading."""
+        return self.transcript is None or self.transcript.stamp == self.reading.stamp
+
+
+@dataclass
+class Updated:
+    """What an update did: the ids of conversations that got entries, by whether they are new; problems."""
+
+    created: list[str] = field(default_factory=list)
+    extended: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    read: int = 0
+
+
+class Following:
+    """The transcripts of the agents that the user's settings name. Nothing is ever written to them."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def update(self, workspace_uri: str | None, progress: Progress | None = None) -> Updated:
+        """Stores what is new in the transcripts of a workspace, or with None of all, the newest first.
+
+        Each transcript is a conversation of the workspace in whose folder its session began. What an agent
+        deleted stays stored; what was deleted here is not stored again.
+        """
+        progress = progress or NoProgress()
+        updated = await run_in_thread(
+            lambda thread: self._update(workspace_uri, thread), progress, title="Reading transcripts"
+        )
+        changes: list[tuple[list[str], Change]] = [
+            (updated.created, "created"),
+            (updated.extended, "entries"),
+        ]
+        for ids, kind in changes:
+            for conversation_id in ids:
+                self._context.announce(conversation_id, None, kind)
+        progress.end(f"{updated.read:,} transcripts read")
+        return updated
+
+    async def transcripts(self) -> list[Found]:
+        """All transcripts that there are, and those that are stored of agents that deleted them."""
+        return await run_in_thread(lambda thread: self._listed(None, thread), title="Listing transcripts")
+
+    @property
+    def _catalog(self) -> TranscriptCatalog:
+        return TranscriptCatalog(Path(data_directory(self._context.settings.of())))
+
+    def _update(self, workspace_uri: str | None, thread: ThreadWork) -> Updated:
+        updated = Updated()
+        wanted = None if workspace_uri is None else canonical_uri(workspace_uri)
+        missing: dict[str, bool] = {}
+        places: dict[str, str] = {}
+        done: list[Reading] = []
+        due = [
+            found
+            for found in self._listed(wanted, thread)
+            if found.transcript is not None and self._is_due(found, places, missing)
+        ]
+        due.sort(key=lambda found: found.reading.modified, reverse=True)
+        try:
+            for number, found in enumerate(due):
+                thread.report(f"{number:,} of {len(due):,}", number * 100 // len(due))
+                done.append(self._read(found, missing, thread, updated))
+                if len(done) >= _SAVED_TOGETHER:
+                    self._catalog.put(done)
+                    done = []
+        finally:
+            self._catalog.put(done)
+        return updated
+
+    def _is_due(self, found: Found, places: dict[str, str], missing: dict[str, bool]) -> bool:
+        """`places` has the URL of each workspace's store, `missing` which of them did not exist."""
+        reading = found.reading
+        if reading.forgotten:
+            return False
+        workspace = reading.workspace or NO_FOLDER
+        if workspace not in places:
+            places[workspace] = self._context.stores.url_of(workspace)
+        url = places[workspace]
+        gone = missing.setdefault(url, is_missing(url))
+        settled = reading.held and time.time() - reading.modified > SETTLED_SECONDS
+        return not found.is_current or gone or settled or reading.store != url
+
+    def _read(self, found: Found, missing: dict[str, bool], thread: ThreadWork, updated: Updated) -> Reading:
+        transcript, last = found.transcript, found.reading
+        assert transcript is not None  # noqa: S101 - `_update` asks for nothing else
+        workspace = last.workspace or NO_FOLDER
+        updated.read += 1
+        try:
+            store = self._context.stores.of_workspace(workspace)
+            settings = self._context.settings.of(workspace)
+            is_new = missing.get(store.url, False)
+            storer = TranscriptStorer(store, workspace, settings, thread, is_new=is_new)
+            reading = storer.stored(transcript, found.agent.format, last)
+        except CoppiceError as error:
+            updated.problems.append(f"{transcript.name}: {error}")
+            return replace(last, problem=str(error))
+        if reading.problem is not None:
+            updated.problems.append(f"{transcript.name}: {reading.problem}")
+        elif last.read_at is None:
+            updated.created.append(transcript.conversation_id)
+        elif reading.entries > last.entries:
+            updated.extended.append(transcript.conversation_id)
+        return reading
+
+    def _listed(self, workspace: str | None, thread: ThreadWork) -> list[Found]:
+        """The transcripts of a `workspace`, or with None of all."""
+        catalog = self._catalog
+        folder = None if workspace is None else path_of_uri(workspace)
+        known = catalog.readings()
+        found: list[Found] = []
+        fresh: list[Reading] = []
+        for agent, transcript in self._transcripts():
+            thread.check()
+            last = known.pop((transcript.agent, transcript.key), None)
+            if last is None:
+                if folder is not None and not agent.may_be_of(transcript, folder):
+                    continue
+                last = _first_reading(agent, transcript)
+                fresh.append(last)
+            if workspace is not None and last.workspace != workspace:
+                continue
+            reading = replace(last, path=transcript.path, size=transcript.size, modified=transcript.modified)
+            found.append(Found(agent, reading, transcript))
+        catalog.put(fresh)
+        if workspace is not None:
+            return found
+        agents = {agent.name: agent for agent in AGENTS}
+        return found + [
+            Found(agents[each.agent], each, None) for each in known.values() if each.agent in agents
+        ]
+
+    def _transcripts(self) -> Iterator[tuple[FileAgent, Transcript]]:
+        """Each once; where an agent has two files of a session, the newer."""
+        settings = self._context.settings.of().sources
+        for agent in AGENTS:
+            if agent.name not in settings.agents:
+                continue
+            newest: dict[str, Transcript] = {}
+            for each in agent.transcripts(agent.root(os.environ, settings.folders.get(agent.name))):
+                if each.key not in newest or newest[each.key].modified < each.modified:
+                    newest[each.key] = each
+            yield from ((agent, each) for each in newest.values())
+
+
+def _first_reading(agent: FileAgent, transcript: Transcript) -> Reading:
+    try:
+        beginning = agent.beginning(transcript)
+    except OSError:
+        beginning = Beginning(None)
+    return Reading(
+        agent=transcript.agent,
+        key=transcript.key,
+        path=transcript.path,
+        workspace=_workspace_of(beginning.cwd),
+        parent=beginning.parent or transcript.parent,
+    )
+
+
+def _workspace_of(cwd: str | None) -> str:
+    if cwd is None or not Path(cwd).is_absolute() or "\0" in cwd:
+        return NO_FOLDER
+    return canonical_uri(Path(cwd).as_uri())

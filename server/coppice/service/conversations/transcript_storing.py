@@ -1,0 +1,172 @@
+"""Takes a transcript of another agent into a store, or what it has grown by since the last time."""
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from typing_extensions import override
+
+from coppice.errors import IdConflictError, ImportFailedError, StaleLeafError, UnknownConversationError
+from coppice.formats.checkpoint import Checkpoint, NotResumableError
+from coppice.formats.reading import open_growing
+from coppice.formats.session import SessionReader
+from coppice.service.conversations.importing import Intake, ReadingProgress, ledger_at
+from coppice.service.conversations.short_fields import short_id, short_text, short_time, with_short_fields
+from coppice.service.core.context import now
+from coppice.service.core.thread_work import ThreadWork
+from coppice.settings import Settings
+from coppice.sources.transcript import Transcript, conversation_id_of
+from coppice.store.extending import ExtendWriter
+from coppice.store.records import NewConversation, NewRecord
+from coppice.store.store import Store
+from coppice.store.transcript_catalog import Reading
+from coppice.tokens.measuring import size_of_entry
+from coppice.tree.entries import MAX_NAME_CHARS, CompactionEntry, Entry
+
+SETTLED_SECONDS: Final = 600.0
+"""A transcript that has not changed for so long is taken whole. A guess: longer than most tools run."""
+
+_BATCH: Final = 50  # entries a transaction (guess: those of a few steps)
+
+
+class _Silent(ReadingProgress):
+    """The update reports how far it is, not each of its imports."""
+
+    @override
+    def on_read(self, read: int, size: int) -> None:
+        self.thread.check()
+
+    @override
+    def report(self, stage: str) -> None:
+        self.thread.check()
+
+
+@dataclass(frozen=True)
+class TranscriptStorer:
+    """Stores the transcripts of one workspace. `is_new`: nothing of it can have been stored before."""
+
+    store: Store
+    workspace: str
+    settings: Settings
+    thread: ThreadWork
+    is_new: bool = False
+
+    def stored(self, transcript: Transcript, format_: str, last: Reading) -> Reading:
+        """Reads what is new since `last`; the reading that results, also where the transcript is unusable."""
+        growing = time.time() - transcript.modified < SETTLED_SECONDS
+        base = replace(last, stamp=transcript.stamp, store=self.store.url, read_at=now(), problem=None)
+        opened = partial(open_growing, Path(transcript.path), format_, growing=growing)
+        try:
+            if last.checkpoint is not None and last.store == self.store.url and not self.is_new:
+                with contextlib.suppress(NotResumableError):
+                    return self._taken(opened(Checkpoint.of_json(last.checkpoint)), transcript, base, last)
+            reader = opened()
+            reading = self._taken(reader, transcript, base, replace(last, checkpoint=None))
+            return replace(reading, skipped=reader.skipped.total())
+        except ImportFailedError as error:
+            return replace(base, problem=str(error))
+        except UnknownConversationError:
+            # It was stored, and somebody deleted it since: it is not brought back.
+            return replace(base, forgotten=True, checkpoint=None)
+
+    def _taken(self, reader: SessionReader, transcript: Transcript, base: Reading, last: Reading) -> Reading:
+        was_stored = last.read_at is not None and last.store == self.store.url and not self.is_new
+        new = self._conversation(reader, transcript, last)
+        if not was_stored and not self._exists(new.id):
+            try:
+                return self._imported(reader, new, transcript, base)
+            except IdConflictError:
+                pass  # another process was faster
+        return self._extended(reader, new, base, last)
+
+    def _exists(self, conversation_id: str) -> bool:
+        try:
+            self.store.conversation(conversation_id)
+        except UnknownConversationError:
+            return False
+        return True
+
+    def _imported(
+        self, reader: SessionReader, new: NewConversation, transcript: Transcript, base: Reading
+    ) -> Reading:
+        modified = datetime.fromtimestamp(transcript.modified, UTC).isoformat(timespec="milliseconds")
+        with self.store.importing(new, modified_at=modified.replace("+00:00", "Z")) as writer:
+            intake = Intake(self.store, writer, new, self.settings, _Silent(self.thread))
+            intake.take(reader)
+            leaf = short_id(reader.leaf_id)
+            writer.leaf(leaf)
+        return _after(base, reader, intake.count, leaf, {})
+
+    def _extended(self, reader: SessionReader, new: NewConversation, base: Reading, last: Reading) -> Reading:
+        writer = self.store.extending(new.id)
+        record = self.store.conversation(new.id)
+        given: set[str | None] = set()
+        time_ = record.modified_at
+        for batch in _batches(with_short_fields(entry, new.created_at) for entry in reader):
+            self.thread.check()
+            given |= {entry.id for entry in batch}
+            time_ = batch[-1].timestamp
+            writer.add([self._measured(entry, writer, new) for entry in writer.fresh(batch)])
+        leaf = short_id(reader.leaf_id)
+        leaf = None if leaf is None else writer.renamed.get(leaf, leaf)
+        # After the user has gone on elsewhere, the leaf is the user's.
+        if leaf != record.leaf_id and record.leaf_id in {last.leaf, *given}:
+            with contextlib.suppress(StaleLeafError):
+                writer.move_leaf(leaf, expected=record.leaf_id, modified_at=time_)
+        if writer.stored:
+            self.store.note_entries()
+        return _after(base, reader, last.entries + writer.stored, leaf, writer.renamed)
+
+    def _measured(self, entry: Entry, writer: ExtendWriter, new: NewConversation) -> NewRecord:
+        ledger = None
+        if isinstance(entry, CompactionEntry):
+            ledger = ledger_at(self.store, writer, new, entry, self.settings)
+        return NewRecord(entry, size_of_entry(entry), ledger)
+
+    def _conversation(self, reader: SessionReader, transcript: Transcript, last: Reading) -> NewConversation:
+        header = reader.header
+        source = {
+            "format": header.format,
+            "agent": transcript.agent,
+            "name": transcript.name,
+            "path": transcript.path,
+            "sessionId": transcript.key,
+            "cwd": short_text(header.cwd),
+            "header": header.extra,
+        }
+        return NewConversation(
+            id=transcript.conversation_id,
+            workspace_uri=self.workspace,
+            created_at=short_time(header.created_at) or now(),
+            name=None if header.name is None else header.name[:MAX_NAME_CHARS],
+            parent_conversation_id=None
+            if last.parent is None
+            else conversation_id_of(transcript.agent, last.parent),
+            source={key: value for key, value in source.items() if value is not None},
+        )
+
+
+def _after(
+    base: Reading, reader: SessionReader, entries: int, leaf: str | None, renamed: dict[str, str]
+) -> Reading:
+    checkpoint = reader.checkpoint
+    # Entries that were stored under other ids: the checkpoint's parents have the old ones.
+    following = None if checkpoint is None or renamed else checkpoint.to_json()
+    return replace(base, entries=entries, leaf=leaf, held=reader.held, checkpoint=following)
+
+
+def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """`entries` in lists of at most `_BATCH`, each compaction first in its own."""
+    batch: list[Entry] = []
+    for entry in entries:
+        if batch and (len(batch) == _BATCH or isinstance(entry, CompactionEntry)):
+            yield batch
+            batch = []
+        batch.append(entry)
+    if batch:
+        yield batch

@@ -1,0 +1,122 @@
+"""Session files in the folders of an agent: which there are, and what their first records say."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from coppice.formats.lines import UnusableLineError, parse_object, text_at
+from coppice.sources.transcript import Beginning, Transcript
+
+HEAD_BYTES: Final = 512 * 1024
+"""Of a transcript, in which its folder is looked for. A guess: the first records of an agent are long."""
+
+HEAD_LINES: Final = 40  # records that are looked at for the folder (guess)
+_DEPTH: Final = 6  # folders below the root; Codex has a folder a day
+_NO_WORD: Final = re.compile(r"[^A-Za-z0-9]")
+_FILES: Final = 200_000  # transcripts of an agent at most (guess)
+
+
+@dataclass(frozen=True)
+class FileAgent:
+    """An agent that writes a file for each session.
+
+    `home` is its folder in the user's own, `variable` the environment variable that names another. In that
+    folder `folders` hold sessions, in files whose names `pattern` matches; its group is the session's key.
+    `names_folders`: each lies in a folder that is named after the one in which the session worked.
+    """
+
+    name: str
+    title: str
+    home: str
+    folders: tuple[str, ...]
+    pattern: re.Pattern[str]
+    variable: str | None
+    format: str
+    names_folders: bool = False
+
+    def root(self, environ: Mapping[str, str], folder: str | None = None) -> Path:
+        """The agent's folder; `folder` is that of the user's settings."""
+        moved = folder or (environ.get(self.variable) if self.variable else None)
+        return Path(moved).expanduser() if moved else Path.home() / self.home
+
+    def transcripts(self, root: Path) -> Iterator[Transcript]:
+        """Those that there are now. A folder that cannot be read has none."""
+        left = _FILES
+        for folder in self.folders:
+            for entry in _files(str(root / folder), _DEPTH):
+                match = self.pattern.fullmatch(entry.name)
+                if match is None or left <= 0:
+                    continue
+                try:
+                    status = entry.stat()
+                    entry.path.encode()
+                except (OSError, UnicodeEncodeError):
+                    continue
+                if not status.st_size:
+                    continue
+                left -= 1
+                yield Transcript(
+                    agent=self.name,
+                    key=match[1],
+                    path=entry.path,
+                    stamp=f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}",
+                    size=status.st_size,
+                    modified=status.st_mtime,
+                    parent=_session_of(entry.path),
+                )
+
+    def may_be_of(self, transcript: Transcript, folder: str) -> bool:
+        """False where the place of a transcript shows that its session did not begin in `folder`."""
+        return not self.names_folders or f"{os.sep}{_NO_WORD.sub('-', folder)}{os.sep}" in transcript.path
+
+    def beginning(self, transcript: Transcript) -> Beginning:
+        """What the first records say. Raises OSError where the file cannot be read."""
+        with Path(transcript.path).open("rb") as file:
+            head = file.read(HEAD_BYTES)
+        cwd = None
+        for raw in head.split(b"\n", HEAD_LINES)[:HEAD_LINES]:
+            try:
+                value, _ = parse_object(raw)
+            except UnusableLineError:
+                continue
+            payload = value.get("payload")
+            described = payload if isinstance(payload, dict) else value
+            parent = _spawned_by(described)
+            cwd = cwd or text_at(described, "cwd")
+            if cwd:
+                return Beginning(cwd, parent or transcript.parent)
+        return Beginning(None, transcript.parent)
+
+
+def _session_of(path: str) -> str | None:
+    """The session in whose folder the transcript of a sub-agent lies: `SESSION/subagents/agent-ID.jsonl`."""
+    folders = path.rsplit(os.sep, 3)
+    return folders[1] if folders[2:3] == ["subagents"] else None
+
+
+def _spawned_by(payload: dict[str, Any]) -> str | None:
+    """The thread that started a Codex thread: `source: {"subagent": {"thread_spawn": {…}}}`."""
+    value: Any = payload.get("source")
+    for name in ("subagent", "thread_spawn"):
+        value = value.get(name) if isinstance(value, dict) else None
+    return text_at(value, "parent_thread_id") if isinstance(value, dict) else None
+
+
+def _files(folder: str, depth: int) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in found:
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                if depth > 0:
+                    yield from _files(entry.path, depth - 1)
+            elif entry.is_file(follow_symlinks=False):
+                yield entry
+        except OSError:
+            continue

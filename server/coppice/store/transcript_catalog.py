@@ -1,0 +1,124 @@
+"""Which transcripts of other agents there are, and where the reading of each ended."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from coppice.store.errors import translated
+from coppice.store.sqlite_file import connect
+
+FILE_NAME: Final = "transcripts.db"
+_BUSY_SECONDS: Final = 10.0  # how long another process's write is waited for (guess)
+_VERSION: Final = 1  # of the table; one of another version is made anew, which costs a reading
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One transcript. `stamp` is that of the last reading, empty before the first.
+
+    `store` is the URL of the store that holds the conversation. `checkpoint` is where the next reading
+    begins, None for the start. `leaf` is the leaf that the last reading set. `held`: the last reading left
+    out entries at the end. `read_at` is an ISO 8601 time. `problem` is why it could not be read. `forgotten`:
+    it is not to be read.
+    """
+
+    agent: str
+    key: str
+    path: str
+    size: int = 0
+    modified: float = 0.0
+    workspace: str | None = None
+    parent: str | None = None
+    stamp: str = ""
+    store: str | None = None
+    checkpoint: dict[str, Any] | None = None
+    leaf: str | None = None
+    entries: int = 0
+    skipped: int = 0
+    held: bool = False
+    read_at: str | None = None
+    problem: str | None = None
+    forgotten: bool = False
+
+
+class TranscriptCatalog:
+    """The readings of one data directory; several processes may use it. Each method is a transaction.
+
+    Every method raises StorageFailedError when the database fails.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / FILE_NAME
+
+    def readings(self) -> dict[tuple[str, str], Reading]:
+        """All, by agent and key."""
+        if not self._path.exists():
+            return {}
+        with self._opened() as connection:
+            found = [_reading(row) for row in connection.execute(_SELECT)]
+        return {(each.agent, each.key): each for each in found}
+
+    def put(self, readings: Iterable[Reading]) -> None:
+        """Stores them in place of what was there of the same transcripts."""
+        rows = [_row(each) for each in readings]
+        if not rows:
+            return
+        with self._opened() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(_PUT, rows)
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        with translated():
+            if not self._path.exists():
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._path.touch(mode=0o600)
+            with closing(connect(self._path, _BUSY_SECONDS)) as connection:
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("PRAGMA secure_delete = ON")
+                if _version(connection) != _VERSION:
+                    _make_table(connection)
+                yield connection
+
+
+_COLUMNS: Final = tuple(field.name for field in fields(Reading))
+_TABLE: Final = f"CREATE TABLE reading ({', '.join(_COLUMNS)}, PRIMARY KEY (agent, key)) WITHOUT ROWID"
+_SELECT: Final = f"SELECT {', '.join(_COLUMNS)} FROM reading"  # noqa: S608 - names of the fields above
+_PUT: Final = (
+    f"INSERT OR REPLACE INTO reading ({', '.join(_COLUMNS)}) "  # noqa: S608 - names of the fields above
+    f"VALUES ({', '.join('?' * len(_COLUMNS))})"
+)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _make_table(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    if _version(connection) != _VERSION:  # another process may have been faster
+        connection.execute("DROP TABLE IF EXISTS reading")
+        connection.execute(_TABLE)
+        connection.execute(f"PRAGMA user_version = {_VERSION}")
+    connection.execute("COMMIT")
+
+
+def _row(reading: Reading) -> tuple[Any, ...]:
+    values = asdict(reading)
+    checkpoint = reading.checkpoint
+    values["checkpoint"] = None if checkpoint is None else json.dumps(checkpoint)
+    return tuple(values[name] for name in _COLUMNS)
+
+
+def _reading(row: tuple[Any, ...]) -> Reading:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    checkpoint = values["checkpoint"]
+    values["checkpoint"] = None if checkpoint is None else json.loads(checkpoint)
+    return Reading(**{**values, "held": bool(values["held"]), "forgotten": bool(values["forgotten"])})

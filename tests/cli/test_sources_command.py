@@ -1,0 +1,65 @@
+"""`coppice sources`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.conftest import Coppice
+from session_samples import HEADER, message_record
+
+
+@pytest.fixture(autouse=True)
+def session(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR"):
+        monkeypatch.setenv(variable, str(home / variable))
+    path = home / "PI_CODING_AGENT_DIR" / "sessions" / "--work--" / "one.jsonl"
+    path.parent.mkdir(parents=True)
+    header = {**HEADER, "cwd": str((home / "work").resolve())}
+    lines = [header, message_record("a", None), message_record("b", "a", "a juniper")]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_a_list_stores_nothing(coppice: Coppice, session: Path) -> None:
+    (source,) = json.loads(coppice("sources", "--json").out)["sources"]
+    assert (source["agent"], source["here"], source["stored"], source["waiting"]) == ("pi", 1, 0, 1)
+    assert source["bytes"] == session.stat().st_size
+    assert json.loads(coppice("list", "--json").out)["conversations"] == []
+
+
+def test_an_update_makes_the_transcripts_searchable(coppice: Coppice) -> None:
+    ran = coppice("sources", "--update")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "1 read: 1 new conversations, 0 that have grown.")
+    assert "juniper" in coppice("search", "juniper").out
+    (source,) = json.loads(coppice("sources", "--json").out)["sources"]
+    assert (source["stored"], source["waiting"]) == (1, 0)
+
+
+def test_the_transcripts_of_other_folders_need_all(coppice: Coppice, home: Path) -> None:
+    elsewhere = home / "elsewhere"
+    elsewhere.mkdir()
+    here = json.loads(coppice("sources", "--update", "--workspace", elsewhere, "--json").out)
+    assert (here["updated"]["read"], here["sources"][0]["here"]) == (0, 0)
+    everywhere = json.loads(coppice("sources", "--update", "--all", "--workspace", elsewhere, "--json").out)
+    assert everywhere["updated"]["created"] == 1
+
+
+def test_an_agent_that_the_settings_leave_out_is_not_read(coppice: Coppice, home: Path) -> None:
+    (home / "config" / "settings.toml").write_text('[sources]\nagents = ["codex"]\n', encoding="utf-8")
+    assert coppice("sources").out == "No transcripts of other agents were found on this machine.\n"
+
+
+def test_another_folder_of_an_agent_is_named_in_the_settings(coppice: Coppice, home: Path) -> None:
+    moved = home / "moved"
+    (home / "PI_CODING_AGENT_DIR").rename(moved)
+    assert coppice("sources").out.startswith("No transcripts")
+    folders = f"[sources.folders]\npi = {json.dumps(str(moved))}\n"
+    (home / "config" / "settings.toml").write_text(folders, encoding="utf-8")
+    assert coppice("sources").out.startswith("pi\t")
+
+
+def test_a_checkout_cannot_name_a_folder(coppice: Coppice, home: Path) -> None:
+    (home / "work" / ".coppice").mkdir()
+    settings = f"[sources.folders]\npi = {json.dumps(str(home / 'elsewhere'))}\n"
+    (home / "work" / ".coppice" / "settings.toml").write_text(settings, encoding="utf-8")
+    assert coppice("sources").out.startswith("pi\t")

@@ -1,0 +1,200 @@
+"""Transcripts of other agents as stored conversations."""
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from conftest_service import Client
+from session_samples import Json, call_block, prompt, reply, text_block
+
+from coppice.service.conversations.transcript_storing import SETTLED_SECONDS
+
+Turns = list[Json]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture(autouse=True)
+def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the agents keep their transcripts."""
+    for variable, name in (
+        ("CLAUDE_CONFIG_DIR", "claude"),
+        ("CODEX_HOME", "codex"),
+        ("PI_CODING_AGENT_DIR", "pi"),
+    ):
+        monkeypatch.setenv(variable, str(tmp_path / "agents" / name))
+    return tmp_path / "agents"
+
+
+def turns(folder: Path, count: int) -> Turns:
+    records: Turns = []
+    for n in range(count):
+        records.append(prompt(f"p{n}", f"a{n - 1}" if n else None, f"question {n}"))
+        answer = reply(f"a{n}", f"p{n}", f"m{n}", text_block(f"answer {n}"), stop_reason="end_turn")
+        records.append(answer)
+    return [{**each, "cwd": str(folder)} for each in records]
+
+
+def write(agents: Path, folder: Path, records: Turns, name: str = "s1") -> Path:
+    slug = "".join(letter if letter.isalnum() else "-" for letter in str(folder))
+    path = agents / "claude" / "projects" / slug / f"{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in records), encoding="utf-8")
+    return path
+
+
+async def stored(client: Client, folder: Path) -> list[Json]:
+    found = await client.ask("conversation/list", workspaceUri=folder.as_uri())
+    return list(found["conversations"])
+
+
+def path_of(client: Client, conversation: Json) -> list[str]:
+    store = client.service.stores.of_conversation(conversation["id"])
+    end = store.end(conversation["id"])
+    return [] if end is None else [row.id for row in store.rows(end, 0, end.depth)]
+
+
+def forget_readings(folder: Path) -> None:
+    (catalog,) = folder.rglob("transcripts.db")
+    catalog.unlink()
+
+
+async def test_a_transcript_becomes_a_conversation_of_its_folder(
+    client: Client, agents: Path, folder: Path
+) -> None:
+    path = write(agents, folder, turns(folder, 2))
+    before = path.read_bytes()
+    updated = await client.service.following.update(folder.as_uri())
+    (conversation,) = await stored(client, folder)
+    assert updated.created == [conversation["id"]]
+    assert (conversation["entryCount"], conversation["firstMessage"]) == (4, "question 0")
+    assert (conversation["source"]["format"], conversation["source"]["sessionId"]) == ("claude-code", "s1")
+    assert path.read_bytes() == before
+    assert client.notified("conversationChanged")[-1]["changes"] == ["created"]
+
+
+async def test_what_was_appended_is_added_and_the_leaf_follows(
+    client: Client, agents: Path, folder: Path
+) -> None:
+    write(agents, folder, turns(folder, 2))
+    await client.service.following.update(folder.as_uri())
+    write(agents, folder, turns(folder, 3))
+    updated = await client.service.following.update(folder.as_uri())
+    (conversation,) = await stored(client, folder)
+    assert updated.extended == [conversation["id"]]
+    assert (conversation["entryCount"], conversation["leafId"]) == (6, "a2")
+
+
+async def test_an_unchanged_transcript_is_not_read(client: Client, agents: Path, folder: Path) -> None:
+    write(agents, folder, turns(folder, 2))
+    await client.service.following.update(folder.as_uri())
+    assert (await client.service.following.update(None)).read == 0
+
+
+async def test_other_workspaces_are_left_for_later(client: Client, agents: Path, folder: Path) -> None:
+    other = folder.parent / "other"
+    write(agents, other, turns(other, 1))
+    assert (await client.service.following.update(folder.as_uri())).read == 0
+    assert (await client.service.following.update(None)).read == 1
+    assert len(await stored(client, other)) == 1
+
+
+async def test_a_reading_that_was_not_recorded_stores_nothing_twice(
+    client: Client, agents: Path, folder: Path, tmp_path: Path
+) -> None:
+    write(agents, folder, turns(folder, 2))
+    await client.service.following.update(folder.as_uri())
+    forget_readings(tmp_path)
+    write(agents, folder, turns(folder, 3))
+    await client.service.following.update(folder.as_uri())
+    (conversation,) = await stored(client, folder)
+    assert (conversation["entryCount"], conversation["leafId"]) == (6, "a2")
+
+
+async def test_a_branch_of_the_user_keeps_the_leaf(client: Client, agents: Path, folder: Path) -> None:
+    write(agents, folder, turns(folder, 2))
+    await client.service.following.update(folder.as_uri())
+    (conversation,) = await stored(client, folder)
+    mine = {"type": "message", "message": {"role": "user", "content": "mine"}}
+    await client.ask("append", conversationId=conversation["id"], parentId="a0", entries=[mine])
+    leaf = (await stored(client, folder))[0]["leafId"]
+    write(agents, folder, turns(folder, 3))
+    await client.service.following.update(folder.as_uri())
+    (conversation,) = await stored(client, folder)
+    assert (conversation["entryCount"], conversation["leafId"]) == (7, leaf)
+
+
+async def test_an_entry_that_changed_is_stored_beside_the_old_one(
+    client: Client, agents: Path, folder: Path
+) -> None:
+    write(agents, folder, turns(folder, 2))
+    await client.service.following.update(folder.as_uri())
+    changed = turns(folder, 3)
+    changed[2]["message"]["content"] = "another question"
+    write(agents, folder, changed)
+    await client.service.following.update(folder.as_uri())
+    (conversation,) = await stored(client, folder)
+    assert path_of(client, conversation) == ["p0", "a0", "p1~2", "a1~2", "p2", "a2"]
+    write(agents, folder, [*changed, *turns(folder, 4)[6:]])
+    await client.service.following.update(folder.as_uri())
+    assert (await stored(client, folder))[0]["leafId"] == "a3"
+
+
+async def test_what_the_agent_deleted_stays(client: Client, agents: Path, folder: Path) -> None:
+    write(agents, folder, turns(folder, 2))
+    await client.service.following.update(folder.as_uri())
+    shutil.rmtree(agents)
+    await client.service.following.update(folder.as_uri())
+    assert len(await stored(client, folder)) == 1
+    (found,) = await client.service.following.transcripts()
+    assert found.transcript is None
+
+
+async def test_what_was_deleted_here_is_not_brought_back(client: Client, agents: Path, folder: Path) -> None:
+    write(agents, folder, turns(folder, 2))
+    await client.service.following.update(folder.as_uri())
+    (conversation,) = await stored(client, folder)
+    await client.ask("conversation/delete", conversationId=conversation["id"])
+    write(agents, folder, turns(folder, 3))
+    await client.service.following.update(folder.as_uri())
+    assert await stored(client, folder) == []
+
+
+async def test_the_transcript_of_a_sub_agent_is_linked(client: Client, agents: Path, folder: Path) -> None:
+    write(agents, folder, turns(folder, 2))
+    side = [{**each, "isSidechain": True} for each in turns(folder, 1)]
+    write(agents, folder, side, "s1/subagents/agent-7")
+    await client.service.following.update(folder.as_uri())
+    conversations = {each["source"]["sessionId"]: each for each in await stored(client, folder)}
+    assert conversations["agent-7"]["parentConversationId"] == conversations["s1"]["id"]
+
+
+async def test_an_unfinished_reply_is_stored_when_nothing_has_come_for_long(
+    client: Client, agents: Path, folder: Path
+) -> None:
+    called = {**reply("b", "a0", "n", call_block("c")), "cwd": str(folder)}
+    path = write(agents, folder, [*turns(folder, 1), called])
+    await client.service.following.update(folder.as_uri())
+    assert (await stored(client, folder))[0]["leafId"] == "a0"
+    long_ago = time.time() - SETTLED_SECONDS - 60
+    os.utime(path, (long_ago, long_ago))
+    await client.service.following.update(folder.as_uri())
+    assert (await stored(client, folder))[0]["leafId"] == "b"
+
+
+async def test_a_file_without_a_session_is_a_problem_of_its_own(
+    client: Client, agents: Path, folder: Path
+) -> None:
+    path = write(agents, folder, [{"cwd": str(folder), "note": 1}])
+    write(agents, folder, turns(folder, 1), "good")
+    updated = await client.service.following.update(folder.as_uri())
+    assert len(updated.created) == 1
+    assert [problem.partition(":")[0] for problem in updated.problems] == [path.name]
