@@ -771,16 +771,12 @@ export interface ListResult {
   nextCursor?: string;
 }
 
-/**
- * What the model no longer sees. `notCarried` are facts of the ledger that the summary does not state.
- * `struck` are lines of a model's summary that the audit took out, for nobody had stated them or they call open what is closed.
- */
+/** What the model no longer sees, and which exact claims of a model's summary are unsupported: they occur neither in what was summarized, nor in the facts, nor in the summary before. They are reported only. */
 export interface LossReport {
   dropped: DroppedReport;
   files: string[];
-  notCarried: string[];
   changes?: SummaryChanges;
-  struck?: string[];
+  unsupported?: UnsupportedClaim[];
 }
 
 export type Message =
@@ -1580,6 +1576,16 @@ export interface UndoCompactionParams {
 /** The leaf of the conversation without the compaction. */
 export interface UndoCompactionResult {
   leafId: string | null;
+}
+
+/**
+ * A path, hash, reference, number with its unit or quotation in a model's summary that nothing shows.
+ * `text` is the claim, `statement` the line that it is in, at most 200 characters of it.
+ */
+export interface UnsupportedClaim {
+  kind: "hash" | "path" | "reference" | "number" | "quotation";
+  text: string;
+  statement: string;
 }
 
 /** What the provider counted for one request, in tokens. */

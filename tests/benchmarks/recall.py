@@ -4,12 +4,12 @@
 with the metric that lies there too (`../shared/bench/recall.py`): a needed identifier is before the
 compaction, and the assistant uses it again after it. Each row is one view of what came before: the newest
 messages alone, the offline summary alone, the summary that a large model wrote at the time, and that summary
-audited. `--kept N` leaves the newest N tokens out of the summarized span, as a real compaction does;
-`--rounds N` compacts N times on the way instead of once. `--shared` says where the sessions and the metric
-lie.
+with what is computed after it. `--kept N` leaves the newest N tokens out of the summarized span, as a real
+compaction does; `--rounds N` compacts N times on the way instead of once. `--shared` says where the sessions
+and the metric lie.
 
 `--model-url http://127.0.0.1:8000/v1` adds a real model at an OpenAI-compatible endpoint, in `--window`
-tokens and at most `--chunks` parts a summary: all that it wrote, and the summary made of it with the audit.
+tokens and at most `--chunks` parts a summary: all that it wrote, and the summary made of it.
 After the row comes how it was made. A row whose model failed shows the offline summary that replaced
 it, and says so. After `--seconds` the rest is written by rules. `--answers FILE` keeps what the model
 answered, so that the same request is made once.
@@ -156,7 +156,7 @@ def _print_session(path: Path, metric: ModuleType, options: argparse.Namespace) 
     for limit in options.budgets:
         views.append(View("newest tokens only", limit, metric.recent(session.history, limit), 0.0))
         views.append(_offline(messages, limit, options.kept, options.rounds))
-        views.append(_audited(Recorded(session.summary), _request(messages, limit, options.kept)))
+        views.append(_written_by(Recorded(session.summary), _request(messages, limit, options.kept)))
         if options.model_url:
             views += _by_model(_request(messages, limit, options.kept), options)
     base = metric.score(recorded.text, session.needed)
@@ -193,10 +193,10 @@ def _offline(messages: Sequence[Message], budget: int, kept_tokens: int, rounds:
     return View("offline summary", budget, summary or "", time.perf_counter() - start)
 
 
-def _audited(
+def _written_by(
     model: ChatModel, request: SummaryRequest, chunks: int = 1, seconds: float | None = None
 ) -> View:
-    """The summary of `model`, put right by the audit."""
+    """The summary of `model`, with what is computed after its text."""
     start = time.perf_counter()
     chain = FallbackSummarizer(
         [
@@ -209,7 +209,7 @@ def _audited(
     details = {name: written.details[name] for name in SHOWN_DETAILS if written.details.get(name)}
     remark = "".join(f"  {detail}" for detail in (details or "", *written.warnings))
     seconds = time.perf_counter() - start
-    return View(f"{model.name[-14:]} + audit", request.max_tokens, written.text, seconds, remark)
+    return View(f"{model.name[-14:]} + computed", request.max_tokens, written.text, seconds, remark)
 
 
 async def _closing(model: ChatModel, chain: FallbackSummarizer, request: SummaryRequest) -> WrittenSummary:
@@ -228,11 +228,11 @@ def _by_model(request: SummaryRequest, options: argparse.Namespace) -> list[View
         max_output_tokens=options.output,
     )
     recording = RecordingModel(chat_model(settings), options.answers)
-    audited = _audited(recording, request, options.chunks, options.seconds)
+    written = _written_by(recording, request, options.chunks, options.seconds)
     alone = View(
-        f"{recording.name[-14:]} alone", request.max_tokens, "\n".join(recording.texts), audited.seconds
+        f"{recording.name[-14:]} alone", request.max_tokens, "\n".join(recording.texts), written.seconds
     )
-    return [alone, audited]
+    return [alone, written]
 
 
 def _request(messages: Sequence[Message], budget: int, kept_tokens: int) -> SummaryRequest:

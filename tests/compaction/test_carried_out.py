@@ -1,18 +1,12 @@
 """Instructions that hold once are no constraints any more when a command has followed them."""
 
-from dataclasses import replace
-
 import pytest
 from talk import edit, reply, request, run, user
 
-from coppice.compaction.checking.audit import audit
-from coppice.compaction.checking.claims import Evidence
 from coppice.compaction.ledger.builder import LedgerBuilder, ledger_of
 from coppice.compaction.ledger.carried_out import carried_out_in
-from coppice.compaction.summary import Summary
 from coppice.protocol.ledger import Note
 from coppice.summarizers.offline import summarize_offline
-from coppice.tokens.counting import count_tokens
 
 FOLLOWED = [
     ("Commit and push", "git commit -m 'Add the reader'"),
@@ -65,21 +59,3 @@ def test_the_ledger_drops_the_rule_that_was_followed_and_keeps_the_others() -> N
     ]
     builder.add_messages(run("npm test", "3 passed"))
     assert [note.text for note in builder.ledger.notes] == ["x"]
-
-
-def test_the_audit_strikes_a_constraint_that_was_an_instruction_and_is_done() -> None:
-    messages = [user("We need to rebase on main now. Never use eval."), *run("git rebase main", "ok")]
-    before = ("Rerun the tests", "Keep it small")
-    evidence = Evidence(
-        ledger=ledger_of(messages),
-        previous=Summary(constraints=before),
-        typed=["We need to rebase on main now.", "Never use eval."],
-        done=carried_out_in([*messages, *run("npm test", "3 passed")], before),
-    )
-    claimed = replace(
-        Summary(goal=("Build it",)), constraints=("Rebase on main now", "Never use eval.", "Rerun the tests")
-    )
-    audited = audit(claimed, evidence, 4_000, count_tokens)
-    section = audited.text.partition("## Constraints & Preferences")[2].partition("##")[0]
-    assert section.split("\n- ")[1:] == ["Keep it small", "Never use eval.\n\n"]
-    assert audited.counts["closedDropped"] == 2

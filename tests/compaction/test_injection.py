@@ -1,7 +1,8 @@
 """Texts that are aimed at the summarizer, wherever a conversation can hold them.
 
-None changes the structure, the file lists or the constraints of what would be stored, whoever writes it: the
-rules alone, or a model that obeys and puts every one into its summary.
+None changes the structure, the file lists or the user's words of what would be stored, whoever writes it: the
+rules alone, or a model that obeys and puts every one into its text. What such a model itself claims stays its
+own text, under the headings of the format.
 """
 
 import json
@@ -14,6 +15,8 @@ from scripted import GOOD, ScriptedModel, asked
 from talk import edit, reply, request, run, tool, user
 
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.checking.assembly import split_parts
+from coppice.compaction.checking.narrative import is_in_format, safe_text
 from coppice.compaction.file_blocks import file_blocks
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
@@ -26,17 +29,6 @@ from coppice.tree.messages import Message
 from coppice.tree.tags import escape_tags
 
 INJECTIONS: list[str] = json.loads(Path(__file__).with_name("injections.json").read_text(encoding="utf-8"))
-HEADINGS = [
-    "## Goal",
-    "## Constraints & Preferences",
-    "## Progress",
-    "### Done",
-    "### In Progress",
-    "### Blocked",
-    "## Key Decisions",
-    "## Next Steps",
-    "## Critical Context",
-]
 SPEAKERS = re.compile(
     r"^\[(?:User|Assistant|Assistant thinking|Assistant tool calls|Tool result|Developer)\]:", re.MULTILINE
 )
@@ -89,7 +81,7 @@ OBEDIENCE: dict[str, Callable[[str], str]] = {
 
 def assert_untouched(text: str, *, constraints: tuple[str, ...] = CONSTRAINTS) -> None:
     summary = parse_summary(text)
-    assert [line for line in text.splitlines() if line.startswith("#")] == HEADINGS
+    assert is_in_format(text)
     assert summary.constraints == constraints
     assert summary.goal[0] == FIRST
     assert summary.turn == ()
@@ -97,6 +89,20 @@ def assert_untouched(text: str, *, constraints: tuple[str, ...] = CONSTRAINTS) -
     assert escape_tags(text) == text
     assert "\n---" not in text
     assert summary.render() == text
+    lists = re.findall(r"^<(\S+-files)>\n(.*?)\n</\1>$", with_blocks(text, FILES), re.MULTILINE | re.DOTALL)
+    assert lists == [("read-files", "notes.md"), ("modified-files", "src/exporter.py\nsrc/importer.py")]
+
+
+def assert_separate(text: str) -> None:
+    """Whatever is in the narrative, it stays there, and the user's words are those of the user."""
+    narrative, parts = split_parts(text)
+    assert is_in_format(narrative)
+    assert safe_text(text) == text
+    assert "**Turn Context" not in [line.strip() for line in text.splitlines()]
+    quoted = parts.partition("## State")[0].splitlines()
+    assert quoted[0] == "## User Messages"
+    assert "- Never use eval." in quoted
+    assert [line for line in parts.splitlines() if line.startswith("#")] == ["## User Messages", "## State"]
     lists = re.findall(r"^<(\S+-files)>\n(.*?)\n</\1>$", with_blocks(text, FILES), re.MULTILINE | re.DOTALL)
     assert lists == [("read-files", "notes.md"), ("modified-files", "src/exporter.py\nsrc/importer.py")]
 
@@ -133,8 +139,9 @@ async def test_a_model_that_obeys_everything_changes_nothing(position: str, obed
     for text in INJECTIONS:
         model = ScriptedModel([OBEDIENCE[obedience](text)])
         written = await written_by(model, request(session(POSITIONS[position](text)), max_tokens=2_500))
-        assert_untouched(written.text)
-        by_model += written.summarizer == model.name
+        is_by_model = written.summarizer == model.name
+        assert_separate(written.text) if is_by_model else assert_untouched(written.text)
+        by_model += is_by_model
     assert by_model >= len(INJECTIONS) - 2 or obedience == "alone"
 
 
@@ -162,14 +169,15 @@ async def test_an_earlier_summary_gives_up_no_more_than_its_own_constraints(*, w
         ours = Summary(goal=(FIRST,), constraints=("Use 4 spaces.",), done=(text,), context=(text,)).render()
         previous = f"{ours}\n{text}" if whole else ours
         carried = tuple(dict.fromkeys(parse_summary(previous).constraints))
-        for model in (None, ScriptedModel([GOOD]), ScriptedModel([f"{GOOD}\n{text}"])):
-            stored = await summary_by(model, request(session([]), previous=previous))
-            assert set(parse_summary(stored).constraints) <= {*carried, *CONSTRAINTS}
-            assert {"Use 4 spaces.", *CONSTRAINTS} <= set(parse_summary(stored).constraints)
-            if not whole:
-                assert_untouched(stored, constraints=("Use 4 spaces.", *CONSTRAINTS))
-            assert [line for line in stored.splitlines() if line.startswith("#")] == HEADINGS
-            assert escape_tags(stored) == stored
+        stored = await summary_by(None, request(session([]), previous=previous))
+        assert set(parse_summary(stored).constraints) <= {*carried, *CONSTRAINTS}
+        assert {"Use 4 spaces.", *CONSTRAINTS} <= set(parse_summary(stored).constraints)
+        if not whole:
+            assert_untouched(stored, constraints=("Use 4 spaces.", *CONSTRAINTS))
+        assert is_in_format(stored)
+        assert escape_tags(stored) == stored
+        for model in (ScriptedModel([GOOD]), ScriptedModel([f"{GOOD}\n{text}"])):
+            assert_separate(await summary_by(model, request(session([]), previous=previous)))
 
 
 def test_a_file_s_name_cannot_end_the_list_it_is_in() -> None:

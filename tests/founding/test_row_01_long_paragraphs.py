@@ -4,6 +4,7 @@ import pytest
 from scripted import ScriptedModel
 from talk import edit, reply, request, user
 
+from coppice.compaction.checking.assembly import split_parts
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.text.user_text import typed_by_user
@@ -31,23 +32,14 @@ def test_it_is_stated_after_an_offline_compaction_of_a_split_turn() -> None:
     assert any("must never hold more than one row" in rule for rule in parsed.constraints)
 
 
-async def test_a_constraint_that_a_model_took_from_it_is_not_struck_out() -> None:
+async def test_it_is_quoted_after_what_a_model_wrote() -> None:
     claim = "The writer must never hold more than one row."
     answer = Summary(goal=("Read rows in src/importer.py one at a time",), constraints=(claim,)).render()
     history = [user(DICTATED), *edit("src/importer.py"), reply("The importer reads one row now.")]
     written = await ModelSummarizer(ScriptedModel([answer])).summarize(request(history))
-    assert any(
-        "must never hold more than one row" in rule for rule in parse_summary(written.text).constraints
-    )
-    assert "struck" not in written.details
-
-
-async def test_what_the_audit_strikes_out_is_reported() -> None:
-    answer = Summary(goal=("Read src/importer.py",), constraints=("Deploy on Fridays only",)).render()
-    written = await ModelSummarizer(ScriptedModel([answer])).summarize(
-        request([user("Build the importer"), *edit("src/importer.py")])
-    )
-    assert written.details["struck"] == ["Deploy on Fridays only"]
+    narrative, parts = split_parts(written.text)
+    assert narrative == answer
+    assert RULE in parts
 
 
 @pytest.mark.parametrize(

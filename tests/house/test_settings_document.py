@@ -63,6 +63,7 @@ def accepted_by(name: str) -> list[str]:
         "estimate",
         "offline",
         "text",
+        "separate",
         7,
         False,
         True,

@@ -32,7 +32,7 @@ def writes(body: Any) -> str:
 )
 async def test_requests_that_interrupt_each_other_are_made_one_at_a_time(server: Interrupting) -> None:
     async with asked("openai", server) as (model, provider), asyncio.timeout(PATIENCE):
-        written = await ModelSummarizer(model).summarize(request(SESSION, turn=TURN))
+        written = await ModelSummarizer(model, split_turn="separate").summarize(request(SESSION, turn=TURN))
     assert server.interrupted == 1
     assert len(provider.requests) == 3
     assert "The port is 5433" in written.text
@@ -52,5 +52,5 @@ async def test_a_server_that_always_breaks_off_is_not_asked_for_ever() -> None:
     cut = events({"choices": [{"index": 0, "delta": {"content": "## Go"}}]}, "[DONE]")
     async with asked("openai", cut) as (model, provider), asyncio.timeout(PATIENCE):
         with pytest.raises(Exception, match="broke off"):
-            await ModelSummarizer(model).summarize(request(SESSION, turn=TURN))
+            await ModelSummarizer(model, split_turn="separate").summarize(request(SESSION, turn=TURN))
     assert len(provider.requests) <= 6

@@ -1,7 +1,8 @@
-"""A model writes, in as many requests as it takes, and rules put it right."""
+"""A model writes, in as many requests as it takes, and its text stays as it is."""
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from scripted import GOOD, ScriptedModel, asked, block, reply_of
@@ -10,6 +11,7 @@ from waiting import PATIENCE, hurry
 
 from coppice.compaction.asking.prompts import Prompts
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
+from coppice.compaction.checking.assembly import split_parts
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatRequest, ModelError, OnDelta
@@ -46,8 +48,8 @@ def writes(call: ChatRequest) -> str:
     )
 
 
-async def written(model: ScriptedModel, wanted: SummaryRequest, **options: float) -> WrittenSummary:
-    return await ModelSummarizer(model, **options).summarize(wanted)  # type: ignore[arg-type] # numbers both
+async def written(model: ScriptedModel, wanted: SummaryRequest, **options: Any) -> WrittenSummary:
+    return await ModelSummarizer(model, **options).summarize(wanted)
 
 
 async def test_the_summary_says_who_wrote_it_and_how() -> None:
@@ -63,13 +65,12 @@ async def test_the_summary_says_who_wrote_it_and_how() -> None:
         "requests": 1,
         "tokens": {"input": 100, "output": 10},
         "repaired": [],
-        "audited": {"constraintsAdded": 1, "factsAdded": details["audited"]["factsAdded"]},
     }
-    summary = parse_summary(result.text)
-    assert summary.constraints == ("Never use eval.",)
-    assert any("ValueError: bad row" in line for line in summary.blocked)
-    assert "The port is 5433" in summary.context
-    assert missing_headings(result.text) == []
+    narrative, parts = split_parts(result.text)
+    assert narrative == GOOD
+    quoted, _, state = parts.partition("## State")
+    assert "- Never use eval." in quoted
+    assert "ValueError: bad row" in state
 
 
 async def test_the_request_holds_what_the_model_needs_and_no_more() -> None:
@@ -78,7 +79,7 @@ async def test_the_request_holds_what_the_model_needs_and_no_more() -> None:
         history=SESSION,
         turn_prefix=(),
         kept=[reply("Long ago. " * 2_000), user("WHAT FOLLOWED")],
-        previous_summary="## Goal\nBefore this\n\n## Critical Context\n- Paths: a.py b.py\n- a note",
+        previous_summary="## Goal\nBefore this\n\n## Critical Context\n- a note\n\n## State\n- as it was",
         instructions="mind the migrations",
         max_tokens=3_000,
         count_tokens=count_tokens,
@@ -91,7 +92,7 @@ async def test_the_request_holds_what_the_model_needs_and_no_more() -> None:
     assert "[User]: Build the importer. Never use eval." in block(sent, "conversation")
     assert "Before this" in block(sent, "previous-summary")
     assert "a note" in block(sent, "previous-summary")
-    assert "Paths: a.py" not in asked(sent)
+    assert "as it was" not in asked(sent)
     assert "WHAT FOLLOWED" in block(sent, "afterwards")
     assert len(block(sent, "afterwards")) < 12_100
     assert "WHAT FOLLOWED" not in block(sent, "conversation")
@@ -110,6 +111,7 @@ async def test_a_conversation_over_the_window_goes_in_chunks_that_all_fit(window
     newest = [f"make part_{n}" for n in range(60)][-10:]
     assert [name for name in newest if name not in sent] == []
     assert all("Build the importer" in block(each, "previous-summary") for each in model.requests[1:])
+    assert split_parts(result.text)[0] == GOOD
     assert count_tokens(result.text) <= 1_500
 
 
@@ -222,7 +224,7 @@ async def test_two_bad_answers_are_no_summary() -> None:
 
 async def test_the_two_summaries_of_a_split_turn_are_written_at_once() -> None:
     model = ScriptedModel(writes, seconds=0.05)
-    result = await written(model, request(SESSION, turn=TURN))
+    result = await written(model, request(SESSION, turn=TURN), split_turn="separate")
     assert model.most_running == 2
     assert parse_summary(result.text).turn == (
         "Request: add the exporter",
@@ -236,7 +238,7 @@ async def test_the_turn_s_part_keeps_to_its_own_limit() -> None:
     report = "\n".join(f"- Done: wrote part {n} of `src/exporter.py`" for n in range(40))
     model = ScriptedModel(lambda call: report if writes(call) is TURN_REPORT else GOOD)
     wanted = replace(request(SESSION, turn=TURN), max_turn_prefix_tokens=120)
-    lines = parse_summary((await written(model, wanted)).text).turn
+    lines = parse_summary((await written(model, wanted, split_turn="separate")).text).turn
     assert 3 <= len(lines) < 15
     assert sum(count_tokens(f"- {line}\n") for line in lines) <= 120
     assert min(each.max_tokens for each in model.requests) == 120
@@ -247,7 +249,7 @@ async def test_a_turn_that_fails_is_reported_by_rule_without_losing_the_models_h
         answer = writes(call)
         return ModelError("The server broke down.", kind="server") if answer is TURN_REPORT else answer
 
-    result = await written(ScriptedModel(part), request(SESSION, turn=TURN))
+    result = await written(ScriptedModel(part), request(SESSION, turn=TURN), split_turn="separate")
     assert any("Now add the exporter" in line for line in parse_summary(result.text).turn)
     assert "The early part of the turn was summarized offline" in result.warnings[0]
 
@@ -257,27 +259,24 @@ async def test_a_history_that_fails_stops_the_turn_s_request() -> None:
         return TURN_REPORT if writes(call) is TURN_REPORT else ModelError("No money.", kind="quota")
 
     with pytest.raises(ModelError, match="No money"):
-        await written(ScriptedModel(part), request(SESSION, turn=TURN))
+        await written(ScriptedModel(part), request(SESSION, turn=TURN), split_turn="separate")
 
 
 async def test_with_no_history_the_previous_summary_is_carried_without_asking() -> None:
     previous = "\n\n".join((GOOD.replace("(none)\n\n## Progress", "- Never use eval.\n\n## Progress"),))
     model = ScriptedModel([TURN_REPORT])
-    result = await written(model, request([], turn=TURN, previous=previous))
+    result = await written(model, request([], turn=TURN, previous=previous), split_turn="separate")
     assert len(model.requests) == 1
-    assert "labelled" not in block(model.requests[0], "previous-summary")
-    before, after = parse_summary(previous), parse_summary(result.text)
-    assert (after.constraints, after.done) == (before.constraints, before.done)
-    assert set(before.next_steps) <= set(after.next_steps)
-    assert after.goal[0] == before.goal[0]
-    assert set(before.context) <= set(after.context)
-    assert after.turn[0] == "Request: add the exporter"
+    narrative, _ = split_parts(result.text)
+    assert narrative == f"{previous}\n\n---\n\n**Turn Context (split turn):**\n\n{TURN_REPORT}"
 
 
 async def test_a_turn_that_was_split_before_keeps_its_request() -> None:
-    first = await written(ScriptedModel(writes), request(SESSION, turn=TURN))
+    first = await written(ScriptedModel(writes), request(SESSION, turn=TURN), split_turn="separate")
     drops = ScriptedModel(["- Done: wrote `src/writer.py` at last"])
-    second = await written(drops, request([], turn=edit("src/writer.py"), previous=first.text))
+    second = await written(
+        drops, request([], turn=edit("src/writer.py"), previous=first.text), split_turn="separate"
+    )
     assert "Request: add the exporter" in parse_summary(second.text).turn
     assert "add the exporter" in block(drops.requests[0], "previous-summary")
 
@@ -303,7 +302,7 @@ async def test_a_branch_is_asked_for_in_its_own_words() -> None:
 
 async def test_cancelling_stops_both_requests_at_once() -> None:
     model = ScriptedModel(writes, seconds=3_600)
-    task = asyncio.create_task(written(model, request(SESSION, turn=TURN)))
+    task = asyncio.create_task(written(model, request(SESSION, turn=TURN), split_turn="separate"))
     await asyncio.wait_for(model.both_running.wait(), PATIENCE)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -347,4 +346,55 @@ async def test_the_budget_holds_whatever_the_model_writes(max_tokens: int) -> No
     assert count_tokens(result.text) <= max_tokens
     assert -(-len(result.text) // 4) <= max_tokens
     assert missing_headings(result.text) == []
-    assert "Never use eval." in parse_summary(result.text).constraints
+    assert "Never use eval." in split_parts(result.text)[1]
+
+
+async def test_a_split_turn_that_fits_is_one_request_in_the_order_of_the_conversation() -> None:
+    model = ScriptedModel([GOOD])
+    await written(model, request(SESSION, turn=TURN))
+    (sent,) = model.requests
+    conversation = block(sent, "conversation")
+    assert conversation.index("Build the importer.") < conversation.index("Now add the exporter")
+
+
+async def test_the_last_request_sees_the_texts_of_all_parts() -> None:
+    texts = [GOOD.replace("The port is 5433", f"Finding {number}") for number in range(9)]
+    model = ScriptedModel(texts, window=20_000)
+    result = await written(model, request(long_session(180), max_tokens=1_000))
+    count = result.details["chunks"]
+    assert count >= 3
+    last = block(model.requests[count - 1], "previous-summary")
+    assert [number for number in range(count - 1) if f"Finding {number}" not in last] == []
+    assert Prompts().addition in asked(model.requests[1])
+    assert Prompts().update in asked(model.requests[count - 1])
+    assert split_parts(result.text)[0] == texts[count - 1]
+
+
+async def test_a_small_window_summarizes_a_split_turn_apart() -> None:
+    model = ScriptedModel(writes, window=6_000)
+    result = await written(model, request(long_session(60), turn=TURN, max_tokens=1_500))
+    assert parse_summary(result.text).turn[0] == "Request: add the exporter"
+
+
+async def test_names_that_occur_nowhere_are_corrected_once_and_reported_when_they_stay() -> None:
+    wrong = GOOD.replace("The port is 5433", "The port is in src/ports.py, as of commit abc1234")
+    line = wrong.splitlines().index("- The port is in src/ports.py, as of commit abc1234")
+    model = ScriptedModel(
+        [wrong, f"{line}: - The port is in src/importer.py, as of commit abc1234\n2: ## Goal"]
+    )
+    result = await written(model, request(SESSION))
+    first, second = model.requests
+    assert second.messages[0] == first.messages[0]
+    assert "nowhere: abc1234, src/ports.py" in str(second.messages[2].message)
+    corrected = wrong.replace("src/ports.py", "src/importer.py")
+    assert split_parts(result.text)[0] == corrected
+    assert result.details["repaired"] == ["corrected names"]
+    assert [(each["kind"], each["text"]) for each in result.details["unsupported"]] == [("hash", "abc1234")]
+
+
+async def test_a_correction_that_fails_leaves_the_text_as_it_is() -> None:
+    wrong = GOOD.replace("The port is 5433", "The port is in src/ports.py")
+    model = ScriptedModel([wrong, ModelError("No money.", kind="quota")])
+    result = await written(model, request(SESSION))
+    assert split_parts(result.text)[0] == wrong
+    assert result.details["unsupported"][0]["statement"] == "- The port is in src/ports.py"

@@ -65,7 +65,7 @@ async def test_the_two_requests_of_a_split_turn_are_two_parts() -> None:
     wanted = replace(
         request(long_session(3), turn=long_session(1)), report=lambda label, _: reports.append(label)
     )
-    await ModelSummarizer(ScriptedModel(writes)).summarize(wanted)
+    await ModelSummarizer(ScriptedModel(writes), split_turn="separate").summarize(wanted)
     assert "Summarizing, part 1 of 2" in reports
     assert "Summarizing, part 2 of 2" in reports
 
@@ -73,6 +73,6 @@ async def test_the_two_requests_of_a_split_turn_are_two_parts() -> None:
 async def test_nobody_need_watch() -> None:
     async with ProviderServer([answer(GOOD)]) as server:
         model = model_at(server.url)
-        await ModelSummarizer(model).summarize(request(long_session(3)))
+        await ModelSummarizer(model).summarize(request([user("Read src/importer.py"), *long_session(3)]))
         await model.close()
     assert len(server.requests) == 1

@@ -96,7 +96,8 @@ function Loss({ report: { report } }: { report: Report }): JSX.Element {
   return (
     <p class="hint">
       The model no longer sees {counted(entries, "entry", "entries")} ({tokens.toLocaleString("en")} tokens)
-      {report.notCarried.length > 0 && `; not in the summary: ${report.notCarried.join(", ")}`}.
+      {report.unsupported !== undefined && report.unsupported.length > 0
+        && `; in the summary, but nowhere in what it replaces: ${report.unsupported.map(({ text }) => text).join(", ")}`}.
     </p>
   );
 }

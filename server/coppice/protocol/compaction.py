@@ -61,18 +61,26 @@ class SummaryChanges(WireModel):
     closed: list[str] = Field(default_factory=list)
 
 
-class LossReport(WireModel):
-    """What the model no longer sees. `notCarried` are facts of the ledger that the summary does not state.
+class UnsupportedClaim(WireModel):
+    """A path, hash, reference, number with its unit or quotation in a model's summary that nothing shows.
 
-    `struck` are lines of a model's summary that the audit took out, for nobody had stated them or they call
-    open what is closed.
+    `text` is the claim, `statement` the line that it is in, at most 200 characters of it.
+    """
+
+    kind: Literal["hash", "path", "reference", "number", "quotation"]
+    text: str
+    statement: str
+
+
+class LossReport(WireModel):
+    """What the model no longer sees, and which exact claims of a model's summary are unsupported: they occur
+    neither in what was summarized, nor in the facts, nor in the summary before. They are reported only.
     """
 
     dropped: DroppedReport
     files: list[str]
-    not_carried: list[str]
     changes: SummaryChanges = Field(default_factory=SummaryChanges)
-    struck: list[str] = Field(default_factory=list)
+    unsupported: list[UnsupportedClaim] = Field(default_factory=list)
 
 
 class CompactResult(WireModel):

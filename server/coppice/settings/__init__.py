@@ -64,6 +64,9 @@ class SummarizerSettings(_Section):
 
     When it fails, `fallbacks` are tried in order; `offline` is the last even when it is not listed. Each has
     `timeout_seconds`; what a model has written by then is used, and the rest is summarized offline.
+
+    `split_turn`: the early part of a turn is summarized in the same request as what came before it, or in
+    one of its own at the same time.
     """
 
     provider: SummarizerProvider = "inherit"
@@ -74,6 +77,7 @@ class SummarizerSettings(_Section):
     max_output_tokens: Tokens | None = None
     fallbacks: list[Literal["inherit", "editor", "offline"]] = ["offline"]
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 240
+    split_turn: Literal["together", "separate"] = "together"
 
 
 class RecallSettings(_Section):

@@ -1,4 +1,4 @@
-"""A span of any length through a window of any size: chunk by chunk, each carrying on the summary so far."""
+"""A span of any length through a window of any size: in one request, or in parts that the last one joins."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,22 +8,20 @@ from typing import Final
 
 from coppice.compaction.asking.prompts import Part
 from coppice.compaction.asking.summarizer import SummaryRequest
-from coppice.compaction.old_summaries import without_index
 from coppice.compaction.span.chunking import Group, grouped, next_chunk
 from coppice.compaction.span.serialization import RESULT_CHARS
-from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.trimming import fit_whole
 from coppice.errors import CoppiceError, ModelFailedError, SummaryRejectedError
 from coppice.models.chat import ModelError
 from coppice.summarizers.client import NoFormatError, SummaryClient
-from coppice.summarizers.offline import summarize_offline, turn_by_rule
+from coppice.summarizers.offline import summarize_offline
 from coppice.summarizers.progress import Span, SummaryProgress
 from coppice.summarizers.stats import SummaryStats
 from coppice.tokens.budget import leading
 from coppice.tree.messages import Message
 
-_PREVIOUS_SHARE: Final = 0.4  # share of a request for the summary so far (guess)
+_PREVIOUS_SHARE: Final = 0.4  # share of a request for the texts so far (guess)
 _MOST_SHRINKS: Final = 6  # attempts to fit a request into the real window (guess)
 _SHORTER_RESULTS: Final = (RESULT_CHARS, 700, 250)
 _HOPELESS: Final = frozenset({"auth", "quota", "not-found"})
@@ -37,37 +35,40 @@ class Chunked:
     """
 
     def __init__(
-        self, client: SummaryClient, request: SummaryRequest, stats: SummaryStats, most_chunks: int
+        self,
+        client: SummaryClient,
+        request: SummaryRequest,
+        stats: SummaryStats,
+        most_chunks: int,
+        progress: SummaryProgress,
     ) -> None:
         self._client = client
         self._request = request
         self._stats = stats
         self._most_chunks = most_chunks
-        spans = [messages for messages in (request.history, request.turn_prefix) if messages]
-        self._progress = SummaryProgress(request.report, len(spans))
+        self._progress = progress
 
-    async def summarize(
-        self, messages: Sequence[Message], part: Part, before: Summary, share: float = 1.0
-    ) -> Summary:
-        """The summary of `before` and `messages` together; constraints and sizes are not checked yet.
+    async def summarize(self, messages: Sequence[Message], before: str) -> str:
+        """One text in the format about `messages`, and about what `before` covers.
 
-        Without messages it is `before`. `share` is the part of the target length that it may have.
-        A chunk that fails is summarized offline once another has succeeded. Raises ModelError or
+        The text of a part is put after those before it, and the last request sees them all. Where they would
+        take too much of the window, each request writes one new text instead.
+
+        A part that fails is summarized offline once another has succeeded. Raises ModelError or
         SummaryRejectedError when the first one fails; one answer that is no summary is let pass.
         """
-        if not messages:
-            return before
-        span = Span(part, await asyncio.to_thread(self._groups, messages), before, share)
+        groups = await asyncio.to_thread(self._groups, messages)
+        span = Span(self._request.kind, groups, [before] if before else [])
         self._progress.add(span)
         await self._leave_the_oldest(span)
         while span.groups:
             window, room = self._client.template.window, self._client.template.room
             previous = await asyncio.to_thread(self._previous, span, room)
-            left = room - self._client.measure(previous or "")
+            left = room - self._client.measure(previous)
             text, taken = await asyncio.to_thread(next_chunk, span.groups, left, self._client.measure)
             self._progress.begin(span, taken, left)
             try:
-                span.summary = await self._by_model(span, text, taken, previous)
+                await self._by_model(span, text, taken, previous)
             except (ModelFailedError, SummaryRejectedError) as error:
                 failed = await self._shrunk(span, window) if _was_too_big(error) else error
                 if failed is not None:
@@ -77,47 +78,34 @@ class Chunked:
             span.by_model += 1
             span.failures = 0
             self._stats.chunks += 1
-        if part == "turn":
-            return replace(span.summary, turn=(*span.summary.turn, *span.sentences))
-        return replace(span.summary, context=(*span.sentences, *span.summary.context))
+        return await asyncio.to_thread(_whole, span)
 
-    async def summarize_turn(self, before: Summary, share: float) -> Summary:
-        """The early part of the turn in a few lines, after those of `before`.
-
-        By rule where the model fails: it matters less than the history. Lines beyond its limit are left out.
-        """
-        request = self._request
-        if not request.turn_prefix:
-            return Summary()
-        try:
-            turn = await self.summarize(request.turn_prefix, "turn", Summary(turn=before.turn), share)
-        except (ModelFailedError, SummaryRejectedError) as error:
-            self._stats.warnings.append(f"The early part of the turn was summarized offline: {error}")
-            turn = await asyncio.to_thread(turn_by_rule, request)
-        limit = request.max_turn_prefix_tokens
-        if limit is None:
-            return turn
-        lines = leading(turn.turn, limit, lambda line: request.count_tokens(f"- {line}\n"))
-        return Summary(turn=tuple(lines))
-
-    async def _by_model(self, span: Span, text: str, taken: int, previous: str | None) -> Summary:
-        """The summary with the next chunk in it, whose sentences are the span's."""
+    async def _by_model(self, span: Span, text: str, taken: int, previous: str) -> None:
+        """Writes the next part; its sentences where the model does not keep to the format."""
         on_share = partial(self._progress.receive, span)
         rejected: NoFormatError | None = None
         if span.keeps_format is not False:
+            is_last = taken == len(span.groups)
+            adds = not is_last and self._has_room_for_another(previous)
+            part: Part = span.part if is_last else "addition" if adds else "earlier"
             try:
-                answer = await self._client.ask(span.part, text, previous, on_share, span.share)
+                answer = await self._client.ask(part, text, previous, on_share)
             except NoFormatError as error:
                 span.keeps_format = bool(span.keeps_format)
                 rejected = error
             else:
                 span.keeps_format = True
-                return _carried(answer, span)
+                span.texts = [*span.texts, answer] if adds else [answer]
+                return
         try:
             span.sentences += await self._client.ask_in_sentences(text, on_share)
         except SummaryRejectedError as error:
             raise rejected or error from None
-        return await self._with_rules(span, taken)
+        await self._with_rules(span, taken)
+
+    def _has_room_for_another(self, previous: str) -> bool:
+        template = self._client.template
+        return self._client.measure(previous) + template.answer_tokens <= template.room * _PREVIOUS_SHARE
 
     async def _shrunk(self, span: Span, window: int) -> CoppiceError | None:
         """Cuts what is left for a smaller window; returns an error when that does not end."""
@@ -181,46 +169,44 @@ class Chunked:
         await self._by_rule(span, len(span.groups) if rest else taken)
 
     async def _by_rule(self, span: Span, taken: int) -> None:
-        span.summary = await self._with_rules(span, taken)
+        await self._with_rules(span, taken)
         self._progress.finish(span, taken)
         self._stats.chunks += 1
         self._stats.chunks_by_rule += 1
 
-    async def _with_rules(self, span: Span, taken: int) -> Summary:
-        """The summary with the first groups in it, summarized offline."""
+    async def _with_rules(self, span: Span, taken: int) -> None:
+        """Summarizes the first groups offline: after the texts so far, or into them where they are long."""
         messages = [message for group in span.groups[:taken] for message in group.messages]
         following = [message for group in span.groups[taken:] for message in group.messages]
-        turn = span.part == "turn"
+        before = "\n\n".join(span.texts)
+        adds = await asyncio.to_thread(self._has_room_for_another, before)
         request = replace(
             self._request,
-            history=() if turn else messages,
-            turn_prefix=messages if turn else (),
+            history=messages,
+            turn_prefix=(),
             kept=following or self._request.kept,
-            previous_summary=None if turn else span.summary.render(),
+            previous_summary=None if adds else before or None,
             ledger=None,
             target_tokens=None,
         )
-        if turn:
-            by_rule = await asyncio.to_thread(turn_by_rule, request)
-            return Summary(turn=(*span.summary.turn, *by_rule.turn))
-        return parse_summary(await asyncio.to_thread(summarize_offline, request))
+        text = await asyncio.to_thread(summarize_offline, request)
+        span.texts = [*span.texts, text] if adds else [text]
 
-    def _previous(self, span: Span, room: int) -> str | None:
-        """The summary so far as the model is shown it: without the index, which is made anew in the end."""
+    def _previous(self, span: Span, room: int) -> str:
+        """The texts so far as the model is shown them: whole, or the more important lines of each section."""
         limit = int(room * _PREVIOUS_SHARE)
-        if span.part == "turn":
-            return "\n".join(f"- {line}" for line in span.summary.turn)[: limit * 3] or None
-        shown = without_index(span.summary)
-        return None if shown == Summary() else fit_whole(shown, limit, self._client.measure) or None
+        text = "\n\n".join(span.texts)
+        if self._client.measure(text) <= limit:
+            return text
+        return fit_whole(parse_summary(text), limit, self._client.measure)
 
 
-def _carried(answer: Summary, span: Span) -> Summary:
-    """Keeps the request of a turn when the model dropped it from a later part."""
-    if span.part != "turn":
-        return answer
-    earlier = span.summary.turn
-    kept = [line for line in earlier if line.startswith("Request:") and line not in answer.turn]
-    return Summary(turn=(*kept, *answer.turn))
+def _whole(span: Span) -> str:
+    """The text of the last request, or the texts joined by sections where that one failed."""
+    if len(span.texts) == 1 and not span.sentences:
+        return span.texts[0]
+    summary = parse_summary("\n\n".join(span.texts))
+    return replace(summary, context=(*span.sentences, *summary.context)).render()
 
 
 def _was_too_big(error: CoppiceError) -> bool:

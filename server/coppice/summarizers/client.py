@@ -1,7 +1,7 @@
 """Asking a model for one summary: judged when it comes, asked once more."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -9,7 +9,6 @@ from coppice.compaction.asking.prompts import Part, Prompts
 from coppice.compaction.asking.summarizer import SummaryRequest
 from coppice.compaction.checking.plain_report import reported_sentences
 from coppice.compaction.checking.validation import validate
-from coppice.compaction.summary import Summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
 from coppice.protocol.ledger import WorkLedger
@@ -61,6 +60,7 @@ class SummaryClient:
         self._deadline = deadline
         self._side_by_side = SideBySide()
         self._leaks = prompts.leaks()
+        self._asked = ""
         self.measure = measure_with(request.count_tokens)
 
     async def fit(self) -> None:
@@ -97,22 +97,20 @@ class SummaryClient:
         self,
         part: Part,
         conversation: str,
-        previous: str | None,
+        previous: str,
         on_share: Callable[[float], None],
-        share: float = 1.0,
-    ) -> Summary:
-        """The model's summary of `conversation`, mended where it had to be.
+    ) -> str:
+        """The model's text about `conversation`, mended where it had to be.
 
         `on_share` is called with the share of the answer that has arrived, from 0 to 1, as an estimate.
-        `share` is the part of the target length that the answer may have; the facts go with the newest part.
 
         Raises ModelError, and SummaryRejectedError when two answers were none: NoFormatError when the model
         did write.
         """
         longest = self._request.max_turn_prefix_tokens if part == "turn" else None
-        first = self.template.text(part, conversation, previous, share)
+        first = self.template.text(part, conversation, previous)
         text, problem, came_empty = first, "", True
-        material = "\n".join((conversation, previous or ""))
+        material = f"{conversation}\n{previous}"
         for attempt in range(_ATTEMPTS):
             try:
                 message = await self._complete(text, longest, _growing(self.template.words, on_share))
@@ -122,9 +120,10 @@ class SummaryClient:
                 problem = "It broke off."
                 continue
             validation = await asyncio.to_thread(validate, message, part, self._leaks, material)
-            if validation.summary is not None:
+            if validation.text is not None:
                 self._stats.repaired += validation.repaired
-                return validation.summary
+                self._asked = first
+                return validation.text
             problem, came_empty = validation.problem, not text_of(message.content).strip()
             self._stats.repaired.append("asked again")
             text = self._prompts.again(first, problem)
@@ -132,6 +131,23 @@ class SummaryClient:
         if came_empty:
             raise SummaryRejectedError(text, problem=problem)
         raise NoFormatError(text, problem=problem)
+
+    async def correct(self, text: str, lines: str) -> str | None:
+        """The model's answer to the request to correct `lines` of `text`, its answer to the last request.
+
+        None where that does not fit its window, or the model fails: the text is good enough without.
+        """
+        asked = self._prompts.correction(lines)
+        longest = min(self.template.answer_tokens, 2 * self.measure(lines))
+        if self.template.exceeds_window(self._asked, text, asked, tokens=longest):
+            return None
+        try:
+            message = await self._complete(
+                asked, longest, lambda _delta: None, before=(_said(self._asked), _answered(text))
+            )
+        except ModelError:
+            return None
+        return text_of(message.content)
 
     async def ask_in_sentences(self, conversation: str, on_share: Callable[[float], None]) -> tuple[str, ...]:
         """What the model reports of `conversation` when no format is asked for: sentences that hold.
@@ -149,11 +165,17 @@ class SummaryClient:
         return sentences
 
     async def _complete(
-        self, text: str, longest: int | None, on_delta: OnDelta, *, temperature: float | None = None
+        self,
+        text: str,
+        longest: int | None,
+        on_delta: OnDelta,
+        *,
+        temperature: float | None = None,
+        before: Sequence[ViewMessage] = (),
     ) -> AssistantMessage:
         most = self.template.answer_tokens
         request = ChatRequest(
-            messages=[ViewMessage(None, UserMessage(content=text))],
+            messages=[*before, _said(text)],
             max_tokens=min(most, longest or most),
             system=self._prompts.system,
             purpose="summary",
@@ -177,7 +199,7 @@ class SummaryClient:
         """The answer. One that another request of ours may have interrupted is asked for again, alone."""
         async with self._side_by_side.visit() as visit:
             try:
-                message = await self._answered(request, on_delta)
+                message = await self._complete_once(request, on_delta)
             except ModelError as error:
                 if error.kind != "cut-off" or not visit.is_shared:
                     raise
@@ -187,12 +209,20 @@ class SummaryClient:
         self._side_by_side.go_on_one_at_a_time()
         self._stats.repaired.append("asked one at a time")
         async with self._side_by_side.visit():
-            return await self._answered(request, on_delta)
+            return await self._complete_once(request, on_delta)
 
-    async def _answered(self, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:
+    async def _complete_once(self, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:
         message = await self._model.complete(request, on_delta)
         self._stats.count_usage(message)
         return message
+
+
+def _said(text: str) -> ViewMessage:
+    return ViewMessage(None, UserMessage(content=text))
+
+
+def _answered(text: str) -> ViewMessage:
+    return ViewMessage(None, AssistantMessage(content=[TextContent(text=text)], stop_reason="stop"))
 
 
 def _growing(words: int, on_share: Callable[[float], None]) -> OnDelta:

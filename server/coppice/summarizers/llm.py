@@ -1,38 +1,51 @@
-"""Summaries that a model writes and rules put right."""
+"""Summaries that a model writes."""
 
 import asyncio
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, Literal
 
-from coppice.compaction.asking.prompts import Part, Prompts
-from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
-from coppice.compaction.checking.audit import audit
-from coppice.compaction.checking.claims import Evidence, typed_sentences, words_of
-from coppice.compaction.ledger.carried_out import carried_out_in
-from coppice.compaction.ledger.references import entries_in
-from coppice.compaction.span.split_turn import is_long, merged, turn_share
-from coppice.compaction.summary import Summary
+from coppice.compaction.asking.prompts import Prompts
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary, cautious
+from coppice.compaction.checking.assembly import computed_parts, narrative_of
+from coppice.compaction.checking.correcting import corrected, lines_to_correct
+from coppice.compaction.checking.verification import Claim, unsupported
+from coppice.compaction.ledger.references import entries_in, short_ids
+from coppice.compaction.span.chunking import grouped
+from coppice.compaction.span.serialization import transcript
+from coppice.compaction.summary import SPLIT_TURN_HEADING
 from coppice.compaction.summary_parser import parse_summary
-from coppice.errors import SummaryRejectedError
+from coppice.compaction.text.sentences import clip
+from coppice.compaction.trimming import fit_whole
+from coppice.errors import ModelFailedError, SummaryRejectedError
 from coppice.models.chat import ChatModel
+from coppice.protocol.ledger import WorkLedger
 from coppice.summarizers.chunks import Chunked
 from coppice.summarizers.client import SummaryClient
-from coppice.summarizers.offline import ledger_for
+from coppice.summarizers.offline import ledger_for, turn_by_rule
+from coppice.summarizers.progress import Span, SummaryProgress
 from coppice.summarizers.stats import SummaryStats
+from coppice.tokens.budget import leading
 
 SMALLEST_SUMMARY: Final = 200
 """In tokens. A budget below it holds little more than the headings, so no model is asked."""
 
 MOST_CHUNKS: Final = 24  # requests of one summary (guess)
+_SMALL_WINDOW: Final = 32_768
+"""Tokens of a window up to which a split turn that does not fit one request is summarized apart (guess)."""
+_MOST_UNSUPPORTED: Final = 50  # claims that are reported (guess)
+_STATEMENT_CHARS: Final = 200  # characters of the statement that a reported claim is in (guess)
+_RULE: Final = f"\n\n---\n\n{SPLIT_TURN_HEADING}\n\n"
 
 
 class ModelSummarizer:
-    """Has `model` write the prose, in as many requests as its window makes necessary, and audits it.
+    """Has `model` write the narrative, in one request or in as many as its window makes necessary.
 
-    `seconds` bounds the whole work: when they are over, what is left is summarized offline if anything was
-    finished, else the model has failed. A conversation that would take more than `most_chunks` requests is
-    summarized offline in its oldest part. The model is not closed.
+    Its text stays as it is. `seconds` bounds the whole work: when they are over, what is left is summarized
+    offline if anything was finished, else the model has failed. A conversation that would take more than
+    `most_chunks` requests is summarized offline in its oldest part. `split_turn` says whether a turn's early
+    part is in the same text or in one of its own. The model is not closed.
     """
 
     def __init__(
@@ -42,14 +55,16 @@ class ModelSummarizer:
         *,
         seconds: float | None = None,
         most_chunks: int = MOST_CHUNKS,
+        split_turn: Literal["together", "separate"] = "together",
     ) -> None:
         self._model = model
         self._prompts = prompts or Prompts()
         self._seconds = seconds
         self._most_chunks = most_chunks
+        self._split_turn = split_turn
 
     async def summarize(self, request: SummaryRequest) -> WrittenSummary:
-        """The audited summary, never more than `request.max_tokens`.
+        """The narrative and what is computed, never more than `request.max_tokens` together.
 
         Raises ModelError when the model could not be asked and SummaryRejectedError when what it wrote was
         no summary. Cancelling stops every request that is under way.
@@ -61,80 +76,162 @@ class ModelSummarizer:
                 maxTokens=request.max_tokens,
             )
         stats = SummaryStats()
-        evidence = await asyncio.to_thread(_evidence, request)
-        long_turn = await asyncio.to_thread(is_long, request)
-        asked = request if long_turn else replace(request, kept=[*request.turn_prefix, *request.kept])
+        before = narrative_of(request.previous_summary or "")
+        ledger = await asyncio.to_thread(_facts_of, request)
         deadline = None if self._seconds is None else asyncio.get_running_loop().time() + self._seconds
-        client = SummaryClient(self._model, self._prompts, asked, evidence.ledger, stats, deadline=deadline)
+        client = SummaryClient(self._model, self._prompts, request, ledger, stats, deadline=deadline)
         await client.fit()
-        chunked = Chunked(client, request, stats, self._most_chunks)
-        prose = await _prose(chunked, request, evidence.previous, long_turn=long_turn)
-        audited = await asyncio.to_thread(
-            audit,
-            prose,
-            evidence,
-            request.max_tokens,
-            request.count_tokens,
-            target_tokens=request.target_tokens,
-        )
-        if not audited.text:
+        text = await self._written(client, request, before, stats)
+        text, claims = await _verified(text, request, ledger, client, stats)
+        whole = await asyncio.to_thread(_assembled, text, request, ledger)
+        if not whole:
             raise SummaryRejectedError(
                 f"{self._model.name} wrote a summary that does not fit {request.max_tokens:,} tokens.",
                 maxTokens=request.max_tokens,
             )
         return WrittenSummary(
-            text=audited.text,
+            text=whole,
             summarizer=self._model.name,
             warnings=tuple(dict.fromkeys(stats.warnings)),
             details={
                 "model": self._model.name,
                 **stats.details(),
                 "durationMs": int((time.monotonic() - started) * 1000),
-                "audited": dict(audited.counts),
-                **({"struck": list(audited.struck)} if audited.struck else {}),
+                **({"unsupported": _reported(text, claims)} if claims else {}),
             },
         )
 
+    async def _written(
+        self, client: SummaryClient, request: SummaryRequest, before: str, stats: SummaryStats
+    ) -> str:
+        """The narrative of the whole span, with the split turn's early part in it or after it."""
+        apart = await asyncio.to_thread(self._is_turn_apart, client, request)
+        progress = SummaryProgress(request.report, 2 if apart else 1)
+        if not apart:
+            chunked = Chunked(client, request, stats, self._most_chunks, progress)
+            return await chunked.summarize([*request.history, *request.turn_prefix], before)
+        narrative, _, turn = before.partition(_RULE)
+        of_history = replace(request, kept=[*request.turn_prefix, *request.kept])
+        chunked = Chunked(client, of_history, stats, self._most_chunks, progress)
+        first = asyncio.create_task(
+            chunked.summarize(request.history, narrative) if request.history else _unchanged(narrative)
+        )
+        second = asyncio.create_task(_turn_summary(client, request, turn, stats, progress))
+        try:
+            await asyncio.gather(first, second)
+        except BaseException:
+            # A task group would raise the failure of one part where a cancel comes while the other ends.
+            first.cancel()
+            second.cancel()
+            await asyncio.gather(first, second, return_exceptions=True)
+            raise
+        return f"{first.result()}{_RULE}{second.result()}" if second.result() else first.result()
 
-async def _prose(chunked: Chunked, request: SummaryRequest, previous: Summary, *, long_turn: bool) -> Summary:
-    """The summaries of the history and of the turn's early part, written at once, as one.
+    def _is_turn_apart(self, client: SummaryClient, request: SummaryRequest) -> bool:
+        """Whether the turn's early part gets a request of its own, which it must fit.
 
-    They are joined by sections where the early part is long, else one stands after the other. With nothing
-    new in the history the `previous` summary is carried on as it is.
+        As it is set, and in a small window that the whole span does not fit.
+        """
+        if not request.turn_prefix or not (request.history or request.previous_summary):
+            return False
+        room = client.template.room
+        turn = sum(group.tokens for group in grouped(request.turn_prefix, client.measure))
+        if turn > room:
+            return False
+        if self._split_turn == "separate":
+            return True
+        whole = turn + sum(group.tokens for group in grouped(request.history, client.measure))
+        return client.template.window <= _SMALL_WINDOW and whole > room
+
+
+async def _unchanged(text: str) -> str:
+    return text
+
+
+async def _turn_summary(
+    client: SummaryClient,
+    request: SummaryRequest,
+    before: str,
+    stats: SummaryStats,
+    progress: SummaryProgress,
+) -> str:
+    """The early part of the turn in labelled lines, those that fit its limit.
+
+    By rule where the model fails: it matters less than the history.
     """
-    both = bool(request.history and request.turn_prefix)
-    share = await asyncio.to_thread(turn_share, request) if both else 1.0
-    part: Part = "earlier" if both and long_turn and request.kind == "history" else request.kind
-    earlier = chunked.summarize(request.history, part, previous, 1 - share if both else 1.0)
-    before = Summary() if request.history else previous
-    newest = (
-        chunked.summarize(request.turn_prefix, request.kind, before, share)
-        if long_turn
-        else chunked.summarize_turn(before, share)
-    )
-    history, turn = asyncio.create_task(earlier), asyncio.create_task(newest)
+    groups = await asyncio.to_thread(grouped, request.turn_prefix, client.measure)
+    span = Span("turn", groups, [])
+    progress.add(span)
+    progress.begin(span, len(groups), client.template.room)
+    conversation = "\n\n".join(group.text for group in groups)
     try:
-        await asyncio.gather(history, turn)
-    except BaseException:
-        # A task group would raise the failure of one part where a cancel comes while the other ends.
-        history.cancel()
-        turn.cancel()
-        await asyncio.gather(history, turn, return_exceptions=True)
-        raise
-    if not long_turn:
-        return replace(history.result(), turn=turn.result().turn)
-    return merged(history.result(), turn.result()) if both else turn.result()
+        text = await client.ask("turn", conversation, before, lambda share: progress.receive(span, share))
+    except (ModelFailedError, SummaryRejectedError) as error:
+        stats.warnings.append(f"The early part of the turn was summarized offline: {error}")
+        turn = await asyncio.to_thread(turn_by_rule, request)
+        text = "\n".join(f"- {line}" for line in turn.turn)
+    else:
+        stats.chunks += 1
+    progress.finish(span, len(groups))
+    # The request of a turn that was split before is not in its messages.
+    requests = [line for line in before.splitlines() if line.startswith("- Request:") and line not in text]
+    lines = [*requests, *text.splitlines()]
+    limit = request.max_turn_prefix_tokens
+    shown = lines if limit is None else leading(lines, limit, lambda line: request.count_tokens(f"{line}\n"))
+    return "\n".join(shown)
 
 
-def _evidence(request: SummaryRequest) -> Evidence:
-    covered = [*request.history, *request.turn_prefix]
-    ledger = ledger_for(request)
-    previous = parse_summary(request.previous_summary or "")
-    return Evidence(
-        ledger=ledger,
-        previous=previous,
-        typed=typed_sentences(covered),
-        words=words_of(covered),
-        entries=entries_in(ledger),
-        done=carried_out_in([*covered, *request.kept], previous.constraints),
-    )
+async def _verified(
+    text: str, request: SummaryRequest, ledger: WorkLedger, client: SummaryClient, stats: SummaryStats
+) -> tuple[str, list[Claim]]:
+    """The text after the model has corrected its names once, and the claims that nothing shows."""
+
+    def look() -> list[Claim]:
+        return unsupported(text, _evidence(request, client.template.facts), _references(ledger))
+
+    claims = await asyncio.to_thread(look)
+    lines = lines_to_correct(text, claims)
+    if not lines:
+        return text, claims
+    answer = await client.correct(text, lines)
+    better = corrected(text, answer or "", claims)
+    if better == text:
+        return text, claims
+    stats.repaired.append("corrected names")
+    text = better
+    return text, await asyncio.to_thread(look)
+
+
+def _evidence(request: SummaryRequest, facts: str) -> Iterator[str]:
+    """All that the model could have taken a statement from, text by text."""
+    for message in (*request.history, *request.turn_prefix, *request.kept):
+        yield transcript([message])
+    yield from (facts, request.previous_summary or "", request.instructions or "")
+
+
+def _references(ledger: WorkLedger) -> frozenset[str]:
+    entries = entries_in(ledger)
+    return frozenset((*entries, *short_ids(entries).values()))
+
+
+def _reported(text: str, claims: Sequence[Claim]) -> list[dict[str, Any]]:
+    lines = text.splitlines()
+    return [
+        {"kind": claim.kind, "text": claim.text, "statement": clip(lines[claim.line], _STATEMENT_CHARS)}
+        for claim in claims[:_MOST_UNSUPPORTED]
+    ]
+
+
+def _facts_of(request: SummaryRequest) -> WorkLedger:
+    """The facts without what only an earlier summary says: its narrative is given to the model whole."""
+    return ledger_for(replace(request, previous_summary=None)).model_copy(update={"notes": []})
+
+
+def _assembled(text: str, request: SummaryRequest, ledger: WorkLedger) -> str:
+    """The narrative with the computed parts after it; empty where not even its headings fit."""
+    count = cautious(request.count_tokens)
+    wanted = min(request.max_tokens, request.target_tokens or request.max_tokens)
+    parts = computed_parts(ledger, wanted, count)
+    limit = request.max_tokens - count(parts)
+    narrative = text if count(text) < limit else fit_whole(parse_summary(text), limit - 1, count)
+    return "\n\n".join(filter(None, (narrative, parts))) if narrative else ""

@@ -5,25 +5,22 @@ from dataclasses import dataclass, field
 from coppice.compaction.asking.prompts import Part
 from coppice.compaction.asking.summarizer import OnProgress
 from coppice.compaction.span.chunking import Group
-from coppice.compaction.summary import Summary
 
 
 @dataclass(slots=True)
 class Span:
-    """The groups of `part` that are still to be summarized, and the result so far: `summary`, `sentences`.
+    """The groups that are still to be summarized, and the result so far: `texts`, oldest first, `sentences`.
 
-    `keeps_format` is None until the model has answered once.
+    `part` is what the last request is for; `keeps_format` is None until the model has answered once.
 
     `tokens_done` are those of the groups that are summarized, `parts_done` the number of parts they were in;
     `asked` is the number of groups in the part under way, `received` the share of its answer that has
-    arrived, from 0 to 1, and `parts_left` the number of parts that are likely to follow. `share` is the part
-    of the target length that the result may have.
+    arrived, from 0 to 1, and `parts_left` the number of parts that are likely to follow.
     """
 
     part: Part
     groups: list[Group]
-    summary: Summary
-    share: float
+    texts: list[str]
     sentences: list[str] = field(default_factory=list)
     by_model: int = 0
     keeps_format: bool | None = None

@@ -25,7 +25,7 @@ _BYTES_PER_TOKEN: Final = 4  # UTF-8 bytes; of Chinese no tokenizer needs more t
 _WORDS_PER_TOKEN: Final = 0.5
 """A large model's answers in English to eight of these requests had 0.43 to 0.56, on average 0.50."""
 _PROSE_SHARE: Final = 0.9
-"""Share of the target that is asked for: the audit adds up to a tenth of the answer."""
+"""Share of the target that is asked for: the state takes up to a tenth."""
 _FACTS_SHARE: Final = 12
 """The window divided by this bounds the facts that a request carries (guess)."""
 _MOST_FACTS_TOKENS: Final = 2_000  # tokens of facts in a request (guess)
@@ -66,11 +66,13 @@ class RequestTemplate:
         """Whether no part of a conversation fits."""
         return self.room < _SMALLEST_ROOM
 
-    def text(self, part: Part, conversation: str, previous: str | None, share: float = 1.0) -> str:
-        """A request. `share` is the part of the length that its answer may have.
+    def exceeds_window(self, *texts: str, tokens: int) -> bool:
+        """Whether a request of `texts` and an answer of `tokens` may be too long for the model."""
+        asked = sum(map(measure_with(self.request.count_tokens), (self.prompts.system, *texts)))
+        return int((self.window - tokens) / _SAFETY) < asked + _TEMPLATE_TOKENS
 
-        The facts and the newest kept messages go with the newest part.
-        """
+    def text(self, part: Part, conversation: str, previous: str) -> str:
+        """A request. The facts and the newest kept messages go with the newest part."""
         is_newest = part in ("history", "branch")
         return self.prompts.request(
             part,
@@ -80,7 +82,7 @@ class RequestTemplate:
             afterwards=self.afterwards if is_newest else "",
             focus=self.focus,
             replace_instructions=self.request.replace_instructions,
-            words=max(FEWEST_WORDS, int(share * self.words)),
+            words=self.words,
         )
 
 
@@ -103,7 +105,7 @@ def template_for(
         afterwards=_newest_of_kept(request, window),
     )
     shorter = replace(whole, afterwards="")
-    parts: tuple[Part, ...] = (request.kind, "earlier", "turn")
+    parts: tuple[Part, ...] = (request.kind, "earlier", "addition", "turn")
     for each in (whole, shorter, replace(shorter, facts="")):
         own = max(measure(each.text(part, "", "-")) for part in parts)
         frame = own + measure(prompts.system + prompts.retry) + _TEMPLATE_TOKENS

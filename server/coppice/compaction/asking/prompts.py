@@ -11,10 +11,12 @@ from typing import Final, Literal
 
 from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.sentences import sentences_of
-from coppice.tree.tags import tagged
+from coppice.tree.tags import escape_tags, tagged
 
-Part = Literal["history", "earlier", "turn", "branch"]
-"""`earlier` is the history before a turn whose early part is summarized on its own."""
+Part = Literal["history", "earlier", "addition", "turn", "branch"]
+"""`earlier` and `addition` are parts of a conversation that needs several requests, but for its last one: the
+text is written anew with the part in it, or gets an addition about the part.
+"""
 
 FORMAT: Final = """\
 Write these headings, in this order, and put "(none)" under one that has nothing:
@@ -106,9 +108,14 @@ class Prompts:
         "choice somebody made; a finding, a report or an error belongs elsewhere."
     )
     update: str = (
-        "The text in <previous-summary> covers what happened before the conversation above. Write one new "
-        "text that covers both. Keep every rule, decision, finding and name that still holds; move what was "
-        "finished to Done; drop what was solved, withdrawn or replaced. Do not mention the update."
+        "What is in <previous-summary>, in one text or in several, the oldest first, covers what happened "
+        "before the conversation above. Write one new text that covers all of it. Keep every rule, decision, "
+        "finding and name that still holds; move what was finished to Done; drop what was solved, withdrawn "
+        "or replaced. Do not mention the update."
+    )
+    addition: str = (
+        "The texts in <previous-summary> cover what happened before the conversation above, and yours is put "
+        "after them. Write about the conversation above alone, and repeat nothing of theirs."
     )
     split_turn: str = (
         "The conversation above is the beginning of one turn whose later part stays visible. State what the "
@@ -140,6 +147,11 @@ class Prompts:
     )
     sentences: str = (
         "Report in three sentences on the work above: what is wanted, what was changed, what was found."
+    )
+    correct: str = (
+        "Some lines of your text name what occurs nowhere in the material: a path, a hash or a reference. "
+        "Correct each of them: the exact name as the material has it, or the statement without the name. "
+        "Answer with the corrected lines and nothing else, each after its number, as below."
     )
     retry: str = "An earlier answer to this request could not be used. What was wrong with it:"
 
@@ -204,6 +216,10 @@ class Prompts:
         """The request once more, with what was wrong about the answer to it."""
         return f"{request}\n\n{self.retry} {reason}"
 
+    def correction(self, lines: str) -> str:
+        """The request to correct numbered lines of an answer."""
+        return f"{self.correct}\n\n{without_control_tokens(escape_tags(lines))}"
+
     def leaks(self) -> frozenset[str]:
         """Lines and sentences of ours that have no place in a summary, as `normalized` writes them."""
         texts = [FORMAT, TURN_FORMAT, *(getattr(self, field.name) for field in fields(self))]
@@ -215,8 +231,8 @@ class Prompts:
         sentences = [
             self.branch if part == "branch" else "",
             self.history,
-            self.update if updating else "",
-            self.earlier if part == "earlier" else self.end,
+            "" if not updating else self.addition if part == "addition" else self.update,
+            self.earlier if part in ("earlier", "addition") else self.end,
         ]
         return "\n\n".join(filter(None, sentences))
 

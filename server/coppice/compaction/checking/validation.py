@@ -6,7 +6,8 @@ from typing import Final
 
 from coppice.compaction.asking.prompts import TURN_LABELS, Part
 from coppice.compaction.checking.cleanup import cleaned, without_preamble
-from coppice.compaction.summary import Summary
+from coppice.compaction.checking.narrative import is_in_format, safe_text
+from coppice.compaction.summary import Summary, inert
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import one_line
@@ -53,12 +54,12 @@ _LABEL: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """`summary` is None when the answer is none; then `problem` is what the model is sent about it.
+    """`text` is None when the answer is no summary; then `problem` is what the model is sent about it.
 
     `repaired` names what was cleaned, in order, each once.
     """
 
-    summary: Summary | None
+    text: str | None
     repaired: tuple[str, ...] = ()
     problem: str = ""
 
@@ -69,9 +70,9 @@ def validate(message: AssistantMessage, part: Part, leaks: frozenset[str], mater
     `material` is what was to be summarized: an answer that names nothing of it, where there is much to name,
     is about something else.
 
-    The text is not trusted: headings are mapped to ours, file lists and whatever is outside the format
-    come off, and every line comes out as text that cannot open a section. Whether the size is right, and
-    whether the constraints are the user's, is for the audit.
+    A text in the format stays as it was written, but for control characters and tags of ours. In any other,
+    headings are mapped to ours, file lists and whatever is outside the format come off, and every line comes
+    out as text that cannot open a section.
     """
     answer = text_of(message.content)
     if not answer.strip():
@@ -85,7 +86,7 @@ def validate(message: AssistantMessage, part: Part, leaks: frozenset[str], mater
         validation = _validated_turn(work.text, work.repaired, looped=looped)
     else:
         validation = _validated_summary(work.text, work.repaired, cut_off=cut_off, looped=looped)
-    if validation.summary is not None and _is_about_something_else(validation.summary.render(), material):
+    if validation.text is not None and _is_about_something_else(validation.text, material):
         return Validation(
             None, validation.repaired, "It names no file and no name of the conversation it is about."
         )
@@ -117,9 +118,10 @@ def _validated_summary(text: str, repaired: list[str], *, cut_off: bool, looped:
         return Validation(None, tuple(repaired), "The headings are there, but nothing is under them.")
     if cut_off and stated < _LEAST_WHEN_BROKEN:
         return Validation(None, tuple(repaired), "It was cut off too early: it must be much shorter.")
-    if missing:
-        repaired.append("headings")
-    return Validation(summary, tuple(dict.fromkeys(repaired)))
+    if is_in_format(text) and not dropped and not parsed.turn:
+        return Validation(safe_text(text), tuple(dict.fromkeys(repaired)))
+    repaired.append("headings")
+    return Validation(summary.render(), tuple(dict.fromkeys(repaired)))
 
 
 def _validated_turn(text: str, repaired: list[str], *, looped: bool) -> Validation:
@@ -138,7 +140,8 @@ def _validated_turn(text: str, repaired: list[str], *, looped: bool) -> Validati
     )
     if sum(map(len, stated)) < _LEAST_CHARS:
         return Validation(None, tuple(repaired), "It has no content.")
-    return Validation(Summary(turn=stated), tuple(dict.fromkeys(repaired)))
+    text = "\n".join(f"- {inert(line)}" for line in stated)
+    return Validation(text, tuple(dict.fromkeys(repaired)))
 
 
 def _turn_line(raw: str) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 from coppice.compaction.ledger.lines import lines_of
 from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.names import names_in
-from coppice.protocol.compaction import DroppedReport, LossReport, SummaryChanges
+from coppice.protocol.compaction import DroppedReport, LossReport, SummaryChanges, UnsupportedClaim
 from coppice.protocol.ledger import WorkLedger
 from coppice.service.compaction.preparing import Preparation
 from coppice.service.compaction.summarizing import FinishedSummary
@@ -17,18 +17,17 @@ MOST_FACTS: Final = 50
 _MUST_PRIORITY: Final = 80
 """Facts of the ledger from this priority on are worth a report when the summary does not state them."""
 _STATED: Final = 0.6
-"""Share of a fact's words that one line of the summary holds when it states the fact (as in the audit)."""
+"""Share of a fact's words that one line of the summary holds when it states the fact (guess)."""
 
 
 def loss_report(prepared: Preparation, summary: FinishedSummary) -> LossReport:
-    """Counts what was cut off, by kind, and names the files and facts that the summary does not state.
+    """Counts what was cut off, by kind, and names the files that the summary does not.
 
     `changes` compares the facts with those of the summary before. CPU-bound: call it off the event loop.
     """
-    work = summary.task.work
     files, request = summary.task.files, summary.task.request
     dropped = [*request.history, *request.turn_prefix]
-    struck = summary.written.details.get("struck")
+    unsupported = [] if summary.from_hook else summary.written.details.get("unsupported", [])
     return LossReport(
         dropped=DroppedReport(
             entries=prepared.count_summarized(0, prepared.cut.first_kept),
@@ -38,9 +37,8 @@ def loss_report(prepared: Preparation, summary: FinishedSummary) -> LossReport:
             ),
         ),
         files=[path for path in (*files.read_files, *files.modified_files) if path not in summary.text],
-        not_carried=[fact for fact in _facts(work) if not _is_stated(fact, summary.text)][:MOST_FACTS],
         changes=_changes(prepared, summary),
-        struck=struck if isinstance(struck, list) else [],
+        unsupported=[UnsupportedClaim.model_validate(each) for each in unsupported],
     )
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from coppice.compaction.asking.summarizer import Summarizer, SummaryRequest, WrittenSummary
+from coppice.compaction.checking.assembly import split_parts
+from coppice.compaction.checking.narrative import safe_text
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.errors import SummaryRejectedError
@@ -103,13 +105,14 @@ def _compaction_task(prepared: Preparation, instructions: str | None) -> Summary
 
 def _by_hand(edited: str, request: SummaryRequest) -> str:
     """A person's text in the structured format: its words stay, file blocks come anew from the ledger."""
-    summary = parse_summary(edited)
+    narrative, parts = split_parts(edited)
+    summary = parse_summary(narrative)
     if summary == Summary(other=summary.other):
         raise SummaryRejectedError(
             "The edited summary has none of the headings (## Goal, ## Next Steps …); nothing was "
             "changed. Keep the headings of the draft and edit the text under them."
         )
-    text = summary.render()
+    text = "\n\n".join(filter(None, (summary.render(), safe_text(parts))))
     tokens = request.count_tokens(text)
     if tokens > request.max_tokens:
         raise SummaryRejectedError(

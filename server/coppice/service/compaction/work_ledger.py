@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from coppice.compaction.checking.assembly import narrative_of
 from coppice.compaction.ledger.builder import LedgerBuilder
 from coppice.compaction.old_summaries import notes_of
 from coppice.compaction.summary_parser import parse_summary
@@ -37,7 +38,7 @@ def _before(path: ConversationPath) -> LedgerBuilder:
         return LedgerBuilder(root=path.root)
     details = entry.details if isinstance(entry.details, dict) else {}
     builder = LedgerBuilder.from_details(details, path.root)
-    summary = parse_summary(entry.summary)
+    summary = parse_summary(narrative_of(entry.summary))
     if "ledger" not in details:
         for piece in path.pieces(max(0, path.first_depth - _MOST_BEFORE), path.first_depth - 1):
             builder.add(piece)

@@ -58,7 +58,8 @@ class Summarizers:
             return _Unavailable(error)
         stack.push_async_callback(model.close)
         prompts, _ = Prompts.from_settings(settings.prompts)
-        return ModelSummarizer(model, prompts, seconds=settings.summarizer.timeout_seconds)
+        chosen = settings.summarizer
+        return ModelSummarizer(model, prompts, seconds=chosen.timeout_seconds, split_turn=chosen.split_turn)
 
 
 def model_of(name: str, settings: Settings, sample: Sample | None = None) -> ChatModel:

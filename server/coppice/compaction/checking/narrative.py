@@ -1,0 +1,39 @@
+"""A model's text as it is stored: its own words, with nothing in it that acts outside of it."""
+
+import re
+from typing import Final
+
+from coppice.tree.tags import escape_tags
+
+HEADINGS: Final = (
+    "## Goal",
+    "## Constraints & Preferences",
+    "## Progress",
+    "### Done",
+    "### In Progress",
+    "### Blocked",
+    "## Key Decisions",
+    "## Next Steps",
+    "## Critical Context",
+)
+_HEADING: Final = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
+_FENCE: Final = re.compile(r"\s{0,12}(?:```|~~~)")
+_UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters but for tab and line feed, separators of lines, and what turns the direction of text."""
+
+
+def is_in_format(text: str) -> bool:
+    """Whether `text` has the headings of the format, each once and in order, no other, and no open fence."""
+    headings: list[str] = []
+    fenced = False
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and _HEADING.match(line):
+            headings.append(line.rstrip())
+    return not fenced and tuple(headings) == HEADINGS
+
+
+def safe_text(text: str) -> str:
+    """`text` without control characters, unable to open or close a tag of ours. All else stays."""
+    return escape_tags(_UNSAFE.sub(" ", text.replace("\r\n", "\n")))
