@@ -58,6 +58,45 @@ def test_another_folder_of_an_agent_is_named_in_the_settings(coppice: Coppice, h
     assert coppice("sources").out.startswith("pi\t")
 
 
+def files_with(home: Path, word: str) -> list[str]:
+    return [file.name for file in (home / "stores").rglob("*") if word.encode() in _bytes(file).lower()]
+
+
+def _bytes(file: Path) -> bytes:
+    return file.read_bytes() if file.is_file() else b""
+
+
+@pytest.mark.parametrize("by", ["id", "--source", "--all"])
+def test_what_is_forgotten_is_gone_from_the_disk_and_is_not_read_again(
+    coppice: Coppice, home: Path, session: Path, by: str
+) -> None:
+    coppice("sources", "--update")
+    coppice("search", "juniper")
+    (conversation,) = json.loads(coppice("list", "--json").out)["conversations"]
+    assert files_with(home, "juniper") != []
+    named = {"id": [conversation["id"]], "--source": ["--source", "pi"], "--all": ["--all"]}[by]
+    assert json.loads(coppice("forget", *named, "--yes", "--json").out) == {"forgotten": 1}
+    assert files_with(home, "juniper") == []
+    with session.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(message_record("c", "b", "more")) + "\n")
+    coppice("sources", "--update")
+    assert json.loads(coppice("list", "--json").out)["conversations"] == []
+    (source,) = json.loads(coppice("sources", "--json").out)["sources"]
+    assert source["conversations"] == 0
+
+
+def test_nothing_is_forgotten_without_a_yes(coppice: Coppice) -> None:
+    coppice("sources", "--update")
+    ran = coppice("forget", "--all")
+    assert (ran.code, ran.err) == (2, "coppice: Nothing was deleted. Give --yes: it cannot be undone.\n")
+    assert len(json.loads(coppice("list", "--json").out)["conversations"]) == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["abcdef", "--all"], ["--source", "nobody"]])
+def test_what_is_to_be_forgotten_is_named_once(coppice: Coppice, arguments: list[str]) -> None:
+    assert coppice("forget", *arguments, "--yes").code == 2
+
+
 def test_a_checkout_cannot_name_a_folder(coppice: Coppice, home: Path) -> None:
     (home / "work" / ".coppice").mkdir()
     settings = f"[sources.folders]\npi = {json.dumps(str(home / 'elsewhere'))}\n"

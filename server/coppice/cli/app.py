@@ -232,6 +232,24 @@ def sources(
 
 
 @app.command(epilog=EXIT_CODES)
+def forget(
+    conversation: options.Forgotten = None,
+    agent: options.OfAgent = None,
+    everything: options.Everything = False,
+    yes: options.Yes = False,
+    as_json: options.Json = False,
+) -> int:
+    """Delete a conversation, or all that was stored of an agent's transcripts, from index and disk too.
+
+    What is forgotten is not read again; the agent's own files stay.
+    """
+    from coppice.cli.forget import forget_conversations
+
+    command = forget_conversations(conversation, agent, everything=everything, yes=yes, as_json=as_json)
+    return _run(command, as_json=as_json)
+
+
+@app.command(epilog=EXIT_CODES)
 def export(
     source: options.Source,
     format_: options.ExportFormatName,

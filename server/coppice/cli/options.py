@@ -97,6 +97,17 @@ To = Annotated[str | None, _place("--to")]
 Everywhere = Annotated[bool, _flag("--all", "The conversations of every workspace.")]
 Update = Annotated[bool, _flag("--update", "Store what is new in the transcripts.")]
 EveryWorkspace = Annotated[bool, _flag("--all", "Update the transcripts of every workspace.")]
+Forgotten = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[ID]", help="A stored conversation, or the beginning of its id.", show_default=False
+    ),
+]
+OfAgent = Annotated[
+    str | None, typer.Option("--source", metavar="AGENT", help="All that was stored of this agent.")
+]
+Everything = Annotated[bool, _flag("--all", "All that was stored of all agents.")]
+Yes = Annotated[bool, _flag("--yes", "Do not ask.")]
 OneConversation = Annotated[
     str | None, typer.Option("--conversation", metavar="ID", help="Search this conversation only.")
 ]

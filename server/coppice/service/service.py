@@ -84,7 +84,7 @@ class Service:
         )
         self.slash_commands = SlashCommands(self.prompting, self.compacting, self.views)
         self.portability = Portability(self._context)
-        self.following = Following(self._context)
+        self.following = Following(self._context, self.conversations)
         self.documents = Documents(self._context)
         self.navigating = Navigating(self._context, self.turns)
         self.spans = Spans(self._context)

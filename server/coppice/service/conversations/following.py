@@ -7,20 +7,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from coppice.errors import CoppiceError
+from coppice.errors import CoppiceError, UnknownConversationError
 from coppice.files.paths import path_of_uri
+from coppice.protocol.conversations import DeleteParams
 from coppice.protocol.events import Change
+from coppice.service.conversations.conversations import Conversations
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS, TranscriptStorer
 from coppice.service.core.context import Context
 from coppice.service.core.progress import NoProgress, Progress
 from coppice.service.core.stores import NO_FOLDER
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
+from coppice.service.core.workers import run_long, run_read
 from coppice.settings import data_directory
 from coppice.sources.files import FileAgent
 from coppice.sources.registry import AGENTS
-from coppice.sources.transcript import Beginning, Transcript
+from coppice.sources.transcript import Beginning, Transcript, conversation_id_of
 from coppice.store.engines import is_missing
 from coppice.store.location import canonical_uri
+from coppice.store.store import Store
 from coppice.store.transcript_catalog import Reading, TranscriptCatalog
 
 _SAVED_TOGETHER: Final = 100
@@ -54,8 +58,9 @@ class Updated:
 class Following:
     """The transcripts of the agents that the user's settings name. Nothing is ever written to them."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, conversations: Conversations) -> None:
         self._context = context
+        self._conversations = conversations
 
     async def update(self, workspace_uri: str | None, progress: Progress | None = None) -> Updated:
         """Stores what is new in the transcripts of a workspace, or with None of all, the newest first.
@@ -80,6 +85,39 @@ class Following:
     async def transcripts(self) -> list[Found]:
         """All transcripts that there are, and those that are stored of agents that deleted them."""
         return await run_in_thread(lambda thread: self._listed(None, thread), title="Listing transcripts")
+
+    async def forget(self, *, agent: str | None = None, conversation_id: str | None = None) -> int:
+        """Deletes a conversation, or with None all that are stored of an agent's transcripts, or of all.
+
+        Nothing of them is left in the files of the stores, and what is forgotten is not read again. Gives how
+        many were deleted. Raises UnknownConversationError for a `conversation_id` that is not there.
+        """
+        readings = await run_read(self._catalog.readings)
+        chosen = {
+            conversation_id_of(each.agent, each.key): each
+            for each in readings.values()
+            if each.read_at is not None and not each.forgotten and agent in (None, each.agent)
+        }
+        ids = [*chosen] if conversation_id is None else [conversation_id]
+        touched: dict[str, Store] = {}
+        deleted = 0
+        for id_ in ids:
+            try:
+                store = await run_read(self._context.stores.of_conversation, id_)
+                await self._conversations.delete(DeleteParams(conversation_id=id_))
+            except UnknownConversationError:
+                if conversation_id is not None:
+                    raise
+                continue
+            touched[store.url] = store
+            deleted += 1
+        forgotten = [
+            Reading(each.agent, each.key, "", forgotten=True) for id_ in ids if (each := chosen.get(id_))
+        ]
+        await run_long(self._catalog.put, forgotten)
+        for store in touched.values():
+            await run_long(store.erase)
+        return deleted
 
     @property
     def _catalog(self) -> TranscriptCatalog:
