@@ -100,8 +100,14 @@ def test_marks_of_chat_templates_are_defused(text: str) -> None:
 def test_our_own_sentences_are_known_and_headings_are_none_of_them() -> None:
     leaks = Prompts().leaks()
     assert normalized("Leave out narration and what was only looked at.") in leaks
-    assert (
-        normalized("- <exact paths, names, commands, values and findings that the work will need again>")
-        in leaks
-    )
+    assert normalized("- **<the decision>**: <why it was taken, and what was rejected for it>") in leaks
     assert all(normalized(line) not in leaks for line in FORMAT.splitlines() if line.startswith("#"))
+
+
+def test_facts_may_be_corrected_and_what_follows_is_named_once() -> None:
+    text = Prompts().request("history", "c", facts="- x [#26c4206e]", afterwards="[User]: y", words=9)
+    asked = text.partition("</facts>")[2]
+    assert "follow the conversation and say so" in asked
+    assert "precedence" not in asked
+    assert asked.count("<afterwards>") == asked.count("<facts>") == 1
+    assert "<afterwards>" not in Prompts().request("history", "c", words=9)

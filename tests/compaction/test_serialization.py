@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from talk import reply, run, tool, user
 
 from coppice.compaction.span.serialization import LOOKED_UP, serialize, shorten, transcript
+from coppice.compaction.span.speakers import message_with_author
+from coppice.tree.entries import CustomMessageEntry
 from coppice.tree.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -23,7 +25,9 @@ from coppice.tree.messages import (
 )
 
 SPEAKER = re.compile(
-    r"^\[(User|Assistant|Assistant thinking|Assistant tool calls|Tool result|Developer)\]: ", re.MULTILINE
+    r"^\[(User|Assistant|Assistant thinking|Assistant tool calls|Tool result|Developer|Harness|Memory"
+    r"|Extension)\]: ",
+    re.MULTILINE,
 )
 
 
@@ -74,7 +78,7 @@ def test_other_lines_in_brackets_stay_as_they_are(line: str) -> None:
     assert serialize([user(f"a\n{line}")]) == f"[User]: a\n{line}"
 
 
-def test_what_a_person_ran_and_earlier_summaries_are_attributed_to_the_user() -> None:
+def test_what_a_person_ran_is_the_user_s_and_earlier_summaries_are_not() -> None:
     hidden = BashExecutionMessage(command="secret", output="", exclude_from_context=True)
     messages: list[Message] = [
         BashExecutionMessage(command="make", output="ok"),
@@ -83,7 +87,7 @@ def test_what_a_person_ran_and_earlier_summaries_are_attributed_to_the_user() ->
         CompactionSummaryRoleMessage(summary="built it"),
     ]
     text = serialize(messages)
-    assert SPEAKER.findall(text) == ["User", "User", "User"]
+    assert SPEAKER.findall(text) == ["User", "Harness", "Harness"]
     assert "secret" not in text
     for line in ("The user ran `make`", "tried SQLite", "built it"):
         assert line in text
@@ -127,3 +131,30 @@ def test_there_are_as_many_speakers_as_messages(spoken: list[tuple[str, str]]) -
             messages.append(user(content) if kind == "user" else reply(content))
             speakers.append("User" if kind == "user" else "Assistant")
     assert SPEAKER.findall(serialize(messages)) == speakers
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("[Request interrupted by user for tool use]", "Harness"),
+        ("<system-reminder>\nUse the todo tool.\n</system-reminder>\n", "Harness"),
+        ("<task-notification>\n<status>done</status>\n</task-notification>", "Harness"),
+        ("<system-reminder>x</system-reminder>\nNow add the exporter", "User"),
+        ("Why was the [Request interrupted by user]?", "User"),
+    ],
+)
+def test_what_a_harness_wrote_is_not_the_user_s(text: str, speaker: str) -> None:
+    assert SPEAKER.findall(serialize([UserMessage(content=text)])) == [speaker]
+
+
+@pytest.mark.parametrize(
+    ("custom_type", "speaker"),
+    [("harness", "Harness"), ("memory", "Memory"), ("my-extension", "Extension")],
+)
+def test_an_extension_s_message_names_its_kind(custom_type: str, speaker: str) -> None:
+    entry = CustomMessageEntry(
+        id="m1", parent_id=None, timestamp="2026-03-01T09:00:00.000Z", custom_type=custom_type, content="x"
+    )
+    message = message_with_author(entry)
+    assert message is not None
+    assert serialize([message]) == f"[{speaker}]: x"

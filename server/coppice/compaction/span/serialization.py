@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from coppice.compaction.span.speakers import speaker_of
 from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tokens.measuring import compact_json
 from coppice.tree.messages import (
@@ -28,7 +29,17 @@ from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 LOOKED_UP: Final = "(Earlier entries, looked up again; they are in the history.)"
 RESULT_CHARS: Final = 2_000  # characters of a tool result (Pi: `TOOL_RESULT_MAX_CHARS`)
 _HEAD_SHARE: Final = 0.6  # share of them taken from the beginning (guess)
-_SPEAKERS: Final = ("user", "human", "assistant", "developer", "system", "tool")
+_SPEAKERS: Final = (
+    "user",
+    "human",
+    "assistant",
+    "developer",
+    "system",
+    "tool",
+    "harness",
+    "memory",
+    "extension",
+)
 _BLANK: Final = rf"[^\S\r\n{HIDDEN}]|[{HIDDEN}]"
 _MARK: Final = r"\\"
 _LINE_START: Final = r"(?:^|(?<=[\r\v\f\x1c-\x1e\x85\u2028\u2029]))"
@@ -51,7 +62,8 @@ def transcript(messages: Iterable[Message], result_chars: int | None = None) -> 
     """Messages as `[User]: …` and the like, separated by blank lines.
 
     A line of content that begins like a speaker's, `[User]:` in a tool's output for instance, gets a
-    backslash before it, so that nobody speaks in another's name. Images appear as a placeholder.
+    backslash before it, so that nobody speaks in another's name. What a harness or an extension wrote with
+    the role of the user is not the user's. Images appear as a placeholder.
 
     Tool results longer than `result_chars` keep head and tail, since errors are at the end, and those of
     the history tools are left out, since they are in the history. None keeps them all whole.
@@ -77,15 +89,15 @@ def _parts(message: Message, result_chars: int | None) -> Iterator[str]:
 def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str, str]]:
     match message:
         case UserMessage() | CustomRoleMessage():
-            yield "User", _content(message.content)
+            yield speaker_of(message), _content(message.content)
         case BashExecutionMessage():
             if not message.exclude_from_context:
                 output = message.output if result_chars is None else shorten(message.output, result_chars)
                 yield "User", bash_text(message.model_copy(update={"output": output}))
         case BranchSummaryRoleMessage():
-            yield "User", f"{BRANCH_PREAMBLE}\n\n{message.summary}"
+            yield speaker_of(message), f"{BRANCH_PREAMBLE}\n\n{message.summary}"
         case CompactionSummaryRoleMessage():
-            yield "User", f"{SUMMARY_PREAMBLE}\n\n{message.summary}"
+            yield speaker_of(message), f"{SUMMARY_PREAMBLE}\n\n{message.summary}"
         case AssistantMessage():
             yield from _reply(message)
         case ToolResultMessage() if result_chars is not None and message.tool_name in HISTORY_TOOLS:

@@ -8,6 +8,7 @@ from coppice.compaction.asking.summarizer import Summarizer, WrittenSummary
 from coppice.compaction.ledger.bounds import stored
 from coppice.compaction.span.branch_budget import within_budget
 from coppice.compaction.span.sizes import SUMMARY_SHARE, fitted_sizes
+from coppice.compaction.span.speakers import message_with_author
 from coppice.errors import SummaryRejectedError
 from coppice.protocol.hooks import HookSummary
 from coppice.protocol.navigation import NavigateParams
@@ -38,7 +39,6 @@ from coppice.tree.entries import (
 )
 from coppice.tree.ids import new_entry_id
 from coppice.tree.messages import CompactionSummaryRoleMessage, Message, UserMessage, text_of
-from coppice.tree.view import message_of
 
 SMALLEST_SUMMARY: Final = 256  # tokens; a smaller room is not worth a request (guess)
 _CONTENT_TYPES: Final = frozenset({"message", "custom_message", "branch_summary", "compaction"})
@@ -209,4 +209,4 @@ def message_to_summarize(entry: Entry) -> Message | None:
     """The message of an entry for a summarizer, which is given compactions too."""
     if isinstance(entry, CompactionEntry):
         return CompactionSummaryRoleMessage(summary=entry.summary, tokens_before=entry.tokens_before)
-    return message_of(entry)
+    return message_with_author(entry)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from coppice.compaction.span.cut import Cut, cut_before, find_cut, is_in_context
 from coppice.compaction.span.sizes import Sizes, fitted_sizes
+from coppice.compaction.span.speakers import message_with_author
 from coppice.errors import NothingToCompactError, SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.compaction import CompactPreviewResult
@@ -15,7 +16,6 @@ from coppice.service.window.usage import Counter, context_tokens
 from coppice.store.records import EntryRow, PathEnd
 from coppice.tree.entries import Entry
 from coppice.tree.messages import Message
-from coppice.tree.view import message_of
 
 
 @dataclass(frozen=True)
@@ -130,5 +130,5 @@ def cut_elsewhere(prepared: Preparation, first_kept_id: str) -> Preparation:
 
 
 def messages_of(entries: Sequence[Entry]) -> list[Message]:
-    """The messages of the entries that a model sees."""
-    return [message for entry in entries if (message := message_of(entry)) is not None]
+    """The messages of the entries that a model sees, with their authors."""
+    return [message for entry in entries if (message := message_with_author(entry)) is not None]
