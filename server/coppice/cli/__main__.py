@@ -1,4 +1,4 @@
-"""The program `coppice`: `serve` starts without the libraries of the other commands."""
+"""The program `coppice`: `serve` and `mcp` start without the libraries of the other commands."""
 
 import sys
 
@@ -9,6 +9,10 @@ def main() -> None:
         from coppice.lsp.__main__ import main as serve  # noqa: PLC0415 - see above
 
         raise SystemExit(serve(sys.argv[2:]))
+    if sys.argv[1:2] == ["mcp"]:
+        from coppice.mcp.__main__ import main as serve_mcp  # noqa: PLC0415 - see above
+
+        raise SystemExit(serve_mcp(sys.argv[2:]))
     from coppice.cli.app import main as run  # noqa: PLC0415 - see above
 
     run()

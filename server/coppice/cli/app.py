@@ -65,6 +65,16 @@ def serve(arguments: typer.Context) -> int:
     return serve_client(arguments.args)
 
 
+@app.command(
+    add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)
+def mcp(arguments: typer.Context) -> int:
+    """Serve the history of this project's conversations to an agent, as an MCP server."""
+    from coppice.mcp.__main__ import main as serve_client
+
+    return serve_client(arguments.args)
+
+
 @app.command(epilog=EXIT_CODES)
 def compact(
     source: options.Source,

@@ -1,5 +1,6 @@
 """Messages that find and read earlier entries, word for word."""
 
+import re
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
@@ -13,9 +14,16 @@ SEARCH_TOOL: Final = "history_search"
 READ_TOOL: Final = "history_read"
 HISTORY_TOOLS: Final = frozenset({SEARCH_TOOL, READ_TOOL})
 """The tools that look up the history. Their results repeat entries and are neither found nor summarized."""
+_MCP_TOOLS: Final = re.compile(r"(?:.{0,40}coppice[_-]{1,2})?(?:history_(?:search|read|overview)|note_list)")
+"""Their names, and those that agents give the tools of `coppice mcp`, as `mcp__coppice__history_search`."""
 
 EntryId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
 RecallScope = Literal["path", "conversation", "workspace"]
+
+
+def is_history_tool(name: object) -> bool:
+    """Whether a tool of this name looks up the history, ours or that of `coppice mcp` in any agent."""
+    return isinstance(name, str) and _MCP_TOOLS.fullmatch(name) is not None
 
 
 class RecallParams(LongParams, ConversationParams):

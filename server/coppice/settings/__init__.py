@@ -86,6 +86,12 @@ class RecallSettings(_Section):
     enabled: bool = True
 
 
+class McpSettings(_Section):
+    """`other_workspaces` lets `coppice mcp` search the conversations of every workspace on request."""
+
+    other_workspaces: bool = False
+
+
 class TokenSettings(_Section):
     """`auto` is the tokenizer where it can be loaded, else the estimate."""
 
@@ -155,6 +161,7 @@ class Settings(_Section):
     model: ModelSettings = ModelSettings()
     summarizer: SummarizerSettings = SummarizerSettings()
     recall: RecallSettings = RecallSettings()
+    mcp: McpSettings = McpSettings()
     tokens: TokenSettings = TokenSettings()
     context: ContextSettings = ContextSettings()
     files: FileSettings = FileSettings()

@@ -7,7 +7,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from coppice.store import annotations, paging, path_ends, paths, recalling, tree_listing
+from coppice.store import annotations, paging, path_ends, paths, recalling, sessions, tree_listing
 from coppice.store import conversations as conversation_rows
 from coppice.store import outline as outlines
 from coppice.store.engine import Work
@@ -66,6 +66,12 @@ class StoreReader(ABC):
     recall_newest = _read_method(recalling.newest)
     recall_on_path = _read_method(recalling.on_path)
     recall_rows = _read_method(recalling.rows)
+    recall_neighbours = _read_method(recalling.neighbours)
+
+    extent = _read_method(sessions.extent)
+    named_conversations = _read_method(sessions.named)
+    newest_conversations = _read_method(sessions.newest)
+    entries_named = _read_method(sessions.entries_named)
 
     def all_entries(self, conversation_id: str) -> Iterator[Entry]:
         """Every entry of the tree in append order, in pages: all from one state in a snapshot only."""

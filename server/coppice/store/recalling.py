@@ -5,7 +5,7 @@ those that the caller chooses among them are read.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, bindparam, func, select
@@ -15,6 +15,7 @@ from coppice.store.entry_json import readable_body, storable
 from coppice.store.indexing import Scope
 from coppice.store.path_ends import unknown_entry
 from coppice.store.schema import CONVERSATION, ENTRY_TABLE, RUN
+from coppice.store.sessions import from_agent
 from coppice.store.tokenize import Term
 from coppice.store.word_index import WordIndex
 
@@ -26,11 +27,21 @@ TEXTLESS_TYPES: Final = ("label", "pin", "session_info", "file_activity", "custo
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Which entries are looked through: of `scope`, what was appended between two keys, both exclusive."""
+    """Which entries are looked through: of `scope`, what was appended between two keys, both exclusive.
+
+    Of these the ones of certain types or roles, with ISO times from `since` on and before `until`, from the
+    sessions of an agent, and with `failed` only results that are errors.
+    """
 
     scope: Scope
     after: int | None = None
     before: int | None = None
+    types: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    agent: str | None = None
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +108,10 @@ def postings(
         words = index.any_of(group)
         keys: list[int] = []
         if index.newest is not None:
-            near = Where(scope, max(first, last - index.newest), last)
+            near = replace(where, after=max(first, last - index.newest), before=last)
             keys = _holding(index, connection, words, near, most)
         if len(keys) < most:
-            keys = _holding(index, connection, words, Where(scope, first, last), most)
+            keys = _holding(index, connection, words, replace(where, after=first, before=last), most)
         found.append(keys)
     return Postings(found, most, max(newest - oldest + 1, 1))
 
@@ -125,6 +136,18 @@ def newest(connection: Connection, where: Where, most: int) -> list[int]:
         .limit(most)
     )
     return list(connection.execute(statement).scalars())
+
+
+def neighbours(connection: Connection, key: int, before: int, after: int) -> list[int]:
+    """The keys of the entries with text that were appended around `key` to its conversation, with its own."""
+    own = select(ENTRY_TABLE.c.conversation_key).where(ENTRY_TABLE.c.key == key).scalar_subquery()
+    told = select(ENTRY_TABLE.c.key).where(
+        ENTRY_TABLE.c.conversation_key == own, ENTRY_TABLE.c.type.not_in(TEXTLESS_TYPES)
+    )
+    earlier = told.where(ENTRY_TABLE.c.key < key).order_by(ENTRY_TABLE.c.key.desc()).limit(before)
+    later = told.where(ENTRY_TABLE.c.key > key).order_by(ENTRY_TABLE.c.key).limit(after)
+    keys = [list(connection.execute(each).scalars()) for each in (earlier, later)]
+    return [*reversed(keys[0]), key, *keys[1]]
 
 
 def key_of(connection: Connection, conversation_id: str, entry_id: str) -> int:
@@ -203,7 +226,17 @@ def _conditions(where: Where, key: ColumnElement[int]) -> list[ColumnElement[boo
         conditions.append(key > where.after)
     if where.before is not None:
         conditions.append(key < where.before)
-    return conditions
+    if where.types:
+        conditions.append(ENTRY_TABLE.c.type.in_(where.types))
+    if where.roles:
+        conditions.append(ENTRY_TABLE.c.role.in_(where.roles))
+    if where.since is not None:
+        conditions.append(ENTRY_TABLE.c.timestamp >= where.since)
+    if where.until is not None:
+        conditions.append(ENTRY_TABLE.c.timestamp < where.until)
+    if where.failed:
+        conditions.append(ENTRY_TABLE.c.body.contains('"isError":true', autoescape=True))
+    return [*conditions, *from_agent(where.agent)]
 
 
 _KEYS: Final = bindparam("keys", type_=BigInteger, expanding=True)

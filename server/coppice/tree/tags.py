@@ -19,6 +19,8 @@ TAGS: Final = (
     "read-files",
     "modified-files",
     "history-entry",
+    "history-note",
+    "history-session",
 )
 
 HIDDEN: Final = (

@@ -1,0 +1,100 @@
+"""The arguments of the tools. What a model writes nearly right is taken as it is meant."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+LEAST_TOKENS: Final = 200  # tokens of a result (guess: one hit and its frame)
+MOST_TOKENS: Final = 20_000
+"""Tokens of a result. A guess: agents cut longer results, and a window is some times as long."""
+MAX_NOTE_CHARS: Final = 4_000
+"""Characters of a note. A guess: a note is a sentence or two; what is longer belongs in a file."""
+_MAX_IDS: Final = 50  # ids that a call may name (guess)
+_MAX_NEIGHBOURS: Final = 100  # entries around an entry (guess)
+
+
+def _one_or_several(value: Any) -> Any:
+    return value.replace(",", " ").split() if isinstance(value, str) else value
+
+
+def _without_marks(value: str) -> str:
+    """An id without the marks that it is written with in a result or a summary: `[#26c4206e]`."""
+    return value.strip().strip("[]#").strip()
+
+
+def _clamped(least: int, most: int) -> BeforeValidator:
+    def clamp(value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise ValueError("a number is expected")  # noqa: TRY004 - pydantic reports it so
+        return int(max(least, min(most, float(value))))
+
+    return BeforeValidator(clamp)
+
+
+def _iso_time(value: str) -> str:
+    """A date or a time as the store writes times, in UTC. Raises ValueError for anything else."""
+    try:
+        moment = datetime.fromisoformat(value.strip())
+        moment = moment.astimezone(UTC) if moment.tzinfo is not None else moment
+    except (ValueError, OverflowError):
+        raise ValueError("an ISO date is expected, 2026-11-23 for instance") from None
+    return moment.isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+Id = Annotated[str, AfterValidator(_without_marks), Field(min_length=1, max_length=300)]
+Time = Annotated[str, Field(max_length=40), AfterValidator(_iso_time)]
+Tokens = Annotated[int, _clamped(LEAST_TOKENS, MOST_TOKENS)]
+Neighbours = Annotated[int, _clamped(0, _MAX_NEIGHBOURS)]
+Cursor = Annotated[str, Field(pattern=r"^\d{1,9}(:\d{1,9})?$")]
+Name = Annotated[str, Field(max_length=300)]
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="ignore", alias_generator=to_camel, populate_by_name=True)
+
+
+class SearchArguments(_Arguments):
+    """Of `history_search`. Without `scope` it is the session, and the project where little is in that."""
+
+    query: Annotated[str, Field(max_length=4000)]
+    scope: Literal["session", "project", "all"] | None = None
+    path: Annotated[str, Field(max_length=4096)] | None = None
+    kind: Literal["message", "command", "edit", "error", "summary"] | None = None
+    role: Literal["user", "assistant", "tool"] | None = None
+    agent: Name | None = None
+    since: Time | None = None
+    until: Time | None = None
+    cursor: Cursor | None = None
+    max_tokens: Tokens = 3000
+
+
+class ReadArguments(_Arguments):
+    """Of `history_read`: `ids`, or the neighbours of `around`, or the end of a session."""
+
+    ids: Annotated[list[Id], BeforeValidator(_one_or_several), Field(max_length=_MAX_IDS)] = []
+    session: Name | None = None
+    around: Id | None = None
+    before: Neighbours | None = None
+    after: Neighbours | None = None
+    cursor: Cursor | None = None
+    max_tokens: Tokens = 4000
+
+
+class OverviewArguments(_Arguments):
+    """Of `history_overview`."""
+
+    session: Name | None = None
+    agent: Name | None = None
+    max_tokens: Tokens = 2400
+
+
+class NoteArguments(_Arguments):
+    """Of `note_add`."""
+
+    text: Annotated[str, AfterValidator(str.strip), Field(min_length=1, max_length=MAX_NOTE_CHARS)]
+
+
+class NoArguments(_Arguments):
+    """Of `note_list`."""

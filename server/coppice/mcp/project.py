@@ -1,0 +1,110 @@
+"""The workspace of the agent: its store, its conversations, and which of them is running."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from coppice.errors import CoppiceError, UnknownConversationError
+from coppice.mcp.options import Options
+from coppice.mcp.rendering import shortened
+from coppice.service.core.settings_source import SettingsSource
+from coppice.service.core.stores import Stores
+from coppice.service.core.workspaces import databases
+from coppice.store.indexing import EVERYTHING, Scope
+from coppice.store.records import ConversationRecord
+from coppice.store.store import Store
+
+RESUME_COMMANDS = {
+    "claude-code": "claude --resume {id}",
+    "codex": "codex resume {id}",
+    "copilot": "copilot --resume {id}",
+    "gemini": "gemini --resume {id}",
+    "hermes": "hermes --resume {id}",
+    "opencode": "opencode --session {id}",
+    "pi": "pi --session {id}",
+}
+"""By the format of a session: the command with which its agent goes on with it."""
+
+
+class Project:
+    """What the tools read and write. Thread-safe; everything blocks on the disk."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.workspace = Path(options.folder).resolve().as_uri()
+        self.settings = SettingsSource()
+        self._stores = Stores(self.settings)
+        self._stores.folders = [self.workspace]
+        self._others: dict[str, Store] = {}
+        self.scope = Scope(workspace_uri=self.workspace)
+
+    @property
+    def store(self) -> Store:
+        """The store of the workspace. Raises StorageFailedError."""
+        return self._stores.of_workspace(self.workspace)
+
+    def running(self) -> str | None:
+        """The id of the conversation that the agent's session is stored as; None where that is unknown."""
+        if self.options.session is None:
+            return None
+        return next(iter(self.store.named_conversations(self.scope, self.options.session)), None)
+
+    def named(self, name: str) -> str:
+        """The id of the newest conversation of the workspace that `name` names. Raises
+        UnknownConversationError.
+        """
+        found = self.store.named_conversations(self.scope, name.strip())
+        if not found:
+            raise UnknownConversationError(
+                f"No session of this project has the id {name[:80]!r}. history_overview lists them."
+            )
+        return found[0]
+
+    def allows_others(self) -> bool:
+        """Whether the user's settings let the tools read other workspaces."""
+        return self.settings.of(self.workspace).mcp.other_workspaces
+
+    def others(self) -> Iterator[tuple[Store, Scope]]:
+        """The stores of the other workspaces with what to look through in them; unreadable ones are left out.
+
+        Each opens its file again when it is used after the next was asked for.
+        """
+        settings = self.settings.of(self.workspace)
+        if settings.storage.url is not None:
+            yield self.store, EVERYTHING
+            return
+        own = self._stores.url_of(self.workspace)
+        for url in databases(settings):
+            if url == own:
+                continue
+            with suppress(CoppiceError):
+                if url not in self._others:
+                    self._others[url] = Store.open(
+                        url, server_id=self._stores.server_id, index_idle_seconds=None
+                    )
+                yield self._others[url], EVERYTHING
+                self._others[url].rest()
+
+
+def label_of(record: ConversationRecord) -> str:
+    """A conversation for a reader: its agent and the id that the agent gave its session, shortened."""
+    agent, session = _origin(record)
+    return f"{agent} {shortened(session)}"
+
+
+def resume_command(record: ConversationRecord) -> str | None:
+    """The command with which a session's agent goes on with it, or None where none is documented."""
+    agent, session = _origin(record)
+    command = RESUME_COMMANDS.get(agent)
+    # An id that a shell would not take as one word is no id that an agent gave.
+    is_plain = session.replace("-", "").replace("_", "").isalnum() and session.isascii()
+    return command.format(id=session) if command is not None and is_plain else None
+
+
+def _origin(record: ConversationRecord) -> tuple[str, str]:
+    source = record.source or {}
+    agent, session = source.get("format"), source.get("sessionId")
+    return (
+        agent if isinstance(agent, str) else "coppice",
+        session if isinstance(session, str) and session else record.id,
+    )

@@ -1,0 +1,106 @@
+"""`history_read`: the exact text of entries."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from coppice.errors import UnknownEntryError
+from coppice.mcp.arguments import ReadArguments
+from coppice.mcp.project import Project, label_of
+from coppice.mcp.redaction import masked, with_marks
+from coppice.mcp.rendering import FRAME_TOKENS, attribute, entry_text, framed
+from coppice.protocol.history import is_history_tool
+from coppice.service.history.calls import calls_of_results
+from coppice.store.indexing import Scope
+from coppice.store.recalling import RecallRow, Where
+from coppice.tokens.counting import estimate_tokens
+
+_AROUND: Final = 3  # entries before and after one, unless a call says how many (guess)
+_AT_THE_END: Final = 10  # entries of a session's end, unless a call says how many (guess)
+_CHARS: Final = 4
+"""Characters of a token in English prose, as `estimate_tokens` counts."""
+_AMBIGUOUS: Final = 5  # entries that a beginning of an id may name to be listed (guess)
+
+
+def read_history(project: Project, wanted: ReadArguments) -> str:
+    """The entries, and a sentence for each id that names none."""
+    store = project.store
+    session = project.named(wanted.session) if wanted.session else project.running()
+    problems: list[str] = []
+    keys: list[int] = []
+    if wanted.around is not None:
+        for key in _named(project, session, wanted.around, problems):
+            before = _AROUND if wanted.before is None else wanted.before
+            after = _AROUND if wanted.after is None else wanted.after
+            keys += store.recall_neighbours(key, before, after)
+    elif wanted.ids:
+        for entry_id in wanted.ids:
+            keys += _named(project, session, entry_id, problems)
+    elif session is not None:
+        where = Where(Scope(conversation_id=session))
+        keys = [*reversed(store.recall_newest(where, wanted.before or _AT_THE_END))]
+    else:
+        return "Name what to read: ids of a search, or a session of history_overview."
+    rows = [row for row in store.recall_rows(list(dict.fromkeys(keys))) if _may_be_read(row)]
+    return "\n".join([*_page(project, rows, wanted), *problems])
+
+
+def _may_be_read(row: RecallRow) -> bool:
+    """Not what the user excluded from the context, and no results of these tools: they repeat others."""
+    message = row.message
+    return not message.get("excludeFromContext") and not is_history_tool(message.get("toolName"))
+
+
+def _named(project: Project, session: str | None, entry_id: str, problems: list[str]) -> list[int]:
+    """The key of the entry of that id in `session`, or else in the project; a problem where there is none."""
+    store = project.store
+    if session is not None:
+        try:
+            return [store.key_of(session, entry_id)]
+        except UnknownEntryError:
+            pass
+    found = store.entries_named(project.scope, entry_id, _AMBIGUOUS)
+    ids = {row.id for row in found}
+    if len(ids) == 1:
+        return [found[0].key]
+    if found:
+        problems.append(
+            f"Several entries begin with {attribute(entry_id)}: {', '.join(map(attribute, ids))}."
+        )
+    else:
+        problems.append(f"No entry of this project has the id {attribute(entry_id)}.")
+    return []
+
+
+def _page(project: Project, rows: list[RecallRow], wanted: ReadArguments) -> Iterator[str]:
+    number, _, offset = (wanted.cursor or "0").partition(":")
+    first, start = int(number), int(offset or 0)
+    running = project.running()
+    calls = calls_of_results(project.store, rows)
+    labels: dict[str, str] = {}
+    left = wanted.max_tokens
+    for place, row in enumerate(rows[first:], start=first):
+        if left < FRAME_TOKENS * 2:
+            yield f'There is more: call history_read again with cursor "{place}:{start}".'
+            return
+        if row.conversation_id != running and row.conversation_id not in labels:
+            labels[row.conversation_id] = label_of(project.store.conversation(row.conversation_id))
+        text = masked(entry_text(row))[start:]
+        tokens = estimate_tokens(text)
+        part = text
+        if tokens + FRAME_TOKENS > left:
+            part = _head(text, left - FRAME_TOKENS)
+        left -= estimate_tokens(part) + FRAME_TOKENS
+        call = calls.get(row.key) if start == 0 else None
+        yield framed(row, with_marks(part), session=labels.get(row.conversation_id), call=call)
+        if len(part) < len(text):
+            yield f'There is more: call history_read again with cursor "{place}:{start + len(part)}".'
+            return
+        start = 0
+
+
+def _head(text: str, tokens: int) -> str:
+    """The beginning of `text` that has at most so many tokens."""
+    head = text[: max(1, tokens * _CHARS)]
+    while len(head) > 1 and estimate_tokens(head) > tokens:
+        head = head[: len(head) // 2]
+    return head

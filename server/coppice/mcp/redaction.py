@@ -1,0 +1,99 @@
+"""Keys and tokens, which transcripts hold and no result may give out.
+
+They are recognized by the forms that providers give them, by what stands before them, and by how random they
+are.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+MARK: Final = "[secret removed]"
+"""What a reader sees instead of a secret."""
+
+_FILL: Final = "\ue0f0"
+"""Replaces each character of a secret: a text that is cut later keeps its places. Of a private-use area."""
+_FILLED: Final = re.compile(f"{_FILL}+")
+
+_FORMS: Final = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?"
+    r"|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,400}"
+    r"|\bgh[pousr]_[A-Za-z0-9]{20,300}|\bgithub_pat_\w{20,300}|\bglpat-[\w-]{16,100}"
+    r"|\bxox[a-z]-[\w-]{10,300}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[\w-]{30,60}"
+    r"|\bya29\.[\w.-]{20,400}|\bnpm_[A-Za-z0-9]{30,100}|\bpypi-[\w-]{40,300}|\bhf_[A-Za-z0-9]{30,100}"
+    r"|\bSG\.[\w-]{16,60}\.[\w-]{16,100}"
+    r"|\beyJ[\w-]{8,4000}\.[\w-]{8,8000}\.[\w-]{8,4000}"
+    # One that was cut off, as titles and facts are.
+    r"|\b(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|ya29\.|npm_|pypi-|hf_|eyJ)[\w.-]{1,400}…"
+)
+_NAMED: Final = re.compile(
+    r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)"
+    r"[\"'\\]{0,3}\s{0,3}[:=]\s{0,3}[\"'\\]{0,3}(?P<value>[A-Za-z0-9+/_.~!@#%^&*$=-]{8,400})(?![A-Za-z0-9(\[])"
+    r"|\b(?:bearer|basic)\s{1,3}(?P<bearer>[A-Za-z0-9+/_.~=-]{16,4000})"
+    r"|://[^\s/:@]{1,100}:(?P<login>[^\s/@]{3,200})@",
+    re.IGNORECASE,
+)
+_RANDOM: Final = re.compile(
+    r"(?<![A-Za-z0-9+_=-])(?:[A-Za-z0-9+_=-]{24,400}(?![A-Za-z0-9+_=-])|[A-Za-z0-9+_=-]{12,400}(?=…))"
+)
+_DIGIT: Final = re.compile(r"\d")
+_LETTER: Final = re.compile(r"[A-Za-z]")
+_CAPITAL: Final = re.compile(r"[A-Z]")
+_SMALL: Final = re.compile(r"[a-z]")
+_WORD: Final = re.compile(r"[A-Z]?[a-z]{2,}")
+_LEAST_ENTROPY: Final = 4.0
+"""Bits a character. Hexadecimal digits have less, so that names of commits and files stay. A guess."""
+_LOST_ENTROPY: Final = 0.6
+"""Bits a character that a short random text may have less than one without repetitions. A guess."""
+_LEAST_NAMED_ENTROPY: Final = 2.5  # bits a character, of what a name calls a secret (guess)
+_LEAST_REST: Final = 0.4
+"""Share of the characters in no run of small letters. Of random ones it is 0.67, of names at most 0.3."""
+
+
+def masked(text: str) -> str:
+    """`text` with the characters of its secrets replaced, of the same length."""
+    places = sorted(_places(text))
+    if not places:
+        return text
+    parts, end = [], 0
+    for start, stop in places:
+        if start >= end:
+            parts.append(text[end:start])
+        parts.append(_FILL * (stop - max(start, end)))
+        end = max(end, stop)
+    return "".join(parts) + text[end:]
+
+
+def with_marks(text: str) -> str:
+    """`text` with the mark for each place that `masked` replaced."""
+    return _FILLED.sub(MARK, text)
+
+
+def _places(text: str) -> Iterator[tuple[int, int]]:
+    yield from (found.span() for found in _FORMS.finditer(text))
+    for found in _NAMED.finditer(text):
+        name = found.lastgroup or ""
+        if name != "value" or _is_secret_value(found[name]):
+            yield found.span(name)
+    yield from (found.span() for found in _RANDOM.finditer(text) if _is_random(found[0]))
+
+
+def _is_secret_value(value: str) -> bool:
+    """Whether what follows `token =` is a value and no expression of code."""
+    has_both = _DIGIT.search(value) is not None and _LETTER.search(value) is not None
+    return has_both and _entropy(value) >= _LEAST_NAMED_ENTROPY
+
+
+def _is_random(text: str) -> bool:
+    if not all(kind.search(text) for kind in (_SMALL, _CAPITAL, _DIGIT)):
+        return False
+    least = min(_LEAST_ENTROPY, math.log2(len(text)) - _LOST_ENTROPY)
+    return len(_WORD.sub("", text)) >= _LEAST_REST * len(text) and _entropy(text) >= least
+
+
+def _entropy(text: str) -> float:
+    """Bits a character, by how often each occurs."""
+    size = len(text)
+    return -sum(count / size * math.log2(count / size) for count in Counter(text).values())

@@ -1,0 +1,129 @@
+"""Entries as a model reads them: each between tags that its text cannot close."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from coppice.mcp.redaction import masked, with_marks
+from coppice.service.history.calls import CallOf
+from coppice.store.recalling import RecallRow
+from coppice.tree.tags import escape_tags
+
+ENTRY_TAG: Final = "history-entry"
+FRAME_TOKENS: Final = 40
+"""Tokens of an entry's tags. Measured: 25 to 45."""
+_TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
+_ATTRIBUTE_CHARS: Final = 80  # characters of an attribute (guess)
+_UNSAFE: Final = re.compile(r"[^\w .,:/@+-]")
+_RANDOM_ID: Final = re.compile(r"([0-9a-f]{8})-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+"""An id of random digits: its beginning is enough. Others may begin with the time, as their neighbours do."""
+_OLD_NAMES: Final = ("old_string", "oldText", "old_str", "old_text")
+_NEW_NAMES: Final = ("new_string", "newText", "new_str", "new_text")
+
+
+def attribute(text: object) -> str:
+    """A value for a tag's attribute: on one line, without marks that could end it."""
+    return _UNSAFE.sub("?", " ".join(str(text)[: 2 * _ATTRIBUTE_CHARS].split()))[:_ATTRIBUTE_CHARS]
+
+
+def framed(row: RecallRow, text: str, *, session: str | None = None, call: CallOf | None = None) -> str:
+    """An entry or a part of it, with where it comes from: the `session` unless it is the running one."""
+    facts = {"id": shortened(row.entry_id), "time": row.timestamp[:_TIME_CHARS], "from": speaker(row)}
+    if session is not None:
+        facts["session"] = session
+    if not row.on_current_path:
+        facts["branch"] = "abandoned"
+    head = " ".join(f'{name}="{attribute(value)}"' for name, value in facts.items())
+    lines = [text.strip("\n").rstrip()]
+    about = None if call is None else call.path or call.arguments
+    if about is not None and about not in text:
+        lines.insert(0, f"$ {about}")
+    return f"<{ENTRY_TAG} {head}>\n{safe(chr(10).join(lines))}\n</{ENTRY_TAG}>"
+
+
+def safe(text: str) -> str:
+    """Text of a transcript for a result: without secrets, and unable to open or close a tag of ours."""
+    return escape_tags(with_marks(masked(text)))
+
+
+def speaker(row: RecallRow) -> str:
+    """Who wrote an entry: a role, or the tool."""
+    if row.type != "message":
+        return row.type.replace("_", " ")
+    message = row.message
+    role = str(message.get("role"))
+    if role == "toolResult":
+        failed = ", failed" if message.get("isError") else ""
+        return f"tool {message.get('toolName')}{failed}"
+    return "tool, run by the user" if role == "bashExecution" else role
+
+
+def entry_text(row: RecallRow) -> str:
+    """The whole text of an entry; calls with their arguments, edits as the lines that go and come."""
+    message = row.message
+    if message.get("role") == "assistant" and isinstance(message.get("content"), list):
+        return "\n".join(_blocks(message["content"]))
+    if message.get("role") == "bashExecution":
+        return f"$ {message.get('command')}\n{message.get('output')}"
+    holder = message or row.body
+    content = holder.get("content", holder.get("summary"))
+    parts = [*_blocks(content)] if isinstance(content, list) else [str(content or "")]
+    return "\n".join([*parts, *_edits(message.get("details"))])
+
+
+def _blocks(content: list[Any]) -> Iterator[str]:
+    for block in content:
+        if not isinstance(block, dict):
+            continue
+        if block.get("type") == "text":
+            yield str(block.get("text"))
+        elif block.get("type") == "toolCall":
+            yield from _call(str(block.get("name")), block.get("arguments"))
+
+
+def _call(name: str, arguments: object) -> Iterator[str]:
+    if not isinstance(arguments, dict):
+        yield f"{name}({arguments})"
+        return
+    edits = arguments.get("edits") or arguments.get("replacements")
+    changes = [arguments, *(edits if isinstance(edits, list) else [])]
+    diffs = [line for change in changes if isinstance(change, dict) for line in _diff(change)]
+    hidden = {*_OLD_NAMES, *_NEW_NAMES, *(("edits", "replacements") if diffs else ())} if diffs else set()
+    shown = {key: value for key, value in arguments.items() if key not in hidden}
+    command = shown.get("command")
+    if isinstance(command, str):
+        yield f"{name}: {command}"
+    else:
+        yield f"{name}({json.dumps(shown, ensure_ascii=False)})"
+    yield from diffs
+
+
+def _diff(change: dict[str, Any]) -> Iterator[str]:
+    """The lines that a replacement takes out and puts in, without those that both begin or end with."""
+    old = next((change[name] for name in _OLD_NAMES if isinstance(change.get(name), str)), None)
+    new = next((change[name] for name in _NEW_NAMES if isinstance(change.get(name), str)), None)
+    if old is None or new is None:
+        return
+    before, after = old.splitlines(), new.splitlines()
+    start, most = 0, min(len(before), len(after))
+    while start < most and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < most - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    yield from (f"-{line}" for line in before[start : len(before) - end])
+    yield from (f"+{line}" for line in after[start : len(after) - end])
+
+
+def _edits(details: object) -> Iterator[str]:
+    """The patch that a tool stored with its result."""
+    patch = details.get("diff", details.get("patch")) if isinstance(details, dict) else None
+    if isinstance(patch, str):
+        yield patch
+
+
+def shortened(entry_id: str) -> str:
+    """An id as it is shown: the beginning, where that is random."""
+    random = _RANDOM_ID.fullmatch(entry_id)
+    return random[1] if random is not None else entry_id

@@ -1,0 +1,209 @@
+"""`history_search`: this session first, then the project, and on request every workspace."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from coppice.errors import CoppiceError
+from coppice.files.tools import touches_of
+from coppice.mcp.arguments import SearchArguments
+from coppice.mcp.project import Project, label_of, resume_command
+from coppice.mcp.redaction import masked
+from coppice.mcp.rendering import framed, safe
+from coppice.service.history.calls import CallOf, calls_of_results
+from coppice.service.history.query import Query, StemCounter, parse_query
+from coppice.service.history.ranking import SUMMARY_TYPES, Hit
+from coppice.service.history.search import search
+from coppice.store.indexing import Scope
+from coppice.store.recalling import Where
+from coppice.store.sessions import Extent
+from coppice.store.store import Store
+from coppice.tokens.counting import estimate_tokens
+from coppice.tree.messages import ToolCall
+
+NOISE: Final = 0.35
+"""Of the best score of a search: what has less is left out. A guess."""
+_LITTLE: Final = 0.5
+"""Share of a question's words that the best three hits hold below which little was found. A guess."""
+_TOLD: Final = 3  # hits that tell whether much was found (guess)
+
+_ROLES: Final = {"user": ("user",), "assistant": ("assistant",), "tool": ("toolResult", "bashExecution")}
+
+
+@dataclass
+class _Found:
+    """The hits of one scope, with the store that they are in and the tool calls that hits are results of."""
+
+    store: Store
+    hits: list[Hit]
+    calls: dict[int, CallOf] = field(default_factory=dict)
+
+
+def search_history(project: Project, wanted: SearchArguments) -> str:
+    """The page of hits as text, or how much was looked through without finding any."""
+    query = parse_query(f"{wanted.query} {wanted.path or ''}")
+    if wanted.scope == "all" and not project.allows_others():
+        return (
+            "Other projects cannot be searched: the user's settings do not allow it "
+            '([mcp] otherWorkspaces = true in settings.toml). Use scope "project".'
+        )
+    running = project.running()
+    if wanted.scope == "session" and running is None:
+        return 'Which session is running is not known here, or nothing of it is stored. Use scope "project".'
+    found, looked_in = _search(project, wanted, query, running)
+    shown = [(each, hit) for each in found for hit in each.hits]
+    first = int((wanted.cursor or "0").split(":")[0])
+    if first >= len(shown):
+        return _nothing(project, wanted, running, looked_in, is_end=bool(shown))
+    return _page(shown, first, wanted, running, looked_in)
+
+
+def _search(
+    project: Project, wanted: SearchArguments, query: Query, running: str | None
+) -> tuple[list[_Found], str]:
+    """What was found, and where it was looked for."""
+    store, found = project.store, []
+    if running is not None and wanted.scope in (None, "session"):
+        found.append(_in_scope(store, Scope(conversation_id=running), wanted, query))
+        if wanted.scope == "session" or not _is_little(found[0].hits, query):
+            return found, "session"
+    project_wide = _in_scope(store, project.scope, wanted, query)
+    if found:
+        project_wide.hits = [hit for hit in project_wide.hits if hit.source.row.conversation_id != running]
+    found.append(project_wide)
+    if wanted.scope == "all":
+        for other, scope in project.others():
+            try:
+                found.append(_in_scope(other, scope, wanted, query))
+            except CoppiceError:
+                continue
+        return found, "all"
+    return found, "project"
+
+
+def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, query: Query) -> _Found:
+    roles = _ROLES.get(wanted.role or "", ())
+    types: tuple[str, ...] = ()
+    match wanted.kind:
+        case "message":
+            roles = roles or ("user", "assistant")
+        case "command":
+            roles = _ROLES["tool"]
+        case "edit":
+            roles = ("assistant",)
+        case "summary":
+            types = tuple(SUMMARY_TYPES)
+        case _:
+            pass
+    where = Where(
+        scope,
+        types=types,
+        roles=roles,
+        since=wanted.since,
+        until=wanted.until,
+        agent=wanted.agent,
+        failed=wanted.kind == "error",
+    )
+    hits = search(store, query, where, for_model=True, readable=masked)
+    if hits:
+        hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
+    found = _Found(store, hits, calls_of_results(store, [hit.source.row for hit in hits]))
+    if wanted.kind == "edit":
+        found.hits = [hit for hit in hits if _changes_files(hit)]
+    if wanted.path is not None:
+        found.hits = [hit for hit in found.hits if _is_about(hit, wanted.path, found.calls)]
+    return found
+
+
+def _is_little(hits: Sequence[Hit], query: Query) -> bool:
+    """Whether the best hits lack most words of the question."""
+    if not hits:
+        return True
+    own = {group.stem for group in query.groups if group.weight == 1.0}
+    counts, _ = StemCounter(query).count("\n".join(hit.text for hit in hits[:_TOLD]))
+    return len(own & counts.keys()) < _LITTLE * len(own)
+
+
+def _changes_files(hit: Hit) -> bool:
+    content = hit.source.row.message.get("content")
+    blocks = content if isinstance(content, list) else []
+    calls = [block for block in blocks if isinstance(block, dict) and block.get("type") == "toolCall"]
+    return any(
+        touch.kind != "read"
+        for call in calls
+        for touch in touches_of(
+            ToolCall(id="", name=str(call.get("name")), arguments=call.get("arguments") or {}), {}
+        )
+    )
+
+
+def _is_about(hit: Hit, path: str, calls: dict[int, CallOf]) -> bool:
+    call = calls.get(hit.source.row.key)
+    texts = [hit.source.text] if call is None else [hit.source.text, call.arguments, call.path or ""]
+    return any(path.casefold() in text.casefold() for text in texts)
+
+
+def _page(
+    shown: list[tuple[_Found, Hit]],
+    first: int,
+    wanted: SearchArguments,
+    running: str | None,
+    looked_in: str,
+) -> str:
+    parts: list[str] = []
+    left = wanted.max_tokens
+    last = first
+    sessions: dict[str, None] = {}
+    for found, hit in shown[first:]:
+        row = hit.source.row
+        label = command = None
+        if row.conversation_id != running:
+            record = found.store.conversation(row.conversation_id)
+            label, command = label_of(record), resume_command(record)
+        part = framed(row, hit.text, session=label, call=found.calls.get(row.key))
+        left -= estimate_tokens(part)
+        if parts and left < 0:
+            break
+        parts.append(part)
+        last += 1
+        if command:
+            sessions[command] = None
+    return "\n".join([*parts, *_footer(first, last, len(shown), looked_in), *_resuming(sessions)])
+
+
+def _footer(first: int, last: int, total: int, looked_in: str) -> Iterator[str]:
+    where = {"session": "this session", "project": "this project", "all": "all projects"}[looked_in]
+    shown = f"{total}" if last - first == total else f"{first + 1} to {last} of {total}"
+    line = f"{shown} relevant place{'s' * (total != 1)} in {where}."
+    if last < total:
+        line += f' More: cursor "{last}".'
+    if looked_in == "session":
+        line += ' Earlier sessions: scope "project".'
+    yield line
+
+
+def _resuming(commands: Sequence[str] | dict[str, None]) -> Iterator[str]:
+    if commands:
+        yield f"The user can resume these sessions with: {'; '.join(commands)}"
+
+
+def _nothing(
+    project: Project, wanted: SearchArguments, running: str | None, looked_in: str, *, is_end: bool
+) -> str:
+    if is_end:
+        return "There are no more."
+    store = project.store
+    scope = Scope(conversation_id=running) if looked_in == "session" and running else project.scope
+    extent = store.extent(scope, wanted.agent)
+    more = "" if looked_in == "project" else ' Scope "project" looks further.'
+    more = ", and nothing in other projects." if looked_in == "all" else more
+    return f"Nothing found for {safe(wanted.query[:200])!r} in {sized(extent)}.{more}"
+
+
+def sized(extent: Extent) -> str:
+    """How much was looked through, as words."""
+    if not extent.conversations:
+        return "0 conversations: nothing of this project is stored yet"
+    since = f" since {extent.since[:10]}" if extent.since else ""
+    ending = "s" * (extent.conversations != 1)
+    return f"{extent.conversations:,} conversation{ending}, {extent.entries:,} entries{since}"

@@ -1,0 +1,64 @@
+"""Runs the calls of the five tools."""
+
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+
+from coppice.errors import CoppiceError
+from coppice.mcp.arguments import (
+    NoArguments,
+    NoteArguments,
+    OverviewArguments,
+    ReadArguments,
+    SearchArguments,
+)
+from coppice.mcp.notes import add_note, list_notes
+from coppice.mcp.options import Options
+from coppice.mcp.overview import overview
+from coppice.mcp.project import Project
+from coppice.mcp.reading import read_history
+from coppice.mcp.searching import search_history
+
+_Run = Callable[[Project, Any, str], str]
+_LOG: Final = logging.getLogger(__name__)
+
+_TOOLS: Final[dict[str, tuple[type[BaseModel], _Run]]] = {
+    "history_search": (SearchArguments, lambda project, given, _: search_history(project, given)),
+    "history_read": (ReadArguments, lambda project, given, _: read_history(project, given)),
+    "history_overview": (OverviewArguments, lambda project, given, _: overview(project, given)),
+    "note_add": (NoteArguments, lambda project, given, author: add_note(project, given.text, author)),
+    "note_list": (NoArguments, lambda project, *_: list_notes(project)),
+}
+
+
+class HistoryTools:
+    """The tools over the stored conversations of one workspace. Thread-safe."""
+
+    def __init__(self, options: Options) -> None:
+        self._project = Project(options)
+
+    def call(self, name: str, arguments: dict[str, Any], author: str) -> tuple[str, bool]:
+        """The text of a result, and whether it is a failure. Raises nothing.
+
+        `author` is who calls, as what the client calls itself.
+        """
+        schema, run = _TOOLS[name]
+        try:
+            given = {name: value for name, value in arguments.items() if value is not None}
+            return run(self._project, schema.model_validate(given), author), False
+        except ValidationError as error:
+            return f"The arguments do not fit: {_problems(error)}.", True
+        except CoppiceError as error:
+            return str(error), True
+        except Exception as error:  # noqa: BLE001 - a client gets an answer to everything it asks
+            _LOG.error("%s failed (%s)", name, type(error).__name__)
+            return f"An unforeseen error ({type(error).__name__}); please report it with the call.", True
+
+
+def _problems(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
+        for each in error.errors(include_input=False, include_url=False)
+    )
