@@ -30,6 +30,9 @@ EDIT = {
 }
 
 
+AGENT_FOLDERS = {"CLAUDE_CONFIG_DIR": "claude", "CODEX_HOME": "codex", "PI_CODING_AGENT_DIR": "pi"}
+
+
 class Client:
     """A client that sends what it is told, and reads answers in the order in which they come."""
 
@@ -98,6 +101,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "COPPICE_SESSION_ID",
     ):
         monkeypatch.delenv(variable, raising=False)
+    for variable, name in AGENT_FOLDERS.items():
+        monkeypatch.setenv(variable, str(tmp_path / "agents" / name))
     folder = tmp_path / "garden"
     folder.mkdir()
     return folder

@@ -1,9 +1,11 @@
 """What the five tools give."""
 
+import json
 from pathlib import Path
 
 import pytest
 from mcp_server.conftest import NOW, OTHER_SESSION, SESSION, Start, assistant, result, stored, url_of, user
+from session_samples import prompt
 
 from coppice.store.store import Store
 from coppice.tokens.counting import count_tokens
@@ -240,3 +242,28 @@ def test_results_of_these_tools_are_not_found_again(start: Start, folder: Path) 
     assert 'id="asked-5"' in text
     assert 'id="asked-3"' not in text
     assert 'id="asked-4"' not in text
+
+
+def written(folder: Path, name: str, *texts: str) -> Path:
+    """A transcript of Claude Code of a session in `folder`; later texts are appended to what there is."""
+    slug = "".join(letter if letter.isalnum() else "-" for letter in str(folder))
+    path = folder.parent / "agents" / "claude" / "projects" / slug / f"{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    last = None
+    with path.open("a", encoding="utf-8") as file:
+        for text in texts:
+            key = f"line-{hash(text)}"
+            record = prompt(key, last, text) | {"cwd": str(folder), "sessionId": name}
+            file.write(f"{json.dumps(record)}\n")
+            last = key
+    return path
+
+
+def test_what_the_running_agent_writes_is_found_without_an_import(start: Start, folder: Path) -> None:
+    written(folder, SESSION, "The hedge is trimmed in March.")
+    client = start(CLAUDE_CODE_SESSION_ID=SESSION)
+    text = client.call("history_search", query="When is the hedge trimmed?")
+    assert "in March" in text
+    assert "in this session" in text
+    assert "session=" not in text
+    assert "hedge" in client.call("history_overview")

@@ -7,9 +7,9 @@ from pathlib import Path
 from coppice.errors import CoppiceError, UnknownConversationError
 from coppice.mcp.options import Options
 from coppice.mcp.rendering import shortened
-from coppice.service.core.settings_source import SettingsSource
-from coppice.service.core.stores import Stores
+from coppice.mcp.transcripts import Transcripts
 from coppice.service.core.workspaces import databases
+from coppice.service.service import Service
 from coppice.store.indexing import EVERYTHING, Scope
 from coppice.store.records import ConversationRecord
 from coppice.store.store import Store
@@ -32,9 +32,11 @@ class Project:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.workspace = Path(options.folder).resolve().as_uri()
-        self.settings = SettingsSource()
-        self._stores = Stores(self.settings)
-        self._stores.folders = [self.workspace]
+        service = Service()
+        service.stores.folders = [self.workspace]
+        self.settings = service.settings
+        self._stores = service.stores
+        self.transcripts = Transcripts(service, self.workspace)
         self._others: dict[str, Store] = {}
         self.scope = Scope(workspace_uri=self.workspace)
 

@@ -33,6 +33,10 @@ _TOOLS: Final[dict[str, tuple[type[BaseModel], _Run]]] = {
 }
 
 
+_FOLLOWED: Final = frozenset({"history_search", "history_read", "history_overview"})
+"""The tools that read conversations, and need what agents have written since."""
+
+
 class HistoryTools:
     """The tools over the stored conversations of one workspace. Thread-safe."""
 
@@ -47,7 +51,7 @@ class HistoryTools:
         schema, run = _TOOLS[name]
         try:
             given = {name: value for name, value in arguments.items() if value is not None}
-            return run(self._project, schema.model_validate(given), author), False
+            return self._result(name, run, schema.model_validate(given), author), False
         except ValidationError as error:
             return f"The arguments do not fit: {_problems(error)}.", True
         except CoppiceError as error:
@@ -55,6 +59,11 @@ class HistoryTools:
         except Exception as error:  # noqa: BLE001 - a client gets an answer to everything it asks
             _LOG.error("%s failed (%s)", name, type(error).__name__)
             return f"An unforeseen error ({type(error).__name__}); please report it with the call.", True
+
+    def _result(self, name: str, run: _Run, wanted: BaseModel, author: str) -> str:
+        problem = self._project.transcripts.update() if name in _FOLLOWED else None
+        text = run(self._project, wanted, author)
+        return text if problem is None else f"{text}\n({problem})"
 
 
 def _problems(error: ValidationError) -> str:
