@@ -73,13 +73,13 @@ def test_an_append_after_a_deletion_on_a_full_disk_waits_for_the_space(
     path = small_disk / "store" / "trees.sqlite3"
     filled_store(path)
     may_purge = threading.Event()
-    step = purging.Purger._step
+    step = purging.Purger._purge_rows
 
     def step_late(purger: purging.Purger) -> bool:
         assert may_purge.wait(PATIENCE)
         return step(purger)
 
-    monkeypatch.setattr(purging.Purger, "_step", step_late)
+    monkeypatch.setattr(purging.Purger, "_purge_rows", step_late)
     with opened(path) as store:
         fill(store, small_disk)
         store.delete("large")

@@ -4,7 +4,7 @@ import logging
 import time
 from typing import Final
 
-from sqlalchemy import Connection, Delete, Table, bindparam, delete, or_, select
+from sqlalchemy import Connection, Delete, Table, and_, bindparam, delete, or_, select, update
 from typing_extensions import override
 
 from coppice.errors import StorageFailedError
@@ -20,6 +20,7 @@ from coppice.store.schema import (
     PIN,
     RUN,
 )
+from coppice.store.word_index import WordIndex
 
 PURGE_ROWS: Final = 500
 """The most rows that one transaction takes away."""
@@ -45,14 +46,15 @@ class Purger(BackgroundWork):
     @override
     def work(self) -> None:
         try:
-            while not self._stopped.is_set() and self._step():
-                self._stopped.wait(_PAUSE)
-            self._database.shrink(self._stopped.is_set)
+            for purge in (self._purge_rows, self._purge_words):
+                while not self._stopped.is_set() and purge():
+                    self._stopped.wait(_PAUSE)
+                self._database.shrink(self._stopped.is_set)
         except StorageFailedError as error:
             # What is left is invisible already, and purged when the store is opened again.
             _LOG.warning("purging deleted conversations stopped: %s", error)
 
-    def _step(self) -> bool:
+    def _purge_rows(self) -> bool:
         try:
             return self._database.write_deletion(lambda connection: purge_some(connection, self._rows))
         except StorageFailedError as error:
@@ -61,6 +63,10 @@ class Purger(BackgroundWork):
         # Rows of many pages: what a transaction changes has to fit into the space there is.
         self._rows = max(1, self._rows // 10)
         return True
+
+    def _purge_words(self) -> bool:
+        index = self._database.index
+        return self._database.write_deletion(lambda connection: purge_some_words(connection, index))
 
 
 def has_garbage(connection: Connection) -> bool:
@@ -71,15 +77,24 @@ def has_garbage(connection: Connection) -> bool:
 def purge_some(connection: Connection, limit: int) -> bool:
     """Takes away at most `limit` rows of one deleted conversation; false when there is none.
 
-    A conversation that another server is purging is passed over.
+    Its own row stays, for `purge_some_words`. A conversation that another server is purging is passed over.
     """
-    conversation = connection.execute(_LOCKED_GARBAGE, _dead()).scalar()
+    conversation = connection.execute(_LOCKED_FILLED, _dead()).scalar()
     if conversation is None:
         return False
     for statement in _STATEMENTS:
         if connection.execute(statement, {"conversation": conversation, "most": limit}).rowcount > 0:
             return True
-    connection.execute(_DELETE_CONVERSATION, {"conversation": conversation})
+    connection.execute(_MARK_EMPTIED, {"conversation": conversation})
+    return True
+
+
+def purge_some_words(connection: Connection, index: WordIndex) -> bool:
+    """Takes words of deleted conversations out of the index, and then their rows; false when none are left."""
+    if connection.execute(_EMPTIED).first() is None:
+        return False
+    if not index.forget_some(connection):
+        connection.execute(_DELETE_EMPTIED)
     return True
 
 
@@ -100,7 +115,15 @@ def _delete_some(table: Table) -> Delete:
 
 
 _STATEMENTS: Final = [_delete_some(table) for table in (LANDMARK, LABEL, PIN, COMPACTION, ENTRY_TABLE, RUN)]
-_DELETE_CONVERSATION: Final = delete(CONVERSATION).where(CONVERSATION.c.key == bindparam("conversation"))
+_IS_EMPTIED: Final = and_(CONVERSATION.c.id.is_(None), CONVERSATION.c.indexed_count < 0)
+"""Of the conversation nothing is left but its row, and words in the full-text index."""
+_MARK_EMPTIED: Final = (
+    update(CONVERSATION)
+    .where(CONVERSATION.c.key == bindparam("conversation"))
+    .values(indexed_count=-1, name=None, first_message=None, source=None, import_seen=None)
+)
+_EMPTIED: Final = select(CONVERSATION.c.key).where(_IS_EMPTIED).limit(1)
+_DELETE_EMPTIED: Final = delete(CONVERSATION).where(_IS_EMPTIED)
 _GARBAGE: Final = (
     select(CONVERSATION.c.key)
     .where(
@@ -109,4 +132,4 @@ _GARBAGE: Final = (
     )
     .limit(1)
 )
-_LOCKED_GARBAGE: Final = _GARBAGE.with_for_update(skip_locked=True)
+_LOCKED_FILLED: Final = _GARBAGE.where(CONVERSATION.c.indexed_count >= 0).with_for_update(skip_locked=True)

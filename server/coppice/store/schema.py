@@ -42,6 +42,7 @@ UNINDEXED: Final = text("id IS NOT NULL AND entry_count > indexed_count")
 # `turn_holder` names the server that runs a turn, which it renewed at `turn_seen` (seconds since 1970), and
 # `turn_stop` that it is asked to stop; see turns.py.
 # Of its entries the first `indexed_count`, up to `indexed_key`, are in the full-text index; see indexing.py.
+# With an `indexed_count` of -1 it is garbage whose words alone are left.
 CONVERSATION: Final = Table(
     "conversation",
     METADATA,

@@ -103,6 +103,7 @@ class DatabaseFile:
             self.check()
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")
             connection.execute("PRAGMA schema_version")
         except BaseException:
             connection.close()

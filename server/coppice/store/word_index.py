@@ -28,7 +28,8 @@ class WordIndex:
     Ordered by `order`, which is by key, a search of everything costs what it finds. With `newest` that is
     too much for a frequent word, and the newest so many keys are looked through first.
 
-    `expression` is a query for a term; `conjunction` and `disjunction` join several.
+    `expression` is a query for a term; `conjunction` and `disjunction` join several. Where a deleted row
+    leaves its words in the index, `merging` rewrites a part of it without them.
     """
 
     definition: Sequence[str]
@@ -38,6 +39,7 @@ class WordIndex:
     order: ColumnElement[int]
     newest: int | None = None
     insertion: str
+    merging: str | None = None
     expression: Callable[[Term], str]
     conjunction: str
     disjunction: str
@@ -50,6 +52,15 @@ class WordIndex:
     def add(self, connection: Connection, rows: Sequence[tuple[int, str]]) -> None:
         """Indexes entries: the key of each, and its words."""
         connection.execute(text(self.insertion), [{"key": key, "words": words} for key, words in rows])
+
+    def forget_some(self, connection: Connection) -> bool:
+        """Removes some of the words that deleted rows leave behind; false when none are left."""
+        if self.merging is None:
+            return False
+        before = connection.execute(_TOTAL_CHANGES).scalar_one()
+        connection.execute(text(self.merging))
+        # FTS5 counts one change for the command itself.
+        return bool(connection.execute(_TOTAL_CHANGES).scalar_one() - before > 1)
 
     def all_of(self, terms: Sequence[Term]) -> str:
         """The parameter `words` that finds what holds all `terms`."""
@@ -84,6 +95,7 @@ def _side_by_side(term: Term) -> str:
     return f"({words}{':*' if term.prefix else ''})"
 
 
+_TOTAL_CHANGES: Final = text("SELECT total_changes()")
 _FTS5: Final = table("entry_words", column("rowid"))
 SQLITE_INDEX: Final = WordIndex(
     definition=(
@@ -101,6 +113,8 @@ SQLITE_INDEX: Final = WordIndex(
     matches=text("entry_words.words MATCH :words"),
     order=_FTS5.c.rowid,
     insertion="INSERT INTO entry_words (rowid, words) VALUES (:key, :words)",
+    # Writes about so many pages a call; 'secure-delete' does not exist before SQLite 3.42.
+    merging="INSERT INTO entry_words (entry_words, rank) VALUES ('merge', -200)",
     expression=_phrase,
     conjunction=" AND ",
     disjunction=" OR ",
