@@ -6,7 +6,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -104,17 +103,11 @@ def test_the_beginning_of_the_secret_is_not_the_secret(server: Server) -> None:
 def test_connections_that_come_and_go_end_nothing(server: Server) -> None:
     for _ in range(50):
         server.connect().close()
-    for _ in range(20):
-        # While 16 strangers are still being let go, the newest connection is dropped: a client tries again.
-        with contextlib.suppress(ConnectionResetError):
-            assert server.serves_its_client()
-            return
-        time.sleep(0.2)
-    pytest.fail("the client was never served")
+    assert server.serves_its_client()
 
 
 def test_silent_connections_keep_nobody_out(server: Server) -> None:
-    silent = [server.connect() for _ in range(12)]
+    silent = [server.connect() for _ in range(60)]
     assert server.serves_its_client()
     for each in silent:
         each.close()

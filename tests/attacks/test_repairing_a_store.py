@@ -1,7 +1,9 @@
 """`coppice doctor --repair`: everything that can be read is saved, the rest is named, the old file stays."""
 
+import contextlib
 import re
 import sqlite3
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from coppice.store import repair as repair_module
 from coppice.store import sqlite_file
 from coppice.store.disk_reserve import RESERVE_NAME
 from coppice.store.repair import repair
+from coppice.store.salvage import Salvage
 
 __all__ = ["make_client"]
 
@@ -72,6 +75,30 @@ def test_a_repair_keeps_little_of_the_store_in_memory(path: Path) -> None:
         tracemalloc.stop()
     assert most < 25_000_000, most
     assert entries_of(path) == before
+
+
+def test_saving_beside_many_lost_entries_takes_linear_time(tmp_path: Path) -> None:
+    taken = []
+    for count in (1_500, 6_000):
+        path = tmp_path / f"{count}.sqlite3"
+        filled_store(path, 1, count)
+        with contextlib.closing(sqlite3.connect(path)) as raw, raw:
+            raw.execute("UPDATE entry SET body = 'rotten' WHERE depth % 2 = 1")
+        began = time.process_time()
+        sizes = [sum(map(len, saved.batches())) for saved in Salvage(path).conversations()]
+        assert sizes == [count // 2]
+        taken.append(time.process_time() - began)
+    assert taken[1] < 9 * taken[0], taken
+
+
+def test_the_copies_of_a_repair_that_was_killed_are_removed(path: Path) -> None:
+    killed = path.with_name(f".repair-{path.name}-x1")
+    other = path.with_name(".repair-other.sqlite3-x1")
+    for folder in (killed, other):
+        folder.mkdir()
+        (folder / "copy.sqlite3").write_text("entries")
+    repair(url_of(path))
+    assert [each.name for each in path.parent.glob(".repair-*")] == [other.name]
 
 
 def test_a_rotten_byte_costs_a_character_and_is_named(path: Path) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import sqlite3
 import threading
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -10,9 +12,11 @@ import pytest
 from attacks.store_attacks import filled_store, opened, url_of
 from conftest_service import Client
 from conftest_service import user as message
+from sqlalchemy import event
 from store.store_kit import NOW, user
 from waiting import PATIENCE
 
+from coppice.errors import StorageFailedError
 from coppice.service.core import conversation_index
 from coppice.service.core import stores as stores_module
 from coppice.service.core.conversation_index import ConversationIndex
@@ -39,6 +43,31 @@ async def test_writers_waiting_for_a_lock_do_not_keep_a_read_waiting(tmp_path: P
         lock.close()
         await asyncio.gather(*waiting)
     release_writers(url_of(paths[0]))
+
+
+def test_a_writer_often_asks_for_a_lock_and_never_in_step_with_others(tmp_path: Path) -> None:
+    path = tmp_path / "trees.sqlite3"
+    filled_store(path)
+    lock = sqlite3.connect(path, isolation_level=None)
+    lock.execute("BEGIN IMMEDIATE")
+    asked: list[float] = []
+    with opened(path, busy_seconds=1.5) as store:
+        store._database.rest()
+
+        def note(statement: str) -> None:
+            if statement == "BEGIN IMMEDIATE":
+                asked.append(time.monotonic())
+
+        @event.listens_for(store._database._engine, "connect")
+        def watch(connection: sqlite3.Connection, _: object) -> None:
+            connection.set_trace_callback(note)
+
+        with pytest.raises(StorageFailedError, match="locked"):
+            store.append("c0", [user()], modified_at=NOW)
+    lock.close()
+    pauses = {round(after - before, 3) for before, after in pairwise(asked)}
+    assert len(asked) > 20
+    assert len(pauses) > 5
 
 
 async def test_a_store_of_no_open_folder_is_closed_when_it_is_idle(

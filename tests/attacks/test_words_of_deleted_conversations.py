@@ -1,4 +1,4 @@
-"""Nothing that a deleted conversation said is left in the store's files, not in the full-text index either."""
+"""Nothing that a deleted conversation said is left in the store's files, nor in the full-text index."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coppice.models.chat import Delta
-from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.answer import LARGEST_ANSWER, AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.error_response import error_response_of
 from coppice.models.providers.events import LARGEST_EVENT, EventLines
@@ -142,3 +142,25 @@ def test_no_json_breaks_its_reading(value: object) -> None:
         "not-found",
         "server",
     )
+
+
+LONG = "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    "feed",
+    [
+        lambda builder: builder.open_call(LONG, "read"),
+        lambda builder: builder.open_call("c1", LONG),
+        lambda builder: builder.arguments(builder.open_call("c1", "read"), "", LONG),
+        lambda builder: [builder.redacted_thinking(LONG) for _ in range(100)],
+        lambda builder: [builder.sign_thinking(LONG) for _ in range(100)],
+        lambda builder: [builder.open_call("c" * 1000, "n" * 200) for _ in range(5_000)],
+    ],
+    ids=["id", "name", "name in pieces", "redacted", "signature", "calls"],
+)
+def test_every_part_of_an_answer_is_bounded(feed: Callable[[AnswerBuilder], object]) -> None:
+    builder = AnswerBuilder(None)
+    with pytest.raises(AnswerFaultError):
+        feed(builder)
+    assert len(str(builder.content(complete=True))) < 2 * LARGEST_ANSWER

@@ -76,7 +76,10 @@ async def test_a_pause_may_be_a_date() -> None:
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("header", ["soon", "-5", "nan", "inf", ""])
+@pytest.mark.parametrize(
+    "header",
+    ["soon", "-5", "nan", "inf", "", "Fri, 31 Dec 99999999999 23:59:59 GMT", "Fri, 31 Dec 0 23:59:59 GMT"],
+)
 async def test_a_pause_that_is_none_is_passed_over(header: str) -> None:
     async with asked("openai", error(429, "Slow down", retry_after=header), answer("ok")) as (model, _):
         assert text_of((await model.complete(request())).content) == "ok"

@@ -96,10 +96,16 @@ async def _client_gone(server: CoppiceServer) -> None:
         await asyncio.Event().wait()
     import psutil  # noqa: PLC0415 - `initialize` is answered without it
 
-    try:
-        process = psutil.Process(server.client.process_id)
-        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110 - there is nothing to wait for
-            await asyncio.sleep(POLL_SECONDS)
-    except (psutil.NoSuchProcess, OverflowError, ValueError):
-        pass
+    process: psutil.Process | None = None
+    while True:
+        try:
+            process = process or psutil.Process(server.client.process_id)
+            if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
+                break
+        except (psutil.NoSuchProcess, OverflowError, ValueError):
+            break
+        except (psutil.AccessDenied, OSError) as error:
+            # No free descriptor, for instance: it says nothing about the client.
+            _log.warning("The client's process cannot be looked at: %s.", error)
+        await asyncio.sleep(POLL_SECONDS)
     _log.warning("The client's process is gone; the server ends.")

@@ -22,7 +22,7 @@ SECRET_HEADER: Final = b"Coppice-Secret: "
 SECRET_SECONDS: Final = 10.0
 """How long a connection may take to send the secret. A guess: a client sends it at once."""
 MAX_STRANGERS: Final = 16
-"""Connections that may wait for their secret at a time, a guess; further ones are closed at once."""
+"""Connections that may wait for their secret at a time, a guess; one more closes the longest waiting."""
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class Listening:
         self._listening = listening
         self._secret_line = None if secret is None else SECRET_HEADER + secret.encode()
         self._leftovers = leftovers
-        self._strangers = 0
+        self._strangers: list[asyncio.StreamWriter] = []
         self._taken = False
         self._ended = asyncio.Event()
         self._code = 1
@@ -85,7 +85,7 @@ class Listening:
 
     async def _connected(self, reader: _Reader, writer: asyncio.StreamWriter) -> None:
         """A connection is the client's from its first byte; one that ends before was only a look."""
-        if not await self._admits(reader):
+        if not await self._admits(reader, writer):
             _log.warning("A connection that did not begin with the secret was closed.")
             writer.transport.abort()
             return
@@ -108,20 +108,21 @@ class Listening:
             await _close(writer)
             self._ended.set()
 
-    async def _admits(self, reader: asyncio.StreamReader) -> bool:
+    async def _admits(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Whether the first line is `Coppice-Secret: <secret>`. The line is taken from the stream."""
         if self._secret_line is None:
             return True
-        if self._strangers >= MAX_STRANGERS:
-            return False
-        self._strangers += 1
+        if len(self._strangers) >= MAX_STRANGERS:
+            self._strangers.pop(0).transport.abort()
+        self._strangers.append(writer)
         try:
             async with asyncio.timeout(SECRET_SECONDS):
                 line = await _first_line(reader, len(self._secret_line))
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
             return False
         finally:
-            self._strangers -= 1
+            with contextlib.suppress(ValueError):
+                self._strangers.remove(writer)
         return hmac.compare_digest(line, self._secret_line)
 
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 
 class BackgroundWork(ABC):
@@ -14,6 +15,8 @@ class BackgroundWork(ABC):
         self._is_wanted = False
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
+        self.on_end: Callable[[], None] = lambda: None
+        """Called in the thread when nothing is left to do."""
 
     @abstractmethod
     def work(self) -> None:
@@ -46,6 +49,7 @@ class BackgroundWork(ABC):
     def _run(self) -> None:
         while self._begins():
             self.work()
+        self.on_end()
 
     def _begins(self) -> bool:
         with self._lock:

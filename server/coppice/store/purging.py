@@ -90,7 +90,7 @@ def purge_some(connection: Connection, limit: int) -> bool:
 
 
 def purge_some_words(connection: Connection, index: WordIndex) -> bool:
-    """Takes words of deleted conversations out of the index, and then their rows; false when none are left."""
+    """Takes words of deleted conversations out of the index, then their rows; false when none are left."""
     if connection.execute(_EMPTIED).first() is None:
         return False
     if not index.forget_some(connection):

@@ -1,5 +1,6 @@
 """Repairs a damaged SQLite store: makes a new one of all that can be read, and puts the old one aside."""
 
+import glob
 import shutil
 import sqlite3
 import struct
@@ -49,9 +50,12 @@ def repair(url: str) -> Repair:
     if path is None:
         raise StorageFailedError("Only SQLite files are repaired here; a server has tools of its own.")
     done = Repair()
-    with translated(), tempfile.TemporaryDirectory(prefix=".repair-", dir=path.parent) as folder:
+    prefix = f".repair-{path.name}-"
+    with translated(), tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as folder:
         copy, new = Path(folder) / "copy.sqlite3", Path(folder) / "new.sqlite3"
         with _held(path) as held:
+            if held is not None:
+                _remove_abandoned(prefix, Path(folder))
             _copy(path, held, copy)
             _fill(new, copy, done)
             done.put_aside = _put_aside(path, held)
@@ -66,6 +70,13 @@ def is_in_use(path: Path) -> bool:
             return False
     except StorageFailedError:
         return True
+
+
+def _remove_abandoned(prefix: str, own: Path) -> None:
+    """Removes the folders of repairs that were killed; the hold on the database says that none is at work."""
+    for folder in own.parent.glob(f"{glob.escape(prefix)}*"):
+        if folder != own:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 import json
 import sqlite3
+from bisect import bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -94,6 +96,8 @@ class SavedConversation:
     losses: list[str] = field(default_factory=list)
     leaf_id: str | None = None
     _ids: dict[int, str] = field(default_factory=dict)
+    _saved: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    """The depths and keys of the saved entries of each run, in this order."""
 
     @property
     def source(self) -> dict[str, Any] | None:
@@ -125,6 +129,8 @@ class SavedConversation:
             parent = self._parent(key)
             parent_id = None if parent is None else self._ids[parent]
             self._ids[key] = entry_id
+            place = self.places[key]
+            insort(self._saved.setdefault(place.run, []), (place.depth, key))
             entry = entry.model_copy(update={"id": entry_id, "parent_id": parent_id})
             yield NewRecord(entry, _size(row), self._ledger(key)), len(row["body"])
         self._finish()
@@ -167,10 +173,9 @@ class SavedConversation:
         above_run: int | None = run
         while above_run is not None:
             run = above_run
-            depths = {each: self.places[each].depth for each in self._ids if self.places[each].run == run}
-            above = [each for each, found_depth in depths.items() if found_depth <= depth]
-            if above:
-                return max(above, key=depths.__getitem__)
+            saved = self._saved.get(run, [])
+            if above := bisect_right(saved, depth, key=itemgetter(0)):
+                return saved[above - 1][1]
             fork = self.runs.get(run, {"parent_run": None, "fork_depth": 0})
             next_run = fork["parent_run"]
             # A run is made after the one that it forks from.

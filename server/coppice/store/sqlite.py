@@ -1,10 +1,12 @@
 """SQLite: a file for each workspace, the default."""
 
+import random
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -84,7 +86,7 @@ class SqliteDatabase(Database):
             # Can only be chosen while the file is empty; lets `shrink` shorten it.
             connection.exec_driver_sql("PRAGMA auto_vacuum = INCREMENTAL")
         self.settle()
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+        with self._transaction(partial(_begin_writing, 0.0)) as connection:
             self.make_schema(connection, version)
 
     def settle(self) -> None:
@@ -102,17 +104,17 @@ class SqliteDatabase(Database):
                 time.sleep(0.01)
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Connection]:
+    def _transaction(self, begin: Callable[[Connection], object]) -> Iterator[Connection]:
         self._check_open()
         with translated(), self._engine.connect() as connection, connection.begin():
             # SQLAlchemy leaves it to the driver to begin, which is set not to.
-            connection.exec_driver_sql(begin)
+            begin(connection)
             yield connection
 
     @override
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        with self._transaction("BEGIN") as connection:
+        with self._transaction(_begin_reading) as connection:
             yield connection
             # A commit fails once damage was met, though nothing was written.
             connection.rollback()
@@ -120,12 +122,13 @@ class SqliteDatabase(Database):
     @override
     @contextmanager
     def writing(self) -> Iterator[Connection]:
+        deadline = time.monotonic() + self._busy_seconds
         if not self._writer.acquire(timeout=self._busy_seconds):
             raise StorageFailedError(LOCKED)
         try:
             with translated():
                 self._file.check()
-            with self._transaction("BEGIN IMMEDIATE") as connection:
+            with self._transaction(partial(_begin_writing, deadline)) as connection:
                 self._check_version(connection)
                 yield connection
             with translated():
@@ -262,6 +265,44 @@ _VACUUM_PAUSE: Final = 0.005
 
 _CHECKPOINT_SECONDS: Final = 0.1
 """How long writers wait for each try to cut the WAL after a purge, and may write before the next. Guess."""
+
+
+_FIRST_PAUSE: Final = 0.002
+_LONGEST_PAUSE: Final = 0.05
+"""Seconds between two tries of a writer, of which a random share is taken. Guess: a write takes 5 ms."""
+_RANDOM: Final = random.Random()  # noqa: S311 - spreads out tries
+
+
+def _begin_reading(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
+def _begin_writing(deadline: float, connection: Connection) -> None:
+    """Takes the lock of the writer, which is asked for until `deadline`, of `time.monotonic`.
+
+    SQLite's own waiting tries ten times a second in the end, so that of many waiting processes some never
+    meet the moment in which the lock is free.
+    """
+    driver: Any = connection.connection.driver_connection
+    patience = driver.execute("PRAGMA busy_timeout").fetchone()[0]
+    driver.execute("PRAGMA busy_timeout = 0")
+    try:
+        pause = _FIRST_PAUSE
+        while not _has_begun(driver, deadline):
+            time.sleep(pause * _RANDOM.uniform(0.2, 1))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+    finally:
+        driver.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def _has_begun(driver: sqlite3.Connection, deadline: float) -> bool:
+    try:
+        driver.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if not is_busy(error) or time.monotonic() > deadline:
+            raise
+        return False
+    return True
 
 
 def _wait_for_locks(connection: Connection, seconds: float) -> None:

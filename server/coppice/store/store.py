@@ -57,6 +57,8 @@ class Store(StoreReader):
         self._purger = purging.Purger(opened)
         opened.await_space = partial(self._purger.wait, purging.SPACE_SECONDS)
         self._indexer = Indexer(opened, idle_seconds=index_idle_seconds)
+        self._rests = False
+        self._purger.on_end = self._indexer.on_end = self._rest_after_work
         self._changes_lock = threading.Lock()
         with opened.reading() as connection:
             self._seen_change = change_log.last_change(connection)
@@ -92,8 +94,13 @@ class Store(StoreReader):
             raise
 
     def rest(self) -> None:
-        """Closes what is open for now; the next call opens it again."""
+        """Closes what is open for now; the next call opens it again, background work until its end."""
+        self._rests = True
         self._database.rest()
+
+    def _rest_after_work(self) -> None:
+        if self._rests:
+            self._database.rest()
 
     def close(self) -> None:
         """Any later call raises `StorageFailedError`; a second `close` does nothing."""

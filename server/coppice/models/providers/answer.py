@@ -3,6 +3,7 @@
 import json
 import secrets
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any, Final, Literal
 
 from coppice.models.chat import Delta, OnDelta
@@ -11,7 +12,13 @@ from coppice.tree.messages import AssistantContent, TextContent, ThinkingContent
 from coppice.tree.nesting import nests_deeper
 
 LARGEST_ANSWER: Final = 4_000_000
-"""Characters of text, thinking and arguments together: ten times what models can answer at most."""
+"""Characters of all parts together, ids and signatures too: ten times what models can answer at most."""
+
+LONGEST_ID: Final = 1_000
+"""Characters of a tool call's id. A guess: providers write 10 to 70."""
+
+LONGEST_NAME: Final = 200
+"""Characters of a tool's name. A guess: providers allow 64 or 128."""
 
 _MOST_BLOCKS: Final = 1_000  # blocks of one answer (guess)
 _DEEPEST_ARGUMENTS: Final = 100
@@ -23,11 +30,11 @@ class Block:
     """A block of an answer that may still grow. `call_index` counts the answer's tool calls from 0."""
 
     kind: Literal["text", "thinking", "toolCall"]
-    pieces: list[str] = field(default_factory=list)
+    text: StringIO = field(default_factory=StringIO)
     call_id: str = ""
     name: str = ""
     call_index: int = 0
-    signature: str = ""
+    signature: StringIO = field(default_factory=StringIO)
     redacted: bool = False
 
 
@@ -41,12 +48,13 @@ class AnswerBuilder:
         self._on_delta = on_delta
         self._blocks: list[Block] = []
         self._size = 0
+        self._passed_on = False
         self.last_call: Block | None = None
 
     @property
     def begun(self) -> bool:
         """Whether any of it was passed on: from then on the request is not made again."""
-        return self._size > 0 or self.last_call is not None
+        return self._passed_on
 
     def text(self, piece: str) -> None:
         """Append to the text."""
@@ -65,19 +73,25 @@ class AnswerBuilder:
     def sign_thinking(self, signature: str) -> None:
         """The provider's proof that the thinking is its own; it is sent back with it."""
         if signature:
-            self._last("thinking").signature += signature
+            self._count(signature)
+            self._last("thinking").signature.write(signature)
 
     def redacted_thinking(self, data: str) -> None:
         """Thinking that only the provider can read; it is sent back as it came."""
         if data:
-            self._new(Block("thinking", signature=data, redacted=True))
+            self._count(data)
+            self._new(Block("thinking", redacted=True)).signature.write(data)
 
     def name_thinking(self, name: str) -> None:
         """Where the provider puts thinking, which it may want back there."""
-        self._last("thinking").signature = name
+        block = self._last("thinking")
+        block.signature = StringIO()
+        block.signature.write(name)
 
     def open_call(self, call_id: str, name: str) -> Block:
         """Begins a tool call, to which `arguments` appends."""
+        self._count(call_id, LONGEST_ID)
+        self._count(name, LONGEST_NAME)
         call = Block("toolCall", call_id=call_id or f"call_{secrets.token_hex(8)}", name=name)
         call.call_index = self.last_call.call_index + 1 if self.last_call else 0
         self.last_call = self._new(call)
@@ -86,7 +100,9 @@ class AnswerBuilder:
 
     def arguments(self, call: Block, piece: str, name: str = "") -> None:
         """Append to the JSON of a call's arguments, and to its name if that comes in pieces too."""
-        call.name += name
+        if name:
+            self._count(name, LONGEST_NAME - len(call.name))
+            call.name += name
         if piece:
             self._grow(call, piece, Delta("toolCall", piece, call.call_index, call.call_id, call.name))
 
@@ -99,12 +115,13 @@ class AnswerBuilder:
         return [content for content in contents if content is not None]
 
     def _content(self, block: Block, *, complete: bool) -> AssistantContent | None:
-        text = "".join(block.pieces)
+        text = block.text.getvalue()
         match block.kind:
             case "text":
                 return TextContent(text=text) if text.strip() else None
             case "thinking":
-                more: dict[str, Any] = {"thinking_signature": block.signature} if block.signature else {}
+                signature = block.signature.getvalue()
+                more: dict[str, Any] = {"thinking_signature": signature} if signature else {}
                 more |= {"redacted": True} if block.redacted else {}
                 return ThinkingContent(thinking=text, **more) if text.strip() or more else None
             case "toolCall":
@@ -127,13 +144,17 @@ class AnswerBuilder:
         return block
 
     def _grow(self, block: Block, piece: str, delta: Delta) -> None:
-        self._size += len(piece)
-        if self._size > LARGEST_ANSWER:
-            raise AnswerFaultError("bad-answer", "sent an answer that is too large; it was stopped.")
-        block.pieces.append(piece)
+        self._count(piece)
+        block.text.write(piece)
         self._emit(delta)
 
+    def _count(self, piece: str, longest: int = LARGEST_ANSWER) -> None:
+        self._size += len(piece)
+        if self._size > LARGEST_ANSWER or len(piece) > longest:
+            raise AnswerFaultError("bad-answer", "sent an answer that is too large; it was stopped.")
+
     def _emit(self, delta: Delta) -> None:
+        self._passed_on = True
         if self._on_delta is not None:
             self._on_delta(delta)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from coppice.models.chat import ChatRequest
-from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.answer import LONGEST_NAME, AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
@@ -131,7 +131,7 @@ class MessageReader(AnswerReader):
 
     def _message(self, message: dict[str, Any]) -> None:
         self._understood = True
-        self._model = as_text(message.get("model")) or None
+        self._model = as_text(message.get("model"))[:LONGEST_NAME] or None
         self._count(message.get("usage"))
 
     def _block(self, place: int, block: dict[str, Any]) -> None:

@@ -118,11 +118,11 @@ def _retry_after(headers: httpx.Headers) -> float | None:
         return seconds
     try:
         when = parsedate_to_datetime(value)
-    except ValueError:
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=UTC)
+        return max(0.0, (when - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):
         return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
 def _number(text: str | None) -> float | None:

@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-from coppice.models.providers.answer import AnswerBuilder
+from coppice.models.providers.answer import LONGEST_NAME, AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
@@ -66,7 +66,7 @@ class CompletionReader(AnswerReader):
         chunk = as_object(data)
         if error := error_response_in(data, None):
             raise RefusedInStreamError(error)
-        self._model = as_text(chunk.get("model")) or self._model
+        self._model = as_text(chunk.get("model"))[:LONGEST_NAME] or self._model
         usage = _usage(chunk.get("usage")) or _usage(at(chunk, "x_groq", "usage"))
         self._usage = usage or self._usage
         if isinstance(chunk.get("choices"), list):

@@ -3,6 +3,7 @@
 import threading
 import time
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,9 @@ NO_FOLDER: Final = "untitled:coppice"
 
 IDLE_SECONDS: Final = 120.0
 """How long a store that is no open folder's stays open after its last use. Guess."""
+
+MAX_OPEN: Final = 32
+"""Stores that are open at a time. Guess: each has up to eleven descriptors, of often 1,024 for a process."""
 
 
 class Stores:
@@ -105,12 +109,8 @@ class Stores:
         oldest = time.monotonic() - IDLE_SECONDS
         with self._lock:
             idle = [url for url in self._open if url not in watched and self._used[url] < oldest]
-            closing = [self._open.pop(url) for url in idle]
-            self._home = {key: url for key, url in self._home.items() if url not in idle}
-            found = list(self._open.values())
-        for url, store in zip(idle, closing, strict=True):
-            store.rest()
-            release_writers(url)
+            found = [store for url, store in self._open.items() if url not in idle]
+        self._rest(idle)
         return found
 
     def close(self) -> None:
@@ -122,6 +122,21 @@ class Stores:
         for url, store in stores.items():
             store.close()
             release_writers(url)
+
+    def _rest(self, urls: Sequence[str]) -> None:
+        """Closes stores until they are used again."""
+        with self._lock:
+            closing = {url: store for url in urls if (store := self._open.pop(url, None)) is not None}
+            self._home = {key: url for key, url in self._home.items() if url not in closing}
+        for url, store in closing.items():
+            store.rest()
+            release_writers(url)
+
+    def _make_room(self) -> None:
+        """Closes the stores that were not used for longest where too many are open."""
+        with self._lock:
+            longest_unused = sorted(self._open, key=self._used.__getitem__)
+        self._rest(longest_unused[:-MAX_OPEN])
 
     def _opened(self, url: str) -> Store:
         with self._lock:
@@ -135,7 +150,8 @@ class Stores:
                 store = self._newly_opened(url)
                 with self._lock:
                     self._open[url] = store
-            return store
+        self._make_room()
+        return store
 
     def _newly_opened(self, url: str) -> Store:
         """Also remembers that the file exists, and reports that another one did before it."""
