@@ -79,7 +79,7 @@ def test_a_repair_keeps_little_of_the_store_in_memory(path: Path) -> None:
 
 def test_saving_beside_many_lost_entries_takes_linear_time(tmp_path: Path) -> None:
     taken = []
-    for count in (1_500, 6_000):
+    for count in (4_000, 16_000):
         path = tmp_path / f"{count}.sqlite3"
         filled_store(path, 1, count)
         with contextlib.closing(sqlite3.connect(path)) as raw, raw:
