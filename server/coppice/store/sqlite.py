@@ -267,7 +267,7 @@ _CHECKPOINT_SECONDS: Final = 0.1
 """How long writers wait for each try to cut the WAL after a purge, and may write before the next. Guess."""
 
 
-_FIRST_PAUSE: Final = 0.002
+_FIRST_PAUSE: Final = 0.002  # seconds (guess)
 _LONGEST_PAUSE: Final = 0.05
 """Seconds between two tries of a writer, of which a random share is taken. Guess: a write takes 5 ms."""
 _RANDOM: Final = random.Random()  # noqa: S311 - spreads out tries
