@@ -125,13 +125,17 @@ class Chunked:
         return None
 
     def _groups(self, messages: Sequence[Message]) -> list[Group]:
-        """The groups, with tool results shorter where there would be too many chunks."""
-        groups: list[Group] = []
-        for result_chars in _SHORTER_RESULTS:
-            groups = grouped(messages, self._client.measure, result_chars)
-            if sum(group.tokens for group in groups) <= self._most_tokens():
-                break
-        return groups
+        """The groups, with tool results shorter where they then fit one request, or not too many."""
+        whole, shorter, shortest = (
+            partial(grouped, messages, self._client.measure, chars) for chars in _SHORTER_RESULTS
+        )
+        groups = whole()
+        if _size(groups) <= self._client.template.room:
+            return groups
+        fewer = shorter()
+        if _size(fewer) <= self._client.template.room or _size(groups) > self._most_tokens():
+            groups = fewer
+        return groups if _size(groups) <= self._most_tokens() else shortest()
 
     def _most_tokens(self) -> int:
         return int(self._most_chunks * self._client.template.room * (1 - _PREVIOUS_SHARE))
@@ -207,6 +211,10 @@ def _whole(span: Span) -> str:
         return span.texts[0]
     summary = parse_summary("\n\n".join(span.texts))
     return replace(summary, context=(*span.sentences, *summary.context)).render()
+
+
+def _size(groups: Sequence[Group]) -> int:
+    return sum(group.tokens for group in groups)
 
 
 def _was_too_big(error: CoppiceError) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from coppice.compaction.asking.summarizer import CountTokens
+from coppice.compaction.span.condensing import condensed
 from coppice.compaction.span.serialization import RESULT_CHARS, serialize, shorten
 from coppice.tokens.budget import leading
 from coppice.tokens.counting import CHARS_PER_TOKEN
@@ -30,10 +31,11 @@ _SHRINK: Final = 0.6  # factor of each further attempt to fit (guess)
 class Group:
     """Messages that stay together: an assistant's calls with their results, or a single message.
 
-    `text` is how a summarizer is given them, `tokens` how long that is.
+    `shown` are the same ones condensed, `text` is how a summarizer is given them, `tokens` how long that is.
     """
 
     messages: tuple[Message, ...]
+    shown: tuple[Message, ...]
     text: str
     tokens: int
 
@@ -41,12 +43,16 @@ class Group:
 def grouped(
     messages: Sequence[Message], count_tokens: CountTokens, result_chars: int = RESULT_CHARS
 ) -> list[Group]:
-    """`messages` in their groups, oldest first, without those that have no content. CPU-bound."""
+    """`messages` in their groups, oldest first, without those that have no content. CPU-bound.
+
+    `result_chars` is how much is shown of a tool's result that is neither a brief nor repeated.
+    """
     groups = []
-    for together in _together(messages):
-        text = serialize(together, result_chars)
+    shown = condensed(messages, result_chars)
+    for place in _together(messages):
+        text = serialize(shown[place], None)
         if text.strip():
-            groups.append(Group(tuple(together), text, count_tokens(text)))
+            groups.append(Group(tuple(messages[place]), tuple(shown[place]), text, count_tokens(text)))
     return groups
 
 
@@ -63,9 +69,9 @@ def next_chunk(groups: Sequence[Group], room: int, count_tokens: CountTokens) ->
 
 def shortened_group(group: Group, room: int, count_tokens: CountTokens) -> str:
     """The group's text in at most about `room` tokens."""
-    chars = max(_SHORTEST, room * CHARS_PER_TOKEN // len(group.messages))
+    chars = max(_SHORTEST, room * CHARS_PER_TOKEN // len(group.shown))
     while True:
-        text = serialize([shortened_message(message, chars) for message in group.messages], chars)
+        text = serialize([shortened_message(message, chars) for message in group.shown], None)
         if count_tokens(text) <= room:
             return text
         if chars <= _SHORTEST:
@@ -94,8 +100,8 @@ def shortened_message(message: Message, chars: int) -> Message:
             return message.model_copy(update={"content": shorten(text_of(message.content), chars)})
 
 
-def _together(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
-    """A reply with all results of its calls, and whatever came in between."""
+def _together(messages: Sequence[Message]) -> Iterator[slice]:
+    """The places of a reply with all results of its calls, and of whatever came in between."""
     ends = _ends(messages)
     start = 0
     while start < len(messages):
@@ -103,7 +109,7 @@ def _together(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
         while place <= end:
             end = max(end, ends.get(place, place))
             place += 1
-        yield messages[start : end + 1]
+        yield slice(start, end + 1)
         start = end + 1
 
 

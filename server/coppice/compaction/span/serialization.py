@@ -28,7 +28,7 @@ from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 
 LOOKED_UP: Final = "(Earlier entries, looked up again; they are in the history.)"
 RESULT_CHARS: Final = 2_000  # characters of a tool result (Pi: `TOOL_RESULT_MAX_CHARS`)
-_HEAD_SHARE: Final = 0.6  # share of them taken from the beginning (guess)
+_TAIL_SHARE: Final = 0.4  # share of them taken from the end (guess)
 _SPEAKERS: Final = (
     "user",
     "human",
@@ -71,14 +71,17 @@ def transcript(messages: Iterable[Message], result_chars: int | None = None) -> 
     return "\n\n".join(part for message in messages for part in _parts(message, result_chars))
 
 
-def shorten(text: str, limit: int) -> str:
-    """`text` in at most about `limit` characters: its head, how much is left out, its tail."""
+def shorten(text: str, limit: int, *, tail: float = _TAIL_SHARE) -> str:
+    """`text` in at most about `limit` characters: its head, how much is left out, its tail.
+
+    `tail` is the tail's share of the limit.
+    """
     if len(text) <= limit:
         return text
-    head = int(limit * _HEAD_SHARE)
-    tail = limit - head
-    left_out = len(text) - head - tail
-    return f"{text[:head]}\n[… {left_out} characters left out …]\n{text[len(text) - tail :]}"
+    last = int(limit * tail)
+    first = limit - last
+    left_out = len(text) - limit
+    return f"{text[:first]}\n[… {left_out} characters left out …]\n{text[len(text) - last :]}"
 
 
 def _parts(message: Message, result_chars: int | None) -> Iterator[str]:
@@ -118,10 +121,15 @@ def _reply(message: AssistantMessage) -> Iterator[tuple[str, str]]:
         yield "Assistant", content
     calls = []
     for call in message.tool_calls:
-        arguments = ", ".join(f"{name}={compact_json(value)}" for name, value in call.arguments.items())
+        arguments = ", ".join(f"{name}={_argument(value)}" for name, value in call.arguments.items())
         calls.append(f"{call.name}({arguments})")
     if calls:
         yield "Assistant tool calls", "; ".join(calls)
+
+
+def _argument(value: object) -> str:
+    """A text of several lines as it is, between quotes; else JSON."""
+    return f'"""{value}"""' if isinstance(value, str) and "\n" in value else compact_json(value)
 
 
 def _content(content: str | list[TextContent | ImageContent]) -> str:

@@ -1,0 +1,222 @@
+"""A span with its less important texts shortened, so that the room goes to the others.
+
+What a later message repeats or replaces is shortened first: results of calls that were made again, the old
+side of edits, reminders and catalogues that a harness sends, lines of progress. What the user wrote, the
+assistant's words and the brief, a document that the user pointed to, stay whole. Of outputs the end stays,
+where errors are.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from coppice.compaction.span.outputs import decoded, without_progress
+from coppice.compaction.span.serialization import LOOKED_UP, RESULT_CHARS, shorten
+from coppice.compaction.span.speakers import HARNESS, speaker_of
+from coppice.protocol.history import HISTORY_TOOLS
+from coppice.tree.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    CustomRoleMessage,
+    DeveloperMessage,
+    ImageContent,
+    Message,
+    SystemMessage,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+    text_of,
+)
+
+BRIEF_CHARS: Final = 40_000
+"""Characters of a brief that are shown: 10,000 tokens, of the longest issue of those seen."""
+_REPLACED_SHARE: Final = 0.2
+"""Of a result's characters, for one whose call was made again later (guess)."""
+_HARNESS_CHARS: Final = 1_000  # characters of a harness's text (guess: a notification fits, no catalogue)
+_INSTRUCTION_CHARS: Final = 8_000  # characters of a developer message: a longer one is a harness's manual
+_OLD_CHARS: Final = 160  # characters of the old side of an edit: where it was (guess: two lines)
+_NEW_CHARS: Final = 4_000  # characters of another argument: the repository has the whole (guess)
+_TAIL_SHARE: Final = 0.7
+"""Of an output's characters, for its end: a failure is reported there (guess)."""
+_LEAST_REPEATED: Final = 200  # characters of a text that is named instead of repeated (guess)
+_REPEATED: Final = "[As before.]"
+_OLD: Final = frozenset({"old", "old_string", "oldString", "old_str", "oldStr", "oldText", "old_text"})
+_COMMANDS: Final = frozenset({"command", "cmd", "script"})
+_PATCH_MARKS: Final = ("@@", "*** Begin Patch")
+_REMOVED: Final = re.compile(r"(?m)(?:^-(?!-- ).*\n){4,}")
+_REMINDER: Final = re.compile(
+    r"<system-reminder>((?:(?!</?system-reminder>).)*+)</system-reminder>", re.DOTALL
+)
+_POINTED: Final = re.compile(
+    r"https?://[^\s<>()\"'`]{4,300}|(?<![\w./@~+-])[\w./@~+-]{1,200}\.(?:md|markdown|txt|rst|adoc|org|html?)\b"
+    r"|#\d{1,7}\b|\b(?:issue|ticket|task|story|bug|epic|spec|plan|pr|pull request)s?\s#?\d{1,7}\b"
+    r"|\b[A-Za-z][A-Za-z0-9]{1,12}-\d{1,7}\b",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(r"https?://[^\s<>()\"'`\\]{4,300}", re.IGNORECASE)
+_ID: Final = re.compile(r"(?:[a-z][a-z0-9]{1,12}-)?\d{1,7}")
+_TOKEN: Final = re.compile(r"[\w.@~+-]+")
+_TRACKED: Final = re.compile(
+    r"(?<![A-Za-z])(?:issue|ticket|task|story|bug|epic|pr|pull|show|view)", re.IGNORECASE
+)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is known of a span before its messages are shortened.
+
+    `last` is the place of each call's newest result, by the call's name and arguments; `briefs` are the ids
+    of calls that read what the user pointed to; `texts` are those that were shown so far.
+    """
+
+    calls: dict[str, ToolCall] = field(default_factory=dict)
+    last: dict[str, int] = field(default_factory=dict)
+    briefs: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+
+    def repeats(self, text: str) -> bool:
+        """Whether a long text was shown before; it counts as shown from now on."""
+        if len(text) < _LEAST_REPEATED:
+            return False
+        before = len(self.texts)
+        self.texts.add(text)
+        return len(self.texts) == before
+
+
+def condensed(messages: Sequence[Message], result_chars: int = RESULT_CHARS) -> list[Message]:
+    """`messages`, one for one, with their less important texts shortened. CPU-bound, linear.
+
+    `result_chars` bounds a tool's result that is none of the others.
+    """
+    seen = _seen(messages)
+    return [_condensed(message, place, seen, result_chars) for place, message in enumerate(messages)]
+
+
+def _seen(messages: Iterable[Message]) -> _Seen:
+    seen = _Seen()
+    pointed: set[str] = set()
+    signatures: dict[str, str] = {}
+    for place, message in enumerate(messages):
+        match message:
+            case UserMessage() if speaker_of(message) != HARNESS:
+                pointed |= _pointed_to(text_of(message.content))
+            case AssistantMessage():
+                for call in message.tool_calls:
+                    seen.calls[call.id] = call
+                    signatures[call.id] = f"{call.name} {call.arguments_json}"
+                    if pointed and _reads_one_of(call, pointed):
+                        seen.briefs.add(call.id)
+            case ToolResultMessage() if message.tool_call_id in signatures:
+                seen.last[signatures[message.tool_call_id]] = place
+            case _:
+                pass
+    return seen
+
+
+def _pointed_to(text: str) -> set[str]:
+    """Names of documents, addresses and ids of issues in what the user wrote, as a call may name them."""
+    names = set()
+    for match in _POINTED.finditer(text):
+        name = match[0].casefold().rstrip(".")
+        names.add(name if "://" in name else _TOKEN.findall(name)[-1])
+    return names
+
+
+def _reads_one_of(call: ToolCall, pointed: set[str]) -> bool:
+    stated = call.arguments_json
+    if not _OLD.isdisjoint(call.arguments) or "content" in call.arguments:
+        return False
+    named = {token.casefold() for token in (*_ADDRESS.findall(stated), *_TOKEN.findall(stated))} & pointed
+    if any(not _ID.fullmatch(name) for name in named):
+        return True
+    return bool(named) and bool(_TRACKED.search(f"{call.name} {stated}"))
+
+
+def _condensed(message: Message, place: int, seen: _Seen, result_chars: int) -> Message:
+    match message:
+        case AssistantMessage() if message.tool_calls:
+            blocks = [_call(block) if isinstance(block, ToolCall) else block for block in message.content]
+            return message.model_copy(update={"content": blocks})
+        case ToolResultMessage():
+            text = _result(message, place, seen, result_chars)
+            return message.model_copy(update={"content": [TextContent(text=text)]})
+        case BashExecutionMessage():
+            output = shorten(without_progress(message.output), result_chars, tail=_TAIL_SHARE)
+            return message.model_copy(update={"output": output})
+        case UserMessage() | CustomRoleMessage() if speaker_of(message) != "User":
+            chars = _HARNESS_CHARS if speaker_of(message) == HARNESS else _INSTRUCTION_CHARS
+            return _instruction(message, seen, chars)
+        case DeveloperMessage() | SystemMessage():
+            return _instruction(message, seen, _INSTRUCTION_CHARS)
+        case _:
+            return message
+
+
+def _instruction(
+    message: UserMessage | CustomRoleMessage | DeveloperMessage | SystemMessage, seen: _Seen, chars: int
+) -> Message:
+    text = text_of(message.content)
+    shown = _REPEATED if seen.repeats(text) else shorten(text, chars)
+    return message if shown == text else message.model_copy(update={"content": shown})
+
+
+def _call(call: ToolCall) -> ToolCall:
+    return call.model_copy(
+        update={"arguments": {name: _argument(name, value) for name, value in call.arguments.items()}}
+    )
+
+
+def _argument(name: str, value: Any) -> Any:
+    """An argument, and what it holds: edits are lists of objects with an old and a new side."""
+    if isinstance(value, str):
+        if name in _OLD:
+            return shorten(value, _OLD_CHARS)
+        is_patch = any(mark in value for mark in _PATCH_MARKS)
+        return shorten(_REMOVED.sub(_removed, value) if is_patch else value, _NEW_CHARS)
+    if isinstance(value, list):
+        return [
+            {key: _argument(key, each) if isinstance(each, str) else each for key, each in item.items()}
+            if isinstance(item, dict)
+            else item
+            for item in value
+        ]
+    return value
+
+
+def _removed(match: re.Match[str]) -> str:
+    lines = match[0].splitlines()
+    return f"{lines[0]}\n[… {len(lines) - 2} removed lines …]\n{lines[-1]}\n"
+
+
+def _result(message: ToolResultMessage, place: int, seen: _Seen, result_chars: int) -> str:
+    if message.tool_name in HISTORY_TOOLS:
+        return LOOKED_UP
+    text = _without_repeated_reminders(
+        "\n".join("[image]" if isinstance(block, ImageContent) else block.text for block in message.content),
+        seen,
+    )
+    call = seen.calls.get(message.tool_call_id)
+    replaced = call is not None and seen.last.get(f"{call.name} {call.arguments_json}", place) != place
+    if message.tool_call_id in seen.briefs and not replaced:
+        return shorten(decoded(text), BRIEF_CHARS)
+    is_output = message.is_error or (call is not None and not _COMMANDS.isdisjoint(call.arguments))
+    text = decoded(text)
+    if is_output:
+        text = without_progress(text)
+    chars = int(_REPLACED_SHARE * result_chars) if replaced else result_chars
+    return shorten(text, chars, tail=_TAIL_SHARE) if is_output else shorten(text, chars)
+
+
+def _without_repeated_reminders(text: str, seen: _Seen) -> str:
+    if "<system-reminder>" not in text:
+        return text
+
+    def shown(match: re.Match[str]) -> str:
+        if match[1] in seen.texts:
+            return ""
+        seen.texts.add(match[1])
+        return match[0]
+
+    return _REMINDER.sub(shown, text)

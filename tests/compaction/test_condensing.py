@@ -1,0 +1,136 @@
+"""What a summarizer is shown of a span: the brief whole, what is repeated or replaced in short."""
+
+import pytest
+from talk import edit, reply, run, tool, user
+
+from coppice.compaction.span.condensing import condensed
+from coppice.compaction.span.outputs import decoded, without_progress
+from coppice.compaction.span.serialization import LOOKED_UP, serialize
+from coppice.tree.messages import (
+    AssistantMessage,
+    CustomRoleMessage,
+    DeveloperMessage,
+    Message,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+)
+
+LONG = "".join(f"The rule {'abcdefghij'[n % 10] * (1 + n // 10)} holds.\n" for n in range(300))
+
+
+def shown(*messages: Message) -> str:
+    return serialize(condensed(messages), None)
+
+
+@pytest.mark.parametrize(
+    ("words", "call"),
+    [
+        ("Do what docs/plan.md says", tool("Read", {"file_path": "/home/me/shop/docs/plan.md"}, LONG)),
+        ("Work on issue 20, please", run("issues show 20", LONG)),
+        ("Take shop-7", tool("tracker_show_issue", {"id": "shop-7"}, LONG)),
+        ("See https://example.com/spec?v=2", tool("WebFetch", {"url": "https://example.com/spec?v=2"}, LONG)),
+    ],
+)
+def test_a_brief_that_the_user_pointed_to_stays_whole(words: str, call: list[Message]) -> None:
+    assert LONG.strip() in shown(user(words), *call)
+    assert "characters left out" in shown(user("Go on"), *call)
+
+
+@pytest.mark.parametrize("command", ["head -20 src/a.py", "sed -n 20p NOTES", "pytest -k 20"])
+def test_a_number_alone_points_to_nothing(command: str) -> None:
+    assert "characters left out" in shown(user("Work on issue 20, please"), *run(command, LONG))
+
+
+def test_of_calls_that_were_made_again_the_newest_result_has_the_room() -> None:
+    polls = [message for n in range(9) for message in run("tail build.log", f"{n} of 9 " + "x " * 900)]
+    text = shown(*polls)
+    assert len(text) < 8 * 600 + 2_200
+    assert "8 of 9" in text
+
+
+def test_a_result_whose_call_s_id_is_used_again_is_shown() -> None:
+    calls: list[Message] = [
+        AssistantMessage(content=[ToolCall(id="1", name="Bash", arguments={"command": name})])
+        for name in "ab"
+    ]
+    answer = ToolResultMessage(tool_call_id="1", tool_name="Bash", content=[TextContent(text="done it")])
+    assert "done it" in shown(calls[0], answer, calls[1])
+
+
+def test_the_end_of_an_output_stays_and_of_a_failure_too() -> None:
+    output = "x " * 5_000 + "\nE   ValueError: bad row\n" + "y " * 500
+    assert "ValueError: bad row" in shown(*run("pytest", output))
+    assert "ValueError: bad row" in shown(*tool("Test", {}, output, is_error=True))
+
+
+def test_the_old_side_of_an_edit_is_short_and_the_new_one_is_not() -> None:
+    old, new = "old line\n" * 200, "new line\n" * 200
+    for arguments in (
+        {"file_path": "a.py", "old_string": old, "new_string": new},
+        {"path": "a.py", "edits": [{"oldText": old, "newText": new}]},
+        {"patch": "*** Begin Patch\n@@\n" + "-old line\n" * 200 + "+new line\n" * 200},
+    ):
+        text = shown(*tool("Edit", arguments, "ok"))
+        assert text.count("new line") == 200
+        assert text.count("old line") < 25
+
+
+def test_a_list_in_a_written_document_is_no_patch() -> None:
+    text = shown(*tool("Write", {"path": "a.md", "content": "- one thing\n" * 40}, "ok"))
+    assert text.count("- one thing") == 40
+
+
+def test_reminders_and_catalogues_are_shown_once_and_in_short() -> None:
+    reminder = "<system-reminder>" + "Use the todo tool. " * 20 + "</system-reminder>"
+    catalogue = CustomRoleMessage(custom_type="harness", content="A skill for this. " * 1_000)
+    rules = DeveloperMessage(content="Write release notes. " * 20)
+    text = shown(
+        *tool("Read", {"path": "a"}, f"one\n{reminder}"),
+        *tool("Read", {"path": "b"}, f"two\n{reminder}"),
+        catalogue,
+        catalogue,
+        rules,
+        rules,
+    )
+    assert text.count("Use the todo tool.") == 20
+    assert text.count("A skill for this.") < 70
+    assert text.count("Write release notes.") == 20
+
+
+def test_what_the_user_and_the_assistant_wrote_stays_whole() -> None:
+    messages = [user(LONG), reply(LONG), user(LONG)]
+    assert condensed(messages) == messages
+
+
+def test_what_was_looked_up_in_the_history_is_left_there() -> None:
+    assert LOOKED_UP in shown(*tool("history_read", {"id": "x"}, "an old entry"))
+
+
+def test_json_in_a_string_is_written_out() -> None:
+    assert decoded('{"output": "one\\ntwo", "metadata": {"exit_code": 1}}') == (
+        "output: one\ntwo\nmetadata: exit_code: 1"
+    )
+    for text in ("[x] a\\nb", '{"a": 1}', "{" * 50_000 + "\\n", '["\\n"' + ",[" * 50_000):
+        assert decoded(text) == text
+
+
+def test_an_argument_of_several_lines_is_no_json() -> None:
+    assert 'new_string="""a\nb"""' in shown(*edit("a.py", "a\nb"))
+
+
+def test_lines_of_progress_are_as_they_ended() -> None:
+    bar = "\r".join(f"[{'=' * n}>{' ' * (9 - n)}] {n}0%" for n in range(10))
+    assert without_progress(f"start\n{bar}\nend") == "start\n[=========>] 90%\nend"
+    counted = "\n".join(f"Downloaded {n} of 40" for n in range(40))
+    assert without_progress(counted) == "Downloaded 0 of 40\n[… 38 lines alike …]\nDownloaded 39 of 40"
+    assert without_progress("a\n\n\n\n\n\nb 1\nb 2\r\n") == "a\n\n\n\n\n\nb 1\nb 2\n"
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize(
+    "unit", ["a", "a.", "-a\n", "<system-reminder>", "\r", "1\n", "= ", "#1 ", "http://aaaa", "a-1", "@@\n-"]
+)
+def test_half_a_megabyte_of_anything_is_condensed_at_once(unit: str) -> None:
+    text = unit * (500_000 // len(unit))
+    assert shown(user(text), *run(text[:200_000], text), *tool("Edit", {"patch": text}, text))
