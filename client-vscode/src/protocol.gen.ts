@@ -672,7 +672,7 @@ export interface ImportParams {
   workDoneToken?: number | string | null;
   uri?: string | null;
   content?: string | null;
-  format?: "auto" | "coppice" | "claude-code" | "codex" | "pi";
+  format?: "auto" | "coppice" | "qwen" | "claude-code" | "codex" | "copilot" | "gemini" | "pi";
   workspaceUri?: string | null;
 }
 

@@ -151,6 +151,20 @@ MESSAGES: dict[str, Callable[[int], dict[str, Any]]] = {
         "parentUuid": None,
         "message": {"role": "user", "content": "Plant."},
     },
+    "qwen": lambda number: {
+        "type": "user",
+        "sessionId": "s",
+        "uuid": f"e{number}",
+        "parentUuid": None,
+        "message": {"role": "user", "parts": [{"text": "Plant."}]},
+    },
+    "gemini": lambda number: {"type": "user", "id": f"e{number}", "content": [{"text": "Plant."}]},
+    "copilot": lambda number: {
+        "type": "user.message",
+        "id": f"e{number}",
+        "parentId": None,
+        "data": {"content": "Plant."},
+    },
     "codex": lambda _: {
         "type": "response_item",
         "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Plant."}]},

@@ -103,13 +103,45 @@ def claude_turns() -> list[Json]:
     return records
 
 
+def copilot_turns() -> list[Json]:
+    records: list[Json] = [{"type": "session.start", "id": "s", "parentId": None, "data": {"sessionId": "s"}}]
+    for n in range(TURNS):
+        for kind, prefix in (("user.message", "u"), ("assistant.message", "a")):
+            data = {"content": "done"}
+            records.append({"type": kind, "id": f"{prefix}{n}", "parentId": None, "data": data})
+    return records
+
+
+def gemini_turns() -> list[Json]:
+    records: list[Json] = [{"sessionId": "s", "projectHash": "0", "startTime": "2026"}]
+    kinds = [(kind, n) for n in range(TURNS) for kind in ("user", "gemini")]
+    return records + [{"type": kind, "id": f"{kind}{n}", "content": [{"text": "go"}]} for kind, n in kinds]
+
+
+def qwen_turns() -> list[Json]:
+    records: list[Json] = []
+    for n in range(2 * TURNS):
+        message = {"message": {"parts": [{"text": "go"}]}}
+        ids = {"uuid": f"q{n}", "parentUuid": f"q{n - 1}" if n else None, "sessionId": "s"}
+        records.append({"type": ("user", "assistant")[n % 2], **ids, **message})
+    return records
+
+
 def written(path: Path, records: Sequence[Json]) -> Path:
     path.write_text("".join(f"{line}\n" for line in lines_of(*records)), encoding="utf-8")
     return path
 
 
 @pytest.mark.parametrize(
-    ("format_", "records"), [("pi", pi_turns()), ("codex", codex_turns()), ("claude-code", claude_turns())]
+    ("format_", "records"),
+    [
+        ("pi", pi_turns()),
+        ("codex", codex_turns()),
+        ("claude-code", claude_turns()),
+        ("copilot", copilot_turns()),
+        ("gemini", gemini_turns()),
+        ("qwen", qwen_turns()),
+    ],
 )
 def test_one_more_turn_costs_what_one_turn_costs(format_: str, records: list[Json], tmp_path: Path) -> None:
     before = len(records) - len(records) // TURNS

@@ -109,11 +109,11 @@ class Reader(SessionReader):
                     "link": record.link,
                     "parent": self._parent_id(position),
                 }
-                self._place = (record.offset, record.line, state)
+                self._next_start = (record.offset, record.line, state)
                 return
         if self._source.start is not None:
             start = self._source.start
-            self._place = (start.offset, start.line, start.state)
+            self._next_start = (start.offset, start.line, start.state)
 
     def _meet(self, file: BinaryIO, line: ParsedLine) -> None:
         value = line.value

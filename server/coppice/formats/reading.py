@@ -39,13 +39,20 @@ def open_session(
 
 
 def open_growing(
-    path: Path, format_: str, start: Checkpoint | None = None, *, growing: bool = True
+    path: Path,
+    format_: str,
+    start: Checkpoint | None = None,
+    *,
+    growing: bool = True,
+    part: str | None = None,
 ) -> SessionReader:
     """A reader of a file that another program appends to, from `start` on; see `SessionReader`.
 
+    `part` is the session that is meant in a file of several.
+
     Raises ImportFailedError as `open_session`, and NotResumableError.
     """
-    return format_named(format_).open(Source(path, start=start, growing=growing))
+    return format_named(format_).open(Source(path, start=start, growing=growing, part=part))
 
 
 def _recognized(source: Source, start: bytes) -> Format:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class Format:
     """`name` is what settings, requests and commands call it, `title` what a person reads.
 
+    `database` is set where the sessions are in a database, which is followed and cannot be imported.
     `writes_path` is set where a file holds one path, root first, instead of the whole tree. A file whose
     name ends in one of `endings` is written in this format unless another is named.
     """
@@ -31,6 +32,7 @@ class Format:
     reads: bool = False
     writes: bool = False
     writes_path: bool = False
+    database: bool = False
     endings: tuple[str, ...] = ()
 
     def recognizes(self, value: dict[str, Any]) -> bool:
@@ -52,9 +54,13 @@ class Format:
 
 FORMATS: Final = (
     Format("coppice", "Coppice", "coppice.formats.coppice", reads=True, writes=True),
+    Format("qwen", "Qwen Code", "coppice.formats.qwen", reads=True),
     Format("claude-code", "Claude Code", "coppice.formats.claude_code", reads=True),
     Format("codex", "Codex", "coppice.formats.codex", reads=True),
+    Format("copilot", "Copilot CLI", "coppice.formats.copilot", reads=True),
+    Format("gemini", "Gemini CLI", "coppice.formats.gemini", reads=True),
     Format("pi", "Pi", "coppice.formats.pi", reads=True, writes=True, endings=(".pi.jsonl",)),
+    Format("opencode", "opencode", "coppice.formats.opencode", database=True),
     Format(
         "markdown",
         "Markdown",
@@ -64,7 +70,9 @@ FORMATS: Final = (
         endings=(".md", ".markdown"),
     ),
 )
-"""In the order in which they are asked about a file: Pi recognizes any entry, so it comes last."""
+"""In the order in which they are asked about a file: Pi recognizes any entry, and Claude Code's records have
+the properties of Qwen Code's.
+"""
 
 AUTO: Final = "auto"
 """In place of a name when reading: the format that recognizes the file."""
@@ -74,7 +82,7 @@ EXPORT_NAMES: Final = tuple(format_.name for format_ in FORMATS if format_.write
 READABLE_TITLES: Final = " or ".join(
     ", ".join(format_.title for format_ in FORMATS if format_.reads).rsplit(", ", maxsplit=1)
 )
-"""For a sentence: "Coppice, Claude Code, Codex or Pi"."""
+"""For a sentence: "Coppice, Claude Code, … or Pi"."""
 
 
 def format_named(name: str) -> Format:

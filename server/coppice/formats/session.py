@@ -64,20 +64,20 @@ class SessionReader(ABC):
         self._content_log = WarningLog()
         self.held = False
         self.skipped: Counter[str] = Counter()
-        self._place: tuple[int, int, dict[str, Any]] | None = None
+        self._next_start: tuple[int, int, dict[str, Any]] | None = None
 
     @property
     def checkpoint(self) -> Checkpoint | None:
         """Where a later reading begins, known once the entries were read; None: at the start of the file."""
-        if self._place is None:
+        if self._next_start is None:
             return None
-        offset, line, state = self._place
+        offset, line, state = self._next_start
         with self._source.open() as file:
             return Checkpoint(offset, line, mark_at(file, offset), state)
 
     def _pass(self, line: ParsedLine, state: dict[str, Any]) -> None:
         """A later reading can begin at `line`, with `state`."""
-        self._place = (line.offset, line.number, state)
+        self._next_start = (line.offset, line.number, state)
 
     @property
     def _resumed(self) -> dict[str, Any] | None:

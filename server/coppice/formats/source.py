@@ -30,7 +30,8 @@ class Source:
     """Bytes that can be read several times: a file, a text, or an open binary file.
 
     They are read up to where they ended when they were first opened; with `start`, from there on.
-    `growing`: lines may follow that belong to the last entries.
+    `growing`: lines may follow that belong to the last entries. `part` is the session that is
+    meant in a file of several.
     """
 
     def __init__(
@@ -40,8 +41,10 @@ class Source:
         *,
         start: Checkpoint | None = None,
         growing: bool = False,
+        part: str | None = None,
     ) -> None:
         self.start = start
+        self.part = part
         self.growing = growing
         self._path: Path | None = None
         self._file: BinaryIO | None = None
@@ -72,6 +75,12 @@ class Source:
                 yield self._from_start(self._file)
         except OSError as error:
             raise _unreadable(error) from error
+
+    def file(self) -> Path:
+        """The file of a format that is read by other means. Raises ImportFailedError where there is none."""
+        if self._path is None:
+            raise ImportFailedError("This format can only be read from a file.")
+        return self._path
 
     @property
     def first_line(self) -> int:

@@ -14,6 +14,7 @@ HEAD_BYTES: Final = 512 * 1024
 """Of a transcript, in which its folder is looked for. A guess: the first records of an agent are long."""
 
 HEAD_LINES: Final = 40  # records that are looked at for the folder (guess)
+_PATH_CHARS: Final = 4096  # characters: PATH_MAX of Linux
 _DEPTH: Final = 6  # folders below the root; Codex has a folder a day
 _NO_WORD: Final = re.compile(r"[^A-Za-z0-9]")
 _FILES: Final = 200_000  # transcripts of an agent at most (guess)
@@ -26,6 +27,7 @@ class FileAgent:
     `home` is its folder in the user's own, `variable` the environment variable that names another. In that
     folder `folders` hold sessions, in files whose names `pattern` matches; its group is the session's key.
     `names_folders`: each lies in a folder that is named after the one in which the session worked.
+    `key_from_folder`: the key is the name of the file's folder.
     """
 
     name: str
@@ -36,6 +38,7 @@ class FileAgent:
     variable: str | None
     format: str
     names_folders: bool = False
+    key_from_folder: bool = False
 
     def root(self, environ: Mapping[str, str], folder: str | None = None) -> Path:
         """The agent's folder; `folder` is that of the user's settings."""
@@ -60,7 +63,7 @@ class FileAgent:
                 left -= 1
                 yield Transcript(
                     agent=self.name,
-                    key=match[1],
+                    key=entry.path.rsplit(os.sep, 2)[1] if self.key_from_folder else match[1],
                     path=entry.path,
                     stamp=f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}",
                     size=status.st_size,
@@ -76,25 +79,42 @@ class FileAgent:
         """What the first records say. Raises OSError where the file cannot be read."""
         with Path(transcript.path).open("rb") as file:
             head = file.read(HEAD_BYTES)
-        cwd = None
         for raw in head.split(b"\n", HEAD_LINES)[:HEAD_LINES]:
             try:
                 value, _ = parse_object(raw)
             except UnusableLineError:
                 continue
-            payload = value.get("payload")
-            described = payload if isinstance(payload, dict) else value
-            parent = _spawned_by(described)
-            cwd = cwd or text_at(described, "cwd")
+            described = _described(value)
+            cwd = text_at(described, "cwd")
             if cwd:
-                return Beginning(cwd, parent or transcript.parent)
-        return Beginning(None, transcript.parent)
+                return Beginning(cwd, _spawned_by(described) or transcript.parent)
+        return Beginning(_named_beside(Path(transcript.path)), transcript.parent)
 
 
 def _session_of(path: str) -> str | None:
     """The session in whose folder the transcript of a sub-agent lies: `SESSION/subagents/agent-ID.jsonl`."""
     folders = path.rsplit(os.sep, 3)
     return folders[1] if folders[2:3] == ["subagents"] else None
+
+
+def _described(value: dict[str, Any]) -> dict[str, Any]:
+    """Where the record of an agent may name the folder: Codex's `payload`, Copilot's `data.context`."""
+    for names in (("payload",), ("data", "context")):
+        found: Any = value
+        for name in names:
+            found = found.get(name) if isinstance(found, dict) else None
+        if isinstance(found, dict):
+            return found
+    return value
+
+
+def _named_beside(path: Path) -> str | None:
+    """The folder that Gemini CLI writes into a file next to its folder of chats."""
+    try:
+        with (path.parent.parent / ".project_root").open(encoding="utf-8") as file:
+            return file.read(_PATH_CHARS).strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _spawned_by(payload: dict[str, Any]) -> str | None:

@@ -3,9 +3,11 @@
 import re
 from typing import Final
 
+from coppice.sources.agent import Agent
+from coppice.sources.database import OpencodeAgent
 from coppice.sources.files import FileAgent
 
-AGENTS: Final = (
+AGENTS: Final[tuple[Agent, ...]] = (
     FileAgent(
         "claude-code",
         "Claude Code",
@@ -34,11 +36,35 @@ AGENTS: Final = (
         "PI_CODING_AGENT_DIR",
         "pi",
     ),
+    FileAgent(
+        "copilot",
+        "Copilot CLI",
+        ".copilot",
+        ("session-state",),
+        re.compile(r"(events)\.jsonl"),
+        "COPILOT_HOME",
+        "copilot",
+        key_from_folder=True,
+    ),
+    FileAgent(
+        "gemini",
+        "Gemini CLI",
+        ".gemini",
+        ("tmp",),
+        re.compile(r"(session-.+)\.jsonl"),
+        None,
+        "gemini",
+    ),
+    FileAgent(
+        "qwen",
+        "Qwen Code",
+        ".qwen",
+        ("projects",),
+        re.compile(r"([0-9a-f-]{36})\.jsonl"),
+        None,
+        "qwen",
+    ),
+    OpencodeAgent(),
 )
 
 NAMES: Final = tuple(agent.name for agent in AGENTS)
-
-
-def agent_named(name: str) -> FileAgent:
-    """The agent of this name. Raises KeyError where there is none."""
-    return {agent.name: agent for agent in AGENTS}[name]

@@ -11,6 +11,7 @@ class Transcript:
 
     `stamp` changes whenever the transcript does. `size` is in bytes; `modified` in seconds since 1970.
     `parent` is the key of the session that started it, as far as its place tells.
+    `part` is what identifies it within a file of several.
     """
 
     agent: str
@@ -20,6 +21,7 @@ class Transcript:
     size: int
     modified: float
     parent: str | None = None
+    part: str | None = None
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ from coppice.service.core.stores import NO_FOLDER
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_long, run_read
 from coppice.settings import data_directory
-from coppice.sources.files import FileAgent
+from coppice.sources.agent import Agent
 from coppice.sources.registry import AGENTS
 from coppice.sources.transcript import Beginning, Transcript, conversation_id_of
 from coppice.store.engines import is_missing
@@ -35,7 +35,7 @@ _SAVED_TOGETHER: Final = 100
 class Found:
     """A transcript that there is, or was: `transcript` is None for one that its agent has deleted."""
 
-    agent: FileAgent
+    agent: Agent
     reading: Reading
     transcript: Transcript | None
 
@@ -208,7 +208,7 @@ class Following:
             Found(agents[each.agent], each, None) for each in known.values() if each.agent in agents
         ]
 
-    def _transcripts(self) -> Iterator[tuple[FileAgent, Transcript]]:
+    def _transcripts(self) -> Iterator[tuple[Agent, Transcript]]:
         """Each once; where an agent has two files of a session, the newer."""
         settings = self._context.settings.of().sources
         for agent in AGENTS:
@@ -221,7 +221,7 @@ class Following:
             yield from ((agent, each) for each in newest.values())
 
 
-def _first_reading(agent: FileAgent, transcript: Transcript) -> Reading:
+def _first_reading(agent: Agent, transcript: Transcript) -> Reading:
     try:
         beginning = agent.beginning(transcript)
     except OSError:

@@ -60,7 +60,7 @@ class TranscriptStorer:
         """Reads what is new since `last`; the reading that results, also where the transcript is unusable."""
         growing = time.time() - transcript.modified < SETTLED_SECONDS
         base = replace(last, stamp=transcript.stamp, store=self.store.url, read_at=now(), problem=None)
-        opened = partial(open_growing, Path(transcript.path), format_, growing=growing)
+        opened = partial(open_growing, Path(transcript.path), format_, growing=growing, part=transcript.part)
         try:
             if last.checkpoint is not None and last.store == self.store.url and not self.is_new:
                 with contextlib.suppress(NotResumableError):

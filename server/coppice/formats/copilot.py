@@ -1,0 +1,202 @@
+"""The events of GitHub's Copilot CLI, `events.jsonl` of a session: `{type, data, id, parentId, timestamp}`.
+
+Written after the events of version 1.0.102. The system prompt, which is in the file anew for each session, is
+left out.
+"""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final
+
+from typing_extensions import override
+
+from coppice.formats.lines import ParsedLine, text_at, type_of
+from coppice.formats.record_log import RecordLog
+from coppice.formats.session import derived_id
+from coppice.tree.entries import (
+    HARNESS_TYPE,
+    CompactionEntry,
+    CustomMessageEntry,
+    Entry,
+    MessageEntry,
+)
+from coppice.tree.messages import (
+    AssistantContent,
+    AssistantMessage,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+    present,
+)
+
+UNKNOWN_TOOL: Final = "unknown"
+_PREFIXES: Final = ("session.", "user.", "assistant.", "tool.", "system.")
+
+
+class Reader(RecordLog):
+    """Reads a session that is still going on, too: each message is written when it is complete."""
+
+    format: ClassVar[str] = "copilot"
+    title: ClassVar[str] = "Copilot CLI session"
+    record_types: ClassVar[frozenset[str]] = frozenset(
+        {
+            "session.start",
+            "session.usage_record",
+            "session.compaction_start",
+            "session.compaction_complete",
+            "user.message",
+            "assistant.message",
+            "tool.execution_complete",
+        }
+    )
+
+    @override
+    def _survey(self, line: ParsedLine) -> None:
+        data = _data(line)
+        if line.value["type"] != "session.start" or self.header.session_id is not None:
+            return
+        header, context = self.header, data.get("context")
+        header.session_id = text_at(data, "sessionId")
+        header.created_at = text_at(data, "startTime")
+        if isinstance(context, dict):
+            header.cwd = text_at(context, "cwd")
+            header.extra = present(gitBranch=text_at(context, "branch"))
+        header.extra |= present(copilotVersion=text_at(data, "copilotVersion"))
+
+    @override
+    def _begin(self, state: dict[str, Any]) -> None:
+        super()._begin(state)
+        self._usage: Usage | None = None
+        self._tools: dict[str, str] = {}
+        # While a summary is written in the background, further messages come, which it does not replace.
+        self._cut: tuple[str | None, str | None] | None = None
+        if state.get("cut") is not None:
+            self._cut = (state["cut"][0], state["cut"][1])
+
+    @override
+    def _state(self) -> dict[str, Any]:
+        return {**super()._state(), "cut": self._cut}
+
+    @override
+    def _made_of(self, line: ParsedLine) -> Iterator[Entry]:
+        data = _data(line)
+        entry_id = text_at(line.value, "id") or derived_id(self.header.session_id, line.number)
+        before = self.leaf_id
+        if data.get("parentToolCallId") is not None or data.get("agentId") is not None:
+            self.skipped["of a sub-agent"] += 1
+            return
+        match line.value["type"]:
+            case "user.message":
+                self._pass(line, self._state())
+                yield self._user_entry(data, entry_id)
+            case "assistant.message":
+                yield from self._reply(data, entry_id)
+            case "tool.execution_complete":
+                yield MessageEntry(**self._place(entry_id), message=self._result(data))
+            case "session.usage_record":
+                self._usage = _usage(data.get("usage"))
+            case "session.compaction_start":
+                self._cut = (before, None)
+            case "session.compaction_complete":
+                yield from self._compaction(data, entry_id)
+        if self._cut is not None and self._cut[1] is None and self.leaf_id != self._cut[0]:
+            self._cut = (self._cut[0], self.leaf_id)
+
+    def _user_entry(self, data: dict[str, Any], entry_id: str) -> Entry:
+        text = text_at(data, "content") or ""
+        if data.get("source") in (None, "user"):
+            return MessageEntry(**self._place(entry_id), message=UserMessage(content=text))
+        return CustomMessageEntry(
+            **self._place(entry_id), custom_type=HARNESS_TYPE, content=text, display=False
+        )
+
+    def _reply(self, data: dict[str, Any], entry_id: str) -> Iterator[Entry]:
+        content: list[AssistantContent] = []
+        if thinking := text_at(data, "reasoningText"):
+            content.append(ThinkingContent(thinking=thinking))
+        if text := text_at(data, "content"):
+            content.append(TextContent(text=text))
+        requests = data.get("toolRequests")
+        for request in requests if isinstance(requests, list) else []:
+            if isinstance(request, dict):
+                call = _call(request)
+                self._tools[call.id] = call.name
+                content.append(call)
+        if content:
+            calls = any(isinstance(block, ToolCall) for block in content)
+            known = present(model=text_at(data, "model"), usage=self._usage)
+            self._usage = None
+            message = AssistantMessage(
+                content=content, provider="copilot", stop_reason="toolUse" if calls else "stop", **known
+            )
+            yield MessageEntry(**self._place(entry_id), message=message)
+
+    def _result(self, data: dict[str, Any]) -> ToolResultMessage:
+        call_id = text_at(data, "toolCallId") or ""
+        failed = data.get("success") is False
+        found = data.get("error") if failed else data.get("result")
+        result = found if isinstance(found, dict) else {}
+        text = text_at(result, "content") or text_at(result, "message") or ""
+        shell = data.get("shellExecution")
+        code = shell.get("exitCode") if isinstance(shell, dict) else None
+        return ToolResultMessage(
+            tool_call_id=call_id,
+            tool_name=self._tools.pop(call_id, UNKNOWN_TOOL),
+            content=[TextContent(text=text)],
+            is_error=failed or bool(code),
+            **present(details={"exitCode": code} if type(code) is int else None),
+        )
+
+    def _compaction(self, data: dict[str, Any], entry_id: str) -> Iterator[Entry]:
+        summary = text_at(data, "summaryContent")
+        cut, self._cut = self._cut, None
+        if not summary or data.get("success") is False:
+            return
+        known = present(
+            tokens_before=_count(data, "preCompactionTokens"),
+            tokens_after=_count(data, "postCompactionTokens"),
+            reason=text_at(data, "trigger"),
+            first_kept_entry_id=None if cut is None else cut[1],
+        )
+        yield CompactionEntry(**self._place(entry_id), summary=summary, **known)
+
+
+def _data(line: ParsedLine) -> dict[str, Any]:
+    data = line.value.get("data")
+    return data if isinstance(data, dict) else {}
+
+
+def _call(request: dict[str, Any]) -> ToolCall:
+    given = request.get("arguments")
+    arguments = given if isinstance(given, dict) else {} if given is None else {"input": given}
+    call_id, name = text_at(request, "toolCallId") or "", text_at(request, "name") or UNKNOWN_TOOL
+    return ToolCall(id=call_id, name=name, arguments=arguments)
+
+
+def _usage(value: object) -> Usage | None:
+    if not isinstance(value, dict):
+        return None
+    names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+    given, output, read, written = (_count(value, name) or 0 for name in names)
+    if not given:
+        return None
+    return Usage(
+        input=max(given - read, 0),
+        output=output,
+        cache_read=read,
+        cache_write=written,
+        total_tokens=given + output,
+    )
+
+
+def _count(value: dict[str, Any], key: str) -> int | None:
+    count = value.get(key)
+    return count if type(count) is int and count >= 0 else None
+
+
+def recognize(value: dict[str, Any]) -> bool:
+    """Whether `value` is an object of such a file."""
+    kind = type_of(value) or ""
+    return kind.startswith(_PREFIXES) and isinstance(value.get("data"), dict) and "parentId" in value

@@ -1,0 +1,30 @@
+"""Reads the SQLite database of another program, which may be writing to it. Nothing is ever written."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from coppice.errors import ImportFailedError
+
+_BUSY_SECONDS: Final = 2.0  # how long a lock of the other program is waited for (guess)
+
+
+def rows_of(path: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
+    """The rows that `query` gives, with text that is not UTF-8 mended.
+
+    A database that nobody has open is read without its log: opening that would make files next to it.
+    Raises ImportFailedError when it cannot be read.
+    """
+    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+    try:
+        address = f"file:{quote(str(path))}?{mode}"
+        with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)) as connection:
+            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            yield from connection.execute(query, values)
+    except sqlite3.Error as error:
+        raise ImportFailedError(
+            f"{path.name} cannot be read as the database of the agent ({error}). Check its version."
+        ) from error

@@ -1,0 +1,94 @@
+"""The parts of Google's `Content`, as Gemini CLI and Qwen Code record them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from coppice.formats.lines import text_at
+from coppice.tree.messages import (
+    AssistantContent,
+    ImageContent,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserContent,
+)
+
+
+def parts_of(content: object) -> list[dict[str, Any]]:
+    """A message's content as parts; a plain text is one. What is no part is left out."""
+    if isinstance(content, str):
+        return [{"text": content}] if content else []
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def words_of(parts: list[dict[str, Any]]) -> list[UserContent]:
+    """The texts and images of a user's message."""
+    found: list[UserContent] = []
+    for part in parts:
+        data = part.get("inlineData")
+        if isinstance(part.get("text"), str):
+            found.append(TextContent(text=part["text"]))
+        elif isinstance(data, dict) and isinstance(data.get("data"), str):
+            found.append(ImageContent(data=data["data"], mime_type=text_at(data, "mimeType") or "image/png"))
+    return found
+
+
+def reply_of(parts: list[dict[str, Any]]) -> list[AssistantContent]:
+    """The texts, thoughts and calls of a model's message."""
+    found: list[AssistantContent] = []
+    for part in parts:
+        call, text = part.get("functionCall"), text_at(part, "text")
+        if isinstance(call, dict):
+            found.append(call_of(call))
+        elif text and part.get("thought") is True:
+            found.append(ThinkingContent(thinking=text))
+        elif text:
+            found.append(TextContent(text=text))
+    return found
+
+
+def call_of(call: dict[str, Any]) -> ToolCall:
+    """A tool call of `{id, name, args}`."""
+    arguments = call.get("args")
+    return ToolCall(
+        id=text_at(call, "id") or "",
+        name=text_at(call, "name") or "unknown",
+        arguments=arguments if isinstance(arguments, dict) else {},
+    )
+
+
+def responses_in(parts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The results of tool calls among `parts`: `{id, name, response}`."""
+    for part in parts:
+        response = part.get("functionResponse")
+        if isinstance(response, dict):
+            yield response
+
+
+def result_of(response: dict[str, Any], *, failed: bool) -> ToolResultMessage:
+    """A tool's result."""
+    given = response.get("response")
+    answer = given if isinstance(given, dict) else {}
+    output, error = text_at(answer, "output"), text_at(answer, "error")
+    return ToolResultMessage(
+        tool_call_id=text_at(response, "id") or "",
+        tool_name=text_at(response, "name") or "unknown",
+        content=[TextContent(text=output if output is not None else error or "")],
+        is_error=failed or (output is None and error is not None),
+    )
+
+
+def usage_of(value: object, given: str, output: str, cached: str, total: str) -> Usage | None:
+    """The tokens of a request, counted under these names; None where there are none."""
+    counts = [value.get(name) for name in (given, output, cached, total)] if isinstance(value, dict) else []
+    numbers = [count if type(count) is int else 0 for count in counts]
+    if not numbers or not numbers[0]:
+        return None
+    return Usage(
+        input=max(numbers[0] - numbers[2], 0),
+        output=numbers[1],
+        cache_read=numbers[2],
+        total_tokens=numbers[3] or numbers[0] + numbers[1],
+    )

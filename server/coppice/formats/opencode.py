@@ -1,0 +1,249 @@
+"""The sessions of opencode, which keeps them all in one SQLite database.
+
+Written after the tables `session`, `message` and `part` of version 1.18.33. A reply is a message; what it
+consists of, and the results of its calls, are its parts. A compaction is a message of the user with a part
+`compaction`, and the reply to it, which is marked as a summary.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from io import BufferedReader
+from typing import Any, ClassVar, Final
+
+from typing_extensions import override
+
+from coppice.formats.foreign_database import rows_of
+from coppice.formats.lines import text_at
+from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries
+from coppice.formats.source import Source
+from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
+from coppice.tree.messages import (
+    AssistantContent,
+    AssistantMessage,
+    StopReason,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserContent,
+    UserMessage,
+    present,
+)
+
+_STOP_REASONS: Final[dict[str, StopReason]] = {"stop": "stop", "length": "length", "tool-calls": "toolUse"}
+_ENDED: Final = ("completed", "error")
+_SESSION: Final = "SELECT id, directory, title, version, revert, time_created FROM session WHERE id = ?"
+_MESSAGES: Final = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
+_PARTS: Final = "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id"
+
+
+@dataclass
+class _Message:
+    id: str
+    data: dict[str, Any]
+    parts: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def role(self) -> str | None:
+        return text_at(self.data, "role")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing of it changes any more."""
+        times = self.data.get("time")
+        return self.role == "user" or (isinstance(times, dict) and times.get("completed") is not None)
+
+    def part(self, kind: str) -> dict[str, Any] | None:
+        """The first part of this type."""
+        return next((part for part in self.parts if part.get("type") == kind), None)
+
+
+class Reader(SessionReader):
+    """Reads the session `source.part` of the database, each time as a whole."""
+
+    format: ClassVar[str] = "opencode"
+    title: ClassVar[str] = "opencode session"
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self._session_id = source.part or ""
+        found = [*rows_of(source.file(), _SESSION, self._session_id)]
+        if not found:
+            raise self._no_usable_line()
+        id_, directory, title, version, revert, created = found[0]
+        header = self.header
+        header.session_id, header.cwd, header.name = id_, directory, title
+        header.created_at = _iso(created)
+        header.extra = present(opencodeVersion=version)
+        self._reverted = text_at(_object(revert), "messageID")
+
+    @override
+    def _entries(self, file: BufferedReader) -> Iterator[Entry]:
+        del file
+        self.leaf_id, self.held = None, False
+        self._first_kept: str | None = None
+        leaf: tuple[str | None] | None = None
+        for message in self._messages():
+            if self._source.growing and not message.is_complete:
+                self.held = True
+                break
+            if message.id == self._reverted:
+                leaf = (self.leaf_id,)
+            for entry in self._made_of(message):
+                yield entry
+                self.leaf_id = entry.id
+        # What was taken back stays a branch.
+        self.leaf_id = self.leaf_id if leaf is None else leaf[0]
+
+    def _messages(self) -> list[_Message]:
+        path = self._source.file()
+        messages = {
+            id_: _Message(id_, _object(data)) for id_, data in rows_of(path, _MESSAGES, self._session_id)
+        }
+        check_number_of_entries(len(messages))
+        for message_id, data in rows_of(path, _PARTS, self._session_id):
+            if message_id in messages:
+                messages[message_id].parts.append(_object(data))
+        return [*messages.values()]
+
+    def _made_of(self, message: _Message) -> Iterator[Entry]:
+        if message.role == "user":
+            cut = message.part("compaction")
+            if cut is None:
+                yield from self._user_entries(message)
+            else:
+                self._first_kept = text_at(cut, "tail_start_id")
+        elif message.role == "assistant" and message.data.get("summary") is True:
+            summary = "\n".join(_texts(message.parts))
+            if summary:
+                kept, self._first_kept = self._first_kept, None
+                known = present(first_kept_entry_id=kept)
+                yield CompactionEntry(**self._place(message, message.id), summary=summary, **known)
+        elif message.role == "assistant":
+            yield from self._reply(message)
+        else:
+            self.skipped[str(message.role)[:100]] += 1
+
+    def _user_entries(self, message: _Message) -> Iterator[Entry]:
+        words: list[UserContent] = []
+        harness: list[UserContent] = []
+        for part in message.parts:
+            if part.get("type") == "text":
+                made = part.get("synthetic") is True or part.get("ignored") is True
+                (harness if made else words).append(TextContent(text=text_at(part, "text") or ""))
+            elif part.get("type") == "file":
+                words.append(TextContent(text=f"[file: {text_at(part, 'filename') or 'without a name'}]"))
+            else:
+                self.skipped[str(part.get("type"))[:100]] += 1
+        if harness:
+            yield CustomMessageEntry(
+                **self._place(message, f"{message.id}#harness"),
+                custom_type=HARNESS_TYPE,
+                content=harness,
+                display=False,
+            )
+        if words:
+            yield MessageEntry(**self._place(message, message.id), message=UserMessage(content=words))
+
+    def _reply(self, message: _Message) -> Iterator[Entry]:
+        content: list[AssistantContent] = []
+        results: list[ToolResultMessage] = []
+        for part in message.parts:
+            text = text_at(part, "text")
+            match part.get("type"):
+                case "text" if text:
+                    content.append(TextContent(text=text))
+                case "reasoning" if text:
+                    content.append(ThinkingContent(thinking=text))
+                case "tool":
+                    content.append(_call(part))
+                    results += _results(part)
+                case kind:
+                    self.skipped[str(kind)[:100]] += 1
+        error = _object(message.data.get("error"))
+        if not content and not error:
+            return
+        finish = text_at(message.data, "finish") or ""
+        known = present(
+            model=text_at(message.data, "modelID"),
+            usage=_usage(message.data.get("tokens")),
+            error_message=(text_at(_object(error.get("data")), "message") or text_at(error, "name"))
+            if error
+            else None,
+        )
+        reply = AssistantMessage(
+            content=content,
+            provider=text_at(message.data, "providerID") or "opencode",
+            stop_reason="error" if error else _STOP_REASONS.get(finish, "stop"),
+            **known,
+        )
+        yield MessageEntry(**self._place(message, message.id), message=reply)
+        for number, result in enumerate(results):
+            yield MessageEntry(**self._place(message, f"{message.id}#{number}"), message=result)
+
+    def _place(self, message: _Message, entry_id: str) -> dict[str, Any]:
+        times = message.data.get("time")
+        created = times.get("created") if isinstance(times, dict) else None
+        timestamp = _iso(created) or self.header.created_at or EPOCH
+        return {"id": entry_id, "parent_id": self.leaf_id, "timestamp": timestamp}
+
+
+def _call(part: dict[str, Any]) -> ToolCall:
+    arguments = _object(part.get("state")).get("input")
+    return ToolCall(
+        id=text_at(part, "callID") or "",
+        name=text_at(part, "tool") or "unknown",
+        arguments=arguments if isinstance(arguments, dict) else {},
+    )
+
+
+def _results(part: dict[str, Any]) -> Iterator[ToolResultMessage]:
+    state = _object(part.get("state"))
+    status = text_at(state, "status")
+    if status not in _ENDED:
+        return
+    code = _object(state.get("metadata")).get("exit")
+    text = text_at(state, "output") if status == "completed" else text_at(state, "error")
+    yield ToolResultMessage(
+        tool_call_id=text_at(part, "callID") or "",
+        tool_name=text_at(part, "tool") or "unknown",
+        content=[TextContent(text=text or "")],
+        is_error=status == "error" or bool(type(code) is int and code),
+        **present(details={"exitCode": code} if type(code) is int else None),
+    )
+
+
+def _usage(value: object) -> Usage | None:
+    tokens = _object(value)
+    cache = _object(tokens.get("cache"))
+    counts = [tokens.get("input"), tokens.get("output"), cache.get("read"), cache.get("write")]
+    given, output, read, written = (count if type(count) is int else 0 for count in counts)
+    if not given + read + written:
+        return None
+    total = given + output + read + written
+    return Usage(input=given, output=output, cache_read=read, cache_write=written, total_tokens=total)
+
+
+def _texts(parts: list[dict[str, Any]]) -> list[str]:
+    return [text for part in parts if part.get("type") == "text" and (text := text_at(part, "text"))]
+
+
+def _object(value: object) -> dict[str, Any]:
+    """The object that `value` is, or that is written in it; empty where there is none."""
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    return value if isinstance(value, dict) else {}
+
+
+def _iso(milliseconds: object) -> str | None:
+    if type(milliseconds) is not int:
+        return None
+    with suppress(OverflowError, ValueError, OSError):
+        moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None

@@ -1,0 +1,79 @@
+"""Session files that are a log of one path, each record of which becomes entries as it comes."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from io import BufferedReader
+from typing import Any, ClassVar
+
+from coppice.formats.lines import ParsedLine, read_objects, text_at
+from coppice.formats.session import EPOCH, SessionHeader, SessionReader, check_number_of_entries
+from coppice.formats.source import Source
+from coppice.formats.warning_log import WarningLog
+from coppice.tree.entries import Entry
+
+
+class RecordLog(SessionReader):
+    """The first reading finds the header, each further one the entries.
+
+    A subclass names the `record_types` that it understands. `leaf_id` is the end of the path while the
+    entries are made; the next entry hangs on it.
+    """
+
+    record_types: ClassVar[frozenset[str]]
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self._timestamp = EPOCH
+        understood = 0
+        if self._resumed is not None:
+            self.header = SessionHeader(self.format, **self._resumed["header"])
+        with source.open() as file:
+            for line in read_objects(file, self._log, source.first_line):
+                kind = self._kind(line.value)
+                if kind is None or kind not in self.record_types or line.too_deep:
+                    self.skipped[str(kind)[:100]] += 1
+                    continue
+                understood += 1
+                check_number_of_entries(understood)
+                self._survey(line)
+        if not understood:
+            raise self._no_usable_line()
+
+    def _entries(self, file: BufferedReader) -> Iterator[Entry]:
+        self._begin({} if self._resumed is None else self._resumed)
+        for line in self._lines(file):
+            self._timestamp = text_at(line.value, "timestamp") or self._timestamp
+            for entry in self._made_of(line):
+                yield entry
+                self.leaf_id = entry.id
+
+    def _lines(self, file: BufferedReader) -> Iterator[ParsedLine]:
+        for line in read_objects(file, WarningLog(), self._source.first_line):
+            if self._kind(line.value) in self.record_types and not line.too_deep:
+                yield line
+
+    def _kind(self, value: dict[str, Any]) -> str | None:
+        """The type of a record."""
+        return text_at(value, "type")
+
+    def _survey(self, line: ParsedLine) -> None:
+        """Takes from a record what must be known before the entries are made."""
+
+    @abstractmethod
+    def _made_of(self, line: ParsedLine) -> Iterable[Entry]:
+        """The entries of a record, the one after the other."""
+
+    def _begin(self, state: dict[str, Any]) -> None:
+        """Before the first record; `state` is that of the checkpoint."""
+        self.leaf_id = state.get("leaf")
+        self._timestamp = self.header.created_at or EPOCH
+
+    def _state(self) -> dict[str, Any]:
+        """What a later reading must know that begins here; see `_pass`."""
+        header = self.header
+        kept = {"session_id": header.session_id, "created_at": header.created_at}
+        return {"leaf": self.leaf_id, "header": kept}
+
+    def _place(self, entry_id: str) -> dict[str, Any]:
+        """The properties that an entry after the current leaf has."""
+        return {"id": entry_id, "parent_id": self.leaf_id, "timestamp": self._timestamp}

@@ -1,0 +1,105 @@
+"""Copilot CLI's events: what each becomes."""
+
+from typing import Any
+
+from session_samples import TIME, Json, lines_of, read_lines, texts
+
+from coppice.formats.session import SessionReader
+from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
+from coppice.tree.messages import AssistantMessage, ToolResultMessage, Usage
+
+START: Json = {
+    "sessionId": "s-1",
+    "startTime": TIME,
+    "copilotVersion": "1.0.102",
+    "context": {"cwd": "/home/me/app", "branch": "main"},
+}
+
+
+def event(kind: str, entry_id: str, **data: Any) -> Json:
+    return {"type": kind, "data": data, "id": entry_id, "timestamp": TIME, "parentId": None}
+
+
+def request(call_id: str, name: str, **arguments: Any) -> Json:
+    return {"toolCallId": call_id, "name": name, "arguments": arguments, "type": "function"}
+
+
+def read(*events: Json) -> tuple[SessionReader, list[Entry]]:
+    return read_lines(*lines_of(event("session.start", "0", **START), *events))
+
+
+def test_the_header_names_session_and_folder() -> None:
+    reader, _ = read(event("user.message", "u", content="go"))
+    assert (reader.header.format, reader.header.session_id) == ("copilot", "s-1")
+    assert (reader.header.cwd, reader.header.created_at) == ("/home/me/app", TIME)
+    assert reader.header.extra == {"gitBranch": "main", "copilotVersion": "1.0.102"}
+
+
+def test_the_user_is_read_without_what_was_put_around_the_words() -> None:
+    _, entries = read(event("user.message", "u", content="go", transformedContent="<now/> go"))
+    assert texts(entries) == ["go"]
+
+
+def test_a_message_of_another_source_is_of_the_harness() -> None:
+    _, (entry,) = read(event("user.message", "u", content="Do the demo.", source="skill-demo"))
+    assert isinstance(entry, CustomMessageEntry)
+
+
+def test_a_reply_has_its_calls_and_the_tokens_counted_before_it() -> None:
+    counted = {"inputTokens": 900, "outputTokens": 20, "cacheReadTokens": 600, "cacheWriteTokens": 0}
+    _, entries = read(
+        event("session.usage_record", "n", usage=counted),
+        event(
+            "assistant.message", "a", model="m", content="", toolRequests=[request("c", "bash", command="ls")]
+        ),
+        event("tool.execution_complete", "r", toolCallId="c", success=True, result={"content": "a.txt"}),
+    )
+    reply, result = (entry.message for entry in entries if isinstance(entry, MessageEntry))
+    assert isinstance(reply, AssistantMessage)
+    assert (reply.stop_reason, reply.usage) == (
+        "toolUse",
+        Usage(input=300, output=20, cache_read=600, cache_write=0, total_tokens=920),
+    )
+    assert isinstance(result, ToolResultMessage)
+    assert (result.tool_call_id, result.tool_name, result.is_error) == ("c", "bash", False)
+    assert texts(entries)[1] == "a.txt"
+
+
+def test_a_command_that_failed_is_an_error() -> None:
+    _, entries = read(
+        event("tool.execution_complete", "r", toolCallId="c", success=True, shellExecution={"exitCode": 2}),
+        event(
+            "tool.execution_complete", "s", toolCallId="d", success=False, error={"message": "no such tool"}
+        ),
+    )
+    results = [entry.message for entry in entries if isinstance(entry, MessageEntry)]
+    assert [getattr(result, "is_error", None) for result in results] == [True, True]
+    assert texts(entries) == ["", "no such tool"]
+
+
+def test_a_summary_keeps_what_came_while_it_was_written() -> None:
+    _, entries = read(
+        event("user.message", "u", content="go"),
+        event("session.compaction_start", "s"),
+        event("assistant.message", "a", content="on it"),
+        event(
+            "session.compaction_complete",
+            "c",
+            success=True,
+            summaryContent="Done so far.",
+            preCompactionTokens=9,
+        ),
+    )
+    cut = entries[-1]
+    assert isinstance(cut, CompactionEntry)
+    assert (cut.summary, cut.first_kept_entry_id, cut.tokens_before) == ("Done so far.", "a", 9)
+
+
+def test_what_is_no_part_of_the_conversation_is_counted() -> None:
+    reader, entries = read(
+        event("user.message", "u", content="go"),
+        event("system.message", "s", content="You are …"),
+        event("assistant.message", "a", content="inner", parentToolCallId="c"),
+    )
+    assert texts(entries) == ["go"]
+    assert dict(reader.skipped) == {"system.message": 1, "of a sub-agent": 1}

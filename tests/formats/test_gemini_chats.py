@@ -1,0 +1,109 @@
+"""Gemini CLI's chats: messages that are repeated as they grow, and patches."""
+
+from typing import Any
+
+import pytest
+from session_samples import TIME, Json, lines_of, read_lines, texts
+
+from coppice.errors import ImportFailedError
+from coppice.formats.session import SessionReader
+from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
+from coppice.tree.messages import AssistantMessage, ToolCall, Usage
+
+HEADER: Json = {"sessionId": "s-1", "projectHash": "0", "startTime": TIME, "kind": "main"}
+
+
+def said(entry_id: str, *words: str, **more: Any) -> Json:
+    return {
+        "id": entry_id,
+        "timestamp": TIME,
+        "type": "user",
+        "content": [{"text": word} for word in words],
+        **more,
+    }
+
+
+def replied(entry_id: str, text: str, **more: Any) -> Json:
+    return {"id": entry_id, "timestamp": TIME, "type": "gemini", "content": text, "model": "g", **more}
+
+
+def called(call_id: str, output: str | None = None) -> Json:
+    call: Json = {"id": call_id, "name": "ls", "args": {"dir": "."}, "status": "success"}
+    return call if output is None else {**call, "result": [answered(call_id, output)]}
+
+
+def answered(call_id: str, output: str) -> Json:
+    return {"functionResponse": {"id": call_id, "name": "ls", "response": {"output": output}}}
+
+
+def history(*messages: Json) -> Json:
+    return {"$set": {"messages": list(messages), "lastUpdated": TIME}}
+
+
+CONTEXT = said("x", "<session_context>Today is Monday.</session_context>")
+
+
+def read(*records: Json) -> tuple[SessionReader, list[Entry]]:
+    return read_lines(*lines_of(HEADER, *records))
+
+
+def test_the_context_of_the_session_is_of_the_harness() -> None:
+    reader, entries = read(history(CONTEXT), said("u", "go"))
+    assert isinstance(entries[0], CustomMessageEntry)
+    assert texts(entries) == ["custom_message", "go"]
+    assert (reader.header.session_id, reader.header.created_at) == ("s-1", TIME)
+
+
+def test_the_newest_version_of_a_message_counts_at_its_first_place() -> None:
+    _, entries = read(
+        said("u", "go"),
+        replied("a", "I look."),
+        replied(
+            "a", "I look.", toolCalls=[called("c", "a.txt")], tokens={"input": 9, "output": 2, "total": 11}
+        ),
+        {"id": "r", "timestamp": TIME, "type": "user", "content": [answered("c", "a.txt")]},
+        replied("b", "Done."),
+    )
+    assert [entry.id for entry in entries] == ["u", "a", "a#c", "b"]
+    reply = entries[1]
+    assert isinstance(reply, MessageEntry)
+    assert isinstance(reply.message, AssistantMessage)
+    assert [type(block) for block in reply.message.content][-1] is ToolCall
+    assert reply.message.usage == Usage(input=9, output=2, cache_read=0, total_tokens=11)
+    assert texts(entries)[2] == "a.txt"
+
+
+def test_a_compression_is_a_compaction_that_keeps_what_the_new_history_has() -> None:
+    _, entries = read(
+        said("u", "go"),
+        replied("a", "one"),
+        said("v", "again"),
+        history(
+            CONTEXT,
+            said("s", "<state_snapshot>port 48117</state_snapshot>"),
+            replied("t", "Got it."),
+            said("v"),
+        ),
+        replied("b", "two"),
+    )
+    cut = entries[3]
+    assert isinstance(cut, CompactionEntry)
+    assert (cut.first_kept_entry_id, cut.parent_id) == ("v", "v")
+    assert "48117" in cut.summary
+    assert [entry.id for entry in entries] == ["u", "a", "v", "s", "b"]
+
+
+def test_a_history_without_the_last_turn_goes_back() -> None:
+    reader, entries = read(
+        said("u", "go"),
+        replied("a", "one"),
+        said("v", "no"),
+        history(said("u"), replied("a", "one")),
+        said("w", "so"),
+    )
+    assert (entries[-1].id, entries[-1].parent_id, reader.leaf_id) == ("w", "a", "w")
+
+
+def test_a_chat_that_was_only_begun_is_no_session() -> None:
+    with pytest.raises(ImportFailedError, match="Gemini CLI chat"):
+        read(history(CONTEXT))

@@ -1,0 +1,163 @@
+"""opencode's database: the sessions in it, read while opencode writes."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from session_samples import Json, texts
+
+from coppice.errors import ImportFailedError
+from coppice.formats.reading import open_growing
+from coppice.formats.session import SessionReader
+from coppice.sources.database import OpencodeAgent
+from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
+from coppice.tree.messages import AssistantMessage, Usage
+
+TABLES = """
+CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, version TEXT,
+    revert TEXT, time_created INTEGER, time_updated INTEGER);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_updated INTEGER, data TEXT);
+"""
+
+
+class Database:
+    """As opencode keeps it: open, with a log."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.connection = sqlite3.connect(path, isolation_level=None)
+        self.connection.execute("PRAGMA journal_mode = WAL")
+        self.connection.executescript(TABLES)
+        self._parts = 0
+
+    def session(self, session_id: str, **more: Any) -> None:
+        row = {"parent_id": None, "revert": None, "title": "Work", **more}
+        self.connection.execute(
+            "INSERT INTO session VALUES (?, ?, '/home/me/app', ?, '1.18.33', ?, 1000, 2000)",
+            (session_id, row["parent_id"], row["title"], row["revert"]),
+        )
+
+    def message(self, entry_id: str, role: str, *parts: Json, session: str = "s", **data: Any) -> None:
+        value = {"role": role, "time": {"created": 1000, "completed": 2000}, **data}
+        self.connection.execute(
+            "INSERT INTO message VALUES (?, ?, ?, ?)", (entry_id, session, 1000, json.dumps(value))
+        )
+        for part in parts:
+            self._parts += 1
+            row = (f"p{self._parts:04}", entry_id, session, 3000, json.dumps(part))
+            self.connection.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", row)
+
+    def read(self, *, growing: bool = False) -> tuple[SessionReader, list[Entry]]:
+        reader = open_growing(self.path, "opencode", growing=growing, part="s")
+        return reader, list(reader)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    made = Database(tmp_path / "opencode.db")
+    made.session("s")
+    yield made
+    made.connection.close()
+
+
+def text(words: str, **more: Any) -> Json:
+    return {"type": "text", "text": words, **more}
+
+
+def tool(call_id: str, status: str, **state: Any) -> Json:
+    return {
+        "type": "tool",
+        "tool": "bash",
+        "callID": call_id,
+        "state": {"status": status, "input": {}, **state},
+    }
+
+
+def test_a_reply_has_its_calls_and_their_results_follow(database: Database) -> None:
+    tokens = {"input": 9, "output": 2, "cache": {"read": 5, "write": 0}}
+    calls = (tool("c", "completed", output="ok", metadata={"exit": 1}), tool("d", "error", error="denied"))
+    database.message("m1", "user", text("go"))
+    database.message(
+        "m2", "assistant", text("I look."), *calls, modelID="m", tokens=tokens, finish="tool-calls"
+    )
+    reader, entries = database.read()
+    assert (reader.header.cwd, reader.header.name, reader.leaf_id) == ("/home/me/app", "Work", "m2#1")
+    assert [entry.id for entry in entries] == ["m1", "m2", "m2#0", "m2#1"]
+    reply, *results = (entry.message for entry in entries[1:] if isinstance(entry, MessageEntry))
+    assert isinstance(reply, AssistantMessage)
+    assert reply.usage == Usage(input=9, output=2, cache_read=5, cache_write=0, total_tokens=16)
+    assert [getattr(result, "is_error", None) for result in results] == [True, True]
+    assert texts(entries)[2:] == ["ok", "denied"]
+
+
+def test_what_opencode_added_is_of_the_harness(database: Database) -> None:
+    database.message("m1", "user", text("go"), text("Called the read tool.", synthetic=True))
+    _, entries = database.read()
+    assert isinstance(entries[0], CustomMessageEntry)
+    assert [entry.id for entry in entries] == ["m1#harness", "m1"]
+
+
+def test_the_reply_to_a_compaction_is_a_summary(database: Database) -> None:
+    database.message("m1", "user", text("go"))
+    database.message("m2", "user", {"type": "compaction", "auto": True, "tail_start_id": "m1"})
+    database.message("m3", "assistant", text("Done so far."), summary=True)
+    cut = database.read()[1][1]
+    assert isinstance(cut, CompactionEntry)
+    assert (cut.summary, cut.first_kept_entry_id) == ("Done so far.", "m1")
+
+
+def test_an_unfinished_reply_is_left_out_while_the_session_goes_on(database: Database) -> None:
+    database.message("m1", "user", text("go"))
+    database.message("m2", "assistant", text("I"), time={"created": 1000})
+    reader, entries = database.read(growing=True)
+    assert ([entry.id for entry in entries], reader.held) == (["m1"], True)
+    assert [entry.id for entry in database.read()[1]] == ["m1", "m2"]
+
+
+def test_what_was_taken_back_is_no_part_of_the_path(database: Database) -> None:
+    database.message("m1", "user", text("go"))
+    database.message("m2", "user", text("no"))
+    database.connection.execute("UPDATE session SET revert = ?", (json.dumps({"messageID": "m2"}),))
+    reader, entries = database.read()
+    assert (len(entries), reader.leaf_id) == (2, "m1")
+
+
+def test_a_live_database_is_read_and_nothing_is_written(database: Database) -> None:
+    database.message("m1", "user", text("go"))
+    before = {
+        file.name: file.read_bytes() for file in database.path.parent.iterdir() if "shm" not in file.name
+    }
+    assert len(database.read()[1]) == 1
+    assert before == {
+        file.name: file.read_bytes() for file in database.path.parent.iterdir() if "shm" not in file.name
+    }
+
+
+def test_a_database_that_nobody_has_open_gets_no_files_beside_it(database: Database) -> None:
+    database.message("m1", "user", text("go"))
+    database.connection.close()
+    assert len(database.read()[1]) == 1
+    assert [file.name for file in database.path.parent.iterdir()] == ["opencode.db"]
+
+
+def test_the_sessions_are_transcripts_with_a_stamp_of_their_own(database: Database) -> None:
+    database.session("t", parent_id="s")
+    database.message("m1", "user", text("go"))
+    agent, folder = OpencodeAgent(), database.path.parent
+    first = {each.key: each for each in agent.transcripts(folder)}
+    assert (first["t"].parent, agent.beginning(first["s"]).cwd) == ("s", "/home/me/app")
+    database.connection.execute("UPDATE part SET time_updated = 4000")
+    second = {each.key: each for each in agent.transcripts(folder)}
+    assert [first[key].stamp == second[key].stamp for key in ("s", "t")] == [False, True]
+
+
+def test_another_database_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "opencode.db"
+    other.write_bytes(b"no database" * 999)
+    assert list(OpencodeAgent().transcripts(tmp_path)) == []
+    with pytest.raises(ImportFailedError, match="cannot be read as the database"):
+        open_growing(other, "opencode", part="s")
