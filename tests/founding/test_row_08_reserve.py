@@ -1,6 +1,10 @@
 """`reserveTokens` has a floor, so that an answer fits, and a smaller one is reported."""
 
+import pytest
 from conftest_service import MakeClient
+
+from coppice.compaction.span.sizes import fitted_sizes, smallest_reserve
+from coppice.settings import CompactionSettings
 
 
 async def test_a_reserve_of_one_token_leaves_room_for_an_answer_all_the_same(
@@ -14,3 +18,11 @@ async def test_a_reserve_of_one_token_leaves_room_for_an_answer_all_the_same(
         {"compaction": {"reserveTokens": 1}, "model": {"contextWindow": 200_000}}
     )
     assert any("reserveTokens" in problem and "4,096" in problem for problem in problems)
+
+
+@pytest.mark.parametrize("window", [1_000, 8_000, 20_000, 64_000, 200_000])
+def test_the_floor_holds_after_all_sizes_were_scaled_to_the_window(window: int) -> None:
+    sizes = fitted_sizes(CompactionSettings(reserve_tokens=1), window)
+    assert sizes.reserve >= smallest_reserve(window)
+    assert sizes.reserve + sizes.keep_recent + sizes.max_summary <= window
+    assert sizes.keep_recent + sizes.max_summary < sizes.threshold

@@ -27,7 +27,14 @@ THRESHOLD = 5_000
 
 def least(*, overhead_tokens: int = 0, pinned: int = 0, tail: int = 500, summary: int = 200) -> Measured:
     return Measured(
-        0, WINDOW, THRESHOLD, overhead_tokens=overhead_tokens, pinned=pinned, tail=tail, summary=summary
+        0,
+        WINDOW,
+        THRESHOLD,
+        overhead_tokens=overhead_tokens,
+        pinned=pinned,
+        tail=tail,
+        summary=summary,
+        stated_window=WINDOW,
     )
 
 
@@ -166,3 +173,13 @@ def test_no_retry_of_what_is_known_not_to_fit(floor: Measured, tokens: int, coun
     ):
         if isinstance(then, Retry):
             assert tokens < WINDOW
+
+
+def test_a_refusal_below_the_stated_window_blames_what_is_not_counted() -> None:
+    refused = replace(view(8_000, least(tail=8_000)), stated_window=32_000)
+    (_, then) = gave_up_compacting(State(attempt=1, truncated=1), refused, "")
+    assert isinstance(then, Fail)
+    assert "has 8,000 tokens by our count, and its window is stated as 32,000" in then.message
+    assert "system prompt and tools" in then.message
+    assert "newest message" not in then.message
+    assert "against a window of" not in then.message

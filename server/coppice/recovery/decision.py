@@ -132,9 +132,8 @@ def _ending(state: State, measured: Measured) -> Retry | Fail:
         state.truncated and f"{_several(state.truncated, 'tool result')} cut",
     ]
     done = " and ".join(each for each in tried if each)
-    size = f"{measured.request_tokens:,} tokens against a window of {measured.window:,}"
     reasons = [
-        f"The conversation does not fit the model: {size}.",
+        measured.size,
         f"Tried: {done}." if done else "Nothing was changed: nothing could be made shorter.",
         left_out_sentence(state.left_out),
         state.why_stuck,

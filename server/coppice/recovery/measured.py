@@ -17,6 +17,9 @@ class Measured:
     prompt that is yet to come. `pinned` are pinned messages from before the tail. `tail` is the newest
     message that a cut is possible before, with what follows it, each tool result at its shortest. `summary`
     is the shortest summary of all else, or the one there is where no other can be made.
+
+    `stated_window` is the window that is set or was reported. `window` is less where the model refused a
+    smaller request: what that had is too much.
     """
 
     view_tokens: int
@@ -26,6 +29,20 @@ class Measured:
     pinned: int
     tail: int
     summary: int
+    stated_window: int
+
+    @property
+    def size(self) -> str:
+        """A sentence: how much was sent against which window."""
+        if self._refused_less:
+            return (
+                f"The model refused what should fit: the conversation has {self.request_tokens:,} tokens by "
+                f"our count, and its window is stated as {self.stated_window:,}."
+            )
+        return (
+            f"The conversation does not fit the model: {self.request_tokens:,} tokens against a window of "
+            f"{self.window:,}."
+        )
 
     @property
     def request_tokens(self) -> int:
@@ -54,7 +71,7 @@ class Measured:
 
     def describe(self) -> str:
         """The parts of the least with their numbers, largest first, when they alone exceed the window."""
-        if self.least_request < self.window:
+        if self.least_request < self.window or self._refused_less:
             return ""
         parts = {
             "what is sent besides the conversation (system prompt, tools, prompt)": self.overhead_tokens,
@@ -69,6 +86,11 @@ class Measured:
     def suggest(self) -> str:
         """What a person can do."""
         largest = max(self.overhead_tokens, self.pinned, self.tail)
+        if self._refused_less:
+            return (
+                "Its system prompt and tools may take what is missing: send shorter or fewer ones, set "
+                "`contextWindow` to the window that the model has, or choose one with a larger window."
+            )
         if self.least_request < self.window:
             first = "Send a shorter system prompt or fewer tools"
         elif largest == self.pinned:
@@ -78,6 +100,11 @@ class Measured:
         else:
             first = "Send a shorter prompt, a shorter system prompt or fewer tools"
         return f"{first}, or choose a model with a larger window."
+
+    @property
+    def _refused_less(self) -> bool:
+        """Whether nothing that we count explains the refusal."""
+        return self.least_request < self.stated_window and self.window < self.stated_window
 
     @property
     def _credible_overhead(self) -> int:

@@ -122,6 +122,7 @@ class Conversation:
             least_of_tail=least_tokens([(each.message, each.pinned) for each in self.kept[tail:]], tokens_of),
             summary=self.summary,
             overhead_tokens=self.overhead,
+            stated_window=self.window,
         )
 
     def compact(self, halvings: int) -> bool:

@@ -112,7 +112,7 @@ async def test_an_overflow_that_persists_ends_in_an_error_with_numbers(client: C
     assert len(client.notified("compactionStarted")) <= 3
     last = answers[-1]
     assert last["attempt"] == 8
-    for expected in ("tokens against a window of", "Tried:", "compaction", "larger window"):
+    for expected in ("stated as 8,000", "Tried:", "compaction", "system prompt and tools", "larger window"):
         assert expected in last["message"]
     view = (await client.ask("context", conversationId=made))["messages"]
     assert view[-1]["role"] == "user"

@@ -45,15 +45,18 @@ def fitted_sizes(settings: CompactionSettings, window: int) -> Sizes:
     """The configured sizes, with a reserve that an answer fits in, scaled down together to fit the window.
 
     Reserve, kept part and summary may take nine tenths of the window, so that what a compaction leaves
-    always lies below the threshold.
+    always lies below the threshold. The reserve is never scaled below `smallest_reserve`.
     """
-    reserve = max(settings.reserve_tokens, smallest_reserve(window))
+    smallest, most = smallest_reserve(window), _WINDOW_SHARE * window
+    reserve = max(settings.reserve_tokens, smallest)
     keep = settings.keep_recent_tokens
     summary = settings.max_summary_tokens or int(SUMMARY_SHARE * reserve)
-    scale = min(1.0, _WINDOW_SHARE * window / (reserve + keep + summary))
+    scale = min(1.0, most / (reserve + keep + summary))
+    free = max(smallest, int(reserve * scale))
+    scale = min(scale, (most - free) / (keep + summary))
     return Sizes(
         window=window,
-        reserve=max(1, int(reserve * scale)),
+        reserve=free,
         keep_recent=max(1, int(keep * scale)),
         max_summary=max(1, int(summary * scale)),
         max_turn_prefix=max(1, int(min(TURN_PREFIX_SHARE * reserve, summary) * scale)),

@@ -1,6 +1,7 @@
 """The use case `coppice/recover`: a client's model request failed; what to do so that the turn goes on."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from coppice.errors import (
@@ -138,15 +139,15 @@ class Recovering:
         self, path: ConversationPath, window: int, *, overhead_tokens: int = 0, counted: int = 0
     ) -> _Round:
         """A request that was refused was larger than the window, whatever the settings."""
-        known = self._known(path)
+        known, stated = self._known(path), window
         measured = measure(path, window, known_overhead_tokens=overhead_tokens)
         overhead_tokens = max(measured.overhead_tokens, counted - measured.view_tokens)
         if known is not None:
             overhead_tokens = max(known.measured.overhead_tokens, overhead_tokens)
             window = min(known.measured.window, window)
-        window = min(window, max(LEAST_WINDOW, measured.view_tokens + overhead_tokens))
+        refused = min(window, max(LEAST_WINDOW, measured.view_tokens + overhead_tokens))
         state = known.state if known is not None else State()
-        measured = measure(path, window, overhead_tokens=overhead_tokens)
+        measured = measure(path, refused, overhead_tokens=overhead_tokens, stated_window=stated)
         return _Round(path.conversation.id, path.leaf_id, state, measured)
 
     def _known(self, path: ConversationPath) -> _Round | None:
@@ -211,7 +212,7 @@ class Recovering:
 
     async def _look_again(self, turn: _Round) -> None:
         path = await run_read(self._context.path, turn.conversation_id)
-        turn.measured = await run_read(
-            measure, path, turn.measured.window, overhead_tokens=turn.measured.overhead_tokens
-        )
+        measured = turn.measured
+        again = partial(measure, path, measured.window, overhead_tokens=measured.overhead_tokens)
+        turn.measured = await run_read(again, stated_window=measured.stated_window)
         turn.leaf_id = path.leaf_id

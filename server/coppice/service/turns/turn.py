@@ -148,7 +148,7 @@ class Turn:
             if reply is not None:
                 await self._store(reply)
             raise ContextOverflowError(
-                result.message or "", tokens=measured.request_tokens, contextWindow=measured.window
+                result.message or "", tokens=measured.request_tokens, contextWindow=measured.stated_window
             )
         self._leaf_id = result.leaf_id
         self._progress.partial(RetryUpdate(attempt=result.attempt, strategy=result.strategy))

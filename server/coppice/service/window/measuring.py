@@ -23,11 +23,13 @@ def measure(
     overhead_tokens: int | None = None,
     known_overhead_tokens: int = 0,
     prompt: int = 0,
+    stated_window: int | None = None,
 ) -> Measured:
     """Reads the store: its cost is that of reading the view's tail.
 
     `overhead_tokens` is what is known to be sent with the view; by default what a provider counted more than
     we do, and at least `known_overhead_tokens`. `prompt` is the size of a message that is yet to come.
+    `stated_window` is the window that is set, where `context_window` was concluded from a refusal.
     """
     counter = Counter(path.settings)
     counted = counted_tokens(path, counter)
@@ -48,6 +50,7 @@ def measure(
         least_of_tail=_least_of_tail(path, rows[tail:], pins, counter),
         summary=counter.tokens(path.compaction.size) if path.compaction is not None else 0,
         overhead_tokens=overhead_tokens + prompt,
+        stated_window=stated_window or context_window,
     )
 
 
@@ -62,6 +65,7 @@ def measured_of(
     least_of_tail: int,
     summary: int,
     overhead_tokens: int,
+    stated_window: int,
 ) -> Measured:
     """The request that sends the view of `rows`, which begins with a summary of that size.
 
@@ -76,6 +80,7 @@ def measured_of(
         pinned=pinned_before(rows[tail].depth, pins) if rows else 0,
         tail=least_of_tail,
         summary=min(LEAST_SUMMARY, before + summary) if before else summary,
+        stated_window=stated_window,
     )
 
 
