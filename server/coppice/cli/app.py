@@ -242,6 +242,35 @@ def sources(
 
 
 @app.command(epilog=EXIT_CODES)
+def connect(
+    agents: options.Agents = None,
+    remove: options.Remove = False,
+    dry_run: options.ShowOnly = False,
+    everything: options.AllAgents = False,
+    as_json: options.Json = False,
+) -> int:
+    """Give agents the tools that search their history: Claude Code, Codex, Pi, opencode.
+
+    Without names it asks for each that is installed.
+    Only your own configuration files are changed, and a backup of each is kept.
+    """
+    from coppice.cli.connect import connect_agents
+
+    command = connect_agents(
+        agents or [], remove=remove, dry_run=dry_run, everything=everything, as_json=as_json
+    )
+    return _run(command, as_json=as_json)
+
+
+@app.command(epilog=EXIT_CODES)
+def status(workspace: options.Workspace = None, as_json: options.Json = False) -> int:
+    """Show which agents are connected, and how far their transcripts have been read."""
+    from coppice.cli.connect import show_status
+
+    return _run(show_status(workspace, as_json=as_json), as_json=as_json)
+
+
+@app.command(epilog=EXIT_CODES)
 def forget(
     conversation: options.Forgotten = None,
     agent: options.OfAgent = None,

@@ -108,6 +108,13 @@ OfAgent = Annotated[
 ]
 Everything = Annotated[bool, _flag("--all", "All that was stored of all agents.")]
 Yes = Annotated[bool, _flag("--yes", "Do not ask.")]
+Agents = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[AGENT…]", help="claude-code, codex, pi, opencode.", show_default=False),
+]
+Remove = Annotated[bool, _flag("--remove", "Take out what was added.")]
+ShowOnly = Annotated[bool, _flag("--dry-run", "Show what would be changed, and write nothing.")]
+AllAgents = Annotated[bool, _flag("--all", "All that are installed, without a question.")]
 OneConversation = Annotated[
     str | None, typer.Option("--conversation", metavar="ID", help="Search this conversation only.")
 ]

@@ -1,0 +1,45 @@
+"""Codex 0.169: the user's `~/.codex/config.toml`."""
+
+import json
+from pathlib import Path
+from typing import ClassVar
+
+from typing_extensions import override
+
+from coppice.agents.connector import Connector, folder_named
+from coppice.agents.edits import Block, Edit
+from coppice.agents.program import Program
+
+
+class Codex(Connector):
+    """Tables at the end of the file: a table ends what was above it."""
+
+    name: ClassVar[str] = "codex"
+    title: ClassVar[str] = "Codex"
+    executable: ClassVar[str] = "codex"
+
+    @property
+    @override
+    def folder(self) -> Path:
+        return folder_named("CODEX_HOME", ".codex")
+
+    @override
+    def edits(self, program: Program) -> list[Edit]:
+        command, *arguments = (*program.words, "mcp")
+        lines = ["[mcp_servers.coppice]", f"command = {_toml(command)}", f"args = {_toml(arguments)}"]
+        if program.environment:
+            pairs = ", ".join(f"{key} = {_toml(value)}" for key, value in program.environment.items())
+            lines.append(f"env = {{ {pairs} }}")
+        return [
+            Block(
+                path=self.folder / "config.toml",
+                what="the MCP server `coppice`",
+                tables="\n".join(lines) + "\n",
+                name=("mcp_servers", "coppice"),
+            )
+        ]
+
+
+def _toml(value: str | list[str]) -> str:
+    """JSON's strings and lists of strings are TOML's, but for DEL."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

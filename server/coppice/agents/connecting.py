@@ -1,0 +1,139 @@
+"""Connects an agent, and takes that back: its files, what they were before, and what they are now."""
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from coppice.agents import files
+from coppice.agents.edits import Edit, OwnFile
+from coppice.agents.jsonc import ConfigurationError, parsed
+
+_RECORD: Final = "connections.json"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file, its text now and afterwards; None for no file. `original` is its text without our part."""
+
+    path: Path
+    now: str | None
+    after: str | None
+    original: str | None
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything is to be written."""
+        return self.now != self.after
+
+
+class Connections:
+    """What is connected, with a backup of each file. `folder` is Coppice's own.
+
+    Every method raises ConfigurationError, with nothing written for the agent that it is about.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def connecting(self, agent: str, edits: Sequence[Edit]) -> list[Change]:
+        """What connecting changes."""
+        changes = []
+        for path, of_file in _by_file(edits):
+            now = files.read(path)
+            original = self._original(agent, path, now, of_file)
+            after = original
+            for edit in of_file:
+                try:
+                    after = edit.applied(after)
+                except ConfigurationError as error:
+                    raise ConfigurationError(f"{path}: {error}") from error
+            changes.append(Change(path, now, after, original))
+        return changes
+
+    def removing(self, agent: str, edits: Sequence[Edit]) -> list[Change]:
+        """What taking it back changes."""
+        changes = []
+        for path, of_file in _by_file(edits):
+            now = files.read(path)
+            original = self._original(agent, path, now, of_file)
+            changes.append(Change(path, now, original, original))
+        return changes
+
+    def connect(self, agent: str, changes: Sequence[Change]) -> None:
+        """Writes what `connecting` gave, after a backup of each file."""
+        record = self._record()
+        entry = record.setdefault(agent, {})
+        for number, change in enumerate(changes):
+            backup = None if change.original is None else f"{agent}-{number}.backup"
+            if backup is not None and change.original is not None:
+                files.write(self._folder / backup, change.original)
+            entry[str(change.path)] = {"backup": backup, "digest": files.digest(change.after or "")}
+        files.write(self._folder / _RECORD, json.dumps(record, indent=2) + "\n")
+        for change in changes:
+            if change.is_needed and change.after is not None:
+                files.write(change.path, change.after)
+
+    def remove(self, agent: str, changes: Sequence[Change]) -> None:
+        """Writes what `removing` gave."""
+        for change in changes:
+            if change.is_needed and change.after is None:
+                change.path.resolve().unlink(missing_ok=True)
+            elif change.is_needed and change.after is not None:
+                files.write(change.path, change.after)
+        record = self._record()
+        for entry in record.pop(agent, {}).values():
+            if entry.get("backup"):
+                (self._folder / entry["backup"]).unlink(missing_ok=True)
+        files.write(self._folder / _RECORD, json.dumps(record, indent=2) + "\n")
+
+    def is_connected(self, edits: Sequence[Edit]) -> bool:
+        """Whether every change is there."""
+        with suppress(ConfigurationError):
+            return all(edit.is_in(files.read(edit.path)) for edit in edits)
+        return False
+
+    def _original(self, agent: str, path: Path, now: str | None, edits: Sequence[Edit]) -> str | None:
+        """The file without our part: byte for byte as it was where nobody else has written to it since."""
+        entry = self._record().get(agent, {}).get(str(path))
+        if now is None:
+            return None
+        before = None
+        if entry is not None and entry["backup"] is not None:
+            before = files.read(self._folder / entry["backup"])
+        if entry is not None and files.digest(now) == entry["digest"]:
+            return before
+        after = _without(edits, now, before)
+        is_ours = before is None and (entry is not None or isinstance(edits[0], OwnFile))
+        return None if is_ours and _is_empty(after) else after
+
+    def _record(self) -> dict[str, Any]:
+        text = files.read(self._folder / _RECORD)
+        try:
+            record = {} if text is None else json.loads(text)
+        except ValueError as error:
+            raise ConfigurationError(f"{self._folder / _RECORD} is no JSON. Move it away.") from error
+        return record if isinstance(record, dict) else {}
+
+
+def _without(edits: Sequence[Edit], text: str, before: str | None) -> str:
+    for edit in reversed(edits):
+        text = edit.removed(text, before)
+    return text
+
+
+def _is_empty(text: str) -> bool:
+    if not text.strip():
+        return True
+    with suppress(ConfigurationError):
+        return not parsed(text).slots
+    return False
+
+
+def _by_file(edits: Iterable[Edit]) -> list[tuple[Path, list[Edit]]]:
+    found: dict[Path, list[Edit]] = {}
+    for edit in edits:
+        found.setdefault(edit.path, []).append(edit)
+    return list(found.items())

@@ -1,0 +1,39 @@
+"""What is known of an agent that can be connected."""
+
+import os
+import shutil
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import ClassVar
+
+from coppice.agents.edits import Edit
+from coppice.agents.program import Program
+
+
+class Connector(ABC):
+    """`name` is the agent's in commands and of its transcripts, `executable` the program that starts it."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    executable: ClassVar[str]
+    advice: ClassVar[tuple[str, ...]] = ()
+    """Sentences about what the user must do, and what connecting cannot do."""
+
+    @property
+    @abstractmethod
+    def folder(self) -> Path:
+        """The folder of the agent's configuration."""
+
+    @abstractmethod
+    def edits(self, program: Program) -> list[Edit]:
+        """What connecting changes."""
+
+    def is_installed(self) -> bool:
+        """Whether the agent is on this machine: its program, or its configuration."""
+        return shutil.which(self.executable) is not None or self.folder.is_dir()
+
+
+def folder_named(variable: str, default: str) -> Path:
+    """The folder that an environment variable names, or `default` in the user's own."""
+    moved = os.environ.get(variable)
+    return Path(moved).expanduser() if moved else Path.home() / default

@@ -1,0 +1,50 @@
+"""Reading and writing configuration files: through links, whole, with the rights that they had."""
+
+import os
+import tempfile
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+from coppice.agents.jsonc import ConfigurationError
+
+MAX_BYTES: Final = 16 * 2**20
+"""Of a configuration file. A guess: Claude Code keeps the state of every project in one."""
+
+
+def read(path: Path) -> str | None:
+    """The text of a file, None where there is none. Raises ConfigurationError where it cannot be read."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigurationError(f"{path} is longer than {MAX_BYTES:,} bytes.")
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path} is not UTF-8.") from error
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read ({error.strerror}).") from error
+
+
+def write(path: Path, text: str) -> None:
+    """Replaces a file, or makes it for its owner alone. Raises ConfigurationError where that fails."""
+    target = path.resolve()
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = target.stat().st_mode & 0o7777 if target.exists() else 0o600
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8"))
+            Path(name).chmod(mode)
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written ({error.strerror}).") from error
+
+
+def digest(text: str) -> str:
+    """Tells texts apart."""
+    return blake2b(text.encode("utf-8"), digest_size=16).hexdigest()

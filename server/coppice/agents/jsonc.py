@@ -1,0 +1,250 @@
+"""Edits of JSON with comments that leave everything else as it is: text in, text out.
+
+Comments, order, indentation and a trailing comma stay. What is no JSON object is refused.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from coppice.errors import CoppiceError
+
+MAX_DEPTH: Final = 100
+"""Of nested values in a configuration file. A guess; deeper ones are refused, not followed."""
+
+_GAP: Final = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
+_STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
+_SCALAR: Final = re.compile(r"[^\s,\]}/]++")
+_REST_OF_LINE: Final = re.compile(r"[ \t]*+(?://[^\n]*+|/\*(?:[^*\n]|\*(?!/))*+\*/)?+[ \t]*+(?=\r?\n)")
+
+
+class ConfigurationError(CoppiceError):
+    """A configuration file cannot be edited."""
+
+    code = "agent-configuration"
+
+
+@dataclass(slots=True)
+class Slot:
+    """A member of an object, or an item of an array with an empty `key`; `start` is where its text begins."""
+
+    key: str
+    start: int
+    value: "Value"
+
+
+@dataclass(slots=True)
+class Value:
+    """A value between `start` and `end` of the text; `kind` is `{`, `[` or empty."""
+
+    kind: str
+    start: int
+    end: int
+    slots: list[Slot] = field(default_factory=list)
+
+    def member(self, key: str) -> Slot | None:
+        """The last member of this name, the one that counts."""
+        return next((slot for slot in reversed(self.slots) if slot.key == key), None)
+
+
+def with_member(text: str, path: Sequence[str], value: Any) -> str:
+    """`text` with `value` under `path`, in place of what is there. Objects on the way are made."""
+    *parents, key = path
+    root = parsed(text)
+    here, missing = _follow(root, parents)
+    for name in reversed(missing):
+        key, value = name, {key: value}
+    if missing:
+        # The outermost of the missing objects is the member to be made.
+        key = missing[0]
+        value = _nested([*missing[1:], path[-1]], _innermost(value, len(missing)))
+    found = here.member(key)
+    if found is not None:
+        indent = _indent_at(text, found.start)
+        return text[: found.value.start] + _dumped(value, indent) + text[found.value.end :]
+    return _inserted(text, here, f"{json.dumps(key)}: ", value)
+
+
+def with_item(text: str, path: Sequence[str], value: Any) -> str:
+    """`text` with `value` as the last item of the array under `path`, which is made if need be."""
+    here, missing = _follow(parsed(text), path[:-1])
+    slot = None if missing else here.member(path[-1])
+    if slot is None:
+        return with_member(text, path, [value])
+    if slot.value.kind != "[":
+        raise ConfigurationError(f"{'.'.join(path)} is not a list.")
+    return _inserted(text, slot.value, "", value)
+
+
+def without_member(text: str, path: Sequence[str], *, keep: int = 0) -> str:
+    """`text` without what is under `path`; objects that are empty then go too, but the first `keep`."""
+    here, missing = _follow(parsed(text), path[:-1])
+    slot = None if missing else here.member(path[-1])
+    if slot is None:
+        return text
+    text = _removed(text, here, slot)
+    return _without_empty(text, path[:-1], keep)
+
+
+def without_items(text: str, path: Sequence[str], mark: str, *, keep: int = 0) -> str:
+    """`text` without the items of the array under `path` in whose text `mark` occurs; `keep` as above."""
+    while True:
+        here, missing = _follow(parsed(text), path[:-1])
+        slot = None if missing else here.member(path[-1])
+        if slot is None:
+            return text
+        items = [each for each in slot.value.slots if mark in text[each.start : each.value.end]]
+        if not items:
+            return _without_empty(text, path, keep) if not slot.value.slots else text
+        text = _removed(text, slot.value, items[0])
+
+
+def parsed(text: str) -> Value:
+    """The places of the values in `text`. Raises ConfigurationError where it is no JSON object."""
+    start = _gap(text, 1 if text.startswith("\ufeff") else 0)
+    if start == len(text):
+        raise ConfigurationError("The file is empty.")
+    value = _value(text, start, 0)
+    if value.kind != "{" or _gap(text, value.end) != len(text):
+        raise ConfigurationError("The file is no JSON object.")
+    return value
+
+
+def _value(text: str, at: int, depth: int) -> Value:
+    if depth > MAX_DEPTH:
+        raise ConfigurationError("The file is nested too deeply.")
+    opening = text[at : at + 1]
+    if opening not in ("{", "["):
+        match = (_STRING if opening == '"' else _SCALAR).match(text, at)
+        if match is None:
+            raise ConfigurationError(f"The file is no JSON at character {at:,}.")
+        return Value("", at, match.end())
+    value = Value(opening, at, at)
+    at = _gap(text, at + 1)
+    closing = "}" if opening == "{" else "]"
+    while text[at : at + 1] != closing:
+        start, key = at, ""
+        if opening == "{":
+            match = _STRING.match(text, at)
+            colon = -1 if match is None else _gap(text, match.end())
+            if match is None or text[colon : colon + 1] != ":":
+                raise ConfigurationError(f"The file is no JSON at character {at:,}.")
+            key, at = _unquoted(match[0]), _gap(text, colon + 1)
+        slot = Slot(key, start, _value(text, at, depth + 1))
+        value.slots.append(slot)
+        at = _gap(text, slot.value.end)
+        if text[at : at + 1] == ",":
+            at = _gap(text, at + 1)
+        elif text[at : at + 1] != closing:
+            raise ConfigurationError(f"The file is no JSON at character {at:,}.")
+    value.end = at + 1
+    return value
+
+
+def _follow(root: Value, path: Sequence[str]) -> tuple[Value, list[str]]:
+    """The object that the longest beginning of `path` leads to, and the names that are missing there."""
+    here = root
+    for number, name in enumerate(path):
+        slot = here.member(name)
+        if slot is None:
+            return here, list(path[number:])
+        if slot.value.kind != "{":
+            raise ConfigurationError(f"{'.'.join(path[: number + 1])} is not an object.")
+        here = slot.value
+    return here, []
+
+
+def _innermost(value: Any, depth: int) -> Any:
+    for _ in range(depth):
+        (value,) = value.values()
+    return value
+
+
+def _nested(names: Sequence[str], value: Any) -> Any:
+    for name in reversed(names):
+        value = {name: value}
+    return value
+
+
+def _inserted(text: str, container: Value, lead: str, value: Any) -> str:
+    end_of_line = "\r\n" if "\r\n" in text else "\n"
+    if not container.slots:
+        outer = _indent_at(text, container.start)
+        indent = outer + _unit(text)
+        inside = f"\n{indent}{lead}{_dumped(value, indent)}\n{outer}".replace("\n", end_of_line)
+        return text[: container.start + 1] + inside + text[container.end - 1 :]
+    last = container.slots[-1]
+    line = text.rfind("\n", container.start, last.start) + 1
+    after = _gap(text, last.value.end)
+    comma = text[after : after + 1] == ","
+    at = after + 1 if comma else last.value.end
+    if line and _gap(text, line) == last.start:
+        # A comment at the end of the line is about the member before.
+        rest = _REST_OF_LINE.match(text, at)
+        end = rest.end() if rest else at
+        indent = _indent_at(text, last.start)
+        written = f"\n{indent}{lead}{_dumped(value, indent)}".replace("\n", end_of_line)
+        written += "," if comma else ""
+        return text[:at] + ("" if comma else ",") + text[at:end] + written + text[end:]
+    written = f" {lead}{json.dumps(value, ensure_ascii=False)}"
+    return text[:at] + ("" if comma else ",") + written + ("," if comma else "") + text[at:]
+
+
+def _removed(text: str, container: Value, slot: Slot) -> str:
+    number = container.slots.index(slot)
+    after = _gap(text, slot.value.end)
+    has_comma = text[after : after + 1] == ","
+    if number > 0:
+        before = container.slots[number - 1].value.end
+        gap = text[before : slot.start]
+        if has_comma:
+            start = before + len(gap.rstrip())
+            return text[:start] + text[after + 1 :]
+        comma = _gap(text, before)
+        return text[:comma] + text[comma + 1 : before + len(gap.rstrip())] + text[slot.value.end :]
+    end = after + 1 if has_comma else slot.value.end
+    if len(container.slots) == 1 and not text[container.start + 1 : slot.start].strip():
+        rest = text[end : container.end - 1]
+        return text[: container.start + 1] + (rest if rest.strip() else "") + text[container.end - 1 :]
+    start = container.start + 1 + len(text[container.start + 1 : slot.start].rstrip())
+    return text[:start] + text[end:]
+
+
+def _without_empty(text: str, path: Sequence[str], keep: int) -> str:
+    """Removes the container under `path` and those around it, from the inside, while they are empty."""
+    for length in range(len(path), keep, -1):
+        here, missing = _follow(parsed(text), path[: length - 1])
+        slot = None if missing else here.member(path[length - 1])
+        if slot is None or slot.value.slots or text[slot.value.start + 1 : slot.value.end - 1].strip():
+            return text
+        text = _removed(text, here, slot)
+    return text
+
+
+def _dumped(value: Any, indent: str) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", f"\n{indent}")
+
+
+def _indent_at(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))].removeprefix("\ufeff")
+
+
+def _unit(text: str) -> str:
+    """One level of indentation, as the first member of the file has it."""
+    match = re.match(r"\ufeff?\s*+\{[ \t]*\r?\n([ \t]+)\S", text)
+    return match[1] if match else "  "
+
+
+def _gap(text: str, at: int) -> int:
+    match = _GAP.match(text, at)
+    return match.end() if match else at
+
+
+def _unquoted(quoted: str) -> str:
+    try:
+        return str(json.loads(quoted))
+    except ValueError:
+        return quoted

@@ -1,0 +1,97 @@
+// Written by `coppice connect pi`; `coppice connect --remove pi` takes it out.
+// Gives Pi the tools of `coppice mcp`, which is started at their first call and ends with Pi.
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+const COMMAND: string[] = "@COMMAND@" as any;
+const ENVIRONMENT: Record<string, string> = "@ENVIRONMENT@" as any;
+const TOOLS: { name: string; description: string; parameters: any }[] = "@TOOLS@" as any;
+const MILLISECONDS = 60_000;
+
+class Server {
+  private waiting = new Map<number, (message: any) => void>();
+  private last = 0;
+  readonly ended: Promise<string>;
+
+  constructor(private readonly child: ChildProcess) {
+    this.ended = new Promise((resolve) => {
+      child.on("error", (error) => resolve(error.message));
+      child.on("close", (code) => resolve(`it ended with code ${code}`));
+    });
+    child.stdin?.on("error", () => undefined);
+    createInterface({ input: child.stdout! }).on("line", (line) => {
+      try {
+        const message = JSON.parse(line);
+        this.waiting.get(message.id)?.(message);
+        this.waiting.delete(message.id);
+      } catch {
+        // No message: what else stands there is not for us.
+      }
+    });
+  }
+
+  send(method: string, params: any): void {
+    this.child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", method, params })}\n`);
+  }
+
+  ask(method: string, params: any, signal?: AbortSignal): Promise<any> {
+    const id = ++this.last;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error("Coppice did not answer in time")), MILLISECONDS);
+      const stop = (error: Error) => {
+        clearTimeout(timer);
+        this.waiting.delete(id);
+        reject(error);
+      };
+      signal?.addEventListener("abort", () => stop(new Error("stopped")), { once: true });
+      this.ended.then((reason) => stop(new Error(`Coppice cannot be asked: ${reason}`)));
+      this.waiting.set(id, (message) => {
+        clearTimeout(timer);
+        message.error ? reject(new Error(message.error.message)) : resolve(message.result);
+      });
+      this.child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    });
+  }
+}
+
+let running: Promise<Server> | undefined;
+
+async function started(cwd: string, session: string | undefined): Promise<Server> {
+  const known = session === undefined ? {} : { COPPICE_SESSION_ID: session };
+  const [program, ...rest] = [...COMMAND, "mcp", "--agent", "pi"];
+  const child = spawn(program, rest, {
+    cwd,
+    env: { ...process.env, ...ENVIRONMENT, ...known },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const server = new Server(child);
+  server.ended.then(() => (running = undefined));
+  const client = { name: "pi", version: "0" };
+  await server.ask("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: client });
+  server.send("notifications/initialized", {});
+  return server;
+}
+
+export default function (pi: any) {
+  for (const tool of TOOLS) {
+    pi.registerTool({
+      name: tool.name,
+      label: tool.name,
+      description: tool.description,
+      parameters: tool.parameters,
+      execute: async (_id: string, params: any, signal: AbortSignal | undefined, _update: any, ctx: any) => {
+        const file: string | undefined = ctx?.sessionManager?.getSessionFile?.();
+        const session = file?.split(/[\\/]/).pop()?.replace(/\.jsonl$/, "");
+        running ??= started(ctx?.cwd ?? process.cwd(), session);
+        try {
+          const result = await (await running).ask("tools/call", { name: tool.name, arguments: params }, signal);
+          if (result.isError) throw new Error(result.content.map((part: any) => part.text).join("\n"));
+          return { content: result.content, details: {} };
+        } catch (error) {
+          running = undefined;
+          throw error;
+        }
+      },
+    });
+  }
+}

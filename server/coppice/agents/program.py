@@ -1,0 +1,33 @@
+"""How an agent starts Coppice."""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+_PASSED: Final = ("COPPICE_STORAGE_DIRECTORY", "COPPICE_CONFIG_DIRECTORY")
+
+
+@dataclass(frozen=True)
+class Program:
+    """`words` is the command; `environment` what it needs of the user's environment, never a credential.
+
+    Some agents give the programs that they start a few variables of theirs only.
+    """
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def installed(cls) -> "Program":
+        """This installation."""
+        script = Path(sys.executable).with_name("coppice")
+        words = (str(script),) if script.exists() else (sys.executable, "-m", "coppice.cli")
+        return cls(words, {name: os.environ[name] for name in _PASSED if os.environ.get(name)})
+
+    def line(self, *arguments: str) -> str:
+        """The command with `arguments` for a shell."""
+        return shlex.join([*self.words, *arguments])

@@ -1,0 +1,12 @@
+"""The agents that `coppice connect` knows. What is not finished is not here."""
+
+from typing import Final
+
+from coppice.agents.claude_code import ClaudeCode
+from coppice.agents.codex import Codex
+from coppice.agents.connector import Connector
+from coppice.agents.opencode import Opencode
+from coppice.agents.pi import Pi
+
+CONNECTORS: Final[tuple[Connector, ...]] = (ClaudeCode(), Codex(), Pi(), Opencode())
+NAMES: Final = tuple(connector.name for connector in CONNECTORS)

@@ -1,0 +1,162 @@
+"""`coppice connect`: what is changed in the files of agents, and that it can be taken back."""
+
+import json
+import os
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+from cli.conftest import Coppice
+
+CLAUDE = '{\n  "numStartups": 3,\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}\n'
+SETTINGS = '{\n  "permissions": {\n    "allow": ["Bash(ls)"]\n  }\n}\n'
+CODEX = '# mine\nmodel = "m"\n\n[mcp_servers.other]\ncommand = "x"\n'
+OPENCODE = '{\n  // mine\n  "model": "m", // and this\n}\n'
+AGENTS = ("claude-code", "codex", "pi", "opencode")
+
+
+@pytest.fixture(autouse=True)
+def files(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """The files of a user of all agents, none of which is installed."""
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", str(home / "nothing"))
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    found = {
+        "claude": home / ".claude.json",
+        "settings": home / ".claude" / "settings.json",
+        "codex": home / ".codex" / "config.toml",
+        "opencode": home / ".config" / "opencode" / "opencode.jsonc",
+        "pi": home / ".pi" / "agent" / "extensions" / "coppice.ts",
+    }
+    for name, text in (("claude", CLAUDE), ("settings", SETTINGS), ("codex", CODEX), ("opencode", OPENCODE)):
+        found[name].parent.mkdir(parents=True, exist_ok=True)
+        found[name].write_text(text, encoding="utf-8")
+    found["pi"].parent.parent.mkdir(parents=True)
+    return found
+
+
+def texts(files: dict[str, Path]) -> dict[str, str | None]:
+    return {name: path.read_text() if path.exists() else None for name, path in files.items()}
+
+
+def test_each_agent_gets_the_server_and_keeps_its_own(coppice: Coppice, files: dict[str, Path]) -> None:
+    ran = coppice("connect", *AGENTS)
+    assert (ran.code, ran.err) == (0, "")
+    claude = json.loads(files["claude"].read_text())
+    assert (claude["numStartups"], list(claude["mcpServers"])) == (3, ["other", "coppice"])
+    server = claude["mcpServers"]["coppice"]
+    assert (server["type"], server["args"][-1], server["alwaysLoad"]) == ("stdio", "mcp", True)
+    assert os.access(server["command"], os.X_OK)
+    allowed = json.loads(files["settings"].read_text())["permissions"]["allow"]
+    assert allowed[:2] == ["Bash(ls)", "mcp__coppice__history_search"]
+    assert "mcp__coppice__note_add" not in allowed
+    codex = tomllib.loads(files["codex"].read_text())
+    assert codex["mcp_servers"]["coppice"]["args"] == server["args"]
+    assert files["codex"].read_text().startswith(CODEX)
+    opencode = files["opencode"].read_text()
+    assert "// mine" in opencode
+    assert '"model": "m", // and this' in opencode
+    assert "history_search" in files["pi"].read_text()
+
+
+def test_taking_it_back_restores_every_byte(coppice: Coppice, files: dict[str, Path]) -> None:
+    before = texts(files)
+    coppice("connect", *AGENTS)
+    assert texts(files) != before
+    assert coppice("connect", "--remove", *AGENTS).code == 0
+    assert texts(files) == before
+
+
+def test_a_file_that_was_made_goes_again(coppice: Coppice, files: dict[str, Path]) -> None:
+    for path in files.values():
+        path.unlink(missing_ok=True)
+    coppice("connect", *AGENTS)
+    assert None not in texts({**files, "opencode": files["opencode"].with_suffix(".json")}).values()
+    coppice("connect", "--remove", *AGENTS)
+    assert set(texts(files).values()) == {None}
+
+
+def test_what_others_wrote_meanwhile_stays(coppice: Coppice, files: dict[str, Path]) -> None:
+    coppice("connect", *AGENTS)
+    claude = json.loads(files["claude"].read_text())
+    files["claude"].write_text(json.dumps({**claude, "numStartups": 4}))
+    with files["codex"].open("a") as file:
+        file.write('\n[mcp_servers.later]\ncommand = "y"\n')
+    coppice("connect", "--remove", *AGENTS)
+    assert json.loads(files["claude"].read_text()) == {**json.loads(CLAUDE), "numStartups": 4}
+    assert list(tomllib.loads(files["codex"].read_text())["mcp_servers"]) == ["other", "later"]
+    assert files["codex"].read_text().startswith(CODEX)
+
+
+def test_connecting_twice_changes_nothing_and_keeps_the_backup(
+    coppice: Coppice, files: dict[str, Path]
+) -> None:
+    before = texts(files)
+    coppice("connect", *AGENTS)
+    once = texts(files)
+    assert "there is nothing to change" in coppice("connect", *AGENTS).out
+    assert texts(files) == once
+    coppice("connect", "--remove", *AGENTS)
+    assert texts(files) == before
+
+
+def test_a_dry_run_shows_and_writes_nothing(coppice: Coppice, files: dict[str, Path], home: Path) -> None:
+    before = texts(files)
+    ran = coppice("connect", "--dry-run", *AGENTS)
+    assert texts(files) == before
+    assert "+[mcp_servers.coppice]" in ran.out
+    assert not (home / "config" / "agents").exists()
+
+
+def test_all_means_those_that_there_are(coppice: Coppice, files: dict[str, Path]) -> None:
+    files["codex"].unlink()
+    files["codex"].parent.rmdir()
+    made = json.loads(coppice("connect", "--all", "--json").out)["agents"]
+    assert [each["agent"] for each in made] == ["claude-code", "pi", "opencode"]
+
+
+def test_a_file_that_cannot_be_edited_is_left_and_the_others_are_done(
+    coppice: Coppice, files: dict[str, Path]
+) -> None:
+    files["codex"].write_text("not = [toml")
+    ran = coppice("connect", "codex", "opencode")
+    assert ran.code == 1
+    assert ran.err.startswith("coppice: Codex: ")
+    assert files["codex"].read_text() == "not = [toml"
+    assert "coppice" in files["opencode"].read_text()
+
+
+def test_a_server_that_the_user_configured_is_not_doubled(coppice: Coppice, files: dict[str, Path]) -> None:
+    own = f'{CODEX}\n[mcp_servers.coppice]\ncommand = "mine"\n'
+    files["codex"].write_text(own)
+    assert "There is a table [mcp_servers.coppice] already" in coppice("connect", "codex").err
+    assert files["codex"].read_text() == own
+
+
+def test_links_and_rights_stay(coppice: Coppice, files: dict[str, Path], home: Path) -> None:
+    real = home / "dotfiles.toml"
+    files["codex"].rename(real)
+    real.chmod(0o640)
+    files["codex"].symlink_to(real)
+    coppice("connect", "codex")
+    assert files["codex"].is_symlink()
+    assert "coppice" in real.read_text()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_nothing_is_asked_without_a_terminal(coppice: Coppice, files: dict[str, Path]) -> None:
+    before = texts(files)
+    assert coppice("connect").code == 2
+    assert coppice("connect", "vim").code == 2
+    assert texts(files) == before
+
+
+def test_the_status_names_what_is_connected(coppice: Coppice) -> None:
+    coppice("connect", "codex")
+    rows = {row["agent"]: row for row in json.loads(coppice("status", "--json").out)["agents"]}
+    assert {name: row["connected"] for name, row in rows.items()} == {
+        name: name == "codex" for name in AGENTS
+    }
+    assert "Codex: connected; 0 transcripts" in coppice("status").out
