@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import signal
 import socket
 import stat
 import subprocess
@@ -138,3 +139,17 @@ def test_an_address_with_a_digit_that_is_no_number_is_a_usage_error(tmp_path: Pa
     assert done.returncode == 2
     assert b"HOST:PORT" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_removes_the_secret_file(tmp_path: Path, ending: signal.Signals) -> None:
+    with running(tmp_path, [sys.executable]) as server:
+        server.process.send_signal(ending)
+        assert server.process.wait(PATIENCE) == -ending
+    assert not (tmp_path / "secret").exists()
+
+
+def test_the_secret_file_is_gone_once_the_client_was_let_in(server: Server, tmp_path: Path) -> None:
+    assert (tmp_path / "secret").exists()
+    assert server.serves_its_client()
+    assert not (tmp_path / "secret").exists()

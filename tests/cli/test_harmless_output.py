@@ -110,6 +110,8 @@ def hostile(folder: Path) -> Path:
         ["context"],
         ["context", "--format", "openai"],
         ["context", "--format", "anthropic", "--json"],
+        ["ledger"],
+        ["ledger", "--json"],
         ["tree"],
         ["tree", "--mode", "all"],
         ["tree", "--mode", "all", "--json"],

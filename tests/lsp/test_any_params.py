@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lsp.raw_client import RawServer
 
+from coppice.protocol.base import MAX_URI_CHARS
 from coppice.protocol.methods import METHODS
 
 GOLDEN = Path(__file__).parents[1] / "protocol" / "golden"
@@ -64,3 +65,17 @@ def test_a_changed_example_is_answered_or_refused(
             container[key] = copy.deepcopy(value)
     answer = server.request(method, params)
     assert "result" in answer or answer["error"]["code"] in FORESEEN, (params, answer)
+
+
+@pytest.mark.parametrize(
+    "uri", ["file:///" + "a" * 5_000, "file:///" + "a/" * 2_500, "file:///x" + "%00" * 300]
+)
+def test_the_uri_of_a_folder_may_be_longer_than_a_file_system_allows(server: RawServer, uri: str) -> None:
+    about = {"workspaceUri": uri}
+    session = json.dumps({"type": "session", "version": 3, "id": "s", "timestamp": "", "cwd": "/"})
+    server.result("coppice/conversation/import", {**about, "content": session})
+    server.result("coppice/model", about)
+    made = server.result("coppice/conversation/create", about)["conversation"]["id"]
+    server.result("coppice/usage", {"conversationId": made})
+    too_long = {"workspaceUri": "file:///" + "a" * MAX_URI_CHARS}
+    assert server.request("coppice/conversation/create", too_long)["error"]["code"] == -32602

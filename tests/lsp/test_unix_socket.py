@@ -116,3 +116,16 @@ def test_a_path_that_is_too_long_for_a_socket_is_a_usage_error(tmp_path: Path) -
     folder = tmp_path / "own"
     folder.mkdir(mode=0o700)
     assert "cannot be opened" in refused(tmp_path, folder / ("x" * 200))
+
+
+def test_a_folder_that_others_can_replace_is_refused(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    path = shared / "own" / "coppice.sock"
+    assert "put a folder of theirs in place" in refused(tmp_path, path)
+    shared.chmod(0o1777)
+    with begin(tmp_path, path) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert_served(process, path)

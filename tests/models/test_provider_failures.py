@@ -1,6 +1,7 @@
 """Each failure ends in its typed error, in time, after as many requests as make sense."""
 
 import asyncio
+import contextlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from models.provider_replies import (
     json_body,
     line_of_bytes,
 )
-from models.provider_server import Reply
+from models.provider_server import Exchange, Reply
 from summarizers.asking import KEY, PATIENT, PROVIDERS, Provider, asked, model_at, request
 from waiting import PATIENCE
 
@@ -283,6 +284,21 @@ async def test_a_request_can_be_cancelled_wherever_it_is(provider: Provider, rep
         server.script[:] = [answer("still usable")]
         assert text_of((await model.complete(request())).content) == "still usable"
         assert len(deltas) == count
+
+
+async def continue_for_ever(exchange: Exchange) -> None:
+    with contextlib.suppress(ConnectionError):
+        while True:
+            await exchange.raw(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+            await asyncio.sleep(0.01)
+
+
+async def test_interim_responses_without_end_are_no_answer() -> None:
+    once = Retries(tries=1)
+    waits = Deadlines(connect=0.2, silence=0.3)
+    async with asked("openai", continue_for_ever, retries=once, deadlines=waits) as (model, _):
+        with pytest.raises(ModelError, match="did not begin to answer"):
+            await asyncio.wait_for(model.complete(request()), PATIENCE)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

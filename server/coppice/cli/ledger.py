@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from coppice.cli.plain import plain
 from coppice.cli.sources import opened
 from coppice.cli.terminal import write_json, write_text
 from coppice.compaction.ledger.fitting import facts_text
@@ -18,4 +19,4 @@ async def show_ledger(source: str, workspace: Path | None, leaf: str | None, *, 
         write_json(result)
         return
     text = facts_text(result.ledger, sys.maxsize, len, least=0)
-    write_text(text or "Nothing is known of this conversation's work.")
+    write_text(plain(text) or "Nothing is known of this conversation's work.")

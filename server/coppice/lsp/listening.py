@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import hmac
 import logging
+import signal
 import socket
 import sys
 from collections.abc import Iterable
@@ -23,6 +24,8 @@ SECRET_SECONDS: Final = 10.0
 """How long a connection may take to send the secret. A guess: a client sends it at once."""
 MAX_STRANGERS: Final = 16
 """Connections that may wait for their secret at a time, a guess; one more closes the longest waiting."""
+
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +55,7 @@ class _Reader(asyncio.StreamReader):
 class Listening:
     """Connections that begin with the secret are let in, or all where it is None.
 
-    `leftovers` are files to remove in the end.
+    `leftovers` are files to remove in the end; with a secret, already when its client was let in.
     """
 
     def __init__(self, listening: socket.socket, secret: str | None, leftovers: list[Path]) -> None:
@@ -69,15 +72,26 @@ class Listening:
         loop = asyncio.get_running_loop()
         start = loop.create_unix_server if self._listening.family == socket.AF_UNIX else loop.create_server
         opened = await start(self._protocol, sock=self._listening)
+        for number in _ENDING:
+            loop.add_signal_handler(number, self._leave, number)
         sys.stdout.write(f"{announcement}\n")
         sys.stdout.flush()
         try:
             await self._ended.wait()
         finally:
             opened.close()
-            for file in self._leftovers:
-                file.unlink(missing_ok=True)
+            self._remove_leftovers()
         return self._code
+
+    def _leave(self, number: signal.Signals) -> None:
+        """Ends the process as the signal would, without the files."""
+        self._remove_leftovers()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    def _remove_leftovers(self) -> None:
+        for file in self._leftovers:
+            file.unlink(missing_ok=True)
 
     def _protocol(self) -> asyncio.StreamReaderProtocol:
         reader = _Reader()
@@ -100,6 +114,11 @@ class Listening:
             await self._serve(reader, writer)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._secret_line is not None:
+            self._remove_leftovers()
+        for number in _ENDING:
+            # From now on a signal ends the process whatever its threads do.
+            asyncio.get_running_loop().remove_signal_handler(number)
         writer.transport.set_write_buffer_limits(high=MAX_UNWRITTEN_BYTES)
         connection = Connection(reader, writer.write, partial(_drain, writer))
         try:

@@ -35,6 +35,11 @@ def open_unix(path: Path) -> socket.socket:
                 f"{folder} can be entered by other users; give --socket a path in a folder of your own with "
                 "mode 0700, below $XDG_RUNTIME_DIR for instance."
             )
+        if (above := _changeable_by_others(folder)) is not None:
+            raise SocketError(
+                f"{above} can be changed by other users, who could put a folder of theirs in place of "
+                f"{folder}; give --socket a path below $XDG_RUNTIME_DIR for instance."
+            )
         _remove_abandoned(path)
         return _listen_at(path)
     except OSError as error:
@@ -88,6 +93,16 @@ def hand_over_secret(file: Path | None) -> tuple[str, str]:
     except OSError as error:
         raise SocketError(f"{file} cannot be written: {error.strerror}.") from None
     return secret, ""
+
+
+def _changeable_by_others(folder: Path) -> Path | None:
+    """The nearest folder above in which others than this user and root may rename what is there, or None."""
+    for above in folder.resolve().parents:
+        found = above.stat()
+        is_shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX
+        if is_shared or found.st_uid not in (0, os.getuid()):
+            return above
+    return None
 
 
 def _remove_abandoned(path: Path) -> None:

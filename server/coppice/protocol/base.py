@@ -1,11 +1,16 @@
 """What all wire messages share: camelCase on the wire, unknown properties ignored, strict types."""
 
-from typing import Any
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
 
 ProgressToken = int | str
+
+MAX_URI_CHARS: Final = 3 * 4096
+"""Characters of a folder's URI: PATH_MAX of Linux, each byte of it percent-encoded."""
+
+WorkspaceUri = Annotated[str, Field(max_length=MAX_URI_CHARS)]
 
 
 class WireModel(BaseModel):

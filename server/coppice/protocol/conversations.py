@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from coppice.formats.registry import EXPORT_NAMES, IMPORT_NAMES
-from coppice.protocol.base import ConversationParams, LongParams, WireModel
+from coppice.protocol.base import ConversationParams, LongParams, WireModel, WorkspaceUri
 from coppice.protocol.usage import UsageState
 from coppice.tree.entries import MAX_NAME_CHARS
 
@@ -40,7 +40,7 @@ class Conversation(WireModel):
 class CreateParams(WireModel):
     """Without `workspaceUri` the conversation belongs to the first workspace folder."""
 
-    workspace_uri: str | None = None
+    workspace_uri: WorkspaceUri | None = None
     name: Name | None = None
 
 
@@ -53,7 +53,7 @@ class ConversationResult(WireModel):
 class ListParams(WireModel):
     """Without `workspaceUri` the conversations of every workspace folder are listed."""
 
-    workspace_uri: str | None = None
+    workspace_uri: WorkspaceUri | None = None
     limit: Limit = 50
     cursor: str | None = None
 
@@ -110,7 +110,7 @@ class ImportParams(LongParams):
     uri: str | None = None
     content: str | None = None
     format: ImportFormat = "auto"
-    workspace_uri: str | None = None
+    workspace_uri: WorkspaceUri | None = None
 
 
 class ImportResult(WireModel):

@@ -1,13 +1,13 @@
 """Messages of `coppice/model`: which model answers turns."""
 
-from coppice.protocol.base import WireModel
+from coppice.protocol.base import WireModel, WorkspaceUri
 from coppice.providers import ModelProvider
 
 
 class ModelParams(WireModel):
     """Without `workspaceUri` the settings that hold outside every workspace are read."""
 
-    workspace_uri: str | None = None
+    workspace_uri: WorkspaceUri | None = None
 
 
 class ModelResult(WireModel):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from coppice.protocol.base import ConversationParams, LongParams, WireModel
+from coppice.protocol.base import ConversationParams, LongParams, WireModel, WorkspaceUri
 from coppice.protocol.conversations import Conversation, Limit, Name
 from coppice.protocol.trees import EntryType
 from coppice.tree.entries import BranchSummaryEntry, LabelEntry, PinEntry
@@ -134,7 +134,7 @@ class SearchParams(LongParams):
 
     query: Annotated[str, Field(min_length=1, max_length=1000)]
     conversation_id: str | None = None
-    workspace_uri: str | None = None
+    workspace_uri: WorkspaceUri | None = None
     limit: Limit = 50
 
 

@@ -33,8 +33,11 @@ def read_user_file(file: Path) -> tuple[dict[str, Any], list[str]]:
 def read_workspace_file(folder: Path) -> tuple[dict[str, Any], list[str]]:
     """The values of a checkout's file; and a sentence for each problem. No link is followed."""
     file = folder / WORKSPACE_FILE
-    if file.parent.is_symlink():
-        return {}, [_unread(file, "its folder is a link")]
+    try:
+        if file.parent.is_symlink():
+            return {}, [_unread(file, "its folder is a link")]
+    except OSError as error:  # a name that is too long, for instance
+        return {}, [_unread(file, error.strerror or "its folder cannot be read")]
     return _read(file, follow_link=False)
 
 

@@ -24,6 +24,9 @@ _ADVICE: Final = {
     sqlite3.SQLITE_IOERR: "Reading or writing the conversation store failed. Check the disk and its space.",
     sqlite3.SQLITE_TOOBIG: _TOO_BIG,
 }
+_UNWRITABLE: Final = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
+)
 # PostgreSQL's error codes (appendix A of its manual), by their beginnings; the longer ones first.
 _SERVER_ADVICE: Final = {
     "53100": "The disk of the database server is full. Free some space there and try again.",
@@ -83,6 +86,12 @@ def is_full(error: BaseException | None) -> bool:
     if isinstance(error, StorageFailedError):
         error = error.__cause__
     return isinstance(error, Exception) and _primary_code(error) == sqlite3.SQLITE_FULL
+
+
+def is_unwritable(error: StorageFailedError) -> bool:
+    """Whether SQLite could not write to the disk, from which it may still read."""
+    cause = error.__cause__
+    return isinstance(cause, Exception) and _primary_code(cause) in _UNWRITABLE
 
 
 def is_conflict(error: Exception) -> bool:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
@@ -13,6 +13,7 @@ from coppice.store import conversations, purging, recalling, searching
 from coppice.store.damage import damaged_entries
 from coppice.store.engine import Database, T, Work
 from coppice.store.engines import database
+from coppice.store.errors import is_unwritable
 from coppice.store.extending import ExtendWriter
 from coppice.store.importing import ImportWriter
 from coppice.store.indexing import EVERYTHING, IDLE_SECONDS, Indexer, Scope, newest_unindexed
@@ -247,9 +248,14 @@ class Store(StoreReader):
         )
 
     def _catch_up(self, scope: Scope) -> None:
-        # What cannot be indexed for damage is not found; everything else is.
-        with suppress(StoreDamagedError):
+        # What cannot be indexed is not found; everything else is.
+        try:
             self._indexer.catch_up(scope)
+        except StoreDamagedError:
+            pass
+        except StorageFailedError as error:
+            if not is_unwritable(error):
+                raise
 
     def _read(self, work: Work[T]) -> T:
         return self._database.read(work)

@@ -1,8 +1,9 @@
 """HTTP to one address, with everything that can go wrong there as a ModelError."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
 from typing import Any
 
@@ -49,7 +50,9 @@ class Connection:
         answered = False
         try:
             url = f"{self._address.base}{path}"
-            async with self._opened().stream("POST", url, content=content, headers=sent) as response:
+            async with AsyncExitStack() as open_stream:
+                stream = self._opened().stream("POST", url, content=content, headers=sent)
+                response = await self._begun(open_stream.enter_async_context(stream))
                 answered = True
                 yield response
         except httpx.TimeoutException as error:
@@ -74,6 +77,14 @@ class Connection:
         if client is not None:
             await client.aclose()
 
+    async def _begun(self, opening: Awaitable[httpx.Response]) -> httpx.Response:
+        """The response. An interim one, 100 Continue for instance, ends a silence and is none."""
+        try:
+            async with asyncio.timeout(self._deadlines.connect + self._deadlines.silence):
+                return await opening
+        except TimeoutError:
+            raise self._too_slow(None, answered=False) from None
+
     def _opened(self) -> httpx.AsyncClient:
         if self._client is None:
             waits = self._deadlines
@@ -86,7 +97,7 @@ class Connection:
             )
         return self._client
 
-    def _too_slow(self, error: httpx.TimeoutException, answered: bool) -> ModelError:  # noqa: FBT001 - private
+    def _too_slow(self, error: httpx.TimeoutException | None, answered: bool) -> ModelError:  # noqa: FBT001 - private
         waits = self._deadlines
         if isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout):
             what = f"could not be reached within {waits.connect:g} s. Check baseUrl and the network."
