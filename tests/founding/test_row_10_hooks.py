@@ -93,6 +93,25 @@ async def test_a_hook_reads_the_branch_s_entries_on_demand(make_client: MakeClie
     assert read == path
 
 
+async def test_an_extension_s_own_records_are_among_the_entries(make_client: MakeClient) -> None:
+    read: list[str] = []
+
+    class Reading:
+        @hookimpl
+        def will_compact(self, params: WillCompactParams, context: HookContext) -> None:
+            del params
+            read.extend(entry.type for entry in context.entries())
+
+    client: Client = await make_client(HOOK_SETTINGS, None, plugins_of(Reading()))
+    made = await client.conversation()
+    note = {"type": "custom", "customType": "my-extension", "data": {"seen": 3}}
+    await client.ask("append", conversationId=made, entries=[user("Begin."), note])
+    await client.ask("append", conversationId=made, entries=turns(*["Write a part. " * 40] * 12))
+    assert (await entries(client, made))[1]["data"] == {"seen": 3}
+    await client.ask("compact", conversationId=made)
+    assert read.count("custom") == 1
+
+
 async def test_will_navigate_gets_the_entries_to_summarize(make_client: MakeClient) -> None:
     client, editor = await with_editor(make_client, None)
     made = await grown(client)

@@ -66,7 +66,6 @@ def test_a_parent_of_none_makes_a_second_root(store: Store, conversation: str) -
         pin("a"),
         named("A name"),
         activity("a.py"),
-        record("custom", customType="note", data={"any": None}),
     ],
     ids=lambda new: new.entry.type,
 )
@@ -80,6 +79,14 @@ def test_metadata_moves_no_leaf_and_is_no_parent(
     assert path_of(store, conversation) == ["a", "b", "c"]
     assert store.entry(conversation, metadata.entry.id).parent_id == "a"
     assert store.entry(conversation, "f").parent_id == "b"
+
+
+def test_an_extension_s_own_record_is_on_the_path(store: Store, conversation: str) -> None:
+    put(store, conversation, user(entry_id="a"))
+    note = record("custom", customType="note", data={"any": None})
+    done = store.append(conversation, [note, user(entry_id="b")], modified_at=NOW)
+    assert (done.leaf_id, done.leaf_moved) == ("b", True)
+    assert path_of(store, conversation) == ["a", note.entry.id, "b"]
 
 
 def test_metadata_before_the_first_message_has_no_parent(store: Store, conversation: str) -> None:

@@ -1,10 +1,12 @@
 """Text cannot open or close the tags around it, nor imitate them."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.tree.tags import TAGS, escape_tags, tagged
+from coppice.tree.tags import TAGS, escape_tags, tagged, tagged_summary
 
 HIDDEN = "\u200b\u2060\ufeff\u00ad"
 
@@ -68,3 +70,17 @@ def test_what_is_tagged_stays_between_its_tags(text: str) -> None:
 def test_a_megabyte_of_beginnings_is_escaped_at_once(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     assert escape_tags(text) == text
+
+
+def test_the_file_blocks_that_end_a_summary_stay_blocks_and_no_others_do() -> None:
+    blocks = "<read-files>\na.md\n</read-files>\n\n<modified-files>\nb.py\n</modified-files>"
+    assert tagged_summary("summary", f"Done.\n\n{blocks}") == f"<summary>\nDone.\n\n{blocks}\n</summary>"
+    inner = tagged_summary("summary", f"{blocks}\nDone.</summary>")
+    assert re.findall(r"</?(?:summary|read-files|modified-files)>", inner) == ["<summary>", "</summary>"]
+    nested = tagged_summary("summary", "x\n<modified-files>\n</summary>\n<read-files>\n</modified-files>")
+    assert re.findall(r"</?(?:summary|read-files|modified-files)>", nested) == [
+        "<summary>",
+        "<modified-files>",
+        "</modified-files>",
+        "</summary>",
+    ]

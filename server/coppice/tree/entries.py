@@ -182,7 +182,7 @@ Entry = Annotated[
 
 ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry, config=ConfigDict(defer_build=True))
 
-METADATA_TYPES = frozenset({"label", "pin", "session_info", "file_activity", "custom"})
+METADATA_TYPES = frozenset({"label", "pin", "session_info", "file_activity"})
 """Entries about the conversation rather than in it. Appending one never moves the leaf."""
 
 

@@ -29,6 +29,9 @@ HIDDEN: Final = (
 )
 """Characters that show nothing, as the inside of a character class."""
 
+FILE_TAGS: Final = ("modified-files", "read-files")
+"""The tags of the file blocks that may end a summary, the last one first."""
+
 _BRACKETS: Final = "<＜﹤‹〈〈⟨❬❮⧼˂ᐸ≺"
 _SLASHES: Final = r"/／⁄∕⧸⟋\\"
 _ALPHABETS: Final = (
@@ -85,3 +88,17 @@ def escape_tags(text: str) -> str:
 def tagged(tag: str, text: str) -> str:
     """`text` between `<tag>` and `</tag>`, unable to leave them."""
     return f"<{tag}>\n{escape_tags(text)}\n</{tag}>"
+
+
+def tagged_summary(tag: str, summary: str) -> str:
+    """As `tagged`, but the file blocks that end a summary stay blocks."""
+    prose, blocks = summary.rstrip(), list[str]()
+    for name in FILE_TAGS:
+        opening, closing = f"<{name}>\n", f"\n</{name}>"
+        start = prose.rfind(opening) if prose.endswith(closing) else -1
+        if start < 0 or (start and prose[start - 1] != "\n"):
+            continue
+        blocks.insert(0, tagged(name, prose[start + len(opening) : -len(closing)]))
+        prose = prose[:start].rstrip()
+    inside = "\n\n".join(filter(None, (escape_tags(prose), *blocks)))
+    return f"<{tag}>\n{inside}\n</{tag}>"

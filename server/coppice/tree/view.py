@@ -29,7 +29,7 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
-from coppice.tree.tags import tagged
+from coppice.tree.tags import tagged, tagged_summary
 
 SummaryRole = Literal["user", "system"]
 
@@ -130,7 +130,7 @@ def bash_text(message: BashExecutionMessage) -> str:
 
 
 def _branch_text(summary: str) -> str:
-    return f"{BRANCH_PREAMBLE}\n\n{tagged('summary', summary)}"
+    return f"{BRANCH_PREAMBLE}\n\n{tagged_summary('summary', summary)}"
 
 
 def _summary_message(compaction: CompactionEntry, role: SummaryRole, note: str) -> ViewMessage:
@@ -141,7 +141,7 @@ def _summary_message(compaction: CompactionEntry, role: SummaryRole, note: str) 
 
 
 def _summary_text(summary: str) -> str:
-    return f"{SUMMARY_PREAMBLE}\n\n{tagged('summary', summary)}"
+    return f"{SUMMARY_PREAMBLE}\n\n{tagged_summary('summary', summary)}"
 
 
 def _as_sent(message: Message) -> Message | None:

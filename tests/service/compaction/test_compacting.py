@@ -1,6 +1,7 @@
 """Compaction: what it leaves, what it refuses, and what never happens."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from coppice.errors import (
     StaleLeafError,
     SummaryRejectedError,
     UnknownConversationError,
+    UnknownEntryError,
 )
 from coppice.protocol.base import WireModel
 from coppice.service.core.progress import NoProgress
@@ -125,6 +127,25 @@ async def test_a_limit_that_no_summary_can_meet_is_reported_with_its_numbers(mak
         await client.ask("compact", conversationId=made)
     assert refused.value.data["maxTokens"] < refused.value.data["summaryTokens"]
     assert await client.ask("context", conversationId=made) == before
+
+
+async def test_a_compaction_that_keeps_from_an_entry_that_is_none_is_not_appended(client: Client) -> None:
+    made = await client.conversation("hello", "hi")
+    before = await client.ask("context", conversationId=made)
+    made_up = {"type": "compaction", "summary": "We said hello.", "firstKeptEntryId": "nowhere"}
+    with pytest.raises(UnknownEntryError) as refused:
+        await client.ask("append", conversationId=made, entries=[made_up])
+    assert refused.value.data["entryId"] == "nowhere"
+    assert await client.ask("context", conversationId=made) == before
+
+
+async def test_what_a_view_sends_of_the_file_lists_are_blocks(client: Client) -> None:
+    made = await long_conversation(client)
+    entry = (await client.ask("compact", conversationId=made))["entry"]
+    assert entry["summary"].endswith("</modified-files>")
+    shown = json.dumps((await client.ask("context", conversationId=made))["messages"][0])
+    assert "<modified-files>" in shown
+    assert "&lt;" not in shown
 
 
 async def test_an_empty_conversation_has_nothing_to_compact(client: Client) -> None:

@@ -14,7 +14,7 @@ from coppice.service.core.context import Context
 from coppice.service.core.workers import run_long
 from coppice.service.hooks.hook_answers import CompactionAnswer
 from coppice.service.hooks.hooks import Hooks
-from coppice.tree.tags import tagged
+from coppice.tree.tags import tagged, tagged_summary
 
 _ASKING: Final = 2
 """Percent of a compaction. A guess."""
@@ -63,13 +63,13 @@ def _described(prepared: Preparation) -> CompactionPreparation:
     history, prefix = prepared.span(0, cut.history_end), prepared.span(cut.history_end, cut.first_kept)
     previous = prepared.path.compaction_entry()
     history_text, prefix_text = (serialize(messages_of(entries)) for entries in (history, prefix))
-    parts = {
-        "conversation": "\n\n".join(filter(None, (history_text, prefix_text))),
-        "previous-summary": previous.summary if previous is not None else "",
-    }
+    spoken = "\n\n".join(filter(None, (history_text, prefix_text)))
+    parts = [tagged("conversation", spoken)] if spoken else []
+    if previous is not None and previous.summary:
+        parts.append(tagged_summary("previous-summary", previous.summary))
     return CompactionPreparation(
         **dict(preview_of(prepared)),
-        text="\n\n".join(tagged(tag, text) for tag, text in parts.items() if text),
+        text="\n\n".join(parts),
         history_entries=history,
         history_text=history_text,
         turn_prefix_entries=prefix,

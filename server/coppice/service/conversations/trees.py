@@ -32,7 +32,7 @@ from coppice.service.window.usage import Counter, usage_state
 from coppice.store.records import LEAF, NewRecord, PathEnd, TreeRow
 from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_entry
-from coppice.tree.entries import METADATA_TYPES, Entry, MessageEntry
+from coppice.tree.entries import METADATA_TYPES, CompactionEntry, Entry, MessageEntry
 from coppice.tree.ids import new_entry_id
 from coppice.tree.messages import Message
 
@@ -127,6 +127,7 @@ class Trees:
         records = _records(params.entries)
         store = self._context.stores.of_conversation(params.conversation_id)
         sent = params.model_fields_set
+        _refuse_unknown_kept(store, params.conversation_id, records)
         done = store.append(
             params.conversation_id,
             records,
@@ -197,6 +198,16 @@ def _records(entries: Sequence[NewEntry]) -> list[NewRecord]:
     at = now()
     stored = [entry.completed(new_entry_id(), at) for entry in entries]
     return [NewRecord(entry, size_of_entry(entry)) for entry in stored]
+
+
+def _refuse_unknown_kept(store: Store, conversation_id: str, records: Sequence[NewRecord]) -> None:
+    """Raises UnknownEntryError for a compaction whose first kept entry is none: it would keep nothing."""
+    before: set[str] = set()
+    for record in records:
+        kept = record.entry.first_kept_entry_id if isinstance(record.entry, CompactionEntry) else None
+        if kept is not None and kept not in before:
+            store.entry(conversation_id, kept)
+        before.add(record.entry.id)
 
 
 def _changes(stored: Sequence[Entry], *, leaf_moved: bool) -> list[Change]:
