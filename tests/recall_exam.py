@@ -25,7 +25,6 @@ from coppice.protocol.conversations import ImportParams
 from coppice.protocol.history import RecallParams, RecallResult
 from coppice.protocol.navigation import SearchParams
 from coppice.service.core.progress import NoProgress
-from coppice.service.history.pieces import pieces_of
 from coppice.service.service import Service
 from coppice.store.search_text import whole_text
 from coppice.tokens.counting import estimate_tokens
@@ -111,13 +110,29 @@ def history(session: Path) -> tuple[list[Entry], str | None]:
 def pieces(entries: Sequence[Entry]) -> Iterator[str]:
     for entry in entries:
         text = whole_text(entry.type, entry.model_dump(mode="json", by_alias=True))
-        yield from pieces_of(text, ANSWER_CHARS)
+        yield from cut(text, ANSWER_CHARS)
+
+
+def cut(text: str, size: int) -> list[str]:
+    """`text` in parts of at most `size` characters, cut where lines end as far as that is possible."""
+    parts = [""]
+    for line in text.splitlines(keepends=True):
+        for start in range(0, len(line), size):
+            if len(parts[-1]) + len(line) - start > size and len(parts[-1]) >= size // 4:
+                parts.append("")
+            parts[-1] += line[start : start + size]
+    return parts
 
 
 async def score(
-    service: Service, session: Path, questions: list[dict[str, Any]], *, whole: bool = False
+    service: Service,
+    session: Path,
+    questions: list[dict[str, Any]],
+    *,
+    tokens: int = PAGE_TOKENS,
+    whole: bool = False,
 ) -> Score:
-    """Of the history before the first compaction, or of the `whole` session."""
+    """Of the history before the first compaction, or of the `whole` session; the page has so many tokens."""
     entries, compaction = (list(open_session(session)), None) if whole else history(session)
     answers = list(pieces(entries))
     made = await service.portability.import_(ImportParams(uri=session.as_uri()), NoProgress())
@@ -126,21 +141,21 @@ async def score(
         if not any(holds(question["probe"], piece) for piece in answers):
             continue
         found.answerable += 1
-        page = await recalled(service, made.conversation.id, question["question"], compaction)
-        assert sum(item.tokens for item in page.items) <= PAGE_TOKENS
+        page = await recalled(service, made.conversation.id, question["question"], compaction, tokens)
+        assert sum(item.tokens for item in page.items) <= tokens
         found.item += any(holds(question["probe"], item.text) for item in page.items)
         found.page += holds(question["probe"], "\n".join(item.text for item in page.items))
-        found.peer += any(
-            holds(question["probe"], text) for text in peer.page(question["question"], PAGE_TOKENS)
-        )
+        found.peer += any(holds(question["probe"], text) for text in peer.page(question["question"], tokens))
         search = SearchParams(query=question["question"][:1000], conversation_id=made.conversation.id)
         found.words += bool((await service.searching.search(search)).hits)
     return found
 
 
-async def recalled(service: Service, conversation: str, query: str, before: str | None) -> RecallResult:
+async def recalled(
+    service: Service, conversation: str, query: str, before: str | None, tokens: int = PAGE_TOKENS
+) -> RecallResult:
     return await service.recall.recall(
-        RecallParams(conversation_id=conversation, query=query, before=before, max_tokens=PAGE_TOKENS)
+        RecallParams(conversation_id=conversation, query=query, before=before, max_tokens=tokens)
     )
 
 
@@ -161,20 +176,25 @@ def own_exams() -> list[tuple[str, str, list[dict[str, Any]]]]:
     return found
 
 
-async def own_scores(shared: Path, folder: Path) -> list[tuple[str, Score]]:
+async def own_scores(shared: Path, folder: Path, tokens: int = PAGE_TOKENS) -> list[tuple[str, Score]]:
     """The score for the questions of `own_exams`, asked of whole sessions."""
     async with serving(f"sqlite:///{folder}/own.sqlite") as service:
         return [
-            (name, await score(service, shared / "data" / f"{session}.jsonl", questions, whole=True))
+            (
+                name,
+                await score(
+                    service, shared / "data" / f"{session}.jsonl", questions, tokens=tokens, whole=True
+                ),
+            )
             for session, name, questions in own_exams()
         ]
 
 
-async def scores(shared: Path, folder: Path) -> list[tuple[str, Score]]:
+async def scores(shared: Path, folder: Path, tokens: int = PAGE_TOKENS) -> list[tuple[str, Score]]:
     """The score of each session, with a store in `folder`."""
     async with serving(f"sqlite:///{folder}/quality.sqlite") as service:
         return [
-            (session, await score(service, shared / "data" / f"{session}.jsonl", questions))
+            (session, await score(service, shared / "data" / f"{session}.jsonl", questions, tokens=tokens))
             for session, questions in exams(shared)
         ]
 

@@ -2,9 +2,10 @@
 
 `PYTHONPATH=tests python tests/benchmarks/recall_tools.py [--sizes 1000,1000000 [--stores DIR]]` asks the
 questions of `shared/exam` about the sessions of `shared/data`, each of the history before its first
-compaction, with 4,000 tokens of answer, and those of `recall_questions` of a whole session, in English and
-Chinese. Then it asks the same questions of conversations of those lengths, made of the messages of a real
-session, and prints the ratio of the times; `--stores` keeps these conversations for a next run.
+compaction, with 4,000 and 2,000 tokens of answer, and those of `recall_questions` of a whole session, in
+English and Chinese. Then it asks the same questions of conversations of those lengths, made of the
+messages of a real session, and prints the ratio of the times;
+`--stores` keeps these conversations for a next run.
 
 `recall_exam.py` has the rule by which an answer is found. Word matching is what `coppice/conversation/search`
 does with the same question: every word must occur.
@@ -25,14 +26,18 @@ from recall_exam import exams, own_scores, recalled, scores, serving, total
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 ROUNDS: Final = 5
+PAGES: Final = (4000, 2000)
+"""Tokens of the first page."""
 CONVERSATION: Final = "benchmark"
 
 
 async def quality(shared: Path, folder: Path) -> None:
-    print(f"{'session':28} asked answerable  item  share  page  peer word matching")
-    found = await scores(shared, folder)
-    for name, each in [*found, ("all", total(found)), *await own_scores(shared, folder)]:
-        print(each.row(name))
+    for tokens in PAGES:
+        (place := folder / f"{tokens}").mkdir()
+        print(f"{f'{tokens:,} tokens':28} asked answerable  item  share  page  peer word matching")
+        found = await scores(shared, place, tokens)
+        for name, each in [*found, ("all", total(found)), *await own_scores(shared, place, tokens)]:
+            print(each.row(name))
 
 
 async def speed(shared: Path, folder: Path, sizes: Sequence[int]) -> None:

@@ -168,7 +168,7 @@ def test_a_purge_transaction_is_bounded(store: Store, monkeypatch: pytest.Monkey
         before, pieces = left, pieces + 1
     assert (before, pieces) == (1, 1 + 8 + 1 + 1)
     with store._database.writing() as connection:
-        assert purging.purge_some_words(connection, store._database.index)
+        assert purging.purge_some_words(connection, [store._database.index])
     assert rows_left(store) == 0
 
 

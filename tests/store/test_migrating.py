@@ -133,8 +133,9 @@ def undo_version_two(url: str) -> None:
     is_file = url.startswith("sqlite")
     change_by_hand(
         url,
-        *(["DROP TRIGGER entry_words_deleted"] if is_file else []),
+        *(f"DROP TRIGGER {name}_deleted" for name in ("entry_words", "piece_words") if is_file),
         "DROP TABLE entry_words",
+        "DROP TABLE piece_words",
         "DROP INDEX conversation_behind_index",
         "ALTER TABLE conversation DROP COLUMN indexed_count",
         "ALTER TABLE conversation DROP COLUMN indexed_key",
@@ -152,3 +153,4 @@ def test_a_store_of_the_first_version_becomes_searchable(filled: str, open_store
     store._purger.wait()
     with store._database.reading() as connection:  # the index shows nowhere else
         assert connection.execute(text("SELECT count(*) FROM entry_words")).scalar() == 0
+        assert connection.execute(text("SELECT count(*) FROM piece_words")).scalar() == 0

@@ -7,7 +7,6 @@ from coppice.errors import UnknownEntryError
 from coppice.store.indexing import Scope
 from coppice.store.recalling import Where
 from coppice.store.store import Store
-from coppice.store.tokenize import Term
 
 WORDS = ["rowan", "oak", "rowan and oak", "don't 'quote' rowan", "登录页面"]
 
@@ -16,9 +15,9 @@ def ids(store: Store, keys: list[int]) -> list[str]:
     return [row.entry_id for row in store.recall_rows(keys)]
 
 
-def found(store: Store, where: Where, *words: tuple[str, ...], most: int = 10) -> list[str]:
-    [keys] = store.recall_postings([[Term(each) for each in words]], where, most).keys
-    return ids(store, keys)
+def found(store: Store, where: Where, stem: str, most: int = 10) -> list[str]:
+    [keys] = store.recall_postings([stem], where, most).keys
+    return ids(store, [piece.entry_key for piece in store.recall_pieces(keys)])
 
 
 def grown(store: Store, conversation: str) -> Where:
@@ -29,21 +28,21 @@ def grown(store: Store, conversation: str) -> Where:
 
 def test_the_newest_entries_with_any_of_the_words_come_first(store: Store, conversation: str) -> None:
     where = grown(store, conversation)
-    assert found(store, where, ("rowan",)) == ["e3", "e2", "e0"]
-    assert found(store, where, ("rowan",), ("oak",)) == ["e3", "e2", "e1", "e0"]
-    assert found(store, where, ("rowan",), ("oak",), most=2) == ["e3", "e2"]
-    assert found(store, where, ("登", "录")) == ["e4"]
-    assert found(store, where, ("larch",)) == []
+    assert found(store, where, "rowan") == ["e3", "e2", "e0"]
+    assert found(store, where, "oak") == ["e2", "e1"]
+    assert found(store, where, "rowan", most=2) == ["e3", "e2"]
+    assert found(store, where, "登录") == ["e4"]
+    assert found(store, where, "larch") == []
 
 
 def test_bounds_and_scope_hold(store: Store, conversation: str) -> None:
     where = grown(store, conversation)
     after, before = store.key_of(conversation, "e0"), store.key_of(conversation, "e3")
-    assert found(store, Where(where.scope, after, before), ("rowan",)) == ["e2"]
+    assert found(store, Where(where.scope, after, before), "rowan") == ["e2"]
     other = store.create(new_conversation()).id
     store.append(other, [user("another rowan", "far")], modified_at=NOW)
-    assert found(store, where, ("rowan",)) == ["e3", "e2", "e0"]
-    assert found(store, Where(Scope()), ("rowan",))[0] == "far"
+    assert found(store, where, "rowan") == ["e3", "e2", "e0"]
+    assert found(store, Where(Scope()), "rowan")[0] == "far"
     with pytest.raises(UnknownEntryError):
         store.key_of(conversation, "far")
 
@@ -56,7 +55,8 @@ def test_what_says_nothing_is_not_among_the_newest(store: Store, conversation: s
 def test_entries_on_other_branches_are_distinguished(store: Store, conversation: str) -> None:
     where = grown(store, conversation)
     store.append(conversation, [user("a rowan on a branch", "branch")], parent_id="e1", modified_at=NOW)
-    [keys] = store.recall_postings([[Term(("rowan",))]], where, 10).keys
+    [pieces] = store.recall_postings(["rowan"], where, 10).keys
+    keys = [piece.entry_key for piece in store.recall_pieces(pieces)]
     assert ids(store, store.recall_on_path(keys)) == ["branch", "e0"]
     assert {row.entry_id: row.on_current_path for row in store.recall_rows(keys)} == {
         "branch": True,

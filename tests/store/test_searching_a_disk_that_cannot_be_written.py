@@ -11,7 +11,6 @@ from coppice.errors import StorageFailedError
 from coppice.store.indexing import Scope
 from coppice.store.recalling import Where
 from coppice.store.sqlite import SqliteDatabase
-from coppice.store.tokenize import terms_of
 
 
 def test_what_is_indexed_is_found_where_nothing_can_be_written(open_store: OpenStore) -> None:
@@ -29,7 +28,7 @@ def test_what_is_indexed_is_found_where_nothing_can_be_written(open_store: OpenS
 
     store._database.rest()
     assert [hit.entry_id for hit in store.search("rowan", limit=5)] == ["first"]
-    postings = store.recall_postings([terms_of("rowan")], Where(Scope("c")), 5)
+    postings = store.recall_postings(["rowan"], Where(Scope("c")), 5)
     assert list(map(len, postings.keys)) == [1]
     with pytest.raises(StorageFailedError, match="read-only"):
         store.append("c", [user("a third")], modified_at=NOW)

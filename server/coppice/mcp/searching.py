@@ -1,6 +1,6 @@
 """`history_search`: this session first, then the project, and on request every workspace."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,12 +11,13 @@ from coppice.mcp.project import Project, label_of, resume_command
 from coppice.mcp.redaction import masked
 from coppice.mcp.rendering import framed, safe
 from coppice.service.history.calls import CallOf, calls_of_results
-from coppice.service.history.query import Query, StemCounter, parse_query
-from coppice.service.history.ranking import SUMMARY_TYPES, Hit
+from coppice.service.history.query import stems_asked_for
+from coppice.service.history.ranking import SUMMARY_TYPES, Hit, share_of
 from coppice.service.history.search import search
 from coppice.store.indexing import Scope
 from coppice.store.recalling import Where
 from coppice.store.sessions import Extent
+from coppice.store.stems import stem_text
 from coppice.store.store import Store
 from coppice.tokens.counting import estimate_tokens
 from coppice.tree.messages import ToolCall
@@ -41,7 +42,7 @@ class _Found:
 
 def search_history(project: Project, wanted: SearchArguments) -> str:
     """The page of hits as text, or how much was looked through without finding any."""
-    query = parse_query(f"{wanted.query} {wanted.path or ''}")
+    stems = stems_asked_for(f"{wanted.query} {wanted.path or ''}")
     if wanted.scope == "all" and not project.allows_others():
         return (
             "Other projects cannot be searched: the user's settings do not allow it "
@@ -50,7 +51,7 @@ def search_history(project: Project, wanted: SearchArguments) -> str:
     running = project.running()
     if wanted.scope == "session" and running is None:
         return 'Which session is running is not known here, or nothing of it is stored. Use scope "project".'
-    found, looked_in = _search(project, wanted, query, running)
+    found, looked_in = _search(project, wanted, stems, running)
     shown = [(each, hit) for each in found for hit in each.hits]
     first = int((wanted.cursor or "0").split(":")[0])
     if first >= len(shown):
@@ -59,29 +60,29 @@ def search_history(project: Project, wanted: SearchArguments) -> str:
 
 
 def _search(
-    project: Project, wanted: SearchArguments, query: Query, running: str | None
+    project: Project, wanted: SearchArguments, stems: Mapping[str, float], running: str | None
 ) -> tuple[list[_Found], str]:
     """What was found, and where it was looked for."""
     store, found = project.store, []
     if running is not None and wanted.scope in (None, "session"):
-        found.append(_in_scope(store, Scope(conversation_id=running), wanted, query))
-        if wanted.scope == "session" or not _is_little(found[0].hits, query):
+        found.append(_in_scope(store, Scope(conversation_id=running), wanted, stems))
+        if wanted.scope == "session" or not _is_little(found[0].hits, stems):
             return found, "session"
-    project_wide = _in_scope(store, project.scope, wanted, query)
+    project_wide = _in_scope(store, project.scope, wanted, stems)
     if found:
-        project_wide.hits = [hit for hit in project_wide.hits if hit.source.row.conversation_id != running]
+        project_wide.hits = [hit for hit in project_wide.hits if hit.row.conversation_id != running]
     found.append(project_wide)
     if wanted.scope == "all":
         for other, scope in project.others():
             try:
-                found.append(_in_scope(other, scope, wanted, query))
+                found.append(_in_scope(other, scope, wanted, stems))
             except CoppiceError:
                 continue
         return found, "all"
     return found, "project"
 
 
-def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, query: Query) -> _Found:
+def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mapping[str, float]) -> _Found:
     roles = _ROLES.get(wanted.role or "", ())
     types: tuple[str, ...] = ()
     match wanted.kind:
@@ -104,10 +105,10 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, query: Query)
         agent=wanted.agent,
         failed=wanted.kind == "error",
     )
-    hits = search(store, query, where, for_model=True, readable=masked)
+    hits = search(store, stems, where, for_model=True, readable=masked)
     if hits:
         hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
-    found = _Found(store, hits, calls_of_results(store, [hit.source.row for hit in hits]))
+    found = _Found(store, hits, calls_of_results(store, [hit.row for hit in hits]))
     if wanted.kind == "edit":
         found.hits = [hit for hit in hits if _changes_files(hit)]
     if wanted.path is not None:
@@ -115,17 +116,17 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, query: Query)
     return found
 
 
-def _is_little(hits: Sequence[Hit], query: Query) -> bool:
+def _is_little(hits: Sequence[Hit], stems: Mapping[str, float]) -> bool:
     """Whether the best hits lack most words of the question."""
     if not hits:
         return True
-    own = {group.stem for group in query.groups if group.weight == 1.0}
-    counts, _ = StemCounter(query).count("\n".join(hit.text for hit in hits[:_TOLD]))
-    return len(own & counts.keys()) < _LITTLE * len(own)
+    own = [stem for stem, weight in stems.items() if weight == 1.0]
+    told = stem_text("\n".join(hit.text for hit in hits[:_TOLD])).split()
+    return share_of(own, told) < _LITTLE
 
 
 def _changes_files(hit: Hit) -> bool:
-    content = hit.source.row.message.get("content")
+    content = hit.row.message.get("content")
     blocks = content if isinstance(content, list) else []
     calls = [block for block in blocks if isinstance(block, dict) and block.get("type") == "toolCall"]
     return any(
@@ -138,8 +139,8 @@ def _changes_files(hit: Hit) -> bool:
 
 
 def _is_about(hit: Hit, path: str, calls: dict[int, CallOf]) -> bool:
-    call = calls.get(hit.source.row.key)
-    texts = [hit.source.text] if call is None else [hit.source.text, call.arguments, call.path or ""]
+    call = calls.get(hit.row.key)
+    texts = [hit.text] if call is None else [hit.text, call.arguments, call.path or ""]
     return any(path.casefold() in text.casefold() for text in texts)
 
 
@@ -155,7 +156,7 @@ def _page(
     last = first
     sessions: dict[str, None] = {}
     for found, hit in shown[first:]:
-        row = hit.source.row
+        row = hit.row
         label = command = None
         if row.conversation_id != running:
             record = found.store.conversation(row.conversation_id)

@@ -24,6 +24,7 @@ class Database(ABC):
     """A connection pool with transactions; every failure inside one is a `StorageFailedError`."""
 
     index: WordIndex
+    pieces: WordIndex
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -71,6 +72,7 @@ class Database(ABC):
         """Makes the tables in an empty database."""
         METADATA.create_all(connection)
         self.index.make(connection)
+        self.pieces.make(connection)
         connection.execute(insert(VERSION_TABLE), {"version": version})
 
     @abstractmethod

@@ -18,12 +18,12 @@ from coppice.errors import StorageFailedError
 from coppice.store.background import BackgroundWork
 from coppice.store.damage import rows_around_damage
 from coppice.store.engine import Database
-from coppice.store.entry_json import storable
+from coppice.store.entry_json import readable_body, storable
 from coppice.store.location import canonical_uri
+from coppice.store.pieces import indexed_pieces
 from coppice.store.schema import CONVERSATION, ENTRY_TABLE
-from coppice.store.search_text import searchable_text
+from coppice.store.search_text import shortened, whole_text
 from coppice.store.tokenize import index_text
-from coppice.store.word_index import WordIndex
 
 BATCH_ENTRIES: Final = 200  # entries a transaction (guess)
 BATCH_CHARS: Final = 2_000_000
@@ -57,7 +57,7 @@ def newest_unindexed(connection: Connection, scope: Scope) -> int | None:
     return key
 
 
-def index_some(index: WordIndex, connection: Connection, conversation: int) -> None:
+def index_some(database: Database, connection: Connection, conversation: int) -> None:
     """Indexes the next entries of a conversation, if it is still not fully indexed."""
     row = connection.execute(_LOCK, {"conversation": conversation}).one_or_none()
     if row is None:
@@ -68,10 +68,17 @@ def index_some(index: WordIndex, connection: Connection, conversation: int) -> N
     if batch:
         values["up_to"] = batch[-1].key
         reach |= {"to": row.indexed_count + len(batch), "up_to": values["up_to"]}
-        entries = rows_around_damage(connection, _BODIES, values, ENTRY_TABLE.c.key, _KEYS)
-        words = ((entry.key, index_text(searchable_text(entry.type, entry.body))) for entry in entries)
-        if found := [(key, text) for key, text in words if text]:
-            index.add(connection, found)
+        words: list[tuple[int, str]] = []
+        pieces: list[tuple[int, str]] = []
+        for entry in rows_around_damage(connection, _BODIES, values, ENTRY_TABLE.c.key, _KEYS):
+            body = readable_body(entry.body)
+            text = shortened(whole_text(entry.type, body))
+            if found := index_text(text):
+                words.append((entry.key, found))
+                pieces += indexed_pieces(entry.key, body, text)
+        for index, rows in ((database.index, words), (database.pieces, pieces)):
+            if rows:
+                index.add(connection, rows)
     connection.execute(_REACH, reach)
 
 
@@ -127,7 +134,7 @@ class Indexer(BackgroundWork):
         conversation = self._database.read(lambda connection: newest_unindexed(connection, scope))
         if conversation is None:
             return False
-        self._database.write(lambda connection: index_some(self._database.index, connection, conversation))
+        self._database.write(lambda connection: index_some(self._database, connection, conversation))
         return True
 
 

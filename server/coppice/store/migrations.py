@@ -41,10 +41,20 @@ def _add_running_turns(_: Database, connection: Connection) -> None:
         connection.execute(text(f"ALTER TABLE conversation ADD COLUMN {column}"))
 
 
+def _add_index_of_pieces(database: Database, connection: Connection) -> None:
+    """Creates it empty, and the other index again: both are filled in one reading of an entry."""
+    for statement in database.index.removal:
+        connection.execute(text(statement))
+    database.index.make(connection)
+    database.pieces.make(connection)
+    connection.execute(text("UPDATE conversation SET indexed_count = 0, indexed_key = 0"))
+
+
 FIRST_VERSION: Final = 1  # of the schema
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration(2, _add_full_text_index),
     Migration(3, _add_running_turns),
+    Migration(4, _add_index_of_pieces),
 )
 
 

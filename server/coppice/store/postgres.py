@@ -16,7 +16,7 @@ from coppice.store.engine import Database, T, Work
 from coppice.store.errors import is_conflict, is_lost_connection, is_unknown_transaction, translated
 from coppice.store.pg_notify import CHANNEL, Listener
 from coppice.store.schema import METADATA, UNINDEXED, UNINDEXED_INDEX, VERSION_TABLE
-from coppice.store.word_index import POSTGRES_INDEX
+from coppice.store.word_index import POSTGRES_INDEX, POSTGRES_PIECES
 
 _LOG: Final = logging.getLogger(__name__)
 _OLDEST: Final = (13,)
@@ -43,6 +43,7 @@ class PostgresDatabase(Database):
     """
 
     index = POSTGRES_INDEX
+    pieces = POSTGRES_PIECES
 
     def __init__(self, url: URL, busy_seconds: float) -> None:
         # SQLAlchemy would show them in its printed form of the URL's query.

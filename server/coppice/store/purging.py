@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Sequence
 from typing import Final
 
 from sqlalchemy import Connection, Delete, Table, and_, bindparam, delete, or_, select, update
@@ -65,8 +66,8 @@ class Purger(BackgroundWork):
         return True
 
     def _purge_words(self) -> bool:
-        index = self._database.index
-        return self._database.write_deletion(lambda connection: purge_some_words(connection, index))
+        indexes = (self._database.index, self._database.pieces)
+        return self._database.write_deletion(lambda connection: purge_some_words(connection, indexes))
 
 
 def has_garbage(connection: Connection) -> bool:
@@ -89,11 +90,11 @@ def purge_some(connection: Connection, limit: int) -> bool:
     return True
 
 
-def purge_some_words(connection: Connection, index: WordIndex) -> bool:
-    """Takes words of deleted conversations out of the index, then their rows; false when none are left."""
+def purge_some_words(connection: Connection, indexes: Sequence[WordIndex]) -> bool:
+    """Takes words of deleted conversations out of the indexes, then their rows; false when none are left."""
     if connection.execute(_EMPTIED).first() is None:
         return False
-    if not index.forget_some(connection):
+    if not any(index.forget_some(connection) for index in indexes):
         connection.execute(_DELETE_EMPTIED)
     return True
 

@@ -1,11 +1,11 @@
-"""Finds entries for a ranking: the newest that hold any of several words, and their text.
+"""Finds pieces of entries for a ranking: the newest that hold a stem, and the entries that they are of.
 
-The cost does not grow with the store: of each group of words only the newest entries are taken, and only
-those that the caller chooses among them are read.
+The cost does not grow with the store: of each stem only the newest pieces are taken, and only those that the
+caller chooses among them are read.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, bindparam, func, select
@@ -14,6 +14,7 @@ from coppice.store.current_path import on_current_paths
 from coppice.store.entry_json import readable_body, storable
 from coppice.store.indexing import Scope
 from coppice.store.path_ends import unknown_entry
+from coppice.store.pieces import KEYS_PER_ENTRY
 from coppice.store.schema import CONVERSATION, ENTRY_TABLE, RUN
 from coppice.store.sessions import from_agent
 from coppice.store.tokenize import Term
@@ -46,7 +47,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """For each group of words the keys of the newest `most` entries that hold one of them, newest first.
+    """For each stem the keys of the newest `most` pieces that hold it, newest first.
 
     `span` is how many keys lie between the oldest and the newest entry of the scope: the number of its
     entries, where no others were stored in between.
@@ -55,6 +56,23 @@ class Postings:
     keys: list[list[int]]
     most: int
     span: int
+
+    @property
+    def reach(self) -> int:
+        """How many keys of pieces there may be in the scope."""
+        return self.span * KEYS_PER_ENTRY
+
+
+@dataclass(frozen=True, slots=True)
+class PieceRow:
+    """A piece: its stems in their order, and the entry that it is of."""
+
+    key: int
+    words: str
+    entry_key: int
+    parent_key: int | None
+    type: str
+    role: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,30 +115,46 @@ def _text(value: Any) -> str | None:
 
 
 def postings(
-    index: WordIndex, connection: Connection, groups: Sequence[Sequence[Term]], where: Where, most: int
+    index: WordIndex, connection: Connection, stems: Sequence[str], where: Where, most: int
 ) -> Postings:
-    """At most `most` entries for each group."""
-    scope = where.scope
-    oldest, newest = _extent(connection, scope)
-    first, last = max(oldest - 1, where.after or 0), min(newest + 1, where.before or newest + 1)
+    """At most `most` pieces for each stem; `index` is that of pieces."""
+    oldest, newest = _extent(connection, where.scope)
+    first = max(oldest, (where.after or 0) + 1) * KEYS_PER_ENTRY - 1
+    last = min(newest + 1, where.before or newest + 1) * KEYS_PER_ENTRY
+
+    def holding(words: str, after: int) -> list[int]:
+        bounds = (index.key > after, index.key < last)
+        statement = index.found(index.key).where(*bounds, *_conditions(where)).limit(most)
+        return list(connection.execute(statement, {"words": words}).scalars())
+
     found = []
-    for group in groups:
-        words = index.any_of(group)
+    for stem in stems:
+        words = index.any_of([Term((stem,))])
         keys: list[int] = []
         if index.newest is not None:
-            near = replace(where, after=max(first, last - index.newest), before=last)
-            keys = _holding(index, connection, words, near, most)
+            keys = holding(words, max(first, last - index.newest))
         if len(keys) < most:
-            keys = _holding(index, connection, words, replace(where, after=first, before=last), most)
+            keys = holding(words, first)
         found.append(keys)
     return Postings(found, most, max(newest - oldest + 1, 1))
 
 
-def _holding(index: WordIndex, connection: Connection, words: str, where: Where, most: int) -> list[int]:
-    """The keys of the newest entries that the expression `words` finds, newest first."""
-    found = index.found(index.key).where(*_conditions(where, index.key))
-    statement = found.limit(most)
-    return list(connection.execute(statement, {"words": words}).scalars())
+def pieces(index: WordIndex, connection: Connection, keys: Sequence[int]) -> list[PieceRow]:
+    """The pieces with these keys, in their order; what is gone is left out."""
+    statement = (
+        select(
+            index.key.label("key"),
+            index.table.c.words,
+            ENTRY_TABLE.c.key.label("entry_key"),
+            ENTRY_TABLE.c.parent_key,
+            ENTRY_TABLE.c.type,
+            ENTRY_TABLE.c.role,
+        )
+        .select_from(index.table.join(ENTRY_TABLE, ENTRY_TABLE.c.key == index.entry_key))
+        .where(index.key.in_(_KEYS))
+    )
+    found = {row.key: PieceRow(*row) for row in connection.execute(statement, {"keys": list(keys)})}
+    return [found[key] for key in keys if key in found]
 
 
 def newest(connection: Connection, where: Where, most: int) -> list[int]:
@@ -130,7 +164,8 @@ def newest(connection: Connection, where: Where, most: int) -> list[int]:
         .join(CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key)
         .where(
             ENTRY_TABLE.c.type.not_in(TEXTLESS_TYPES),
-            *_conditions(where, ENTRY_TABLE.c.key),
+            *_bounds(where),
+            *_conditions(where),
         )
         .order_by(ENTRY_TABLE.c.key.desc())
         .limit(most)
@@ -220,12 +255,14 @@ def _extent(connection: Connection, scope: Scope) -> tuple[int, int]:
     return connection.execute(first).scalar() or 0, connection.execute(last).scalar() or 0
 
 
-def _conditions(where: Where, key: ColumnElement[int]) -> list[ColumnElement[bool]]:
+def _bounds(where: Where) -> list[ColumnElement[bool]]:
+    key = ENTRY_TABLE.c.key
+    after = [] if where.after is None else [key > where.after]
+    return after if where.before is None else [*after, key < where.before]
+
+
+def _conditions(where: Where) -> list[ColumnElement[bool]]:
     conditions = [where.scope.condition]
-    if where.after is not None:
-        conditions.append(key > where.after)
-    if where.before is not None:
-        conditions.append(key < where.before)
     if where.types:
         conditions.append(ENTRY_TABLE.c.type.in_(where.types))
     if where.roles:

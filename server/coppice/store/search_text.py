@@ -19,7 +19,11 @@ def searchable_text(entry_type: str, body: str) -> str:
     `body` is an entry's JSON as the store keeps it; one that is damaged gives no text, as do thinking,
     images, metadata, and what the harness of another agent wrote.
     """
-    text = whole_text(entry_type, readable_body(body))
+    return shortened(whole_text(entry_type, readable_body(body)))
+
+
+def shortened(text: str) -> str:
+    """What is searched of a text."""
     if len(text) <= HEAD_CHARS + TAIL_CHARS:
         return text
     return f"{text[:HEAD_CHARS]}\n…\n{text[-TAIL_CHARS:]}"

@@ -20,13 +20,14 @@ from coppice.store.disk_reserve import DiskReserve
 from coppice.store.engine import Database, T, Work
 from coppice.store.errors import LOCKED, is_busy, is_full, translated
 from coppice.store.sqlite_file import DatabaseFile
-from coppice.store.word_index import SQLITE_INDEX
+from coppice.store.word_index import SQLITE_INDEX, SQLITE_PIECES
 
 
 class SqliteDatabase(Database):
     """One file in WAL mode, only its owner's to read."""
 
     index = SQLITE_INDEX
+    pieces = SQLITE_PIECES
 
     def __init__(self, path: Path, busy_seconds: float) -> None:
         self._file = DatabaseFile(path, busy_seconds)

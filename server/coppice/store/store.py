@@ -29,7 +29,7 @@ from coppice.store.records import (
     SearchRow,
     StoredChange,
 )
-from coppice.store.tokenize import Term, terms_of
+from coppice.store.tokenize import terms_of
 from coppice.store.turns import RunningTurns
 
 MOST_DAMAGES: Final = 5
@@ -238,13 +238,17 @@ class Store(StoreReader):
             lambda connection: searching.search(self._database.index, connection, terms, scope, limit)
         )
 
-    def recall_postings(
-        self, groups: Sequence[Sequence[Term]], where: recalling.Where, most: int
-    ) -> recalling.Postings:
-        """For each group the newest `most` entries that hold one of its terms."""
+    def recall_postings(self, stems: Sequence[str], where: recalling.Where, most: int) -> recalling.Postings:
+        """For each stem the newest `most` pieces of entries that hold it."""
         self._catch_up(where.scope)
         return self._database.read(
-            lambda connection: recalling.postings(self._database.index, connection, groups, where, most)
+            lambda connection: recalling.postings(self._database.pieces, connection, stems, where, most)
+        )
+
+    def recall_pieces(self, keys: Sequence[int]) -> list[recalling.PieceRow]:
+        """The pieces with these keys, in their order; what is gone is left out."""
+        return self._database.read(
+            lambda connection: recalling.pieces(self._database.pieces, connection, keys)
         )
 
     def _catch_up(self, scope: Scope) -> None:

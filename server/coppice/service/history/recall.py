@@ -8,11 +8,11 @@ from coppice.service.core.context import Context
 from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.history.calls import CallOf, calls_of_results
-from coppice.service.history.pieces import PIECE_CHARS
-from coppice.service.history.query import parse_query
+from coppice.service.history.query import stems_asked_for
 from coppice.service.history.ranking import Hit
 from coppice.service.history.search import MAX_EXAMINED, search, whole_entries
 from coppice.store.indexing import Scope
+from coppice.store.pieces import PIECE_CHARS
 from coppice.store.recalling import Where
 from coppice.store.store import Store
 from coppice.tokens.counting import estimate_tokens
@@ -67,8 +67,8 @@ class Recall:
             if on_path:
                 keys = store.recall_on_path(keys)
             return _page(params, whole_entries(store, keys, for_model=for_model), store)
-        query = parse_query(params.query)
-        hits = search(store, query, where, on_path=on_path, for_model=for_model, check=thread.check)
+        stems = stems_asked_for(params.query)
+        hits = search(store, stems, where, on_path=on_path, for_model=for_model, check=thread.check)
         return _page(params, hits, store)
 
 
@@ -91,8 +91,8 @@ def _page(params: RecallParams, hits: Sequence[Hit], store: Store) -> RecallResu
         left -= tokens
         chosen.append((hit, text, start > 0 or not hit.whole))
         number, start = number + 1, 0
-    calls = calls_of_results(store, [hit.source.row for hit, _, _ in chosen])
-    items = [_item(hit, text, calls.get(hit.source.row.key), truncated=cut) for hit, text, cut in chosen]
+    calls = calls_of_results(store, [hit.row for hit, _, _ in chosen])
+    items = [_item(hit, text, calls.get(hit.row.key), truncated=cut) for hit, text, cut in chosen]
     return RecallResult(items=items, next_cursor=f"{number}:{start}" if number < len(hits) else None)
 
 
@@ -109,7 +109,7 @@ def _start(text: str | None, chars: int) -> str | None:
 
 
 def _item(hit: Hit, text: str, call: CallOf | None, *, truncated: bool) -> RecallItem:
-    row = hit.source.row
+    row = hit.row
     return RecallItem(
         conversation_id=row.conversation_id,
         entry_id=row.entry_id,

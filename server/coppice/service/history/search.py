@@ -1,37 +1,48 @@
 """Finds the pieces of entries that answer a question, in a conversation or a workspace."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from coppice.errors import UnknownEntryError
 from coppice.protocol.history import is_history_tool
-from coppice.service.history.query import Query
 from coppice.service.history.ranking import (
-    ERROR_WEIGHT,
     MAX_CANDIDATES,
-    PROSE_WEIGHT,
     SUMMARY_TYPES,
-    SUMMARY_WEIGHT,
     Hit,
-    Source,
+    Ranked,
     choose_candidates,
-    ranked_hits,
-    without_repeats,
+    ranked,
+    rarities,
 )
+from coppice.store.pieces import KEYS_PER_ENTRY, pieces_of
 from coppice.store.recalling import RecallRow, Where
-from coppice.store.search_text import whole_text
+from coppice.store.search_text import shortened, whole_text
 from coppice.store.store import Store
 
-MAX_POSTINGS: Final = 300
-"""The newest entries that a word is looked up in. A guess; with 60 recall_tools.py finds the same."""
+MAX_POSTINGS: Final = 1000
+"""The newest pieces that a stem is looked up in. A guess: three in each of the newest entries that hold
+it."""
 MAX_EXAMINED: Final = 5 * MAX_CANDIDATES
 """Candidates of which those on other paths are left out. A guess."""
-_PROSE_ROLES: Final = frozenset({"user", "assistant"})
+MAX_HITS: Final = 120
+"""Pieces whose entries are read. A guess: at 400 characters they fill three pages of 4,000 tokens."""
+_REPEATED_SHARE: Final = 0.6
+"""A piece of whose lines so many were given already is left out. recall_tools.py: with 0.8 two answers of 85
+less."""
+_LINE_CHARS: Final = 20
+"""Shorter lines repeat by chance."""
+_JOINED_SHARE: Final = 0.3
+"""Of the score of a piece, what the next one needs to be shown with it. recall_tools.py: with 0.5 the pages
+of 2,000 tokens hold two answers of 85 less in one item."""
+_NUMBERED: Final = re.compile(r"\s{0,20}\d{1,9}\s?[→:|\t-]?\s?")
+"""What a listing writes before a line."""
 
 
 def search(
     store: Store,
-    query: Query,
+    stems: Mapping[str, float],
     where: Where,
     *,
     on_path: bool = False,
@@ -39,57 +50,94 @@ def search(
     check: Callable[[], None] = lambda: None,
     readable: Callable[[str], str] = str,
 ) -> list[Hit]:
-    """The pieces that hold something of `query`, the best first, each text once.
+    """The pieces that hold something of what is asked for, the best first, each text once.
 
     With `on_path` only of entries on the current path of their conversation. `for_model` leaves out the
     messages that the user excluded from the context. `readable` makes of an entry's text what may be shown,
     of the same length; `check` is called between the steps.
     """
-    postings = store.recall_postings([group.terms for group in query.groups], where, MAX_POSTINGS)
+    postings = store.recall_postings(list(stems), where, MAX_POSTINGS)
     check()
-    keys = choose_candidates(query, postings)[:MAX_EXAMINED]
+    keys = choose_candidates(stems, postings)[:MAX_EXAMINED]
     if on_path:
-        keys = store.recall_on_path(keys)
-    rows = store.recall_rows(keys[:MAX_CANDIDATES])
-    sources = _sources(rows, query, for_model=for_model, readable=readable)
+        here = set(store.recall_on_path(list(dict.fromkeys(key // KEYS_PER_ENTRY for key in keys))))
+        keys = [key for key in keys if key // KEYS_PER_ENTRY in here]
+    pieces = store.recall_pieces(keys[:MAX_CANDIDATES])
     check()
-    return _with_sources(without_repeats(ranked_hits(query, sources)), store)
+    best = ranked(rarities(stems, postings), pieces)[:MAX_HITS]
+    rows = _readable_rows(store, [each.piece.entry_key for each in best], for_model=for_model)
+    check()
+    return _with_sources(_joined(_without_repeats(_hits(best, rows, readable))), store)
 
 
 def whole_entries(
     store: Store, keys: Sequence[int], *, for_model: bool = False, readable: Callable[[str], str] = str
 ) -> list[Hit]:
     """The entries with these keys that have text, each whole."""
-    sources = _sources(store.recall_rows(keys), for_model=for_model, readable=readable)
-    return [Hit(source, source.text, 0.0, whole=True) for source in sources]
+    rows = _readable_rows(store, keys, for_model=for_model).values()
+    texts = ((row, readable(whole_text(row.type, row.body))) for row in rows)
+    return [Hit(row, text, 0.0, whole=True) for row, text in texts if text.strip()]
 
 
-def _sources(
-    rows: Sequence[RecallRow],
-    query: Query | None = None,
-    *,
-    for_model: bool,
-    readable: Callable[[str], str],
-) -> list[Source]:
-    """The entries that have text, with how much their kind counts. Results of the history tools are not
-    sources: they repeat others. Messages excluded from the context are no sources `for_model`.
-    """
-    sources = []
-    for row in rows:
-        if is_history_tool(row.tool_name) or (for_model and row.message.get("excludeFromContext")):
+def _readable_rows(store: Store, keys: Sequence[int], *, for_model: bool) -> dict[int, RecallRow]:
+    """The entries by their keys. Results of the history tools are left out: they repeat others."""
+    return {
+        row.key: row
+        for row in store.recall_rows(list(dict.fromkeys(keys)))
+        if not is_history_tool(row.tool_name) and not (for_model and row.message.get("excludeFromContext"))
+    }
+
+
+def _hits(
+    best: Sequence[Ranked], rows: Mapping[int, RecallRow], readable: Callable[[str], str]
+) -> Iterator[tuple[Hit, int]]:
+    """The hits with the numbers of their pieces."""
+    texts: dict[int, tuple[str, list[tuple[int, int]]]] = {}
+    for each in best:
+        key, number = divmod(each.piece.key, KEYS_PER_ENTRY)
+        row = rows.get(key)
+        if row is None:
             continue
-        text = readable(whole_text(row.type, row.body))
-        if text.strip():
-            sources.append(Source(row, text, _weight(row, query)))
-    return sources
+        if key not in texts:
+            text = shortened(whole_text(row.type, row.body))
+            texts[key] = readable(text), pieces_of(text)
+        text, places = texts[key]
+        if number < len(places):
+            start, end = places[number]
+            yield Hit(row, text[start:end], each.score, whole=len(places) == 1), number
 
 
-def _weight(row: RecallRow, query: Query | None) -> float:
-    if row.type in SUMMARY_TYPES:
-        return SUMMARY_WEIGHT
-    if row.message.get("isError") and query is not None and query.about_errors:
-        return ERROR_WEIGHT
-    return PROSE_WEIGHT if row.role in _PROSE_ROLES else 1.0
+def _without_repeats(hits: Iterator[tuple[Hit, int]]) -> Iterator[tuple[Hit, int]]:
+    """The hits without those whose lines were given already, mostly; listings of the same file, for one."""
+    given: set[int] = set()
+    for hit, number in hits:
+        stripped = (_NUMBERED.sub("", line, count=1).strip() for line in hit.text.splitlines())
+        lines = {hash(line) for line in stripped if len(line) > _LINE_CHARS}
+        if lines and len(lines & given) > _REPEATED_SHARE * len(lines):
+            continue
+        given |= lines
+        yield hit, number
+
+
+def _joined(hits: Iterator[tuple[Hit, int]]) -> list[Hit]:
+    """The hits, each with those beside it in its entry that are about as good, as one text."""
+    joined: list[tuple[Hit, int, int]] = []
+    places: dict[tuple[int, int], int] = {}
+    for hit, number in hits:
+        key = hit.row.key
+        before, after = places.get((key, number - 1)), places.get((key, number + 1))
+        place = after if before is None else before
+        if place is not None:
+            other, first, last = joined[place]
+            is_next = number == last + 1
+            if (is_next or number == first - 1) and hit.score >= _JOINED_SHARE * other.score:
+                text = other.text + hit.text if is_next else hit.text + other.text
+                joined[place] = (replace(other, text=text), min(first, number), max(last, number))
+                places[key, number] = place
+                continue
+        places[key, number] = len(joined)
+        joined.append((hit, number, number))
+    return [hit for hit, _, _ in joined]
 
 
 def _with_sources(hits: Sequence[Hit], store: Store) -> list[Hit]:
@@ -98,7 +146,7 @@ def _with_sources(hits: Sequence[Hit], store: Store) -> list[Hit]:
     waiting: list[tuple[Hit, int]] = []
     sources: list[RecallRow] = []
     for hit in hits:
-        row = hit.source.row
+        row = hit.row
         if row.type in SUMMARY_TYPES:
             end = _end_of_span(row, store)
             if any(_summarizes(row, end, source) for source in sources):
@@ -108,7 +156,7 @@ def _with_sources(hits: Sequence[Hit], store: Store) -> list[Hit]:
             continue
         shown.append(hit)
         sources.append(row)
-        ready = [each for each in waiting if _summarizes(each[0].source.row, each[1], row)]
+        ready = [each for each in waiting if _summarizes(each[0].row, each[1], row)]
         shown += [summary for summary, _ in ready]
         waiting = [each for each in waiting if each not in ready]
     return shown

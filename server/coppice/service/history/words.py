@@ -17,9 +17,3 @@ STOP_CHARACTERS: Final = frozenset(
     "的了是在我你他她它们这那哪有和与或就都也还又不没很吗呢吧啊把被给到从为对于个之其而但则所以及什么怎样"
 )
 """The same in Chinese; a pair of characters that holds one is left out."""
-
-_ERROR_WORDS: Final = """
-    bug crash defect error exception fail failure problem raise reject trouble wrong 错误 失败 异常 报错 问题
-"""
-ERROR_WORDS: Final = frozenset(_ERROR_WORDS.split())
-"""A question with one of them, in any form, asks for what went wrong."""
