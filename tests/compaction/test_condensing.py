@@ -1,8 +1,13 @@
 """What a summarizer is shown of a span: the brief whole, what is repeated or replaced in short."""
 
+import sys
+from collections.abc import Callable
+
 import pytest
 from talk import edit, reply, run, tool, user
 
+from coppice.compaction.checking.verification import unsupported
+from coppice.compaction.span.chunking import grouped
 from coppice.compaction.span.condensing import condensed
 from coppice.compaction.span.outputs import decoded, without_progress
 from coppice.compaction.span.serialization import LOOKED_UP, serialize
@@ -134,3 +139,46 @@ def test_lines_of_progress_are_as_they_ended() -> None:
 def test_half_a_megabyte_of_anything_is_condensed_at_once(unit: str) -> None:
     text = unit * (500_000 // len(unit))
     assert shown(user(text), *run(text[:200_000], text), *tool("Edit", {"patch": text}, text))
+
+
+def work(steps: int) -> list[Message]:
+    return [
+        message
+        for n in range(steps)
+        for message in (
+            user(f"Do step {n} of docs/plan.md"),
+            *edit(f"src/part_{n}.py", "x = 1\n" * 20),
+            *run("make all", f"step {n}\nok\n"),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda messages: grouped(messages, len),
+        lambda messages: unsupported("src/a/b.py abc1234, 57 tests", map(str, messages)),
+    ],
+    ids=["grouping", "verification"],
+)
+def test_the_work_for_a_span_grows_with_its_messages(of: Callable[[list[Message]], object]) -> None:
+    few, many = (calls_made(of, work(steps)) for steps in (50, 400))
+    assert few > 250
+    assert many < 8.5 * few
+
+
+def calls_made(of: Callable[[list[Message]], object], messages: list[Message]) -> int:
+    """How many functions are called, those in C among them."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    of(messages[:25])
+    sys.setprofile(count)
+    try:
+        of(messages)
+    finally:
+        sys.setprofile(None)
+    return calls

@@ -63,12 +63,12 @@ class Chunked:
         await self._leave_the_oldest(span)
         while span.groups:
             window, room = self._client.template.window, self._client.template.room
-            previous = await asyncio.to_thread(self._previous, span, room)
-            left = room - self._client.measure(previous)
+            previous, adds = await asyncio.to_thread(self._previous, span, room)
+            left = room - await asyncio.to_thread(self._client.measure, previous)
             text, taken = await asyncio.to_thread(next_chunk, span.groups, left, self._client.measure)
             self._progress.begin(span, taken, left)
             try:
-                await self._by_model(span, text, taken, previous)
+                await self._by_model(span, text, taken, previous, adds=adds)
             except (ModelFailedError, SummaryRejectedError) as error:
                 failed = await self._shrunk(span, window) if _was_too_big(error) else error
                 if failed is not None:
@@ -80,13 +80,16 @@ class Chunked:
             self._stats.chunks += 1
         return await asyncio.to_thread(_whole, span)
 
-    async def _by_model(self, span: Span, text: str, taken: int, previous: str) -> None:
-        """Writes the next part; its sentences where the model does not keep to the format."""
+    async def _by_model(self, span: Span, text: str, taken: int, previous: str, *, adds: bool) -> None:
+        """Writes the next part; its sentences where the model does not keep to the format.
+
+        With `adds` the text of a part that is not the last one is put after those before it.
+        """
         on_share = partial(self._progress.receive, span)
         rejected: NoFormatError | None = None
         if span.keeps_format is not False:
             is_last = taken == len(span.groups)
-            adds = not is_last and self._has_room_for_another(previous)
+            adds = adds and not is_last
             part: Part = span.part if is_last else "addition" if adds else "earlier"
             try:
                 answer = await self._client.ask(part, text, previous, on_share)
@@ -196,13 +199,16 @@ class Chunked:
         text = await asyncio.to_thread(summarize_offline, request)
         span.texts = [*span.texts, text] if adds else [text]
 
-    def _previous(self, span: Span, room: int) -> str:
-        """The texts so far as the model is shown them: whole, or the more important lines of each section."""
+    def _previous(self, span: Span, room: int) -> tuple[str, bool]:
+        """The texts so far as the model is shown them, and whether there is room for another.
+
+        They are whole, or the more important lines of each section.
+        """
         limit = int(room * _PREVIOUS_SHARE)
         text = "\n\n".join(span.texts)
         if self._client.measure(text) <= limit:
-            return text
-        return fit_whole(parse_summary(text), limit, self._client.measure)
+            return text, self._has_room_for_another(text)
+        return fit_whole(parse_summary(text), limit, self._client.measure), False
 
 
 def _whole(span: Span) -> str:

@@ -139,7 +139,8 @@ class SummaryClient:
         """
         asked = self._prompts.correction(lines)
         longest = min(self.template.answer_tokens, 2 * self.measure(lines))
-        if self.template.exceeds_window(self._asked, text, asked, tokens=longest):
+        texts = (self._asked, text, asked)
+        if await asyncio.to_thread(self.template.exceeds_window, texts, longest):
             return None
         try:
             message = await self._complete(

@@ -1,5 +1,6 @@
 """A request for a summary without its conversation, made to fit the window of a model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -66,8 +67,8 @@ class RequestTemplate:
         """Whether no part of a conversation fits."""
         return self.room < _SMALLEST_ROOM
 
-    def exceeds_window(self, *texts: str, tokens: int) -> bool:
-        """Whether a request of `texts` and an answer of `tokens` may be too long for the model."""
+    def exceeds_window(self, texts: Sequence[str], tokens: int) -> bool:
+        """Whether a request of `texts` and an answer of `tokens` may be too long. CPU-bound."""
         asked = sum(map(measure_with(self.request.count_tokens), (self.prompts.system, *texts)))
         return int((self.window - tokens) / _SAFETY) < asked + _TEMPLATE_TOKENS
 

@@ -121,12 +121,12 @@ class Prompts:
         "later part cannot show: what was asked, what was done and found, what failed."
     )
     earlier: str = (
-        "The work went on after the conversation above; another text describes what came later, and how "
-        "things are now. What is uncommitted, untested, open or planned above may since have been finished, "
-        "changed or withdrawn. So write only what holds whatever came later: what was asked and demanded, "
-        "what was finished and committed, decisions and their reasons, errors with cause and fix, findings, "
-        "and which function does what. State nothing as current: not where the work is, not what was last "
-        "done, not what is missing or comes next. Leave In Progress, Blocked and Next Steps empty."
+        "The work went on after the conversation above, and you will be shown what came later. What is "
+        "uncommitted, untested, open or planned above may since have been finished, changed or withdrawn. So "
+        "write only what holds whatever came later: what was asked and demanded, what was finished and "
+        "committed, decisions with reasons, errors with cause and fix, findings, and which function does "
+        "what. State nothing as current: not where the work is, not what was last done, not what is missing "
+        "or comes next. Leave In Progress, Blocked and Next Steps empty."
     )
     branch: str = (
         "The conversation above is a branch that was left; work continues from an earlier point. Write what "
