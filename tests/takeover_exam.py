@@ -11,11 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from documents import parts_of
 from requirements import missing
 from shared_data import shared_data
 
 from coppice.compaction.asking.summarizer import SummaryRequest
-from coppice.compaction.ledger.builder import LedgerBuilder
+from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.text.names import names_in
 from coppice.formats.reading import open_session
 from coppice.summarizers.offline import summarize_offline
@@ -54,10 +55,11 @@ class Cut:
     def offline(self, max_tokens: int) -> tuple[str, float]:
         """The offline summary in at most so many tokens, and its milliseconds of processor time."""
         started = time.process_time()
-        messages = [entry.message for entry in self.entries if isinstance(entry, MessageEntry)]
         ledger = LedgerBuilder(root=self.root).add(self.entries).ledger
-        text = summarize_offline(replace(REQUEST, history=messages, max_tokens=max_tokens, ledger=ledger))
-        return text, (time.process_time() - started) * 1000
+        asked = replace(REQUEST, max_tokens=max_tokens, ledger=ledger)
+        parts = parts_of(asked).text
+        narrative = summarize_offline(replace(asked, max_tokens=max_tokens - count_tokens(parts)))
+        return f"{narrative}\n\n{parts}", (time.process_time() - started) * 1000
 
 
 @dataclass(frozen=True)

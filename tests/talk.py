@@ -34,6 +34,13 @@ def tool(name: str, arguments: dict[str, Any], output: str = "", *, is_error: bo
     ]
 
 
+def saying(text: str, call: list[Message]) -> list[Message]:
+    """`call` in a reply that says something first."""
+    asking, *rest = call
+    assert isinstance(asking, AssistantMessage)
+    return [asking.model_copy(update={"content": [TextContent(text=text), *asking.content]}), *rest]
+
+
 def run(command: str, output: str = "", *, is_error: bool = False) -> list[Message]:
     return tool("Bash", {"command": command}, output, is_error=is_error)
 

@@ -93,17 +93,6 @@ export interface BranchSummaryRoleMessage {
   fromId?: string | null;
 }
 
-/**
- * A description of the work that was read through a tool: an issue, a plan, a specification.
- * `source` is the command, path or address it was read from; `lines` are its statements, in order.
- */
-export interface Brief {
-  entryId: string;
-  source: string;
-  title: string;
-  lines?: string[];
-}
-
 /** A call of `history_search` or `history_read`, with the arguments that the model wrote. */
 export interface CallHistoryToolParams {
   conversationId: string;
@@ -134,33 +123,36 @@ export interface Capability {
   methods: string[];
 }
 
-/** A file changed since the last commit. `edits` counts changes; `names` are definitions written. */
+/** A file with changes that no commit took. `changed` also means that it is not known to be new. */
 export interface ChangedFile {
   entryId: string;
   path: string;
-  kind: "created" | "edited" | "renamed" | "deleted";
-  edits: number;
-  names?: string[];
+  kind: "created" | "changed" | "renamed" | "deleted";
 }
 
-/** The last run of a test, build or lint command. `stale` means that a file was changed since. */
+/**
+ * The newest run of a test, build or lint command, by command.
+ * `result` is the line that counts its results. `changedSince` are files that were changed afterwards.
+ */
 export interface Check {
   entryId: string;
   command: string;
   passed: boolean;
   result: string;
-  stale: boolean;
+  changedSince?: string[];
 }
 
-/** `hash` is as short as the tool printed it, empty where it printed none; `trailer` ends the message. */
+/**
+ * A commit made during the conversation, by whoever made it.
+ * `hash` is as short as it was printed; empty where no output showed it. `files` are those that the conversation changed and the commit took.
+ */
 export interface Commit {
   entryId: string;
   hash: string;
   subject: string;
   body: string;
-  trailer: string;
-  files?: string[];
   branch: string;
+  files?: string[];
   pushed: boolean;
 }
 
@@ -483,18 +475,6 @@ export type Entry =
   | FileActivityEntry;
 
 /**
- * One of the newest events of the turn: what the assistant announced or planned, changed, ran, started in the background, or read.
- * `text` is the announcement, the command or the paths; `result` how it ended or what a change added.
- */
-export interface Event {
-  entryId: string;
-  text: string;
-  kind: "announced" | "planned" | "changed" | "ran" | "started" | "read";
-  result: string;
-  failed: boolean;
-}
-
-/**
  * With `uri`, a `file:` URI, the export is written there; without, it comes back as `content`.
  * One of more than 4,194,304 characters needs a `uri`: without, the error is `result-too-large`. A file that exists is replaced only with `overwrite`; a link is neither followed nor replaced.
  */
@@ -510,6 +490,13 @@ export interface ExportParams {
 export interface ExportResult {
   content?: string;
   uri?: string;
+}
+
+/** A command of the newest turn that failed and that was not repeated with success. */
+export interface Failure {
+  entryId: string;
+  command: string;
+  error: string;
 }
 
 /**
@@ -712,12 +699,12 @@ export interface InvokeToolResult {
   details?: unknown;
 }
 
-/** A command that was started in the background. `result` is the last line that is known of it. */
+/** A command that was started in the background. `result` is the last line that was read of it. */
 export interface Job {
   entryId: string;
   id: string;
   command: string;
-  state: "running" | "finished" | "failed";
+  state: "running" | "finished" | "failed" | "stopped";
   result: string;
 }
 
@@ -741,6 +728,18 @@ export interface LabelParams {
 /** The entry that records the label. */
 export interface LabelResult {
   entry: LabelEntry;
+}
+
+/**
+ * A message in its writer's words. A `shortened` one has marks where text was left out.
+ * `source` is who wrote it: the user, the user answering or refusing what `about` names, the application, the system, a memory file, or an extension.
+ */
+export interface LedgerMessage {
+  entryId: string;
+  text: string;
+  source: "user" | "answer" | "refusal" | "developer" | "system" | "memory" | "extension";
+  about: string;
+  shortened: boolean;
 }
 
 /** `leafId` names another leaf than the current one. */
@@ -1012,13 +1011,6 @@ export interface NewThinkingLevelChangeEntry {
   thinkingLevel: string;
 }
 
-/** A line of an earlier summary that no model or rule can recompute; `section` is where it was. */
-export interface Note {
-  entryId: string;
-  section: string;
-  text: string;
-}
-
 /**
  * A compaction of the path. `depth` counts entries from 0 at the root.
  * `firstKeptEntryId` is absent where nothing before the compaction was kept.
@@ -1118,21 +1110,6 @@ export interface PreparePromptResult {
 }
 
 /**
- * A command or change that failed with `error`.
- * `explanation` is what the assistant wrote about it; `fix` names what was changed before it worked, and `code` is what the last of those changes added, where that is short. With `isChange` a tool could not make a change; a later change of the file, or a commit, settles it.
- */
-export interface Problem {
-  entryId: string;
-  what: string;
-  error: string;
-  explanation: string;
-  fix?: string[];
-  code: string;
-  isChange: boolean;
-  open: boolean;
-}
-
-/**
  * `content` is the user's message; it is appended first, unless the turn cannot begin. A text that is `/compact`, with or without words after it, is a command: the conversation is compacted with these words as the instructions, and nothing is appended or sent to a model.
  * `tools` are offered to the model where the client answers `coppice/invokeTool`. `system` is sent before the conversation, with the texts of `skills` after it; neither is stored. A step is one request to the model with the tool calls of its answer; the turn stops after `maxSteps` of them. On `partialResultToken` the turn is reported as it happens.
  */
@@ -1165,6 +1142,23 @@ export type PromptUpdate =
   | MessageUpdate
   | CompactionUpdate
   | RetryUpdate;
+
+/**
+ * What the assistant or another agent wrote, word for word, chosen by where it stood and not by its words.
+ * `report` ended a turn; `cause` was written while the check `about` failed, and is `solved` since it passes; `approval` is the question that the user answered with `about`; `brief` is a document that the user named, as the command or path `about` showed it; `review` is what the agent `about` reported; `announcement` is what was to be done next.
+ */
+export interface Quotation {
+  entryId: string;
+  text: string;
+  kind: "report" | "cause" | "solved" | "approval" | "brief" | "review" | "announcement";
+  about: string;
+}
+
+/** A command that succeeded and does none of looking, checking and handling files: of a tracker, say. */
+export interface RanCommand {
+  entryId: string;
+  command: string;
+}
 
 /**
  * `text` is the entry's, word for word: whole, or with `truncated` the part that was found.
@@ -1236,18 +1230,6 @@ export interface RenameParams {
 }
 
 /**
- * What the user asked for, answered, approved or refused, in the user's words.
- * `about` is the question, the plan or the command that an answer, approval or refusal is about. `withdrawnBy` is the text of a later request that took this one back.
- */
-export interface Request {
-  entryId: string;
-  text: string;
-  kind: "request" | "answer" | "approval" | "refusal";
-  about: string;
-  withdrawnBy?: string;
-}
-
-/**
  * What a model request failed with. `code` is the provider's own, `status` that of HTTP.
  * `usage` is that of a reply that did come although the request was larger than the window: the model has not read all of it. Where such a reply is at the leaf, its own usage is read.
  */
@@ -1268,17 +1250,6 @@ export interface RetryUpdate {
   kind: "retry";
   attempt: number;
   strategy: "compacted" | "truncated";
-}
-
-/**
- * A constraint, word for word. `source` is empty for the user's own, else names the message's kind.
- * `strong` is false for a wish or a way of working.
- */
-export interface Rule {
-  entryId: string;
-  text: string;
-  strong: boolean;
-  source: string;
 }
 
 /**
@@ -1349,18 +1320,6 @@ export interface Skill {
   text: string;
 }
 
-/**
- * What the assistant stated, published or was reported, word for word.
- * `about` is what it was published with, who reported it, or which files were changed to carry it out; `score` orders statements by their use.
- */
-export interface Statement {
-  entryId: string;
-  text: string;
-  kind: "decision" | "report" | "finding" | "plan" | "published" | "review" | "comment";
-  about: string;
-  score: number;
-}
-
 /** The entries from `fromId` to `toId`, both included, of the path to `leafId`; by default all of it. */
 export interface SummarizeParams {
   conversationId: string;
@@ -1395,7 +1354,7 @@ export interface SystemMessage {
   content: string | TextContent[];
 }
 
-/** `id` is empty for an item of a to-do list. */
+/** A task of a to-do tool. `id` is empty where tasks have none. */
 export interface Task {
   entryId: string;
   id: string;
@@ -1697,27 +1656,32 @@ export interface WillNavigateResult {
 }
 
 /**
- * All facts, oldest first. `folded` counts the older settled ones that are no longer listed, by kind.
- * `intent` is what the assistant announced last or, at the end of a turn, asked the user; `finished` says that the turn has ended. `recent` are the newest events of the turn. `routine` are the commands that ran between the last change and its commit and push.
+ * Everything oldest first. `state` holds no statement of anybody, only evidence.
+ * `finished` says that the assistant has ended its turn. `earlier` is the narrative of an earlier summary that a model or a person wrote. `leftOut` counts the older messages and quotations that are no longer listed.
  */
 export interface WorkLedger {
-  requests?: Request[];
-  rules?: Rule[];
-  briefs?: Brief[];
+  messages?: LedgerMessage[];
+  state?: WorkState;
+  quotations?: Quotation[];
+  finished: boolean;
+  earlier: string;
+  leftOut: number;
+}
+
+/**
+ * What is true at the end, oldest first. What no evidence shows is absent.
+ * `branch` is empty where it is not known. `baseCommit` is the newest commit from before the conversation, once a log showed it.
+ */
+export interface WorkState {
+  branch: string;
+  baseCommit: string;
   commits?: Commit[];
   uncommitted?: ChangedFile[];
   checks?: Check[];
-  problems?: Problem[];
+  commands?: RanCommand[];
+  failures?: Failure[];
   tasks?: Task[];
   jobs?: Job[];
-  statements?: Statement[];
-  notes?: Note[];
-  recent?: Event[];
-  branch: string;
-  routine?: string[];
-  intent: string;
-  finished: boolean;
-  folded?: Record<string, number>;
 }
 
 /** The client's requests: what each takes and gives. */

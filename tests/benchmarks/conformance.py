@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from coppice.compaction.asking.summarizer import SummaryRequest
-from coppice.compaction.ledger.builder import LedgerBuilder
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import AssistantMessage, Message, SystemMessage, TextContent, UserMessage
@@ -41,7 +41,7 @@ class Offline:
         builder = LedgerBuilder.from_details(self._details)
         messages = [_message(turn.role, turn.text) for turn in turns if not turn.text.startswith("## Goal")]
         builder.add_messages(messages)
-        self._details = {"ledger": builder.details()}
+        self._details = {"ledger": ledger_details(builder.ledger)}
         limit = (budget_chars or LARGEST) // CHARS_PER_TOKEN
         request = SummaryRequest((), (), (), None, None, max_tokens=limit, count_tokens=count_tokens)
         text = summarize_offline(replace(request, ledger=builder.ledger))

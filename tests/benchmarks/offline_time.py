@@ -21,7 +21,7 @@ from recall_exam import history, serving
 from shared_data import shared_data
 from takeover_exam import REQUEST, cut_session
 
-from coppice.compaction.ledger.builder import LedgerBuilder
+from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.protocol.compaction import CompactParams
 from coppice.protocol.conversations import ImportParams
 from coppice.protocol.navigation import NavigateParams

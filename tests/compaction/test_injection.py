@@ -11,16 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from documents import parts_of
 from scripted import GOOD, ScriptedModel, asked
 from talk import edit, reply, request, run, tool, user
 
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
-from coppice.compaction.checking.assembly import split_parts
 from coppice.compaction.checking.narrative import is_in_format, safe_text
 from coppice.compaction.file_blocks import file_blocks
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
-from coppice.service.compaction.summary_parts import with_blocks
+from coppice.compaction.writing.document import narrative_in
+from coppice.service.compaction.summary_parts import with_parts
 from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer
 from coppice.summarizers.offline import OfflineSummarizer
@@ -89,21 +90,21 @@ def assert_untouched(text: str, *, constraints: tuple[str, ...] = CONSTRAINTS) -
     assert escape_tags(text) == text
     assert "\n---" not in text
     assert summary.render() == text
-    lists = re.findall(r"^<(\S+-files)>\n(.*?)\n</\1>$", with_blocks(text, FILES), re.MULTILINE | re.DOTALL)
+    lists = re.findall(r"^<(\S+-files)>\n(.*?)\n</\1>$", with_parts(text, FILES), re.MULTILINE | re.DOTALL)
     assert lists == [("read-files", "notes.md"), ("modified-files", "src/exporter.py\nsrc/importer.py")]
 
 
 def assert_separate(text: str) -> None:
     """Whatever is in the narrative, it stays there, and the user's words are those of the user."""
-    narrative, parts = split_parts(text)
+    narrative, parts = narrative_in(text), text.removeprefix(narrative_in(text)).strip()
     assert is_in_format(narrative)
     assert safe_text(text) == text
     assert "**Turn Context" not in [line.strip() for line in text.splitlines()]
     quoted = parts.partition("## State")[0].splitlines()
     assert quoted[0] == "## User Messages"
-    assert "- Never use eval." in quoted
+    assert f"> {FIRST}" in quoted
     assert [line for line in parts.splitlines() if line.startswith("#")] == ["## User Messages", "## State"]
-    lists = re.findall(r"^<(\S+-files)>\n(.*?)\n</\1>$", with_blocks(text, FILES), re.MULTILINE | re.DOTALL)
+    lists = re.findall(r"^<(\S+-files)>\n(.*?)\n</\1>$", with_parts(text, FILES), re.MULTILINE | re.DOTALL)
     assert lists == [("read-files", "notes.md"), ("modified-files", "src/exporter.py\nsrc/importer.py")]
 
 
@@ -138,9 +139,11 @@ async def test_a_model_that_obeys_everything_changes_nothing(position: str, obed
     by_model = 0
     for text in INJECTIONS:
         model = ScriptedModel([OBEDIENCE[obedience](text)])
-        written = await written_by(model, request(session(POSITIONS[position](text)), max_tokens=2_500))
+        wanted = request(session(POSITIONS[position](text)), max_tokens=2_500)
+        written = await written_by(model, wanted)
         is_by_model = written.summarizer == model.name
-        assert_separate(written.text) if is_by_model else assert_untouched(written.text)
+        document = with_parts(written.text, parts_of(wanted).text)
+        assert_separate(document) if is_by_model else assert_untouched(written.text)
         by_model += is_by_model
     assert by_model >= len(INJECTIONS) - 2 or obedience == "alone"
 
@@ -177,7 +180,8 @@ async def test_an_earlier_summary_gives_up_no_more_than_its_own_constraints(*, w
         assert is_in_format(stored)
         assert escape_tags(stored) == stored
         for model in (ScriptedModel([GOOD]), ScriptedModel([f"{GOOD}\n{text}"])):
-            assert_separate(await summary_by(model, request(session([]), previous=previous)))
+            wanted = request(session([]), previous=previous)
+            assert_separate(with_parts(await summary_by(model, wanted), parts_of(wanted).text))
 
 
 def test_a_file_s_name_cannot_end_the_list_it_is_in() -> None:

@@ -1,13 +1,13 @@
 """Row 1: length alone makes nothing a paste; a long paragraph of the user's stays in the view."""
 
 import pytest
+from documents import parts_of
 from scripted import ScriptedModel
 from talk import edit, reply, request, user
 
-from coppice.compaction.checking.assembly import split_parts
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
-from coppice.compaction.text.user_text import typed_by_user
+from coppice.compaction.text.shortening import shortened
 from coppice.summarizers.llm import ModelSummarizer
 from coppice.summarizers.offline import summarize_offline
 
@@ -22,7 +22,7 @@ DICTATED = SENTENCE * 5 + RULE
 
 def test_a_paragraph_of_1400_characters_is_typed_and_no_paste() -> None:
     assert len(DICTATED) > 1_200
-    assert typed_by_user(DICTATED) == DICTATED
+    assert shortened(DICTATED, 6_000) == DICTATED
 
 
 def test_it_is_stated_after_an_offline_compaction_of_a_split_turn() -> None:
@@ -36,14 +36,20 @@ async def test_it_is_quoted_after_what_a_model_wrote() -> None:
     claim = "The writer must never hold more than one row."
     answer = Summary(goal=("Read rows in src/importer.py one at a time",), constraints=(claim,)).render()
     history = [user(DICTATED), *edit("src/importer.py"), reply("The importer reads one row now.")]
-    written = await ModelSummarizer(ScriptedModel([answer])).summarize(request(history))
-    narrative, parts = split_parts(written.text)
-    assert narrative == answer
-    assert RULE in parts
+    asked = request(history)
+    written = await ModelSummarizer(ScriptedModel([answer])).summarize(asked)
+    assert written.text == answer
+    assert f"> {DICTATED}" in parts_of(asked).messages.splitlines()
 
 
 @pytest.mark.parametrize(
-    "paste", ["ERROR: the value must be positive\n" * 60, '{"a": 1, "b": [2, 3]}\n' * 60]
+    "paste", ["ERROR: the value must be positive\n" * 600, '{"a": 1, "never": [2, 3]}\n' * 600]
 )
-def test_a_paste_is_still_none_of_the_user_s_words(paste: str) -> None:
-    assert typed_by_user(f"What is this?\n{paste}") == "What is this?"
+def test_a_paste_is_shortened_with_a_mark_and_states_no_rule(paste: str) -> None:
+    text = f"What is this?\n{paste}Please never rename the exports."
+    asked = request([user(text)])
+    messages = parts_of(asked).messages
+    assert "> What is this?" in messages
+    assert "> Please never rename the exports." in messages
+    assert "characters left out" in messages
+    assert parse_summary(summarize_offline(asked)).constraints == ("Please never rename the exports.",)

@@ -1,11 +1,11 @@
 """Row 2: constraints of developer, system and memory messages are carried, with their source."""
 
 import pytest
+from documents import parts_of
 from scripted import ScriptedModel
 from talk import edit, request, user
 
-from coppice.compaction.checking.assembly import split_parts
-from coppice.compaction.ledger.builder import LedgerBuilder
+from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.llm import ModelSummarizer
@@ -34,8 +34,8 @@ def test_a_rule_of_an_extension_s_memory_is_carried() -> None:
         content=RULE,
         display=True,
     )
-    (rule,) = LedgerBuilder().add([memory]).ledger.rules
-    assert (rule.text, rule.source, rule.entry_id) == (RULE, "extension", "m1")
+    (rule,) = LedgerBuilder().add([memory]).ledger.messages
+    assert (rule.text, rule.source, rule.entry_id) == (RULE, "memory", "m1")
 
 
 async def test_a_model_that_writes_it_under_constraints_is_not_corrected() -> None:
@@ -43,13 +43,13 @@ async def test_a_model_that_writes_it_under_constraints_is_not_corrected() -> No
     answer = Summary(goal=("Build a.py",), constraints=(claim,)).render()
     history = [DeveloperMessage(content=RULE), user("Build the importer"), *edit("a.py")]
     written = await ModelSummarizer(ScriptedModel([answer])).summarize(request(history))
-    assert split_parts(written.text)[0] == answer
+    assert written.text == answer
 
 
 async def test_a_model_that_writes_none_does_not_lose_it() -> None:
     answer = Summary(goal=("Build a.py",)).render()
     history = [DeveloperMessage(content=RULE), user("Build the importer"), *edit("a.py")]
-    written = await ModelSummarizer(ScriptedModel([answer])).summarize(request(history))
-    narrative, parts = split_parts(written.text)
-    assert narrative == answer
-    assert f"- (developer message) {RULE}" in parts.splitlines()
+    asked = request(history)
+    written = await ModelSummarizer(ScriptedModel([answer])).summarize(asked)
+    assert written.text == answer
+    assert f"> [developer]\n> {RULE}" in parts_of(asked).messages

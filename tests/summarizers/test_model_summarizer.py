@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from documents import parts_of
 from scripted import GOOD, ScriptedModel, asked, block, reply_of
 from talk import edit, reply, request, run, user
 from waiting import PATIENCE, hurry
 
 from coppice.compaction.asking.prompts import Prompts
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
-from coppice.compaction.checking.assembly import split_parts
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatRequest, ModelError, OnDelta
@@ -66,11 +66,10 @@ async def test_the_summary_says_who_wrote_it_and_how() -> None:
         "tokens": {"input": 100, "output": 10},
         "repaired": [],
     }
-    narrative, parts = split_parts(result.text)
-    assert narrative == GOOD
-    quoted, _, state = parts.partition("## State")
-    assert "- Never use eval." in quoted
-    assert "ValueError: bad row" in state
+    assert result.text == GOOD
+    parts = parts_of(request(SESSION))
+    assert "Never use eval." in parts.messages
+    assert "fails" in parts.state
 
 
 async def test_the_request_holds_what_the_model_needs_and_no_more() -> None:
@@ -111,7 +110,7 @@ async def test_a_conversation_over_the_window_goes_in_chunks_that_all_fit(window
     newest = [f"make part_{n}" for n in range(60)][-10:]
     assert [name for name in newest if name not in sent] == []
     assert all("Build the importer" in block(each, "previous-summary") for each in model.requests[1:])
-    assert split_parts(result.text)[0] == GOOD
+    assert result.text == GOOD
     assert count_tokens(result.text) <= 1_500
 
 
@@ -267,8 +266,7 @@ async def test_with_no_history_the_previous_summary_is_carried_without_asking() 
     model = ScriptedModel([TURN_REPORT])
     result = await written(model, request([], turn=TURN, previous=previous), split_turn="separate")
     assert len(model.requests) == 1
-    narrative, _ = split_parts(result.text)
-    assert narrative == f"{previous}\n\n---\n\n**Turn Context (split turn):**\n\n{TURN_REPORT}"
+    assert result.text == f"{previous}\n\n---\n\n**Turn Context (split turn):**\n\n{TURN_REPORT}"
 
 
 async def test_a_turn_that_was_split_before_keeps_its_request() -> None:
@@ -346,7 +344,6 @@ async def test_the_budget_holds_whatever_the_model_writes(max_tokens: int) -> No
     assert count_tokens(result.text) <= max_tokens
     assert -(-len(result.text) // 4) <= max_tokens
     assert missing_headings(result.text) == []
-    assert "Never use eval." in split_parts(result.text)[1]
 
 
 async def test_a_split_turn_that_fits_is_one_request_in_the_order_of_the_conversation() -> None:
@@ -367,7 +364,7 @@ async def test_the_last_request_sees_the_texts_of_all_parts() -> None:
     assert [number for number in range(count - 1) if f"Finding {number}" not in last] == []
     assert Prompts().addition in asked(model.requests[1])
     assert Prompts().update in asked(model.requests[count - 1])
-    assert split_parts(result.text)[0] == texts[count - 1]
+    assert result.text == texts[count - 1]
 
 
 async def test_a_small_window_summarizes_a_split_turn_apart() -> None:
@@ -387,7 +384,7 @@ async def test_names_that_occur_nowhere_are_corrected_once_and_reported_when_the
     assert second.messages[0] == first.messages[0]
     assert "nowhere: abc1234, src/ports.py" in str(second.messages[2].message)
     corrected = wrong.replace("src/ports.py", "src/importer.py")
-    assert split_parts(result.text)[0] == corrected
+    assert result.text == corrected
     assert result.details["repaired"] == ["corrected names"]
     assert [(each["kind"], each["text"]) for each in result.details["unsupported"]] == [("hash", "abc1234")]
 
@@ -396,5 +393,5 @@ async def test_a_correction_that_fails_leaves_the_text_as_it_is() -> None:
     wrong = GOOD.replace("The port is 5433", "The port is in src/ports.py")
     model = ScriptedModel([wrong, ModelError("No money.", kind="quota")])
     result = await written(model, request(SESSION))
-    assert split_parts(result.text)[0] == wrong
+    assert result.text == wrong
     assert result.details["unsupported"][0]["statement"] == "- The port is in src/ports.py"

@@ -3,16 +3,17 @@
 import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from documents import parts_of
 from scripted import GOOD, ScriptedModel, block
 from talk import edit, reply, request, run, user
 
 from coppice.compaction.asking.summarizer import WrittenSummary
-from coppice.compaction.checking.assembly import split_parts
 from coppice.compaction.checking.narrative import is_in_format
-from coppice.compaction.ledger.builder import LedgerBuilder
-from coppice.compaction.summary_parser import parse_summary
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
+from coppice.compaction.writing.document import Parts
 from coppice.models.chat import ChatRequest, ModelError
 from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer
@@ -50,13 +51,9 @@ def part_of_work(number: int) -> list[Message]:
     ]
 
 
-def words_of_the_user(written: WrittenSummary) -> list[str]:
-    """What a summary quotes of the user, whoever wrote it."""
-    if written.summarizer == "offline":
-        summary = parse_summary(written.text)
-        return [*summary.goal, *summary.constraints]
-    quoted = split_parts(written.text)[1].partition("## State")[0]
-    return [line.removeprefix("- ") for line in quoted.splitlines()]
+def words_of_the_user(messages: str) -> list[str]:
+    """What a summary's document quotes of the user, whoever wrote its narrative."""
+    return [line.removeprefix("> ") for line in messages.splitlines()]
 
 
 class Lossy:
@@ -86,18 +83,20 @@ def chain(model: ScriptedModel) -> FallbackSummarizer:
     return FallbackSummarizer([("model", ModelSummarizer(model)), ("offline", OfflineSummarizer())])
 
 
-async def fifty_summaries(max_tokens: int) -> AsyncIterator[tuple[int, WrittenSummary]]:
-    """Each round's number and summary, every one made of the one before."""
+async def fifty_summaries(max_tokens: int) -> AsyncIterator[tuple[int, WrittenSummary, Parts]]:
+    """Each round's number, summary and computed parts, every one made of the one before."""
     summarizer = chain(ScriptedModel(Lossy(max_tokens)))
     previous: str | None = None
-    ledger = LedgerBuilder()
+    details: dict[str, Any] = {}
     for number in range(ROUNDS):
         work = part_of_work(number)
         turn = work[-2:] if number % 4 == 3 else []
         history = work[: len(work) - len(turn)]
         asked = request(history, turn=turn, previous=previous, max_tokens=max_tokens)
-        written = await summarizer.summarize(replace(asked, ledger=ledger.add_messages(work).ledger))
-        yield number, written
+        ledger = LedgerBuilder.from_details(details).add_messages(work).ledger
+        details = {"ledger": ledger_details(ledger)}
+        asked = replace(asked, ledger=ledger)
+        yield number, (written := await summarizer.summarize(asked)), parts_of(asked)
         previous = written.text
 
 
@@ -105,22 +104,22 @@ async def fifty_summaries(max_tokens: int) -> AsyncIterator[tuple[int, WrittenSu
 @pytest.mark.parametrize("max_tokens", [1_500, 4_000])
 async def test_over_fifty_compactions_every_constraint_stays_word_for_word(max_tokens: int) -> None:
     writers = set()
-    async for number, written in fifty_summaries(max_tokens):
+    async for number, written, parts in fifty_summaries(max_tokens):
         writers.add(written.summarizer)
-        quoted = words_of_the_user(written)
+        quoted = words_of_the_user(parts.messages)
         rules = set(CONSTRAINTS[: number // 5 + 1])
         assert rules - set(quoted) == set()
         assert all("Friday" not in text and "write tests" not in text for text in quoted)
         assert count_tokens(written.text) <= max_tokens
-        assert is_in_format(split_parts(written.text)[0])
+        assert is_in_format(written.text)
     assert "scripted/model" in writers
 
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("max_tokens", [1_500, 4_000])
 async def test_over_fifty_compactions_the_goal_and_the_newest_file_are_named(max_tokens: int) -> None:
-    async for number, written in fifty_summaries(max_tokens):
-        quoted = words_of_the_user(written)
+    async for number, _, parts in fifty_summaries(max_tokens):
+        quoted = words_of_the_user(parts.messages)
         path = f"src/module_{number}/part_{number % 7}.py"
         assert "Now implement feature number 0 in src/module_0/part_0.py, please" in quoted
         assert any(text.endswith(f"feature number {number} in {path}, please") for text in quoted)

@@ -5,13 +5,14 @@ import random
 from dataclasses import replace
 
 import pytest
+from documents import parts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from talk import edit, reply, request, run, tool, user
+from talk import edit, reply, request, run, saying, tool, user
 
-from coppice.compaction.ledger.builder import LedgerBuilder
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
+from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import missing_headings, parse_summary
-from coppice.protocol.ledger import Note
 from coppice.summarizers.offline import OfflineSummarizer, summarize_offline
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import AssistantMessage, Message, TextContent
@@ -123,62 +124,68 @@ def test_the_same_input_gives_the_same_summary() -> None:
     assert summarize_offline(request(messages)) == summarize_offline(request(messages))
 
 
-def test_the_sections_state_the_work() -> None:
+def test_the_sections_quote_what_was_written_where_it_belongs() -> None:
     messages = [
         user("Build the importer. Never use eval."),
-        reply("SQLite is the better storage here, because only one machine writes."),
+        reply("SQLite is the better storage here. Shall I use it?"),
+        user("yes, do"),
         *edit("src/importer.py", "def read_rows(): ..."),
-        *run("pytest tests/test_importer.py", "E   ValueError: bad row\n1 failed"),
-        *run('git commit -am "Add importer"', "[main 1234567] Add importer"),
-        *edit("src/exporter.py", "def write_rows(): ..."),
-        *run("make lint", "ok"),
-        reply("Still open: the docs of src/exporter.py are missing."),
+        *run("pytest tests/test_importer.py", "E   ValueError: bad row\n1 failed", is_error=True),
+        *saying("The parser splits quoted cells.", edit("src/importer.py", "def read_cells(): ...")),
+        reply("The importer works. Still open: the docs of src/exporter.py are missing."),
     ]
     parsed = parse_summary(summarize_offline(request(messages)))
-    assert parsed.goal[0].startswith("Build the importer")
+    assert parsed.goal == ("Build the importer. Never use eval.", "Newest request: yes, do")
     assert parsed.constraints == ("Never use eval.",)
-    assert parsed.done[0] == "Committed 1234567 Add importer (on main, not pushed)."
-    assert "`make lint` passed." in parsed.done
-    assert parsed.in_progress[0] == "Changed and not committed (branch main): src/exporter.py (write_rows)."
-    assert parsed.blocked[0].startswith("`pytest tests/test_importer.py` failed: E ValueError: bad row")
-    assert [each.what for each in parsed.decisions] == [
-        "SQLite is the better storage here, because only one machine writes."
+    assert parsed.done[0] == "The importer works. Still open: the docs of src/exporter.py are missing."
+    assert parsed.decisions[0].what == "Asked: Shall I use it? The user: yes, do"
+    assert parsed.blocked == (
+        (
+            "`pytest tests/test_importer.py`: E ValueError: bad row; 1 failed "
+            "The assistant on it: The parser splits quoted cells."
+        ),
+    )
+
+
+def test_what_was_solved_is_no_longer_blocked_in_the_next_summary() -> None:
+    failing = [
+        user("Build the importer"),
+        *run("pytest tests/test_importer.py", "1 failed", is_error=True),
+        *saying("The parser splits quoted cells.", edit("src/importer.py")),
     ]
-    assert "Commit the uncommitted changes." in parsed.next_steps
-
-
-def test_what_was_fixed_and_committed_is_no_longer_open_in_the_next_summary() -> None:
-    builder = LedgerBuilder()
-    builder.add_messages(
-        [
-            user("Build the importer"),
-            *edit("src/importer.py"),
-            *run("pytest tests/test_importer.py", "1 failed"),
-        ]
-    )
-    first = summarize_offline(replace(request([]), ledger=builder.ledger))
-    assert "`pytest tests/test_importer.py` failed" in first
-    again = LedgerBuilder.from_details({"ledger": builder.details()})
-    again.add_messages(
-        [
-            *edit("src/importer.py"),
-            *run("pytest tests/test_importer.py", "4 passed"),
-            *run('git commit -am "Add the importer"', "[main abcdef1] Add the importer"),
-        ]
-    )
-    parsed = parse_summary(summarize_offline(replace(request([], previous=first), ledger=again.ledger)))
+    ledger = LedgerBuilder().add_messages(failing).ledger
+    assert parse_summary(summarize_offline(replace(request([]), ledger=ledger))).blocked != ()
+    again = LedgerBuilder.from_details({"ledger": ledger_details(ledger)})
+    again.add_messages([*run("pytest tests/test_importer.py", "4 passed")])
+    parsed = parse_summary(summarize_offline(replace(request([]), ledger=again.ledger)))
     assert parsed.goal[0] == "Build the importer"
     assert parsed.blocked == ()
-    assert [line for line in parsed.in_progress if not line.startswith("The last events")] == []
-    assert any(line.startswith("Committed abcdef1 Add the importer") for line in parsed.done)
+    assert any("failed and passes again. Before: The parser splits" in line for line in parsed.context)
 
 
-def test_what_the_kept_messages_settle_is_not_open() -> None:
-    failing = [user("Build it"), *edit("a.py"), *run("make test", "1 failed")]
+def test_what_the_kept_messages_settle_is_not_blocked() -> None:
+    failing = [
+        user("Build it"),
+        *run("make test", "1 failed", is_error=True),
+        *saying("The parser splits quoted cells.", edit("a.py")),
+    ]
     kept = [*run("make test", "4 passed"), *run('git commit -am "Add a"', "[main abcdef1] Add a")]
-    parsed = parse_summary(summarize_offline(request(failing, kept=kept)))
-    assert parsed.blocked == ()
-    assert not any("not committed" in line for line in parsed.in_progress)
+    asked = request(failing, kept=kept)
+    assert parse_summary(summarize_offline(asked)).blocked == ()
+    assert "Commit abcdef1 Add a" in parts_of(asked).state
+
+
+def test_a_statement_about_what_a_later_edit_removed_is_dropped() -> None:
+    messages = [
+        user("Speed it up"),
+        reply("The cache is in load_rows(). Two workers read it."),
+        user("Remove the cache again"),
+        *tool("Edit", {"file_path": "a.py", "old_string": "load_rows()", "new_string": "rows"}, "ok"),
+        reply("The cache is gone."),
+    ]
+    text = summarize_offline(request(messages))
+    assert "load_rows" not in text
+    assert "Two workers read it." in text
 
 
 def test_the_focus_comes_first_and_a_focus_without_a_match_is_reported() -> None:
@@ -201,15 +208,8 @@ def test_references_name_the_entries_of_the_conversation() -> None:
     builder.add_message(user("Build it"), "aaaa1111")
     builder.add_message(reply("SQLite stays, because only one machine writes to it."), "bbbb2222")
     with_ids = summarize_offline(replace(request([]), ledger=builder.ledger, references=True))
-    assert "writes to it. [#bbbb2222]" in with_ids
+    assert "writes to it. [#bbbb]" in with_ids
     assert "[#" not in summarize_offline(replace(request([]), ledger=builder.ledger))
-
-
-def test_a_chinese_conversation_gets_a_chinese_summary() -> None:
-    messages = [user("实现导入器，不要使用 eval。"), *edit("src/importer.py"), *run("make test", "3 passed")]
-    text = summarize_offline(request(messages))
-    assert "已修改但未提交：src/importer.py。" in text
-    assert "`make test` 通过" in text
 
 
 def test_a_summary_that_someone_else_wrote_is_carried_forward() -> None:
@@ -236,10 +236,9 @@ Untangle the modes
     assert "Branch: `refactor` in /home/me/pi" in parsed.context
 
 
-def test_a_rule_that_the_ledger_and_the_previous_summary_hold_is_written_once() -> None:
-    ledger = LedgerBuilder().add_messages([user("Build it. Never use eval.")]).ledger
-    ledger.notes = [Note(section="constraints", text="Never use eval.")]
-    asked = replace(request([]), ledger=ledger)
+def test_a_rule_that_the_messages_and_the_previous_summary_hold_is_written_once() -> None:
+    earlier = Summary(constraints=("Never use eval.",)).render()
+    asked = request([user("Build it. Never use eval.")], previous=earlier)
     assert parse_summary(summarize_offline(asked)).constraints == ("Never use eval.",)
 
 
@@ -252,11 +251,11 @@ def test_a_previous_summary_without_any_structure_is_kept_in_short() -> None:
 
 def test_a_split_turn_is_part_of_the_whole() -> None:
     turn: list[Message] = [user("Now add the exporter"), *edit("src/exporter.py", "def write_rows(): ...")]
-    text = summarize_offline(request([user("Build the importer"), *edit("src/importer.py")], turn=turn))
-    parsed = parse_summary(text)
+    asked = request([user("Build the importer"), *edit("src/importer.py")], turn=turn)
+    parsed = parse_summary(summarize_offline(asked))
     assert parsed.turn == ()
-    assert parsed.goal == ("Build the importer", "Current request: Now add the exporter")
-    assert "src/exporter.py (write_rows)" in parsed.in_progress[0]
+    assert parsed.goal == ("Build the importer", "Newest request: Now add the exporter")
+    assert "src/exporter.py" in parts_of(asked).state
 
 
 def test_a_split_turn_alone_still_carries_the_previous_summary() -> None:
@@ -297,7 +296,6 @@ def test_an_injected_text_changes_neither_structure_nor_constraints(text: str) -
     assert attacked.goal == clean.goal
     assert attacked.turn == ()
     assert attacked.other == ()
-    assert attacked.done == clean.done
     assert missing_headings(attacked_text) == []
     assert attacked_text.count("\n## ") == 5
     for tag in ("</summary>", "</conversation>", "<read-files>"):

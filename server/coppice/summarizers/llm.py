@@ -8,16 +8,16 @@ from typing import Any, Final, Literal
 
 from coppice.compaction.asking.prompts import Prompts
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary, cautious
-from coppice.compaction.checking.assembly import computed_parts, narrative_of
 from coppice.compaction.checking.correcting import corrected, lines_to_correct
 from coppice.compaction.checking.verification import Claim, unsupported
-from coppice.compaction.ledger.references import entries_in, short_ids
 from coppice.compaction.span.chunking import grouped
 from coppice.compaction.span.serialization import transcript
 from coppice.compaction.summary import SPLIT_TURN_HEADING
 from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.text.sentences import clip
 from coppice.compaction.trimming import fit_whole
+from coppice.compaction.writing.document import narrative_in
+from coppice.compaction.writing.references import entries_in, short_ids
 from coppice.errors import ModelFailedError, SummaryRejectedError
 from coppice.models.chat import ChatModel
 from coppice.protocol.ledger import WorkLedger
@@ -64,7 +64,7 @@ class ModelSummarizer:
         self._split_turn = split_turn
 
     async def summarize(self, request: SummaryRequest) -> WrittenSummary:
-        """The narrative and what is computed, never more than `request.max_tokens` together.
+        """The narrative, never more than `request.max_tokens`.
 
         Raises ModelError when the model could not be asked and SummaryRejectedError when what it wrote was
         no summary. Cancelling stops every request that is under way.
@@ -76,14 +76,14 @@ class ModelSummarizer:
                 maxTokens=request.max_tokens,
             )
         stats = SummaryStats()
-        before = narrative_of(request.previous_summary or "")
-        ledger = await asyncio.to_thread(_facts_of, request)
+        before = narrative_in(request.previous_summary or "")
+        ledger = await asyncio.to_thread(ledger_for, request)
         deadline = None if self._seconds is None else asyncio.get_running_loop().time() + self._seconds
         client = SummaryClient(self._model, self._prompts, request, ledger, stats, deadline=deadline)
         await client.fit()
         text = await self._written(client, request, before, stats)
         text, claims = await _verified(text, request, ledger, client, stats)
-        whole = await asyncio.to_thread(_assembled, text, request, ledger)
+        whole = await asyncio.to_thread(_fitted, text, request)
         if not whole:
             raise SummaryRejectedError(
                 f"{self._model.name} wrote a summary that does not fit {request.max_tokens:,} tokens.",
@@ -222,16 +222,13 @@ def _reported(text: str, claims: Sequence[Claim]) -> list[dict[str, Any]]:
     ]
 
 
-def _facts_of(request: SummaryRequest) -> WorkLedger:
-    """The facts without what only an earlier summary says: its narrative is given to the model whole."""
-    return ledger_for(replace(request, previous_summary=None)).model_copy(update={"notes": []})
-
-
-def _assembled(text: str, request: SummaryRequest, ledger: WorkLedger) -> str:
-    """The narrative with the computed parts after it; empty where not even its headings fit."""
+def _fitted(text: str, request: SummaryRequest) -> str:
+    """The text as it is, or over the hard limit the more important lines of each section; empty where not
+    even its headings fit.
+    """
     count = cautious(request.count_tokens)
-    wanted = min(request.max_tokens, request.target_tokens or request.max_tokens)
-    parts = computed_parts(ledger, wanted, count)
-    limit = request.max_tokens - count(parts)
-    narrative = text if count(text) < limit else fit_whole(parse_summary(text), limit - 1, count)
-    return "\n\n".join(filter(None, (narrative, parts))) if narrative else ""
+    return (
+        text
+        if count(text) <= request.max_tokens
+        else fit_whole(parse_summary(text), request.max_tokens, count)
+    )

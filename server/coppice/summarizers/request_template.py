@@ -6,9 +6,10 @@ from typing import Final
 
 from coppice.compaction.asking.prompts import Part, Prompts
 from coppice.compaction.asking.summarizer import CountTokens, SummaryRequest
-from coppice.compaction.ledger.fitting import facts_text
 from coppice.compaction.span.serialization import serialize
 from coppice.compaction.text.sentences import clip
+from coppice.compaction.writing.references import entries_in, short_ids
+from coppice.compaction.writing.state_lines import fitting_lines
 from coppice.models.chat import ModelLimits
 from coppice.protocol.ledger import WorkLedger
 from coppice.tokens.counting import CHARS_PER_TOKEN
@@ -102,7 +103,7 @@ def template_for(
         answer_tokens,
         words=max(FEWEST_WORDS, int(prose * _WORDS_PER_TOKEN)),
         focus=clip(request.instructions or "", window // _FOCUS_SHARE * CHARS_PER_TOKEN) or None,
-        facts=facts_text(ledger, min(_MOST_FACTS_TOKENS, window // _FACTS_SHARE), measure),
+        facts=_facts(ledger, min(_MOST_FACTS_TOKENS, window // _FACTS_SHARE), measure),
         afterwards=_newest_of_kept(request, window),
     )
     shorter = replace(whole, afterwards="")
@@ -114,6 +115,10 @@ def template_for(
         if not template.is_too_small:
             break
     return template
+
+
+def _facts(ledger: WorkLedger, room: int, measure: CountTokens) -> str:
+    return "\n".join(fitting_lines(ledger.state, room, measure, short_ids(entries_in(ledger))))
 
 
 def _newest_of_kept(request: SummaryRequest, window: int) -> str:

@@ -139,11 +139,11 @@ async def test_the_ledger_of_a_branch_is_stored_and_what_it_left_on_disk_goes_on
     made, ids = await branching(client)
     result = await client.ask("navigate", conversationId=made, targetId=ids[1], summarize=True)
     stored = result["summaryEntry"]["details"]["ledger"]
-    assert [each["text"] for each in stored["requests"]] == ["second question"]
-    assert [each["path"] for each in stored["uncommitted"]] == ["src/a.py"]
+    assert [each["text"] for each in stored["messages"]] == ["second question"]
+    assert [each["path"] for each in stored["state"]["uncommitted"]] == ["src/a.py"]
     ledger = (await client.ask("ledger", conversationId=made))["ledger"]
-    assert [each["path"] for each in ledger["uncommitted"]] == ["src/a.py"]
-    assert [each["text"] for each in ledger["requests"]] == ["first question"]
+    assert [each["path"] for each in ledger["state"]["uncommitted"]] == ["src/a.py"]
+    assert [each["text"] for each in ledger["messages"]] == ["first question"]
 
 
 async def test_a_message_too_large_for_the_budget_is_shortened_and_the_walk_goes_on(

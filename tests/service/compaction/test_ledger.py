@@ -27,13 +27,17 @@ async def test_the_ledger_is_the_same_with_and_without_compactions(make_client: 
             await client.ask("append", conversationId=made, entries=step(number))
         if number % 3 == 2:
             done = await client.ask("compact", conversationId=compacted)
-            assert len(done["entry"]["details"]["ledger"]["commits"]) >= number - 1
+            assert len(done["entry"]["details"]["ledger"]["state"]["commits"]) >= number - 1
     whole = await client.ask("ledger", conversationId=plain)
     after = await client.ask("ledger", conversationId=compacted)
-    for name in ("requests", "rules", "commits", "checks", "uncommitted"):
-        texts = [[_without_entry(fact) for fact in result["ledger"][name]] for result in (whole, after)]
+    for name in ("commits", "checks", "uncommitted"):
+        texts = [
+            [_without_entry(fact) for fact in result["ledger"]["state"][name]] for result in (whole, after)
+        ]
         assert texts[0] == texts[1], name
-    assert len(after["ledger"]["commits"]) == 12
+    words = [[message["text"] for message in result["ledger"]["messages"]] for result in (whole, after)]
+    assert words[0] == words[1]
+    assert len(after["ledger"]["state"]["commits"]) == 12
     assert after["modifiedFiles"] == sorted(f"src/part_{number}.py" for number in range(12))
 
 
@@ -45,14 +49,14 @@ async def test_it_is_about_the_leaf_that_is_asked_for(make_client: MakeClient) -
     await client.ask("append", conversationId=made, entries=[user("Now the exporter")])
     now = await client.ask("ledger", conversationId=made)
     before = await client.ask("ledger", conversationId=made, leafId=first)
-    assert [each["text"] for each in now["ledger"]["requests"]] == ["Build the importer", "Now the exporter"]
-    assert [each["text"] for each in before["ledger"]["requests"]] == ["Build the importer"]
+    assert [each["text"] for each in now["ledger"]["messages"]] == ["Build the importer", "Now the exporter"]
+    assert [each["text"] for each in before["ledger"]["messages"]] == ["Build the importer"]
 
 
 async def test_an_empty_conversation_has_an_empty_ledger(make_client: MakeClient) -> None:
     client = await make_client(SMALL)
     empty = await client.ask("ledger", conversationId=await client.conversation())
-    assert (empty["leafId"], empty["ledger"]["requests"]) == (None, [])
+    assert (empty["leafId"], empty["ledger"]["messages"]) == (None, [])
 
 
 @pytest.mark.parametrize("text", ["", " \n", "* - #\n"])
@@ -61,8 +65,10 @@ async def test_empty_instructions_do_not_stop_a_compaction(make_client: MakeClie
     made = await client.conversation()
     empty = {"type": "message", "message": {"role": "developer", "content": text}}
     await client.ask("append", conversationId=made, entries=[empty, *step(0), *step(1), *step(2)])
-    requests = (await client.ask("ledger", conversationId=made))["ledger"]["requests"]
-    assert len(requests) == 3
+    messages = (await client.ask("ledger", conversationId=made))["ledger"]["messages"]
+    assert [each["text"] for each in messages if each["source"] == "user"] == [
+        f"Make part {number} of the parser. Never touch legacy_{number}." for number in range(3)
+    ]
     assert "part 0" in (await client.ask("compact", conversationId=made))["entry"]["summary"]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from coppice.compaction.asking.summarizer import Summarizer, WrittenSummary
-from coppice.compaction.ledger.bounds import stored
+from coppice.compaction.facts.ledger import ledger_details
 from coppice.compaction.span.branch_budget import within_budget
 from coppice.compaction.span.sizes import SUMMARY_SHARE, fitted_sizes
 from coppice.compaction.span.speakers import message_with_author
@@ -18,7 +18,7 @@ from coppice.service.compaction.summary_parts import (
     signature,
     summary_task,
     watched,
-    with_blocks,
+    with_parts,
     written_by_hook,
 )
 from coppice.service.compaction.work_ledger import ledger_of_branch
@@ -169,13 +169,13 @@ def _entry(
         id=new_entry_id(),
         parent_id=branch_switch.new_leaf_id,
         timestamp=now(),
-        summary=with_blocks(written.text, task.blocks),
+        summary=with_parts(written.text, task.parts.files if from_hook else task.parts.text),
         from_id=branch_switch.old_leaf_id,
         details={
             **written.details,
             **task.files.details(),
             "summarizer": written.summarizer,
-            "ledger": stored(task.work),
+            "ledger": ledger_details(task.work),
         },
         **signature(written, from_hook=from_hook),
     )

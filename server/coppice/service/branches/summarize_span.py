@@ -6,7 +6,7 @@ from coppice.compaction.span.sizes import fitted_sizes
 from coppice.errors import CoppiceError, NothingToCompactError, SummaryRejectedError, UnknownEntryError
 from coppice.protocol.navigation import SummarizeParams, SummarizeResult
 from coppice.service.branches.branch_switch import message_to_summarize
-from coppice.service.compaction.summary_parts import SummaryTask, summary_task, watched, with_blocks
+from coppice.service.compaction.summary_parts import SummaryTask, summary_task, watched, with_parts
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.progress import JobProgress, Progress
@@ -50,7 +50,7 @@ class Spans:
             written = await summarizer.summarize(watched(task.request, progress.report))
         if not written.text.strip():
             raise SummaryRejectedError("The summary came out empty. Ask for it again.")
-        text = with_blocks(written.text, task.blocks)
+        text = with_parts(written.text, task.parts.text)
         return SummarizeResult(
             summary=text,
             details={**task.files.details(), **written.details},

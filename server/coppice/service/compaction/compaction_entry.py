@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, cast
 
-from coppice.compaction.ledger.bounds import stored
+from coppice.compaction.facts.ledger import ledger_details
 from coppice.errors import StaleLeafError
 from coppice.service.compaction.preparing import Preparation
 from coppice.service.compaction.summarizing import FinishedSummary
@@ -56,7 +56,7 @@ def entry_of(prepared: Preparation, summary: FinishedSummary, reason: str) -> Co
         details={
             **summary.written.details,
             **summary.task.files.details(),
-            "ledger": stored(summary.task.work),
+            "ledger": ledger_details(summary.task.work),
             "summarizer": summary.written.summarizer,
         },
         **_sizes(prepared, summary, prepared.end),

@@ -1,12 +1,11 @@
-"""What the model no longer sees after a compaction, in the ledger's terms."""
+"""What the model no longer sees after a compaction, and how the state has changed since the one before."""
 
 from typing import Final
 
-from coppice.compaction.ledger.lines import lines_of
-from coppice.compaction.text.comparing import normalized
-from coppice.compaction.text.names import names_in
+from coppice.compaction.facts.ledger import stored_ledger
+from coppice.compaction.writing.state_lines import state_lines
 from coppice.protocol.compaction import DroppedReport, LossReport, SummaryChanges, UnsupportedClaim
-from coppice.protocol.ledger import WorkLedger
+from coppice.protocol.state import WorkState
 from coppice.service.compaction.preparing import Preparation
 from coppice.service.compaction.summarizing import FinishedSummary
 from coppice.service.window.breakdown import breakdown_of
@@ -14,16 +13,12 @@ from coppice.tree.view import ViewMessage, is_sent
 
 MOST_FACTS: Final = 50
 """Facts of a kind that the report names."""
-_MUST_PRIORITY: Final = 80
-"""Facts of the ledger from this priority on are worth a report when the summary does not state them."""
-_STATED: Final = 0.6
-"""Share of a fact's words that one line of the summary holds when it states the fact (guess)."""
 
 
 def loss_report(prepared: Preparation, summary: FinishedSummary) -> LossReport:
     """Counts what was cut off, by kind, and names the files that the summary does not.
 
-    `changes` compares the facts with those of the summary before. CPU-bound: call it off the event loop.
+    `changes` compares the state with that of the compaction before. CPU-bound: call it off the event loop.
     """
     files, request = summary.task.files, summary.task.request
     dropped = [*request.history, *request.turn_prefix]
@@ -43,49 +38,29 @@ def loss_report(prepared: Preparation, summary: FinishedSummary) -> LossReport:
 
 
 def _changes(prepared: Preparation, summary: FinishedSummary) -> SummaryChanges:
-    """Of the facts of the summary before: what this one keeps, drops and closes; and what it adds."""
+    """The state compared with that of the compaction before, by its lines."""
     previous = prepared.path.compaction_entry()
-    before = previous.summary if previous is not None else ""
-    closed = _closed(summary.task.work)
-    old = [line.lstrip("-[]x 0123456789.") for line in before.splitlines() if line.startswith(("- ", "1"))]
-    kept = [line for line in old if line and _is_stated(line, summary.text)]
-    gone = [line for line in old if line and line not in kept]
-    settled = [line for line in gone if any(name in line for name in closed)]
-    new = [
-        line
-        for line in _facts(summary.task.work)
-        if _is_stated(line, summary.text) and not _is_stated(line, before)
-    ]
+    stored = stored_ledger(previous.details) if previous is not None else None
+    before = list(state_lines(stored.state, {})) if stored is not None else []
+    now = list(state_lines(summary.task.work.state, {}))
+    settled = _settled(stored.state, summary.task.work.state) if stored is not None else []
+    gone = [line for line in before if line not in now]
+    closed = [line for line in gone if any(f"`{name}`" in line or name in line for name in settled)]
     return SummaryChanges(
-        kept=len(kept),
-        added=new[:MOST_FACTS],
-        dropped=[line for line in gone if line not in settled][:MOST_FACTS],
-        closed=settled[:MOST_FACTS],
+        kept=len(before) - len(gone),
+        added=[line for line in now if line not in before][:MOST_FACTS],
+        dropped=[line for line in gone if line not in closed][:MOST_FACTS],
+        closed=closed[:MOST_FACTS],
     )
 
 
-def _closed(ledger: WorkLedger) -> list[str]:
-    """What names the tasks that are done and the problems that are fixed."""
-    done = [task.id or task.title for task in ledger.tasks if task.state == "done"]
-    return [*done, *(problem.what for problem in ledger.problems if not problem.open)]
-
-
-def _facts(ledger: WorkLedger) -> list[str]:
-    lines = [line for line in lines_of(ledger) if line.priority >= _MUST_PRIORITY]
-    return [line.text for line in sorted(lines, key=lambda line: -line.priority)]
-
-
-def _is_stated(fact: str, text: str) -> bool:
-    if fact in text:
-        return True
-    # Only a line that names one of its names can state it.
-    names, words = list(names_in(fact)), _words(fact)
-    return any(
-        len(words & _words(line)) >= _STATED * len(words)
-        for line in text.splitlines()
-        if not names or any(name in line for name in names)
-    )
-
-
-def _words(text: str) -> set[str]:
-    return set(normalized(text).split())
+def _settled(before: WorkState, now: WorkState) -> list[str]:
+    """The checks that failed and fail no more, the tasks that were done, and the jobs that ended."""
+    failing = {check.command for check in now.checks if not check.passed}
+    done = {task.title for task in now.tasks if task.state == "done"}
+    running = {job.id for job in now.jobs if job.state == "running"}
+    return [
+        *(check.command for check in before.checks if not check.passed and check.command not in failing),
+        *(task.title for task in before.tasks if task.title in done),
+        *(job.id for job in before.jobs if job.state == "running" and job.id not in running),
+    ]

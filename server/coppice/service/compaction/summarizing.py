@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from coppice.compaction.asking.summarizer import Summarizer, SummaryRequest, WrittenSummary
-from coppice.compaction.checking.assembly import split_parts
-from coppice.compaction.checking.narrative import safe_text
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
+from coppice.compaction.writing.document import narrative_in
 from coppice.errors import SummaryRejectedError
 from coppice.protocol.hooks import HookCompaction
 from coppice.service.compaction.preparing import Preparation, cut_elsewhere, messages_of
@@ -16,7 +15,7 @@ from coppice.service.compaction.summary_parts import (
     SummaryTask,
     summary_task,
     watched,
-    with_blocks,
+    with_parts,
     written_by_hook,
 )
 from coppice.service.compaction.work_ledger import ledger_until
@@ -89,30 +88,29 @@ def _compaction_task(prepared: Preparation, instructions: str | None) -> Summary
         counter=prepared.counter,
         instructions=instructions,
         work=ledger_until(prepared.path, prepared.first_kept.depth - 1),
+        kept=messages_of(prepared.span(cut.first_kept, len(prepared.rows))),
+        target=settings.target_summary_tokens,
+        references=settings.references,
+        root=prepared.path.root,
     )
     request = replace(
         task.request,
         turn_prefix=messages_of(prepared.span(cut.history_end, cut.first_kept)),
-        kept=messages_of(prepared.span(cut.first_kept, len(prepared.rows))),
         previous_summary=previous.summary if previous is not None else None,
         max_turn_prefix_tokens=prepared.sizes.max_turn_prefix,
-        target_tokens=settings.target_summary_tokens,
-        references=settings.references,
-        root=prepared.path.root,
     )
     return replace(task, request=request)
 
 
 def _by_hand(edited: str, request: SummaryRequest) -> str:
-    """A person's text in the structured format: its words stay, file blocks come anew from the ledger."""
-    narrative, parts = split_parts(edited)
-    summary = parse_summary(narrative)
+    """A person's text in the structured format: its words stay, what is computed comes anew."""
+    summary = parse_summary(narrative_in(edited))
     if summary == Summary(other=summary.other):
         raise SummaryRejectedError(
             "The edited summary has none of the headings (## Goal, ## Next Steps …); nothing was "
             "changed. Keep the headings of the draft and edit the text under them."
         )
-    text = "\n\n".join(filter(None, (summary.render(), safe_text(parts))))
+    text = summary.render()
     tokens = request.count_tokens(text)
     if tokens > request.max_tokens:
         raise SummaryRejectedError(
@@ -141,7 +139,7 @@ def _judged(
 ) -> FinishedSummary:
     if not written.text.strip():
         raise _empty(task.request)
-    text = with_blocks(written.text, task.blocks)
+    text = with_parts(written.text, task.parts.files if from_hook else task.parts.text)
     size = size_of_text(text)
     tokens = prepared.counter.tokens(size)
     replaced = _replaced_tokens(prepared)

@@ -1,12 +1,13 @@
-"""What every summary is made of: the request, its progress, file blocks, and who wrote it."""
+"""What every summary is made of: the request, its progress, what is computed, and who wrote it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from coppice.compaction.asking.summarizer import Kind, SummaryRequest, WrittenSummary
+from coppice.compaction.facts.ledger import LedgerBuilder, brought_up_to_date
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
-from coppice.compaction.summary_parser import without_file_blocks
+from coppice.compaction.writing.document import Parts, computed_parts, narrative_in
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.hooks import HookCompaction, HookSummary
@@ -18,16 +19,14 @@ from coppice.tree.tags import escape_tags
 
 @dataclass(frozen=True, slots=True)
 class SummaryTask:
-    """What a summarizer is asked, the files of the span, and the file blocks to append to its answer."""
+    """What a summarizer is asked for, a narrative; the files and the ledger of the span, which the entry
+    stores; and the computed parts that follow the narrative.
+    """
 
     request: SummaryRequest
     files: FileLedger
-    blocks: str
-
-    @property
-    def work(self) -> WorkLedger:
-        """The facts of the span that the entry stores."""
-        return self.request.ledger or WorkLedger()
+    work: WorkLedger
+    parts: Parts
 
 
 def summary_task(
@@ -39,30 +38,48 @@ def summary_task(
     instructions: str | None = None,
     kind: Kind = "history",
     work: WorkLedger | None = None,
+    kept: Sequence[Message] = (),
+    target: int | None = None,
+    references: bool = False,
+    root: str | None = None,
 ) -> SummaryTask:
-    """A request whose answer and file blocks together stay within `limit` tokens.
+    """A request whose answer and computed parts together stay within `limit` tokens, and aim at `target`.
 
-    `work` is the ledger of the messages; without one it is computed from them.
+    `work` is the ledger of the messages; without one it is computed from them. The state that is shown is as
+    of the end of `kept`, what stays in the view. CPU-bound.
     """
+    stored = work or LedgerBuilder(root=root).add_messages(messages).ledger
+    now = brought_up_to_date(stored, kept, root)
+    wanted = min(limit, target or limit)
     blocks = file_blocks(
         files.read_files,
         files.modified_files,
-        max_tokens=int(FILES_SHARE * limit),
+        max_tokens=int(FILES_SHARE * wanted),
         count_tokens=counter.count_text,
     )
+    shown = (
+        stored if kind == "history" else stored.model_copy(update={"messages": []})
+    )  # requests of a branch ended
+    parts = computed_parts(
+        shown, now.state, blocks, limit=wanted, count_tokens=counter.count_text, references=references
+    )
+    used = counter.count_text(parts.text)
     request = SummaryRequest(
         history=messages,
         turn_prefix=[],
-        kept=[],
+        kept=kept,
         previous_summary=None,
         instructions=instructions,
-        max_tokens=max(1, limit - counter.count_text(blocks)),
+        max_tokens=max(1, limit - used),
         count_tokens=counter.count_text,
         modified_files=files.modified_files,
+        target_tokens=max(1, target - used) if target else None,
+        references=references,
+        root=root,
         kind=kind,
-        ledger=work,
+        ledger=now,
     )
-    return SummaryTask(request, files, blocks)
+    return SummaryTask(request, files, stored, parts)
 
 
 Stage = Callable[[str, int], None]
@@ -82,9 +99,9 @@ def watched(request: SummaryRequest, stage: Stage) -> SummaryRequest:
     return replace(request, report=report)
 
 
-def with_blocks(prose: str, blocks: str) -> str:
-    """A summary's text with its file blocks, if there are any."""
-    return "\n\n".join(filter(None, (prose.strip(), blocks)))
+def with_parts(narrative: str, parts: str) -> str:
+    """A summary's document: the narrative, and what is computed."""
+    return "\n\n".join(filter(None, (narrative.strip(), parts)))
 
 
 def written_by_hook(
@@ -95,7 +112,7 @@ def written_by_hook(
     What the hook wants kept in its entry are an object's properties, or any other JSON under `hookDetails`.
     Raises SummaryRejectedError when the text is empty or has more tokens than one of ours may have.
     """
-    text = escape_tags(without_file_blocks(given.summary)).strip()
+    text = escape_tags(narrative_in(given.summary)).strip()
     if not text:
         raise SummaryRejectedError("The summary is empty.")
     tokens = request.count_tokens(text)

@@ -2,10 +2,8 @@
 
 from typing import Final
 
-from coppice.compaction.checking.assembly import narrative_of
-from coppice.compaction.ledger.builder import LedgerBuilder
-from coppice.compaction.old_summaries import notes_of
-from coppice.compaction.summary_parser import parse_summary
+from coppice.compaction.facts.ledger import LedgerBuilder, stored_ledger
+from coppice.compaction.writing.document import narrative_in
 from coppice.protocol.ledger import WorkLedger
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.summarizers.offline import NAME as OFFLINE
@@ -32,16 +30,19 @@ def ledger_of_branch(path: ConversationPath, first: int) -> WorkLedger:
 
 
 def _before(path: ConversationPath) -> LedgerBuilder:
-    """What the newest compaction on the path stored; without a ledger in it, what its entries give again."""
+    """What the newest compaction on the path stored; without a ledger in it, what its entries give again.
+
+    The narrative of a model or a person is carried on as it is; that of rules is made anew.
+    """
     entry = path.compaction_entry()
     if entry is None:
         return LedgerBuilder(root=path.root)
     details = entry.details if isinstance(entry.details, dict) else {}
     builder = LedgerBuilder.from_details(details, path.root)
-    summary = parse_summary(narrative_of(entry.summary))
-    if "ledger" not in details:
+    stored = stored_ledger(details) is not None
+    if not stored:
         for piece in path.pieces(max(0, path.first_depth - _MOST_BEFORE), path.first_depth - 1):
             builder.add(piece)
-    if details.get("summarizer") != OFFLINE or "ledger" not in details:
-        builder.ledger.notes = notes_of(summary)
+    if not stored or details.get("summarizer") != OFFLINE:
+        builder.earlier = narrative_in(entry.summary)
     return builder

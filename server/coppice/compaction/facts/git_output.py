@@ -1,0 +1,106 @@
+"""What git prints, read: https://git-scm.com/docs/git-commit, git-log, git-status."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from coppice.compaction.actions.action import Action
+from coppice.compaction.actions.shell_scanner import Command
+from coppice.compaction.text.sentences import clip, one_line
+from coppice.protocol.state import ChangeKind
+
+_BODY_CHARS: Final = 600
+"""Characters of a commit's body that are stored; recorded ones have 400 at the median."""
+COMMITTED: Final = re.compile(
+    r"^\[(?P<branch>[^\]\s]{1,200})(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.{1,400})$",
+    re.MULTILINE,
+)
+CLEAN: Final = re.compile(r"^nothing to commit, working tree clean$", re.MULTILINE)
+PUSHED: Final = re.compile(r"^ [ *+] ?\S.{0,200} -> \S{1,200}$|^Everything up-to-date$", re.MULTILINE)
+_ONE_LINE: Final = re.compile(
+    r"^(?:\* )?(?P<hash>[0-9a-f]{7,40}) (?:\([^)\n]{1,400}\) )?(?P<subject>\S.{0,400})$", re.MULTILINE
+)
+_LOGGED: Final = re.compile(
+    r"^commit (?P<hash>[0-9a-f]{40})(?: \([^)\n]{1,400}\))?\n(?:\w[\w-]{0,20}: .{0,400}\n){1,8}\n"
+    r" {4}(?P<subject>\S.{0,400})$",
+    re.MULTILINE,
+)
+_BRANCH: Final = re.compile(
+    r"^(?:On branch |Switched to (?:a new )?branch '|## |Already on ')"
+    r"(?P<branch>[^\s'.]{1,200}(?:\.(?!\.)[^\s'.]{1,200})*)",
+    re.MULTILINE,
+)
+_LONG_STATUS: Final = re.compile(
+    r"^\t(?:(?P<kind>modified|new file|deleted|renamed|typechange|both \w{5,8}|\w{5,7} by \w{2,4}): {1,12})?"
+    r"(?P<path>\S.{0,1000})$"
+)
+_SECTIONS: Final = ("Changes to be committed:", "Changes not staged", "Untracked files:", "Unmerged paths:")
+_SHORT_STATUS: Final = re.compile(r"^(?P<code>[ MADRCUT?]{2}) (?P<path>\S.{0,1000})$", re.MULTILINE)
+_AFTER_RESET: Final = re.compile(r"^(?P<code>[MD])\t(?P<path>\S.{0,1000})$", re.MULTILINE)
+_TRAILER: Final = re.compile(r"[A-Z][\w-]{1,60}: \S")
+_KINDS: Final[dict[str, ChangeKind]] = {
+    "new file": "created", "?": "created", "A": "created", "deleted": "deleted", "D": "deleted",
+    "renamed": "renamed", "R": "renamed",
+}  # fmt: skip
+
+
+def branch_in(output: str) -> str:
+    """The branch that `output` names last as the current one; empty where it names none."""
+    branches = _BRANCH.findall(output)
+    return str(branches[-1]) if branches else ""
+
+
+def logged(output: str, *, one_line_each: bool) -> list[tuple[str, str]]:
+    """Hash and subject of each commit of a log, the newest first."""
+    matches = (_ONE_LINE if one_line_each else _LOGGED).finditer(output)
+    return [(match["hash"], match["subject"].strip()) for match in matches]
+
+
+def reset_changes(output: str) -> Iterator[tuple[str, ChangeKind]]:
+    """The files that `git reset` or `git checkout` lists as changed after it."""
+    if "Unstaged changes after reset:" in output:
+        for match in _AFTER_RESET.finditer(output):
+            yield match["path"], _KINDS.get(match["code"], "changed")
+
+
+def status_of(action: Action) -> Iterator[tuple[str, ChangeKind, bool]]:
+    """Path and kind of each file in a status, and whether it is in the index; a new folder ends in `/`.
+
+    Lines of the short form are read only where nothing else in the action prints such lines.
+    """
+    if "\n\t" in action.output:
+        section = ""
+        for line in action.output.splitlines():
+            section = line if line.startswith(_SECTIONS) else section
+            if match := _LONG_STATUS.match(line):
+                kind = _KINDS.get(match["kind"] or "new file", "changed")
+                yield _new_name(match["path"]), kind, section.startswith(_SECTIONS[0])
+        return
+    programs = {run.command.program for run in action.runs} - {"git", "cd", "echo"}
+    if programs or any(run.command.runs("git", "diff", "show") for run in action.runs):
+        return
+    for match in _SHORT_STATUS.finditer(action.output):
+        code = match["code"]
+        if code.strip():
+            kind = _KINDS.get(code.strip()[0], "changed")
+            yield _new_name(match["path"]), kind, code[1] == " "
+
+
+def _new_name(listed: str) -> str:
+    """The path of a listed file, of a renamed one the new one; git puts unusual ones in quotation marks."""
+    return listed.rpartition(" -> ")[2].strip('"')
+
+
+def message_of(command: Command) -> tuple[str, str]:
+    """Subject and body of a `git commit`, from its options or its here-document; without trailers."""
+    texts, words = list[str](), command.arguments
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        if word == "--message" or re.fullmatch(r"-[a-zA-Z]{0,8}m", word):
+            texts.append(following)
+        elif word.startswith("--message="):
+            texts.append(word.partition("=")[2])
+        elif re.fullmatch(r"-m.+", word, re.DOTALL):
+            texts.append(word[2:])
+    lines = "\n\n".join(texts or command.documents[:1]).strip().splitlines()
+    body = "\n".join(line for line in lines[1:] if not _TRAILER.match(line)).strip()
+    return (one_line(lines[0]) if lines else ""), clip(body, _BODY_CHARS)

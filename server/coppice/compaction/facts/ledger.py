@@ -1,0 +1,216 @@
+"""Builds the ledger of entries, in order; it continues from the one that an earlier compaction stored."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final, Self
+
+from coppice.compaction.actions.action import action_of, action_of_user, is_refused
+from coppice.compaction.facts.quotations import Quotations
+from coppice.compaction.facts.state import StateBuilder
+from coppice.compaction.facts.user import (
+    answer_of,
+    only_rules,
+    refusal_of,
+    rules_of,
+    user_message,
+    written_by_user,
+)
+from coppice.protocol.ledger import LedgerMessage, MessageSource, Quotation, WorkLedger
+from coppice.tree.entries import (
+    HARNESS_TYPE,
+    MEMORY_TYPE,
+    BranchSummaryEntry,
+    CustomMessageEntry,
+    Entry,
+    MessageEntry,
+)
+from coppice.tree.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    DeveloperMessage,
+    Message,
+    SystemMessage,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+    text_of,
+)
+
+_WHOLE_MESSAGES: Final = 60  # the newest messages; a summary of 4,000 tokens shows some 20
+_OLDER_MESSAGES: Final = 200
+"""Older messages of which the rules are stored."""
+_MOST_QUOTATIONS: Final = 80
+"""These three bound a stored ledger to some 250,000 characters; of recorded conversations the largest has
+61,000.
+"""
+
+
+class LedgerBuilder:
+    """Feed it entries or messages, oldest first. `root` is the folder that paths are named relative to."""
+
+    def __init__(self, ledger: WorkLedger | None = None, root: str | None = None) -> None:
+        before = ledger.model_copy(deep=True) if ledger else WorkLedger()
+        self._messages = before.messages
+        self._rules = {
+            each.text for each in before.messages if each.source not in ("user", "answer", "refusal")
+        }
+        self._state = StateBuilder(before.state, root)
+        self._quotations = Quotations(before.quotations)
+        self._finished = before.finished
+        self._left_out = before.left_out
+        self._calls: dict[str, tuple[str, ToolCall]] = {}
+        self._root = root
+        self.earlier = before.earlier
+
+    @classmethod
+    def from_details(cls, details: object, root: str | None = None) -> Self:
+        """Continues from the ledger in a compaction's `details`; begins anew where there is none of this
+        form.
+        """
+        return cls(stored_ledger(details), root)
+
+    def add(self, entries: Iterable[Entry]) -> Self:
+        """Takes in `entries`; those that no model sees are skipped."""
+        for entry in entries:
+            match entry:
+                case MessageEntry():
+                    self.add_message(entry.message, entry.id)
+                case BranchSummaryEntry():
+                    self._state.merge((stored_ledger(entry.details) or WorkLedger()).state)
+                case CustomMessageEntry(custom_type=custom_type):
+                    self._custom(text_of(entry.content), custom_type, entry.id)
+                case _:
+                    pass
+        return self
+
+    def add_messages(self, messages: Iterable[Message]) -> Self:
+        """Takes in messages whose entries are not known."""
+        for message in messages:
+            self.add_message(message, "")
+        return self
+
+    def add_message(self, message: Message, entry: str) -> None:
+        """Takes in one message of the entry with the id `entry`."""
+        match message:
+            case UserMessage():
+                self._user(text_of(message.content), entry)
+            case AssistantMessage():
+                self._assistant(message, entry)
+            case ToolResultMessage():
+                self._result(message)
+            case BashExecutionMessage():
+                self._state.take(action_of_user(entry, message))
+            case DeveloperMessage() | SystemMessage():
+                self._keep(rules_of(text_of(message.content), message.role, entry))
+            case _:
+                pass
+
+    @property
+    def ledger(self) -> WorkLedger:
+        """The ledger so far, complete; `bounded` makes it fit an entry."""
+        return WorkLedger(
+            messages=list(self._messages),
+            state=self._state.state(),
+            quotations=self._quotations.write(finished=self._finished),
+            finished=self._finished,
+            earlier=self.earlier,
+            left_out=self._left_out,
+        )
+
+    def inherited_quotations(self) -> list[Quotation]:
+        """The quotations of the ledger that this one continues, so far as they still hold."""
+        return self._quotations.inherited(finished=self._finished)
+
+    def _user(self, text: str, entry: str) -> None:
+        self._state.jobs.notice(text, entry)
+        message = user_message(text, entry)
+        if message is None:
+            return
+        self._finished = False
+        self._state.checks.begin_turn()
+        self._quotations.user(written_by_user(text))
+        self._keep(message)
+
+    def _custom(self, text: str, custom_type: str, entry: str) -> None:
+        if custom_type == HARNESS_TYPE:
+            self._state.jobs.notice(text, entry)
+            return
+        source: MessageSource = "memory" if custom_type == MEMORY_TYPE else "extension"
+        self._keep(rules_of(text, source, entry))
+
+    def _assistant(self, message: AssistantMessage, entry: str) -> None:
+        if message.failed:
+            return
+        self._finished = not message.tool_calls
+        text = "\n\n".join(block.text for block in message.content if isinstance(block, TextContent))
+        if self._root:
+            text = text.replace(f"{self._root.rstrip('/')}/", "")
+        self._quotations.assistant(text, entry, last=self._finished)
+        for call in message.tool_calls:
+            self._calls[call.id] = entry, call
+
+    def _result(self, message: ToolResultMessage) -> None:
+        asked = self._calls.pop(message.tool_call_id, None)
+        if asked is None:
+            return
+        entry, call = asked
+        output = text_of(message.content)
+        if is_refused(output, is_error=message.is_error):
+            self._keep(
+                refusal_of(output, f"{call.name} {next(iter(call.arguments.values()), '')}"[:400], entry)
+            )
+            return
+        action = action_of(entry, call, output, is_error=message.is_error)
+        self._keep(answer_of(action))
+        self._state.take(action)
+        self._quotations.action(action)
+        self._quotations.checks(self._state.checks.failed, self._state.checks.settled)
+
+    def _keep(self, message: LedgerMessage | None) -> None:
+        if message is None:
+            return
+        if message.source not in ("user", "answer", "refusal"):
+            if message.text in self._rules:  # agents send their instructions again and again
+                return
+            self._rules.add(message.text)
+        self._messages.append(message)
+
+
+def stored_ledger(details: object) -> WorkLedger | None:
+    """The ledger in an entry's `details`; None where there is none of this form."""
+    stored = details.get("ledger") if isinstance(details, dict) else None
+    with suppress(ValueError):
+        if isinstance(stored, dict) and "messages" in stored:
+            return WorkLedger.model_validate(stored)
+    return None
+
+
+def bounded(ledger: WorkLedger) -> WorkLedger:
+    """`ledger` as an entry stores it: of older messages the rules, of quotations the newest."""
+    split = max(0, len(ledger.messages) - _WHOLE_MESSAGES)
+    opening = ledger.messages[: min(1, split)]
+    older = [
+        rules for each in ledger.messages[len(opening) : split] if (rules := only_rules(each)) is not None
+    ]
+    messages = [*opening, *older[-_OLDER_MESSAGES:], *ledger.messages[split:]]
+    quotations = ledger.quotations[-_MOST_QUOTATIONS:]
+    gone = len(ledger.messages) - len(messages) + len(ledger.quotations) - len(quotations)
+    return ledger.model_copy(
+        update={"messages": messages, "quotations": quotations, "left_out": ledger.left_out + gone}
+    )
+
+
+def ledger_details(ledger: WorkLedger) -> dict[str, Any]:
+    """The ledger as an entry's `details` hold it."""
+    return bounded(ledger).model_dump(mode="json", by_alias=True)
+
+
+def brought_up_to_date(ledger: WorkLedger, later: Iterable[Message], root: str | None) -> WorkLedger:
+    """`ledger` as of the end of `later`: its state, and of its quotations those that hold. No message is
+    added.
+    """
+    now = LedgerBuilder(ledger, root).add_messages(later)
+    return now.ledger.model_copy(
+        update={"messages": ledger.messages, "quotations": now.inherited_quotations()}
+    )

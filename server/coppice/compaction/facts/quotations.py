@@ -1,0 +1,187 @@
+"""Quotations of the assistant, chosen by where they stand: reports, causes, approvals, announcements."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from coppice.compaction.actions.action import Action
+from coppice.compaction.actions.shell_scanner import Command
+from coppice.compaction.text.names import names_in
+from coppice.compaction.text.sentences import clip, one_line, sentences_of
+from coppice.protocol.ledger import Quotation
+
+_REPORT_CHARS: Final = 6_000
+"""Characters of a report that are stored; the longest recorded one that ends a turn has 5,200."""
+_CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the recorded ones have fewer
+_ANSWER_CHARS: Final = 200
+"""Characters of a message that approves or answers; a longer one is a request of its own."""
+_PROMPT_CHARS: Final = 100
+"""Characters of a `prompt` argument from which a tool is another agent."""
+_BRIEF_CHARS: Final = 8_000  # characters of a document; the recorded issues have at most 7,400
+_DOCUMENTS: Final = (".md", ".markdown", ".txt", ".rst", ".adoc", ".org")
+_SHOWS: Final = ("show", "view", "read", "get")
+_NAMED: Final = re.compile(r"(?:https?://)?[\w@#.-]*[-./#_\d][\w./#@-]*\w")
+"""What a user names exactly: an issue, a path, an address. It has a mark or a digit that words do not have.
+"""
+_EDIT_CHARS: Final = 100_000
+"""Characters of an edit whose names are compared."""
+
+
+class Quotations:
+    """Follows what the assistant writes in a turn. Statements about what a later edit removed are dropped."""
+
+    def __init__(self, quotations: list[Quotation]) -> None:
+        self._quotations = quotations
+        self._inherited = len(quotations)
+        self._written_at = {id(each): 0 for each in quotations}
+        self._removed: dict[str, int] = {}
+        self._clock = 0
+        self._question = ""
+        self._announcement: Quotation | None = None
+        self._question_entry = ""
+        self._named: set[str] = set()
+        self._failing: list[str] = []
+        self._causes: dict[str, list[Quotation]] = {}
+        for each in quotations:
+            if each.kind == "cause":
+                self._causes.setdefault(each.about, []).append(each)
+
+    def user(self, text: str) -> None:
+        """The user's next message; a short one after a question answers it."""
+        if self._question and len(text) <= _ANSWER_CHARS and not text.rstrip().endswith("?"):
+            self._add(
+                Quotation(
+                    entry_id=self._question_entry, text=self._question, kind="approval", about=one_line(text)
+                )
+            )
+        self._question, self._announcement = "", None
+        self._named = {name for name in _NAMED.findall(text[:_BRIEF_CHARS]) if len(name) > 2}  # noqa: PLR2004
+
+    def assistant(self, text: str, entry: str, *, last: bool) -> None:
+        """A reply; `last` ends the turn. What comes before further calls is narration, but for a failure's
+        cause.
+        """
+        text = text.strip()
+        if not text:
+            return
+        if last:
+            self._add(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind="report"))
+            ends = list(sentences_of(text[-2_000:]))[-3:]
+            self._question = next((each for each in reversed(ends) if each.endswith(("?", "？"))), "")
+            self._question_entry = entry
+            self._announcement = None
+            return
+        self._announcement = Quotation(
+            entry_id=entry, text=clip(one_line(text), _CAUSE_CHARS), kind="announcement"
+        )
+        for command in self._failing[-1:]:
+            cause = Quotation(
+                entry_id=entry, text=clip(one_line(text), _CAUSE_CHARS), kind="cause", about=command
+            )
+            self._causes.setdefault(command, []).append(cause)
+            self._add(cause)
+        self._failing.clear()
+
+    def action(self, action: Action) -> None:
+        """A call: what its edit removes, and what another agent reported."""
+        self._clock += 1
+        prompt = action.arguments.get("prompt")
+        if (
+            isinstance(prompt, str)
+            and len(prompt) >= _PROMPT_CHARS
+            and not action.failed
+            and action.output.strip()
+        ):
+            about = action.arguments.get("description")
+            name = one_line(about)[:_ANSWER_CHARS] if isinstance(about, str) else action.tool
+            self._add(
+                Quotation(
+                    entry_id=action.entry,
+                    text=action.output.strip()[:_REPORT_CHARS],
+                    kind="review",
+                    about=name,
+                )
+            )
+        self._brief(action)
+        if action.old:
+            new = set(names_in("\n".join(action.new)[:_EDIT_CHARS]))
+            for name in set(names_in("\n".join(action.old)[:_EDIT_CHARS])) - new:
+                self._removed[name] = self._clock
+            for name in new & self._removed.keys():
+                del self._removed[name]
+
+    def _brief(self, action: Action) -> None:
+        """A document that the user named: an issue that a command shows, a text file, a page."""
+        if not self._named or action.failed or not action.output.strip():
+            return
+        shown = [str(run.command) for run in action.runs if _shows_document(run.command)]
+        shown += [
+            touch.path for touch in action.touches if touch.kind == "read" and touch.path.endswith(_DOCUMENTS)
+        ]
+        if not action.runs and not action.touches:
+            shown += [
+                text
+                for text in action.arguments.values()
+                if isinstance(text, str) and len(text) < _ANSWER_CHARS
+            ]
+        about = next((text for text in shown if any(name in text for name in self._named)), None)
+        if about is not None:
+            text = action.output.strip()[:_BRIEF_CHARS]
+            self._add(
+                Quotation(
+                    entry_id=action.entry, text=text, kind="brief", about=clip(one_line(about), _ANSWER_CHARS)
+                )
+            )
+
+    def checks(self, failed: Sequence[str], settled: Iterable[str]) -> None:
+        """Checks that just failed, and that a pass has settled: a failure waits for its cause."""
+        self._failing += failed
+        for command in settled:
+            self._failing = [each for each in self._failing if each != command]
+            for cause in self._causes.pop(command, ()):
+                cause.kind = "solved"
+
+    def write(self, *, finished: bool) -> list[Quotation]:
+        """The quotations that still hold, oldest first; of an unfinished turn its newest announcement too."""
+        return self._holding_ones(self._quotations, finished=finished)
+
+    def inherited(self, *, finished: bool) -> list[Quotation]:
+        """Those among them that this began with."""
+        return self._holding_ones(self._quotations[: self._inherited], finished=finished)
+
+    def _holding_ones(self, quotations: Sequence[Quotation], *, finished: bool) -> list[Quotation]:
+        held = [self._holding(each) for each in quotations if each.kind != "announcement"]
+        announced = [] if finished or self._announcement is None else [self._announcement]
+        return [*filter(None, held), *announced]
+
+    def _holding(self, quotation: Quotation) -> Quotation | None:
+        """`quotation` without sentences that name what was removed since."""
+        at = self._written_at.get(id(quotation), 0)
+
+        def holds(text: str) -> bool:
+            return all(self._removed.get(name, 0) <= at for name in names_in(text))
+
+        if holds(quotation.text):
+            return quotation
+        lines = ("".join(filter(holds, _sentences(line))) for line in quotation.text.splitlines())
+        text = "\n".join(lines).strip()
+        return quotation.model_copy(update={"text": text}) if text else None
+
+    def _add(self, quotation: Quotation) -> None:
+        self._quotations.append(quotation)
+        self._written_at[id(quotation)] = self._clock
+
+
+def _shows_document(command: Command) -> bool:
+    if command.program in ("cat", "head", "less", "sed", "bat"):
+        return any(word.endswith(_DOCUMENTS) for word in command.operands)
+    return command.program != "git" and any(word in _SHOWS for word in command.operands[:3])
+
+
+def _sentences(line: str) -> list[str]:
+    """A line's sentences with its indentation and marker; a line of one sentence as it is."""
+    sentences = list(sentences_of(line))
+    if len(sentences) < 2:  # noqa: PLR2004 - nothing to divide
+        return [line]
+    start = line.find(sentences[0])
+    return [line[: max(0, start)], *(f"{sentence} " for sentence in sentences)]

@@ -1,0 +1,97 @@
+"""The user's messages, word for word, and the rules of developers, systems and memory files."""
+
+import re
+from typing import Final
+
+from coppice.compaction.actions.action import Action
+from coppice.compaction.text.lasting import lasting_sentences
+from coppice.compaction.text.sentences import clip, one_line
+from coppice.compaction.text.shortening import shortened
+from coppice.protocol.ledger import LedgerMessage, MessageSource
+
+_LONGEST: Final = 6_000
+"""Characters of a message that are stored; of 431 recorded ones 97 % have fewer."""
+_LONGEST_RULES: Final = 8_000
+"""Characters of a developer's or system's message; a longer one is a manual that is sent anew each time."""
+_ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three lines
+_HARNESS_TAGS: Final = (
+    "system-reminder|command-name|command-message|local-command-stdout|local-command-caveat|task-notification"
+    "|environment_context|user-prompt-submit-hook|persisted-output|turn_aborted|ide_opened_file|ide_selection"
+)
+_HARNESS: Final = re.compile(rf"<({_HARNESS_TAGS})\b[^>]{{0,300}}>")
+_ARGUMENTS: Final = re.compile(r"</?command-args>")
+_HARNESS_MESSAGES: Final = (
+    "[Request interrupted by user",
+    "<task-notification>",
+    "<local-command-",
+    "<bash-",
+    "Caveat: ",
+)
+"""How messages begin of which no part is the user's."""
+_REASON: Final = re.compile(r"(?:the user said:|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE)
+
+
+def written_by_user(text: str) -> str:
+    """`text` without the blocks that a harness puts into a user's message, by their tags. Linear."""
+    if text.lstrip().startswith(_HARNESS_MESSAGES):
+        return ""
+    parts, place = list[str](), 0
+    while opened := _HARNESS.search(text, place):
+        parts.append(text[place : opened.start()])
+        closing = f"</{opened[1]}>"
+        end = text.find(closing, opened.end())
+        place = end + len(closing) if end >= 0 else len(text)
+    parts.append(text[place:])
+    return _ARGUMENTS.sub("", "".join(parts)).strip()
+
+
+def user_message(text: str, entry: str) -> LedgerMessage | None:
+    """The message as it is stored; None where the user wrote nothing."""
+    words = written_by_user(text)
+    return _message(words, entry, "user") if words else None
+
+
+def rules_of(text: str, source: MessageSource, entry: str) -> LedgerMessage | None:
+    """A message of the application, the system or a memory file; None for an empty one, or a manual."""
+    text = text.strip()
+    return _message(text, entry, source) if 0 < len(text) <= _LONGEST_RULES else None
+
+
+def answer_of(action: Action) -> LedgerMessage | None:
+    """What the user answered to a tool: the call has questions, its result is the answer."""
+    questions = action.arguments.get("questions")
+    if isinstance(questions, list):
+        asked = [each.get("question") for each in questions if isinstance(each, dict)]
+    else:
+        asked = [action.arguments.get("question")]
+    texts = [one_line(each) for each in asked if isinstance(each, str) and each.strip()]
+    if not texts or action.failed or action.runs or not action.output.strip():
+        return None
+    answer = _message(action.output, action.entry, "answer")
+    return answer.model_copy(update={"about": clip(" ".join(texts), _ABOUT_CHARS)})
+
+
+def refusal_of(output: str, about: str, entry: str) -> LedgerMessage | None:
+    """The reason that the user gave for not allowing a call; None where there is none."""
+    parts = _REASON.split(output, maxsplit=1)
+    if len(parts) == 1 or not parts[1].strip():
+        return None
+    message = _message(parts[1].strip(), entry, "refusal")
+    return message.model_copy(update={"about": clip(one_line(about), _ABOUT_CHARS)})
+
+
+def only_rules(message: LedgerMessage) -> LedgerMessage | None:
+    """What an old message keeps when there is no room for it: its sentences that last; None where it has
+    none.
+    """
+    rules = [message.text] if message.source != "user" else lasting_sentences(message.text)
+    if not rules:
+        return None
+    text = " ".join(rules)
+    whole = one_line(text) == one_line(message.text)
+    return message.model_copy(update={"text": text, "shortened": message.shortened or not whole})
+
+
+def _message(text: str, entry: str, source: MessageSource) -> LedgerMessage:
+    short = shortened(text, _LONGEST)
+    return LedgerMessage(entry_id=entry, text=short, source=source, shortened=len(short) < len(text.strip()))

@@ -1,0 +1,71 @@
+"""How likely a user's sentence states a rule that lasts, for choosing among older messages.
+
+Measured on labelled sentences in tests/compaction/lasting_sentences.tsv.
+"""
+
+import re
+import tomllib
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Final
+
+from coppice.compaction.text.markdown import FENCE
+from coppice.compaction.text.sentences import sentences_of
+
+_LONGEST: Final = 400
+"""Characters of a sentence that can be a rule; the labelled ones have at most 180."""
+_MOST_CHARS: Final = 40_000
+"""Characters of a message that are searched."""
+_OPENING: Final = re.compile(r"\s{0,8}<([A-Za-z][\w-]{0,60})\b[^<>\n]{0,300}>")
+_CLOSING: Final = re.compile(r"</([A-Za-z][\w-]{0,60})>")
+_OUTPUT: Final = re.compile(
+    r"\s*(?:(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
+    r"|[\[{(<|+$%>#]|\d{2,4}[-:/]\d\d|at \S+ ?\(|File \"|\S{0,80}(?:Error|Exception|Warning)\b|E {3}"
+    r"|(?:import|from|def|class|const|let|var|return)\s"
+    r"|.{0,200}[;{}]\s*$)"
+)
+"""Lines of code, logs and traces."""
+
+
+def lasting_sentences(text: str) -> list[str]:
+    """The sentences of a user's message that state a rule, in order.
+
+    Code, output, quoted lines and what is between tags are left out. Linear in the length of `text`.
+    """
+    text = text[:_MOST_CHARS]
+    closings = {match[1]: match.start() for match in _CLOSING.finditer(text)}
+    lines, fenced, end, place = [], False, 0, 0
+    for line in text.splitlines(keepends=True):
+        place += len(line)
+        tag = _OPENING.match(line)
+        end = max(end, closings.get(tag[1], 0)) if tag else end
+        if place <= end:
+            continue
+        if FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and not line.lstrip().startswith(">") and not _OUTPUT.match(line[:_LONGEST]):
+            lines.append(line.rstrip())
+        else:
+            lines.append("")
+    return [sentence for sentence in sentences_of("\n".join(lines)) if is_lasting(sentence)]
+
+
+@lru_cache(maxsize=8_192)
+def is_lasting(sentence: str) -> bool:
+    """Whether a sentence reads like a rule: it has a word of one, and is no remark or question."""
+    text = sentence.strip().lower()
+    if len(text) > _LONGEST:
+        return False
+    rules, remarks = _patterns()
+    return bool(rules.search(text)) and not remarks.search(text)
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    data = (
+        resources.files("coppice.compaction.text").joinpath("data/lasting.toml").read_text(encoding="utf-8")
+    )
+    tables = tomllib.loads(data).values()
+    rules = "|".join(f"(?:{rule})" for table in tables for rule in table["rules"])
+    remarks = "|".join(f"(?:{remark})" for table in tables for remark in table["remarks"])
+    return re.compile(rules), re.compile(remarks)

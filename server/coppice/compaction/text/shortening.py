@@ -1,0 +1,39 @@
+"""Long messages made short: whole lines are left out of the middle, with a mark that says how many."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from coppice.compaction.text.lasting import lasting_sentences
+from coppice.compaction.text.sentences import clip
+
+_HEAD_SHARE: Final = 0.6
+"""Share of the room for the beginning, where people say what they want; pastes mostly follow."""
+_LASTING_SHARE: Final = 0.3
+"""Share of the room for rules in what is left out."""
+_LONGEST_LINE: Final = 2_000  # characters of one line of a message
+
+
+def shortened(text: str, limit: int) -> str:
+    """`text` in about `limit` characters: its first and last lines, and the rules that lie between."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    lines = [clip(line, max(40, min(_LONGEST_LINE, limit // 3))) for line in text.splitlines()]
+    head = _fitting(lines, int(limit * _HEAD_SHARE))
+    tail = _fitting(lines[len(head) :][::-1], int(limit * (1 - _HEAD_SHARE - _LASTING_SHARE)))[::-1]
+    middle = "\n".join(lines[len(head) : len(lines) - len(tail)])
+    if not middle.strip():
+        return "\n".join(lines)
+    rules = _fitting(lasting_sentences(middle), int(limit * _LASTING_SHARE))
+    mark = f"[… {len(middle):,} characters left out{', with these sentences in them:' if rules else ''} …]"
+    return "\n".join([*head, mark, *rules, *(["[…]"] if rules and tail else []), *tail]).strip()
+
+
+def _fitting(lines: Sequence[str], room: int) -> list[str]:
+    chosen: list[str] = []
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
+            break
+        chosen.append(line)
+    return chosen

@@ -1,0 +1,107 @@
+"""The state of the work as lines of a summary, the most important first."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from coppice.compaction.asking.summarizer import CountTokens
+from coppice.compaction.text.paths import folded
+from coppice.compaction.text.sentences import one_line
+from coppice.compaction.writing.references import referenced
+from coppice.protocol.state import Check, Commit, Fact, Job, WorkState
+from coppice.tree.tags import escape_tags
+
+HEADING: Final = "## State"
+_ORIGIN: Final = "Computed from commands and their outputs; what they do not show is absent."
+_UNFINISHED: Final = {"in_progress": "Task in progress", "blocked": "Task blocked", "open": "Task not begun"}
+_MOST_DONE: Final = 10  # done tasks that are named
+_MOST_LINES: Final = 40  # facts; an eighth of 4,000 tokens holds some 20
+_MOST_FILES: Final = 30
+"""Uncommitted files that are listed before folders stand for them."""
+
+
+def state_section(state: WorkState, room: int, count: CountTokens, references: Mapping[str, str]) -> str:
+    """The section in at most `room` tokens; empty where nothing is known, or nothing fits."""
+    text = f"{HEADING}\n{_ORIGIN}"
+    lines = fitting_lines(state, room - count(text), count, references)
+    return "\n".join([text, *lines]) if lines else ""
+
+
+def fitting_lines(
+    state: WorkState, room: int, count: CountTokens, references: Mapping[str, str]
+) -> list[str]:
+    """The lines that together have at most `room` tokens, the most important first."""
+    lines = []
+    for line in state_lines(state, references):
+        cost = count(f"{line}\n")
+        if cost <= room:
+            lines.append(line)
+            room -= cost
+    return lines
+
+
+def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str]:
+    """Each fact as a list item, on one line, unable to close a tag."""
+    facts = [
+        *_uncommitted(state),
+        *((_check(each), each) for each in state.checks[::-1] if not each.passed),
+        *(
+            (f"In the background, no end seen: `{each.command}` (id {each.id})", each)
+            for each in _running(state)
+        ),
+        *(
+            (f"Failed, not repeated with success: `{each.command}`: {each.error}", each)
+            for each in state.failures[::-1]
+        ),
+        *_tasks(state),
+        *((_commit(each, state.branch), each) for each in state.commits[::-1]),
+        *((_check(each), each) for each in state.checks[::-1] if each.passed),
+        *((f"Ran with success: `{each.command}`", each) for each in state.commands[::-1]),
+        *((_ended(each), each) for each in state.jobs[::-1] if each.state != "running"),
+    ]
+    for text, fact in facts[:_MOST_LINES]:
+        yield f"- {escape_tags(one_line(referenced(text, fact.entry_id, references)))}"
+
+
+def _running(state: WorkState) -> list[Job]:
+    return [job for job in state.jobs[::-1] if job.state == "running"]
+
+
+def _ended(job: Job) -> str:
+    result = f": {job.result}" if job.result else ""
+    return f"In the background, {job.state}: `{job.command}`{result}"
+
+
+def _uncommitted(state: WorkState) -> Iterator[tuple[str, Fact]]:
+    on = f"On branch {state.branch}" if state.branch else ""
+    if not state.uncommitted:
+        if on:
+            yield on, Fact()
+        return
+    marks = {file.path: "" if file.kind == "changed" else f" ({file.kind})" for file in state.uncommitted}
+    names = ", ".join(f"{path}{marks.get(path, '')}" for path in folded(marks, _MOST_FILES))
+    yield f"{on}; not committed: {names}" if on else f"Not committed: {names}", state.uncommitted[-1]
+
+
+def _check(check: Check) -> str:
+    outcome = "passes" if check.passed else "fails"
+    outcome = outcome if not check.changed_since else "passed" if check.passed else "failed"
+    since = f"; changed since: {', '.join(check.changed_since)}" if check.changed_since else ""
+    return f"`{check.command}` {outcome}{f': {check.result}' if check.result else ''}{since}"
+
+
+def _commit(commit: Commit, branch: str) -> str:
+    where = [f"on {commit.branch}"] if commit.branch and commit.branch != branch else []
+    where += ["pushed"] if commit.pushed else []
+    named = " ".join(filter(None, ("Commit", commit.hash, commit.subject)))
+    return f"{named} ({', '.join(where)})" if where else named
+
+
+def _tasks(state: WorkState) -> Iterator[tuple[str, Fact]]:
+    for name, title in _UNFINISHED.items():
+        for task in state.tasks:
+            if task.state == name:
+                yield f"{title} {task.id}: {task.title}" if task.id else f"{title}: {task.title}", task
+    done = [task for task in state.tasks if task.state == "done"]
+    if done:
+        titles = "; ".join(f"{task.id} {task.title}".strip() for task in done[-_MOST_DONE:])
+        yield f"Tasks done: {titles}", done[-1]

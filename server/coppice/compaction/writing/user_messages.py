@@ -1,0 +1,108 @@
+"""The section of a summary that quotes the user's messages, newest first, within its room."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from coppice.compaction.asking.summarizer import CountTokens
+from coppice.compaction.checking.narrative import safe_text
+from coppice.compaction.facts.user import only_rules
+from coppice.compaction.text.sentences import one_line
+from coppice.compaction.text.shortening import shortened
+from coppice.protocol.ledger import LedgerMessage
+from coppice.tree.tags import escape_tags
+
+HEADING: Final = "## User Messages"
+_ORIGIN: Final = "Quoted, newest first. […] marks what is left out."
+_NEWEST: Final = 6
+"""Messages that are there however little room there is."""
+_NEWEST_SHARE: Final = 0.5
+"""Share of the room for them; the first message and the rules of older ones have the rest."""
+_LENGTHS: Final = (6_000, 2_000, 1_000, 500, 240, 120)
+"""Characters to which the newest messages are shortened until they fit."""
+_LABELS: Final = {
+    "user": "", "answer": "answer to: ", "refusal": "refused: ", "developer": "developer", "system": "system",
+    "memory": "memory file", "extension": "extension",
+}  # fmt: skip
+
+
+def user_messages_section(
+    messages: Sequence[LedgerMessage], room: int, count: CountTokens, references: Mapping[str, str]
+) -> str:
+    """The section in at most `room` tokens; empty without messages, or where none fits.
+
+    The newest messages are always there, shortened where they must be; then the first one; then the rules of
+    developer, system and memory files, and the sentences of older messages that last.
+    """
+    text = f"{HEADING}\n{_ORIGIN}"
+    left = room - count(text) - 2
+    shown = dict(_newest(messages, left, count, references))
+    left -= sum(count(f"{quoted}\n\n") for quoted in shown.values())
+    for place in _by_importance(messages):
+        if place in shown:
+            continue
+        for candidate in _candidates(messages[place], place):
+            quoted = _quoted(candidate, references)
+            cost = count(f"{quoted}\n\n")
+            if cost <= left:
+                shown[place] = quoted
+                left -= cost
+                break
+    newest_first = [shown[place] for place in sorted(shown, reverse=True)]
+    return "\n\n".join([text, *newest_first]) if newest_first else ""
+
+
+def _newest(
+    messages: Sequence[LedgerMessage], room: int, count: CountTokens, references: Mapping[str, str]
+) -> list[tuple[int, str]]:
+    """The newest messages of the user with their places, in the greatest length at which they fit."""
+    places = [n for n, each in enumerate(messages) if each.source in ("user", "answer", "refusal")][-_NEWEST:]
+    share = int(room * (_NEWEST_SHARE if len(messages) > len(places) else 1))
+    for length in _LENGTHS:
+        quoted = [(n, _quoted(_short(messages[n], length), references)) for n in places]
+        if sum(count(f"{text}\n\n") for _, text in quoted) <= share:
+            return quoted
+    fitting: list[tuple[int, str]] = []
+    for n, text in reversed(quoted):
+        room -= count(f"{text}\n\n")
+        if room < 0:
+            break
+        fitting.append((n, text))
+    return fitting
+
+
+def _by_importance(messages: Sequence[LedgerMessage]) -> list[int]:
+    """The first message, then rules of applications and memory files, then the others from the newest on."""
+    places = range(len(messages))
+    rules = [n for n in places if messages[n].source not in ("user", "answer", "refusal")]
+    first = next((n for n in places if messages[n].source == "user"), None)
+    return list(dict.fromkeys([*([] if first is None else [first]), *reversed(rules), *reversed(places)]))
+
+
+def _candidates(message: LedgerMessage, place: int) -> list[LedgerMessage]:
+    """The forms in which an older message may be shown, the longest first."""
+    rules = only_rules(message)
+    whole = [_short(message, length) for length in (_LENGTHS[2:4] if place else _LENGTHS[1:])]
+    return [*whole, *([] if rules is None else [rules])]
+
+
+def _short(message: LedgerMessage, length: int) -> LedgerMessage:
+    text = shortened(message.text, length)
+    cut = message.shortened or len(text) < len(message.text)
+    return message.model_copy(update={"text": text, "shortened": cut})
+
+
+def _quoted(message: LedgerMessage, references: Mapping[str, str]) -> str:
+    reference = f"#{references[message.entry_id]}" if message.entry_id in references else ""
+    label = ", ".join(
+        filter(
+            None,
+            (
+                reference,
+                f"{_LABELS[message.source]}{message.about}".strip(),
+                "shortened" if message.shortened else "",
+            ),
+        )
+    )
+    head = [f"[{escape_tags(one_line(label))}]"] if label else []
+    body = [line.rstrip() for line in safe_text(message.text).splitlines()]
+    return "\n".join(f"> {line}" if line else ">" for line in [*head, *body])
