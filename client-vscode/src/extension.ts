@@ -23,6 +23,7 @@ import { Conversations } from "./conversations";
 import { sentence } from "./errors";
 import { registerContextDocument } from "./documents/context";
 import { FilesView, registerFileCommands } from "./files/view";
+import { registerHistoryServers } from "./mcp/provider";
 import { answerSamples } from "./models/editor";
 import { Keys } from "./models/keys";
 import { answerToolCalls } from "./models/tools";
@@ -68,6 +69,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   registerLedgerCommands(commands, conversations, chat);
   registerContextDocument(commands, context, client, conversations);
   registerServerCommands(commands, context, client, servers, log);
+  registerHistoryServers(context, () => servers.find());
   followInContextKeys(context, client, conversations);
 
   // Where a conversation is under way its files are tracked from the start; else the server waits to be needed.
