@@ -34,6 +34,13 @@ def test_a_good_summary_is_taken_as_it_is() -> None:
     assert validated(nested) == Validation(nested, ())
 
 
+def test_a_heading_that_has_nothing_says_so() -> None:
+    empty = GOOD.replace("(none)\n", "\n").replace("\n- The port is 5433", "")
+    assert validated(empty).text == GOOD.replace("- The port is 5433", "(none)").replace(
+        "(none)\n\n", "(none)\n\n\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "repaired"),
     [

@@ -95,6 +95,9 @@ def _show_numbers(out: Console, outcome: Outcome) -> None:
     _print_field(out, "Written by", f"{plain_line(result.summarizer)}, in {result.duration_ms / 1000:.1f} s")
     for warning in result.warnings:
         _print_field(out, "Warning", plain_line(warning))
+    for claim in result.report.unsupported:
+        about = f"the {claim.kind} {claim.text} is nowhere in what the summary is about"
+        _print_field(out, "Unsupported", plain_line(about))
 
 
 def _print_field(out: Console, name: str, value: str) -> None:

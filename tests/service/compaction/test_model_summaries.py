@@ -172,6 +172,24 @@ async def test_a_compaction_is_cancelled_while_the_model_hangs(
     assert client.notified("compactionEnded")[0]["status"] == "cancelled"
 
 
+async def test_what_a_model_made_up_is_reported_and_stays_in_its_text(
+    make_client: MakeClient, provider: ProviderServer
+) -> None:
+    made_up = GOOD.replace("The reader works.", "The reader works in src/made_up.py, 312 tests pass.")
+    provider.script = [answer(made_up), answer("I cannot.")]
+    client = await make_client(asks(provider, "openai"))
+    made = await long_conversation(client)
+    done = await client.ask("compact", conversationId=made)
+    line = "- [x] The reader works in src/made_up.py, 312 tests pass."
+    assert line in done["entry"]["summary"].splitlines()
+    assert done["report"]["unsupported"] == [
+        {"kind": "path", "text": "src/made_up.py", "statement": line},
+        {"kind": "number", "text": "312", "statement": line},
+    ]
+    assert done["entry"]["details"]["unsupported"] == done["report"]["unsupported"]
+    assert line in json.dumps(provider.requests[1].body)
+
+
 class Watching:
     def __init__(self) -> None:
         self.reports: list[tuple[str, int]] = []

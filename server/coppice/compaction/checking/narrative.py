@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from coppice.compaction.summary import NONE
 from coppice.tree.tags import escape_tags
 
 HEADINGS: Final = (
@@ -15,6 +16,11 @@ HEADINGS: Final = (
     "## Key Decisions",
     "## Next Steps",
     "## Critical Context",
+)
+_EMPTY: Final = re.compile(
+    rf"^({'|'.join(heading for heading in HEADINGS if heading != '## Progress')})[ \t]*(?:\n|\Z)"
+    r"(?=\s*(?:#{1,6}\s|\Z))",
+    re.MULTILINE,
 )
 _HEADING: Final = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _FENCE: Final = re.compile(r"\s{0,12}(?:```|~~~)")
@@ -32,6 +38,11 @@ def is_in_format(text: str) -> bool:
         elif not fenced and _HEADING.match(line):
             headings.append(line.rstrip())
     return not fenced and tuple(headings) == HEADINGS
+
+
+def with_none(text: str) -> str:
+    """`text`, which is in the format, with "(none)" under each heading that has nothing."""
+    return _EMPTY.sub(rf"\1\n{NONE}\n", text).rstrip("\n")
 
 
 def safe_text(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from coppice.compaction.asking.prompts import TURN_LABELS, Part
 from coppice.compaction.checking.cleanup import cleaned, without_preamble
-from coppice.compaction.checking.narrative import is_in_format, safe_text
+from coppice.compaction.checking.narrative import is_in_format, safe_text, with_none
 from coppice.compaction.summary import Summary, inert
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.compaction.text.names import names_in
@@ -119,7 +119,7 @@ def _validated_summary(text: str, repaired: list[str], *, cut_off: bool, looped:
     if cut_off and stated < _LEAST_WHEN_BROKEN:
         return Validation(None, tuple(repaired), "It was cut off too early: it must be much shorter.")
     if is_in_format(text) and not dropped and not parsed.turn:
-        return Validation(safe_text(text), tuple(dict.fromkeys(repaired)))
+        return Validation(with_none(safe_text(text)), tuple(dict.fromkeys(repaired)))
     repaired.append("headings")
     return Validation(summary.render(), tuple(dict.fromkeys(repaired)))
 
