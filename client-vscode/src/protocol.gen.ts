@@ -169,6 +169,7 @@ export interface CompactParams {
 /** `settings` override the configured ones for this request: `{"compaction": {...}}`. */
 export interface CompactPreviewParams {
   conversationId: string;
+  workDoneToken?: number | string | null;
   leafId?: string | null;
   settings?: Record<string, unknown> | null;
 }
@@ -745,6 +746,7 @@ export interface LedgerMessage {
 /** `leafId` names another leaf than the current one. */
 export interface LedgerParams {
   conversationId: string;
+  workDoneToken?: number | string | null;
   leafId?: string | null;
 }
 
@@ -1772,6 +1774,7 @@ export type ErrorCode =
   | "model-failed"
   | "summary-rejected"
   | "context-overflow"
+  | "work-too-long"
   | "import-failed"
   | "storage-failed"
   | "result-too-large"

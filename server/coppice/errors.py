@@ -84,6 +84,12 @@ class ContextOverflowError(CoppiceError):
     code = "context-overflow"
 
 
+class WorkTooLongError(CoppiceError):
+    """Facts or a summary took too long to compute; the work was ended and nothing was changed."""
+
+    code = "work-too-long"
+
+
 class ImportFailedError(CoppiceError):
     """The file is not a session that can be read."""
 

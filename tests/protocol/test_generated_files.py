@@ -48,6 +48,7 @@ def test_the_tables_have_the_codes_of_the_contract() -> None:
         "model-failed",
         "summary-rejected",
         "context-overflow",
+        "work-too-long",
         "import-failed",
         "storage-failed",
         "result-too-large",

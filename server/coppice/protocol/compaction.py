@@ -12,7 +12,7 @@ CompactionReason = Literal["manual", "threshold", "overflow"]
 CompactionStatus = Literal["completed", "cancelled", "failed", "skipped"]
 
 
-class CompactPreviewParams(ConversationParams):
+class CompactPreviewParams(LongParams, ConversationParams):
     """`settings` override the configured ones for this request: `{"compaction": {...}}`."""
 
     leaf_id: str | None = None

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from coppice.protocol.base import ConversationParams, WireModel
+from coppice.protocol.base import ConversationParams, LongParams, WireModel
 from coppice.protocol.state import Fact, WorkState
 
 MessageSource = Literal["user", "answer", "refusal", "developer", "system", "memory", "extension"]
@@ -55,7 +55,7 @@ class WorkLedger(WireModel):
     left_out: int = 0
 
 
-class LedgerParams(ConversationParams):
+class LedgerParams(LongParams, ConversationParams):
     """`leafId` names another leaf than the current one."""
 
     leaf_id: str | None = None

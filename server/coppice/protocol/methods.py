@@ -105,11 +105,11 @@ OUTLINE: Final = Method("coppice/outline", outline.OutlineParams, outline.Outlin
 BRANCH_END: Final = Method("coppice/branchEnd", outline.BranchEndParams, outline.BranchEndResult)
 CONTEXT: Final = Method("coppice/context", trees.ContextParams, trees.ContextResult, large_result=True)
 USAGE: Final = Method("coppice/usage", usage.UsageParams, usage.UsageState)
-LEDGER: Final = Method("coppice/ledger", ledger.LedgerParams, ledger.LedgerResult)
+LEDGER: Final = LongMethod("coppice/ledger", ledger.LedgerParams, ledger.LedgerResult)
 FILES: Final = Method(
     "coppice/files", trees.FilesParams, trees.FilesResult, flush_file_events=True, large_result=True
 )
-COMPACT_PREVIEW: Final = Method(
+COMPACT_PREVIEW: Final = LongMethod(
     "coppice/compactPreview",
     compaction.CompactPreviewParams,
     compaction.CompactPreviewResult,

@@ -8,7 +8,7 @@ that none is indexed twice and none is missed, however many servers there are.
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from sqlalchemy import Connection, and_, bindparam, func, select, update
@@ -108,10 +108,13 @@ class Indexer(BackgroundWork):
         if self._idle_seconds is not None:
             self.wake()
 
-    def catch_up(self, scope: Scope) -> None:
-        """Returns when everything in `scope` that was stored before is indexed."""
+    def catch_up(self, scope: Scope, check: Callable[[], None]) -> None:
+        """Returns when everything in `scope` that was stored before is indexed.
+
+        `check` is called between two transactions; what it raises ends the indexing.
+        """
         while self._step(scope):
-            pass
+            check()
 
     @override
     def work(self) -> None:

@@ -1,7 +1,7 @@
 """The store: conversation trees in a database, at a cost that follows what is looked at."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Final
@@ -221,11 +221,13 @@ class Store(StoreReader):
         conversation_id: str | None = None,
         workspace_uri: str | None = None,
         limit: int,
+        check: Callable[[], None] = lambda: None,
     ) -> list[SearchRow]:
         """The newest stored entries, on any branch, that hold every word of `query`; none for no words.
 
         Words in double quotes must be adjacent, as must a run of Chinese, Japanese or Korean characters. The
-        last word also matches as a prefix. All other characters of `query` separate words.
+        last word also matches as a prefix. All other characters of `query` separate words. `check` is called
+        every moment while entries are indexed first, and may raise.
         """
         if conversation_id is not None:
             self.conversation(conversation_id)
@@ -233,14 +235,20 @@ class Store(StoreReader):
         if not terms:
             return []
         scope = Scope(conversation_id, workspace_uri)
-        self._catch_up(scope)
+        self._catch_up(scope, check)
         return self._database.read(
             lambda connection: searching.search(self._database.index, connection, terms, scope, limit)
         )
 
-    def recall_postings(self, stems: Sequence[str], where: recalling.Where, most: int) -> recalling.Postings:
-        """For each stem the newest `most` pieces of entries that hold it."""
-        self._catch_up(where.scope)
+    def recall_postings(
+        self,
+        stems: Sequence[str],
+        where: recalling.Where,
+        most: int,
+        check: Callable[[], None] = lambda: None,
+    ) -> recalling.Postings:
+        """For each stem the newest `most` pieces of entries that hold it. `check` is as in `search`."""
+        self._catch_up(where.scope, check)
         return self._database.read(
             lambda connection: recalling.postings(self._database.pieces, connection, stems, where, most)
         )
@@ -251,10 +259,10 @@ class Store(StoreReader):
             lambda connection: recalling.pieces(self._database.pieces, connection, keys)
         )
 
-    def _catch_up(self, scope: Scope) -> None:
+    def _catch_up(self, scope: Scope, check: Callable[[], None]) -> None:
         # What cannot be indexed is not found; everything else is.
         try:
-            self._indexer.catch_up(scope)
+            self._indexer.catch_up(scope, check)
         except StoreDamagedError:
             pass
         except StorageFailedError as error:

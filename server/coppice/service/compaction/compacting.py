@@ -32,6 +32,7 @@ from coppice.service.core.client_turns import JOB as TURN
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context
 from coppice.service.core.progress import JobProgress, Progress
+from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_long, run_read
 from coppice.service.window.fitting import Fit
 from coppice.service.window.usage import usage_state
@@ -83,14 +84,21 @@ class Compacting:
         self._context = context
         self._turns = turns
 
-    async def preview(self, params: CompactPreviewParams) -> CompactPreviewResult:
+    async def preview(
+        self, params: CompactPreviewParams, progress: Progress | None = None
+    ) -> CompactPreviewResult:
         """What a compaction would cut and keep. Stores nothing and asks no model."""
 
-        def read() -> CompactPreviewResult:
+        def read(thread: ThreadWork) -> CompactPreviewResult:
             path = self._context.path(params.conversation_id, params.leaf_id, request=params.settings)
-            return preview_of(prepare(path))
+            prepared = prepare(path)
+            thread.report("Reading the files", 50)
+            return preview_of(prepared)
 
-        return await run_long(read)
+        result = await run_in_thread(read, progress, title="Looking ahead")
+        if progress is not None:
+            progress.end(f"{result.messages_to_summarize:,} messages")
+        return result
 
     async def compact(
         self,

@@ -66,7 +66,7 @@ def prepare(path: ConversationPath, fit: Fit | None = None) -> Preparation:
     tokens, _ = context_tokens(path, counter)
     if path.end is None:
         raise NothingToCompactError("The conversation is empty; there is nothing to compact.", tokens=0)
-    rows = path.store.rows(path.end, path.first_depth, path.end.depth)
+    rows = path.rows()
     cut: Cut | None
     if fit is None:
         cut = find_cut(rows, [counter.tokens(row.size) for row in rows], sizes.keep_recent)

@@ -6,6 +6,7 @@ from coppice.compaction.facts.ledger import LedgerBuilder, stored_ledger
 from coppice.compaction.writing.document import narrative_in
 from coppice.protocol.ledger import WorkLedger
 from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.worker_process import call_in_process
 from coppice.summarizers.offline import NAME as OFFLINE
 
 _MOST_BEFORE: Final = 20_000
@@ -13,15 +14,33 @@ _MOST_BEFORE: Final = 20_000
 
 
 def ledger_until(path: ConversationPath, last: int) -> WorkLedger:
-    """The ledger of everything on `path` up to depth `last`, inclusive. Reads the store. CPU-bound."""
+    """The ledger of everything on `path` up to depth `last`, inclusive. Reads the store. CPU-bound.
+
+    Raises WorkTooLongError.
+    """
+    return call_in_process(_tokens(path), _ledger_until, path, last)
+
+
+def ledger_of_branch(path: ConversationPath, first: int) -> WorkLedger:
+    """The ledger of what was done on `path` from depth `first` on, apart from what was before. CPU-bound.
+
+    Raises WorkTooLongError.
+    """
+    return call_in_process(_tokens(path), _ledger_of_branch, path, first)
+
+
+def _tokens(path: ConversationPath) -> int:
+    return path.end.total.estimate if path.end is not None else 0
+
+
+def _ledger_until(path: ConversationPath, last: int) -> WorkLedger:
     builder = _before(path)
     for piece in path.pieces(path.first_depth, last):
         builder.add(piece)
     return builder.ledger
 
 
-def ledger_of_branch(path: ConversationPath, first: int) -> WorkLedger:
-    """The ledger of what was done on `path` from depth `first` on, apart from what was before. CPU-bound."""
+def _ledger_of_branch(path: ConversationPath, first: int) -> WorkLedger:
     builder = LedgerBuilder(root=path.root)
     if path.end is not None:
         for piece in path.pieces(max(first, path.end.depth - _MOST_BEFORE), path.end.depth):

@@ -4,6 +4,7 @@ from operator import attrgetter
 
 from coppice.protocol.navigation import SearchHit, SearchParams, SearchResult
 from coppice.service.core.progress import Progress
+from coppice.service.core.stopping import check_stopped
 from coppice.service.core.stores import Stores
 from coppice.service.core.thread_work import run_in_thread
 from coppice.store.records import SearchRow
@@ -36,10 +37,13 @@ class Searching:
                 conversation_id=params.conversation_id,
                 workspace_uri=params.workspace_uri,
                 limit=params.limit,
+                check=check_stopped,
             )
         folders = [params.workspace_uri] if params.workspace_uri else stores.workspaces()
         found = [
-            stores.of_workspace(folder).search(params.query, workspace_uri=folder, limit=params.limit)
+            stores.of_workspace(folder).search(
+                params.query, workspace_uri=folder, limit=params.limit, check=check_stopped
+            )
             for folder in folders
         ]
         if len(found) == 1:

@@ -1,17 +1,22 @@
-"""Reading one path: its newest compaction, its kept entries, its files."""
+"""Reading one path: its newest compaction, its kept entries, its files.
+
+A pickled path names its store, which is opened where the path is unpickled: in a process of `worker_process`.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
 from itertools import chain
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from coppice.errors import StaleLeafError
 from coppice.files.ledger import FileLedger
 from coppice.files.paths import path_of_uri
+from coppice.service.core.reopened_stores import reopened_store
+from coppice.service.core.stopping import check_stopped
 from coppice.settings import Settings
-from coppice.store.records import LEAF, CompactionRecord, ConversationRecord, PathEnd
+from coppice.store.records import LEAF, CompactionRecord, ConversationRecord, EntryRow, PathEnd
 from coppice.store.store import Store
 from coppice.tree.entries import CompactionEntry, Entry, reply_of
 from coppice.tree.view import ViewMessage, view_of
@@ -22,6 +27,8 @@ _RESULTS_LOOKED_PAST: Final = 64
 """Entries before a span that are searched for the reply whose calls its first results answer. A guess."""
 _A_PIECE: Final = 500
 """Entries that are read at once. A guess: some hundreds of kilobytes of typical entries."""
+_ROWS: Final = 10_000
+"""Rows that are read at once: a tenth of a second."""
 _STALE_LEAF_RETRIES: Final = 4
 """How often a write is repeated whose leaf moved meanwhile. A guess: other servers append rarely at once."""
 
@@ -37,6 +44,9 @@ class ConversationPath:
     end: PathEnd | None
     compaction: CompactionRecord | None
     settings: Settings
+
+    def __reduce__(self) -> tuple[Callable[..., "ConversationPath"], tuple[object, ...]]:
+        return _reopened, (self.store.url, self.conversation, self.end, self.compaction, self.settings)
 
     @property
     def first_depth(self) -> int:
@@ -63,9 +73,23 @@ class ConversationPath:
                 yield from reversed(self.entries(start, min(start + _A_PIECE - 1, self.end.depth)))
 
     def pieces(self, first: int, last: int) -> Iterator[list[Entry]]:
-        """The entries from depth `first` to `last`, some hundreds at a time, oldest first."""
+        """The entries from depth `first` to `last`, some hundreds at a time, oldest first.
+
+        Raises StoppedError where nobody waits for the work of the thread any more.
+        """
         for start in range(first, last + 1, _A_PIECE):
+            check_stopped()
             yield self.entries(start, min(start + _A_PIECE - 1, last))
+
+    def rows(self) -> list[EntryRow]:
+        """The rows of the view, oldest first. Raises StoppedError as `pieces` does."""
+        if self.end is None:
+            return []
+        found: list[EntryRow] = []
+        for start in range(self.first_depth, self.end.depth + 1, _ROWS):
+            check_stopped()
+            found += self.store.rows(self.end, start, min(start + _ROWS - 1, self.end.depth))
+        return found
 
     def pinned(self, before: int | None = None) -> list[Entry]:
         """The pinned entries that a view does not show in their places, root first.
@@ -197,3 +221,7 @@ class ConversationPath:
         """Other names of that folder: the workspace's, and what a link in it leads to."""
         folder = path_of_uri(self.conversation.workspace_uri)
         return [] if folder is None else [folder, os.path.realpath(folder)]
+
+
+def _reopened(url: str, *rest: Any) -> ConversationPath:
+    return ConversationPath(reopened_store(url), *rest)

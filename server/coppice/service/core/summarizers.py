@@ -12,10 +12,10 @@ from coppice.models.chat import ChatModel
 from coppice.models.choosing import chat_model
 from coppice.models.editor import Sample
 from coppice.protocol.server_requests import SAMPLE, ClientPort
+from coppice.service.core.offline_summaries import ProcessSummarizer
 from coppice.settings import ModelSettings, Settings, SummarizerSettings
 from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer
-from coppice.summarizers.offline import OfflineSummarizer
 
 OFFLINE: Final = "offline"
 INHERIT: Final = "inherit"
@@ -51,7 +51,7 @@ class Summarizers:
 
     def _named(self, name: str, settings: Settings, stack: AsyncExitStack) -> Summarizer:
         if name == OFFLINE:
-            return OfflineSummarizer()
+            return ProcessSummarizer()
         try:
             model = model_of(name, settings, self.sample)
         except NoModelError as error:

@@ -1,21 +1,19 @@
 """Long work in a thread that reports its progress and stops soon after a cancel."""
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Callable
 from typing import Final, TypeVar
 
 from coppice.service.core.progress import NoProgress, Progress
+from coppice.service.core.stopping import STOPPING, Stopping
 from coppice.service.core.workers import LONG_JOBS
 
 Result = TypeVar("Result")
 
 STOP_SECONDS: Final = 0.8
 """How long a cancelled request waits for its thread: it is answered within a second."""
-
-
-class StoppedError(Exception):
-    """Raised in the thread at the first check after a cancel. It never reaches a caller."""
 
 
 class ThreadWork:
@@ -25,13 +23,12 @@ class ThreadWork:
         self._loop = asyncio.get_running_loop()
         self._progress = progress
         self._lock = threading.Lock()
-        self._stopped = False
         self._finishing = False
+        self.stopping = Stopping()
 
     def check(self) -> None:
         """Raise StoppedError when the request was cancelled. Cheap enough for every line of a file."""
-        if self._stopped:
-            raise StoppedError
+        self.stopping.check()
 
     def report(self, stage: str, percentage: int) -> None:
         """Report progress, and check."""
@@ -47,8 +44,10 @@ class ThreadWork:
     def stop(self) -> bool:
         """Have the next check raise; False when it is too late."""
         with self._lock:
-            self._stopped = not self._finishing
-            return self._stopped
+            if self._finishing:
+                return False
+            self.stopping.stop()
+            return True
 
 
 async def run_in_thread(
@@ -63,7 +62,9 @@ async def run_in_thread(
     progress = progress or NoProgress()
     progress.begin(title)
     thread = ThreadWork(progress)
-    running = asyncio.get_running_loop().run_in_executor(LONG_JOBS, work, thread)
+    context = contextvars.copy_context()
+    context.run(STOPPING.set, thread.stopping)
+    running = asyncio.get_running_loop().run_in_executor(LONG_JOBS, context.run, work, thread)
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
+from coppice.service.core.stopping import STOPPING, Stopping
+
 READ_THREADS: Final = 8
 """Guess: a read takes milliseconds, and the interpreter runs one thread at a time."""
 WRITE_THREADS: Final = 4
@@ -47,8 +49,18 @@ async def run_write(store: str, work: Callable[P, T], /, *args: P.args, **kwargs
 
 
 async def run_long(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs what may take seconds: an import, a search that indexes first, the preparation of a summary."""
-    return await _started(LONG_JOBS, partial(work, *args, **kwargs))
+    """Runs what may take seconds: an import, a search that indexes first, the preparation of a summary.
+
+    A cancel ends the waiting at once; work that has begun ends at its next `check_stopped`, if it has any.
+    """
+    stopping = Stopping()
+    context = contextvars.copy_context()
+    context.run(STOPPING.set, stopping)
+    try:
+        return await context.run(_started, LONG_JOBS, partial(work, *args, **kwargs))
+    except asyncio.CancelledError:
+        stopping.stop()
+        raise
 
 
 def release_writers(store: str) -> None:

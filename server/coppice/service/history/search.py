@@ -56,7 +56,7 @@ def search(
     messages that the user excluded from the context. `readable` makes of an entry's text what may be shown,
     of the same length; `check` is called between the steps.
     """
-    postings = store.recall_postings(list(stems), where, MAX_POSTINGS)
+    postings = store.recall_postings(list(stems), where, MAX_POSTINGS, check)
     check()
     keys = choose_candidates(stems, postings)[:MAX_EXAMINED]
     if on_path:

@@ -20,7 +20,9 @@ from coppice.protocol.trees import (
 from coppice.protocol.usage import UsageParams, UsageState
 from coppice.service.compaction.work_ledger import ledger_until
 from coppice.service.core.context import Context
-from coppice.service.core.workers import run_long, run_read
+from coppice.service.core.progress import Progress
+from coppice.service.core.thread_work import ThreadWork, run_in_thread
+from coppice.service.core.workers import run_read
 from coppice.service.recovery.truncating import fitted_view
 from coppice.service.window.breakdown import breakdown_of, heaviest_of
 from coppice.service.window.usage import Counter, context_tokens, counted_tokens, overhead_of, usage_state
@@ -82,12 +84,13 @@ class Views:
 
         return await run_read(read)
 
-    async def ledger(self, params: LedgerParams) -> LedgerResult:
+    async def ledger(self, params: LedgerParams, progress: Progress | None = None) -> LedgerResult:
         """Continues from the ledger of the last compaction; before the first it reads the whole path."""
 
-        def read() -> LedgerResult:
+        def read(thread: ThreadWork) -> LedgerResult:
             path = self._context.path(params.conversation_id, params.leaf_id)
             work = ledger_until(path, path.end.depth) if path.end is not None else WorkLedger()
+            thread.report("Reading the files", 80)
             files = path.ledger()
             return LedgerResult(
                 leaf_id=path.leaf_id,
@@ -97,7 +100,10 @@ class Views:
                 deleted_files=files.deleted_files,
             )
 
-        return await run_long(read)
+        result = await run_in_thread(read, progress, title="Computing the facts")
+        if progress is not None:
+            progress.end("Done")
+        return result
 
     def _view(self, params: ContextParams) -> ContextResult:
         path = self._context.path(params.conversation_id, params.leaf_id)

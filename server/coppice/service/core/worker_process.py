@@ -1,0 +1,171 @@
+"""Functions that compute on the text of a conversation, called in processes of their own.
+
+A regular expression holds the interpreter, whatever thread it runs in: one that takes minutes would keep
+every request waiting, and could not be stopped. A process can be ended.
+"""
+
+import atexit
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any, Final, ParamSpec, TypeVar
+
+from coppice.errors import WorkTooLongError
+from coppice.service.core.stopping import STOPPING, Stopping
+from coppice.service.core.worker_main import SIZE_BYTES
+
+MOST_PROCESSES: Final = 2
+"""That compute at a time. Guess: each has some 80 MB."""
+IDLE_SECONDS: Final = 60.0
+"""How long a process waits for more work. Guess: it takes half a second to start."""
+SMALL_TOKENS: Final = 4_000
+"""Work on fewer tokens is done where it is asked for: most tests, and the first minutes of a conversation.
+
+Guess: what a rule that takes quadratic time does with so much text, it does within two seconds.
+"""
+
+_LEAST_SECONDS: Final = 60.0  # (guess)
+_TOKENS_PER_SECOND: Final = 5_000
+"""A process is given that long, and a second more for so many tokens. Guess: ten times what it takes."""
+_WAIT_SECONDS: Final = 0.1
+"""Between two looks whether a caller that waits for a process is still wanted."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def call_in_process(tokens: int, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """The result of a function of a module, in another process where it works on many tokens. Blocks.
+
+    The function and its arguments, its result and what it raises are pickled. The process is ended when the
+    work of the calling thread is stopped.
+
+    Raises:
+        WorkTooLongError: it took longer than so many tokens should, or its process was ended.
+        StoppedError: nobody waits for the result any more.
+    """
+    if tokens < SMALL_TOKENS:
+        return function(*args, **kwargs)
+    stopping = STOPPING.get(None) or Stopping()
+    seconds = _LEAST_SECONDS + tokens / _TOKENS_PER_SECOND
+    with _borrowed(stopping) as process, stopping.calling(process.end):
+        try:
+            result: T = process.call((function, args, kwargs), seconds)
+        except WorkTooLongError:
+            stopping.check()
+            raise
+    return result
+
+
+class _Process:
+    """A process that carries out one call after the other."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own program
+            # Without the current folder, which may be a checkout, among the places of modules.
+            [sys.executable, "-P", "-m", "coppice.service.core.worker_main", str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    @property
+    def ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def end(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        """Ends it, and gives its pipes back."""
+        self.end()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                assert stream is not None  # noqa: S101 - they are pipes
+                stream.close()
+
+    def call(self, work: tuple[Any, ...], seconds: float) -> Any:
+        sender, receiver = self._process.stdin, self._process.stdout
+        assert sender is not None  # noqa: S101
+        assert receiver is not None  # noqa: S101
+        timer = threading.Timer(seconds, self.end)
+        timer.daemon = True
+        timer.start()
+        try:
+            call = pickle.dumps(work)
+            sender.write(len(call).to_bytes(SIZE_BYTES) + call)
+            sender.flush()
+            failure, result = pickle.load(receiver)  # noqa: S301 - a process of our own wrote it
+        except (OSError, EOFError, pickle.UnpicklingError):
+            raise WorkTooLongError(
+                f"To compute this took longer than {seconds:,.0f} seconds, or more memory than there is; it "
+                "was stopped and nothing was changed. Please report it, with the text if you can.",
+                seconds=round(seconds),
+            ) from None
+        finally:
+            timer.cancel()
+        if failure is not None:
+            raise failure
+        return result
+
+
+class _Pool:
+    """The processes that wait for work; at most one is kept for long."""
+
+    def __init__(self) -> None:
+        self.free = threading.Semaphore(MOST_PROCESSES)
+        self._idle: list[_Process] = []
+        self._lock = threading.Lock()
+        self._expiry: threading.Timer | None = None
+        # On Linux a process ends with the thread that started it; this one stays.
+        self._starter = ThreadPoolExecutor(1, "coppice-worker-start")
+
+    def take(self) -> _Process:
+        with self._lock:
+            while self._idle:
+                process = self._idle.pop()
+                if not process.ended:
+                    return process
+                process.close()
+        return self._starter.submit(_Process).result()
+
+    def put(self, process: _Process) -> None:
+        with self._lock:
+            self._idle.append(process)
+            if self._expiry is not None:
+                self._expiry.cancel()
+            self._expiry = threading.Timer(IDLE_SECONDS, self.end_idle)
+            self._expiry.daemon = True
+            self._expiry.start()
+
+    def end_idle(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for process in idle:
+            process.close()
+
+
+_POOL: Final = _Pool()
+atexit.register(_POOL.end_idle)
+
+
+@contextmanager
+def _borrowed(stopping: Stopping) -> Iterator[_Process]:
+    while not _POOL.free.acquire(timeout=_WAIT_SECONDS):
+        stopping.check()
+    try:
+        process = _POOL.take()
+        try:
+            yield process
+        finally:
+            if process.ended:
+                process.close()
+            else:
+                _POOL.put(process)
+    finally:
+        _POOL.free.release()

@@ -1,0 +1,121 @@
+"""A rule that never ends costs the request that met it, and nobody else."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from attacks.frozen_rule import frozen, killed
+from conftest_service import Client
+from lsp.editor import turn
+from lsp.raw_client import RawServer
+from waiting import PATIENCE, wait_until
+
+from coppice.errors import WorkTooLongError
+from coppice.service.compaction import work_ledger
+from coppice.service.core import worker_process
+from coppice.service.core.worker_process import SMALL_TOKENS, call_in_process
+
+TESTS = Path(__file__).parents[1]
+LONG = [entry for number in range(250) for entry in turn(number)]
+"""Of more tokens than are worked on in the server's own process."""
+STARTER = """
+from attacks.frozen_rule import frozen
+from coppice.service.compaction import work_ledger
+work_ledger._ledger_until = frozen
+from coppice.lsp.__main__ import main
+main([])
+"""
+
+
+@pytest.fixture(autouse=True)
+def _processes_know_the_tests(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("PYTHONPATH", str(TESTS))
+    worker_process._POOL.end_idle()
+    yield
+    worker_process._POOL.end_idle()
+
+
+def workers_of(process: int) -> list[psutil.Process]:
+    children = psutil.Process(process).children(recursive=True)
+    living = (child for child in children if child.status() != psutil.STATUS_ZOMBIE)
+    return [child for child in living if "worker_main" in " ".join(child.cmdline())]
+
+
+async def a_long_conversation(client: Client) -> str:
+    conversation = await client.conversation()
+    await client.ask("append", conversationId=conversation, entries=LONG)
+    return conversation
+
+
+@pytest.mark.parametrize("method", ["ledger", "compact"])
+async def test_others_are_answered_and_a_cancel_ends_it(
+    client: Client, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    conversation = await a_long_conversation(client)
+    monkeypatch.setattr(work_ledger, "_ledger_until", frozen)
+    asked = asyncio.create_task(client.ask(method, conversationId=conversation))
+    await asyncio.to_thread(wait_until, lambda: bool(workers_of(os.getpid())))
+    for _ in range(5):
+        await asyncio.wait_for(client.ask("entries", conversationId=conversation, limit=5), PATIENCE)
+    assert not asked.done()
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(asked, PATIENCE)
+    await asyncio.to_thread(wait_until, lambda: not workers_of(os.getpid()))
+    monkeypatch.undo()
+    monkeypatch.setenv("PYTHONPATH", str(TESTS))
+    found = await client.ask("ledger", conversationId=conversation)
+    assert "part" in str(found["ledger"])
+
+
+@pytest.mark.parametrize("mistake", [frozen, killed])
+async def test_a_compaction_that_takes_too_long_is_refused_and_changes_nothing(
+    client: Client, monkeypatch: pytest.MonkeyPatch, mistake: Any
+) -> None:
+    conversation = await a_long_conversation(client)
+    monkeypatch.setattr(work_ledger, "_ledger_until", mistake)
+    monkeypatch.setattr(worker_process, "_LEAST_SECONDS", 1.0)
+    with pytest.raises(WorkTooLongError, match="nothing was changed"):
+        await client.ask("compact", conversationId=conversation)
+    listed = (await client.ask("conversation/get", conversationId=conversation))["conversation"]
+    assert listed["entryCount"] == len(LONG)
+
+
+def test_what_a_function_raises_is_raised_and_its_process_stays() -> None:
+    call_in_process(SMALL_TOKENS, len, "abc")
+    [process] = workers_of(os.getpid())
+    with pytest.raises(ZeroDivisionError):
+        call_in_process(SMALL_TOKENS, divmod, 1, 0)
+    assert call_in_process(SMALL_TOKENS, len, "abcd") == 4
+    assert workers_of(os.getpid()) == [process]
+
+
+def test_a_short_text_needs_no_process() -> None:
+    assert call_in_process(SMALL_TOKENS - 1, len, "abc") == 3
+    assert workers_of(os.getpid()) == []
+
+
+@pytest.mark.parametrize("how", ["exit", "SIGTERM", "SIGKILL"])
+def test_the_process_ends_with_the_server(tmp_path: Path, how: str) -> None:
+    with RawServer(tmp_path, ("-c", STARTER), variables={"PYTHONPATH": str(TESTS)}) as server:
+        server.initialize({})
+        made = server.result("coppice/conversation/create", {})["conversation"]["id"]
+        server.result("coppice/append", {"conversationId": made, "entries": LONG})
+        server.start_request("coppice/ledger", {"conversationId": made})
+        wait_until(lambda: bool(workers_of(server.process.pid)))
+        [worker] = workers_of(server.process.pid)
+        began = time.monotonic()
+        if how == "exit":
+            server.result("shutdown")
+            server.notify("exit")
+        else:
+            server.process.send_signal(signal.Signals[how])
+        server.process.wait(PATIENCE)
+        assert time.monotonic() - began < PATIENCE
+        wait_until(lambda: not worker.is_running())
