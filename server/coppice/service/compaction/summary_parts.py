@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from coppice.compaction.asking.summarizer import Kind, SummaryRequest, WrittenSummary
@@ -12,6 +13,7 @@ from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.hooks import HookCompaction, HookSummary
 from coppice.protocol.ledger import WorkLedger
+from coppice.service.core.worker_process import call_in_process, estimated_tokens
 from coppice.service.window.usage import Counter
 from coppice.tree.messages import Message
 from coppice.tree.tags import escape_tags
@@ -48,8 +50,6 @@ def summary_task(
     `work` is the ledger of the messages; without one it is computed from them. The state that is shown is as
     of the end of `kept`, what stays in the view. CPU-bound.
     """
-    stored = work or LedgerBuilder(root=root).add_messages(messages).ledger
-    now = brought_up_to_date(stored, kept, root)
     wanted = min(limit, target or limit)
     blocks = file_blocks(
         files.read_files,
@@ -57,11 +57,18 @@ def summary_task(
         max_tokens=int(FILES_SHARE * wanted),
         count_tokens=counter.count_text,
     )
-    shown = (
-        stored if kind == "history" else stored.model_copy(update={"messages": []})
-    )  # requests of a branch ended
-    parts = computed_parts(
-        shown, now.state, blocks, limit=wanted, count_tokens=counter.count_text, references=references
+    unread = () if work is not None else messages
+    stored, now, parts = call_in_process(
+        estimated_tokens([*unread, *kept, *filter(None, [work])]),
+        _computed,
+        _Source(unread, work, kept, root, kind),
+        partial(
+            computed_parts,
+            files=blocks,
+            limit=wanted,
+            count_tokens=counter.count_text,
+            references=references,
+        ),
     )
     used = counter.count_text(parts.text)
     request = SummaryRequest(
@@ -80,6 +87,26 @@ def summary_task(
         ledger=now,
     )
     return SummaryTask(request, files, stored, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What the facts are computed from: the messages, or their ledger."""
+
+    messages: Sequence[Message]
+    work: WorkLedger | None
+    kept: Sequence[Message]
+    root: str | None
+    kind: Kind
+
+
+def _computed(source: _Source, parts: Callable[..., Parts]) -> tuple[WorkLedger, WorkLedger, Parts]:
+    """The ledger to store, the one as of the end of what is kept, and what is shown of them."""
+    stored = source.work or LedgerBuilder(root=source.root).add_messages(source.messages).ledger
+    now = brought_up_to_date(stored, source.kept, source.root)
+    # The requests of a branch have ended with it.
+    shown = stored if source.kind == "history" else stored.model_copy(update={"messages": []})
+    return stored, now, parts(shown, now.state)
 
 
 Stage = Callable[[str, int], None]

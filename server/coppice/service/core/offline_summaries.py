@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
-from coppice.service.core.worker_process import call_in_process
+from coppice.service.core.worker_process import call_in_process, estimated_tokens
 from coppice.service.core.workers import run_long
 from coppice.summarizers.offline import OfflineSummarizer
-from coppice.tokens.counting import CHARS_PER_TOKEN
 
 _WRITER: Final = OfflineSummarizer()
 
@@ -19,22 +18,18 @@ class ProcessSummarizer:
     async def summarize(self, request: SummaryRequest) -> WrittenSummary:
         """Raises WorkTooLongError. Cancelling ends the process."""
         if request.ledger is not None:
-            # All that is computed then depends on the facts, and on what is kept.
-            request = replace(request, history=(), turn_prefix=())
+            # All that is computed then depends on the facts.
+            request = replace(request, history=(), turn_prefix=(), kept=())
         return await run_long(_summarized, replace(request, report=_ignore))
 
 
 def _summarized(request: SummaryRequest) -> WrittenSummary:
-    return call_in_process(_tokens(request), _written, request)
+    parts = [*request.history, *request.turn_prefix, *request.kept, *filter(None, [request.ledger])]
+    return call_in_process(estimated_tokens(parts), _written, request)
 
 
 def _written(request: SummaryRequest) -> WrittenSummary:
     return asyncio.run(_WRITER.summarize(request))
-
-
-def _tokens(request: SummaryRequest) -> int:
-    parts = [*request.history, *request.turn_prefix, *request.kept, *filter(None, [request.ledger])]
-    return sum(len(part.model_dump_json()) for part in parts) // CHARS_PER_TOKEN
 
 
 def _ignore(doing: str, share: float) -> None:

@@ -10,14 +10,17 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, Final, ParamSpec, TypeVar
 
+from pydantic import BaseModel
+
 from coppice.errors import WorkTooLongError
 from coppice.service.core.stopping import STOPPING, Stopping
 from coppice.service.core.worker_main import SIZE_BYTES
+from coppice.tokens.counting import CHARS_PER_TOKEN
 
 MOST_PROCESSES: Final = 2
 """That compute at a time. Guess: each has some 80 MB."""
@@ -60,6 +63,11 @@ def call_in_process(tokens: int, function: Callable[P, T], /, *args: P.args, **k
             stopping.check()
             raise
     return result
+
+
+def estimated_tokens(values: Iterable[BaseModel]) -> int:
+    """About how many tokens the values have as JSON."""
+    return sum(len(value.model_dump_json()) for value in values) // CHARS_PER_TOKEN
 
 
 class _Process:
