@@ -31,22 +31,25 @@ def user_messages_section(
     """The section in at most `room` tokens; empty without messages, or where none fits.
 
     The newest messages are always there, shortened where they must be; then the first one; then the rules of
-    developer, system and memory files, and the sentences of older messages that last.
+    developer, system and memory files, and the sentences of older messages that last; then the rest of those.
     """
     text = f"{HEADING}\n{_ORIGIN}"
     left = room - count(text) - 2
     shown = dict(_newest(messages, left, count, references))
     left -= sum(count(f"{quoted}\n\n") for quoted in shown.values())
-    for place in _by_importance(messages):
-        if place in shown:
-            continue
-        for candidate in _candidates(messages[place], place):
-            quoted = _quoted(candidate, references)
-            cost = count(f"{quoted}\n\n")
-            if cost <= left:
-                shown[place] = quoted
-                left -= cost
-                break
+    older = [place for place in _by_importance(messages) if place not in shown]
+    for forms in (_rules_first, _candidates):
+        for place in older:
+            before = count(f"{shown[place]}\n\n") if place in shown else 0
+            for candidate in forms(messages[place], place):
+                if place in shown and candidate.shortened:
+                    continue  # its rules may be what is left out
+                quoted = _quoted(candidate, references)
+                cost = count(f"{quoted}\n\n") - before
+                if cost <= left:
+                    shown[place] = quoted
+                    left -= cost
+                    break
     newest_first = [shown[place] for place in sorted(shown, reverse=True)]
     return "\n\n".join([text, *newest_first]) if newest_first else ""
 
@@ -78,11 +81,17 @@ def _by_importance(messages: Sequence[LedgerMessage]) -> list[int]:
     return list(dict.fromkeys([*([] if first is None else [first]), *reversed(rules), *reversed(places)]))
 
 
+def _rules_first(message: LedgerMessage, place: int) -> list[LedgerMessage]:
+    """The forms of an older message that come before the rest of any other: the first one, and rules."""
+    if not place:
+        return _candidates(message, place)
+    rules = only_rules(message)
+    return [] if rules is None else [rules]
+
+
 def _candidates(message: LedgerMessage, place: int) -> list[LedgerMessage]:
     """The forms in which an older message may be shown, the longest first."""
-    rules = only_rules(message)
-    whole = [_short(message, length) for length in (_LENGTHS[2:4] if place else _LENGTHS[1:])]
-    return [*whole, *([] if rules is None else [rules])]
+    return [_short(message, length) for length in (_LENGTHS[2:4] if place else _LENGTHS[1:])]
 
 
 def _short(message: LedgerMessage, length: int) -> LedgerMessage:

@@ -1,0 +1,33 @@
+"""Of older messages the rules stay before the rest of any of them."""
+
+from coppice.compaction.writing.user_messages import user_messages_section
+from coppice.protocol.ledger import LedgerMessage
+from coppice.tokens.counting import count_tokens
+
+RULE = "Never call legacy_pay() from checkout.py."
+
+
+def section(*texts: str, room: int) -> str:
+    messages = [LedgerMessage(entry_id=f"e{n}", text=text, source="user") for n, text in enumerate(texts)]
+    return user_messages_section(messages, room, count_tokens, {})
+
+
+def test_a_rule_of_long_ago_outlasts_requests_that_came_after_it() -> None:
+    requests = [f"Now write part number {n} of the importer for the shop, please." for n in range(40)]
+    text = section("Build the importer.", f"{RULE} It pays twice.", *requests, room=400)
+    assert f"> {RULE}" in text
+    assert "part number 39" in text
+    assert "part number 3 " not in text
+    assert count_tokens(text) <= 400
+
+
+def test_a_message_that_is_shown_whole_is_not_shown_in_short() -> None:
+    text = section("Build the importer.", f"{RULE} It pays twice.", "Go on.", *["More."] * 6, room=2_000)
+    assert f"> {RULE} It pays twice." in text
+    assert text.count("legacy_pay") == 1
+
+
+def test_a_rule_inside_a_long_message_is_not_lost_when_there_is_room_for_a_part_of_it() -> None:
+    talk = " ".join(f"The row number {n} came from the warehouse in the night." for n in range(60))
+    text = section("Build the importer.", f"{talk} {RULE} {talk}", *["More."] * 6, room=800)
+    assert RULE in text
