@@ -5,7 +5,7 @@ from typing import Final, Literal, NoReturn
 
 import pytest
 
-Need = Literal["shared", "postgres", "editors", "model"]
+Need = Literal["shared", "postgres", "editors", "model", "agents"]
 
 REQUIRED: Final = "COPPICE_TESTS_REQUIRE"
 """The environment variable that lists, separated by commas, the needs without which tests fail."""

@@ -37,7 +37,8 @@ class Server {
   ask(method: string, params: any, signal?: AbortSignal): Promise<any> {
     const id = ++this.last;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error("Coppice did not answer in time")), MILLISECONDS);
+      // This timer keeps Pi waiting for the answer, and nothing else does.
+      const timer = setTimeout(() => stop(new Error("Coppice did not answer in time")), MILLISECONDS);
       const stop = (error: Error) => {
         clearTimeout(timer);
         this.waiting.delete(id);
@@ -64,6 +65,8 @@ async function started(cwd: string, session: string | undefined): Promise<Server
     env: { ...process.env, ...ENVIRONMENT, ...known },
     stdio: ["pipe", "pipe", "ignore"],
   });
+  // Pi ends although this still runs, and this ends when Pi's end closes its input.
+  for (const handle of [child, child.stdin, child.stdout] as any[]) handle?.unref?.();
   const server = new Server(child);
   server.ended.then(() => (running = undefined));
   const client = { name: "pi", version: "0" };

