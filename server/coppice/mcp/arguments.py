@@ -9,6 +9,9 @@ from pydantic.alias_generators import to_camel
 LEAST_TOKENS: Final = 200  # tokens of a result (guess: one hit and its frame)
 MOST_TOKENS: Final = 20_000
 """Tokens of a result. A guess: agents cut longer results, and a window is some times as long."""
+SEARCH_TOKENS: Final = 2_000
+"""Tokens of a page of a search. With the questions of recall_tools.py: with the next page 99 of 115 are
+answered for 2,230 tokens each, with pages of 1,000 tokens 90 for 1,260, of 4,000 tokens 103 for 3,800."""
 MAX_NOTE_CHARS: Final = 4_000
 """Characters of a note. A guess: a note is a sentence or two; what is longer belongs in a file."""
 _MAX_IDS: Final = 50  # ids that a call may name (guess)
@@ -67,7 +70,7 @@ class SearchArguments(_Arguments):
     since: Time | None = None
     until: Time | None = None
     cursor: Cursor | None = None
-    max_tokens: Tokens = 3000
+    max_tokens: Tokens = SEARCH_TOKENS
 
 
 class ReadArguments(_Arguments):

@@ -23,7 +23,8 @@ from coppice.tokens.counting import estimate_tokens
 from coppice.tree.messages import ToolCall
 
 NOISE: Final = 0.35
-"""Of the best score of a search: what has less is left out. A guess."""
+"""Of the best score of a search: what has less is left out. With the questions of recall_tools.py these are
+two fifths of the hits, and one answer of 115; with 0.45 two thirds, and five."""
 _LITTLE: Final = 0.5
 """Share of a question's words that the best three hits hold below which little was found. A guess."""
 _TOLD: Final = 3  # hits that tell whether much was found (guess)

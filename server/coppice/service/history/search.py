@@ -36,6 +36,8 @@ _LINE_CHARS: Final = 20
 _JOINED_SHARE: Final = 0.3
 """Of the score of a piece, what the next one needs to be shown with it. recall_tools.py: with 0.5 the pages
 of 2,000 tokens hold two answers of 85 less in one item."""
+_JOINED_PIECES: Final = 3
+"""Pieces that are shown as one text. A guess: without a limit an entry fills the page."""
 _NUMBERED: Final = re.compile(r"\s{0,20}\d{1,9}\s?[→:|\t-]?\s?")
 """What a listing writes before a line."""
 
@@ -130,7 +132,8 @@ def _joined(hits: Iterator[tuple[Hit, int]]) -> list[Hit]:
         if place is not None:
             other, first, last = joined[place]
             is_next = number == last + 1
-            if (is_next or number == first - 1) and hit.score >= _JOINED_SHARE * other.score:
+            is_beside = is_next or number == first - 1
+            if is_beside and last - first < _JOINED_PIECES - 1 and hit.score >= _JOINED_SHARE * other.score:
                 text = other.text + hit.text if is_next else hit.text + other.text
                 joined[place] = (replace(other, text=text), min(first, number), max(last, number))
                 places[key, number] = place
