@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
 from coppice.agents.edits import Edit, Items, Member
-from coppice.agents.program import Program
+from coppice.agents.program import HOOK_MODULE, HOOK_SECONDS, Program
 
 _READING_TOOLS: Final = ("history_search", "history_read", "history_overview", "note_list")
 
@@ -47,5 +47,19 @@ class ClaudeCode(Connector):
                 keys=("permissions", "allow"),
                 items=tuple(f"mcp__coppice__{tool}" for tool in _READING_TOOLS),
                 mark="mcp__coppice__",
+            ),
+            Items(
+                path=self.folder / "settings.json",
+                what="a hook that adds what was lost after a compaction",
+                keys=("hooks", "SessionStart"),
+                items=(
+                    {
+                        "matcher": "compact",
+                        "hooks": [
+                            {"type": "command", "command": program.hook(self.name), "timeout": HOOK_SECONDS}
+                        ],
+                    },
+                ),
+                mark=HOOK_MODULE,
             ),
         ]

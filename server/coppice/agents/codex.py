@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
 from coppice.agents.edits import Block, Edit
-from coppice.agents.program import Program
+from coppice.agents.program import HOOK_SECONDS, Program
 
 
 class Codex(Connector):
@@ -17,6 +17,9 @@ class Codex(Connector):
     name: ClassVar[str] = "codex"
     title: ClassVar[str] = "Codex"
     executable: ClassVar[str] = "codex"
+    advice: ClassVar[tuple[str, ...]] = (
+        "Codex skips a new hook silently until you have trusted it: start `codex` once and approve it there.",
+    )
 
     @property
     @override
@@ -30,10 +33,20 @@ class Codex(Connector):
         if program.environment:
             pairs = ", ".join(f"{key} = {_toml(value)}" for key, value in program.environment.items())
             lines.append(f"env = {{ {pairs} }}")
+        lines += [
+            "",
+            "[[hooks.SessionStart]]",
+            'matcher = "compact"',
+            "",
+            "[[hooks.SessionStart.hooks]]",
+            'type = "command"',
+            f"command = {_toml(program.hook(self.name))}",
+            f"timeout = {HOOK_SECONDS}",
+        ]
         return [
             Block(
                 path=self.folder / "config.toml",
-                what="the MCP server `coppice`",
+                what="the MCP server `coppice`, and a hook that adds what was lost after a compaction",
                 tables="\n".join(lines) + "\n",
                 name=("mcp_servers", "coppice"),
             )

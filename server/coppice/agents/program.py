@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+HOOK_MODULE: Final = "coppice.agents.hook"
+HOOK_SECONDS: Final = 30
+"""How long an agent waits for a hook. A guess: five times what it takes on a busy machine."""
+
 _PASSED: Final = ("COPPICE_STORAGE_DIRECTORY", "COPPICE_CONFIG_DIRECTORY")
 
 
@@ -28,6 +32,8 @@ class Program:
         words = (str(script),) if script.exists() else (sys.executable, "-m", "coppice.cli")
         return cls(words, {name: os.environ[name] for name in _PASSED if os.environ.get(name)})
 
-    def line(self, *arguments: str) -> str:
-        """The command with `arguments` for a shell."""
-        return shlex.join([*self.words, *arguments])
+    def hook(self, agent: str) -> str:
+        """The command line of the hook of an agent, for a shell."""
+        variables = [f"{name}={value}" for name, value in self.environment.items()]
+        words = [*(["env", *variables] if variables else []), sys.executable, "-m", HOOK_MODULE, agent]
+        return shlex.join(words)

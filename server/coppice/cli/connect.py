@@ -10,6 +10,7 @@ import typer
 
 from coppice.agents.connecting import Change, Connections
 from coppice.agents.connector import Connector
+from coppice.agents.hook import last_note
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.program import Program
 from coppice.agents.registry import CONNECTORS, NAMES
@@ -19,6 +20,7 @@ from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console, print_error, write_json, write_text
 from coppice.settings.files import config_directory
 
+_NOTE_CHARS: Final = 200  # characters of a line of the log (guess)
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
 
 
@@ -80,6 +82,7 @@ async def show_status(workspace: Path | None, *, as_json: bool) -> None:
                 "connected": connections.is_connected(connector.edits(program)),
                 "transcripts": len(own),
                 "waiting": sum(not each.is_current for each in own),
+                "lastHook": last_note(connector.name),
                 "lastReading": max((each.reading.read_at or "" for each in own), default="") or None,
             }
         )
@@ -92,6 +95,8 @@ async def show_status(workspace: Path | None, *, as_json: bool) -> None:
             f"{row['title']}: {state}; {row['transcripts']:,} transcripts, {row['waiting']:,} not read yet; "
             f"last reading {(row['lastReading'] or 'never')[:_TIME_CHARS].replace('T', ' ')}"
         )
+        if row["lastHook"]:
+            write_text(f"  last hook: {plain_line(row['lastHook'], _NOTE_CHARS)}")
 
 
 def _folder() -> Path:

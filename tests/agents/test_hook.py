@@ -1,0 +1,88 @@
+"""The hook that an agent runs after a compaction: it answers, or stays out of the way."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from session_samples import lines_of, prompt, reply, text_block
+
+RULE = "Never change the file settings.ini."
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A user of Claude Code with one session."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    slug = "".join(letter if letter.isalnum() else "-" for letter in str(folder))
+    transcript = tmp_path / ".claude" / "projects" / slug / "s-1.jsonl"
+    transcript.parent.mkdir(parents=True)
+    records = [prompt("p", None, RULE), reply("a", "p", "m", text_block("Yes."), stop_reason="end_turn")]
+    lines = lines_of(*({**record, "cwd": str(folder), "sessionId": "s-1"} for record in records))
+    transcript.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def run(home: Path, event: object, *, raw: str | None = None) -> tuple[int, str, str]:
+    """The exit code, the answer, and the log."""
+    environ = {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "COPPICE_STORAGE_DIRECTORY": str(home / "stores"),
+        "COPPICE_CONFIG_DIRECTORY": str(home / "config"),
+    }
+    ran = subprocess.run(
+        [sys.executable, "-m", "coppice.agents.hook", "claude-code"],
+        input=json.dumps(event) if raw is None else raw,
+        env=environ,
+        cwd=home / "project",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    log = home / "config" / "agents" / "hooks.log"
+    assert ran.stderr == ""
+    return ran.returncode, ran.stdout, log.read_text() if log.exists() else ""
+
+
+def compacted(home: Path, **more: Any) -> dict[str, Any]:
+    event = {"hook_event_name": "SessionStart", "source": "compact", "session_id": "s-1"}
+    return {**event, "cwd": str(home / "project"), **more}
+
+
+def test_after_a_compaction_the_facts_of_the_session_are_added(home: Path) -> None:
+    code, out, log = run(home, compacted(home))
+    answer = json.loads(out)["hookSpecificOutput"]
+    assert (code, answer["hookEventName"]) == (0, "SessionStart")
+    assert RULE in answer["additionalContext"]
+    assert log.endswith("claude-code answered\n")
+
+
+def test_the_start_of_a_session_is_not_answered(home: Path) -> None:
+    assert run(home, compacted(home, source="startup")) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "raw", ["", "no JSON", "[]", "{}", '{"hook_event_name": "SessionStart", "source": "compact"}']
+)
+def test_an_event_that_is_none_of_ours_disturbs_nobody(home: Path, raw: str) -> None:
+    code, out, _ = run(home, None, raw=raw)
+    assert (code, out) == (0, "")
+
+
+def test_an_unknown_session_is_a_line_in_the_log(home: Path) -> None:
+    code, out, log = run(home, compacted(home, session_id="another"))
+    assert (code, out) == (0, "")
+    assert "UnknownConversationError" in log
+
+
+def test_a_store_that_cannot_be_opened_is_a_line_in_the_log(home: Path) -> None:
+    (home / "stores").write_text("no folder")
+    code, out, log = run(home, compacted(home))
+    assert (code, out) == (0, "")
+    assert "claude-code" in log
