@@ -182,11 +182,11 @@ class Chunked:
         self._stats.chunks_by_rule += 1
 
     async def _with_rules(self, span: Span, taken: int) -> None:
-        """Summarizes the first groups offline: after the texts so far, or into them where they are long."""
+        """Summarizes the first groups offline: after a model's texts, into a text that rules wrote."""
         messages = [message for group in span.groups[:taken] for message in group.messages]
         following = [message for group in span.groups[taken:] for message in group.messages]
         before = "\n\n".join(span.texts)
-        adds = await asyncio.to_thread(self._has_room_for_another, before)
+        adds = bool(span.keeps_format)
         request = replace(
             self._request,
             history=messages,
