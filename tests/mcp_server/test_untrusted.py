@@ -193,6 +193,14 @@ def test_a_store_that_another_program_holds_is_read_as_far_as_it_is_indexed(
     assert "empty basket" in client.call("history_search", query="empty basket")
     assert "thirty days" in client.call("history_read", ids=["login-1"])
     holder.execute("COMMIT")
+    stored(sessions, [user("late-1", "A late basket.")], session="late-session")
+    holder.execute("BEGIN IMMEDIATE")
+    partly = client.call("history_search", query="empty basket")
+    assert "empty basket" in partly
+    assert "A late basket" not in partly
+    assert "not indexed yet" in partly
+    holder.execute("COMMIT")
+    assert "A late basket" in client.call("history_search", query="empty basket")
     holder.close()
     assert "Noted" in client.call("note_add", text="It was free again.")
 

@@ -16,6 +16,7 @@ def ids(store: Store, keys: list[int]) -> list[str]:
 
 
 def found(store: Store, where: Where, stem: str, most: int = 10) -> list[str]:
+    store.make_searchable(where.scope)
     [keys] = store.recall_postings([stem], where, most).keys
     return ids(store, [piece.entry_key for piece in store.recall_pieces(keys)])
 
@@ -55,6 +56,7 @@ def test_what_says_nothing_is_not_among_the_newest(store: Store, conversation: s
 def test_entries_on_other_branches_are_distinguished(store: Store, conversation: str) -> None:
     where = grown(store, conversation)
     store.append(conversation, [user("a rowan on a branch", "branch")], parent_id="e1", modified_at=NOW)
+    store.make_searchable(where.scope)
     [pieces] = store.recall_postings(["rowan"], where, 10).keys
     keys = [piece.entry_key for piece in store.recall_pieces(pieces)]
     assert ids(store, store.recall_on_path(keys)) == ["branch", "e0"]

@@ -1,10 +1,11 @@
 """`history_search`: this session first, then the project, and on request every workspace."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from coppice.errors import CoppiceError
+from coppice.errors import CoppiceError, StorageFailedError
 from coppice.files.tools import touches_of
 from coppice.mcp.arguments import SearchArguments
 from coppice.mcp.project import Project, label_of, resume_command
@@ -27,6 +28,9 @@ NOISE: Final = 0.35
 two fifths of the hits, and one answer of 115; with 0.45 two thirds, and five."""
 _LITTLE: Final = 0.5
 """Share of a question's words that the best three hits hold below which little was found. A guess."""
+_INDEX_SECONDS: Final = 5.0
+"""Seconds that a search waits for the index. A guess: some 20 MB of text; the rest is indexed later."""
+_INCOMPLETE: Final = "A part of the history is not indexed yet and was not searched; ask again in a moment."
 _TOLD: Final = 3  # hits that tell whether much was found (guess)
 
 _ROLES: Final = {"user": ("user",), "assistant": ("assistant",), "tool": ("toolResult", "bashExecution")}
@@ -34,11 +38,15 @@ _ROLES: Final = {"user": ("user",), "assistant": ("assistant",), "tool": ("toolR
 
 @dataclass
 class _Found:
-    """The hits of one scope, with the store that they are in and the tool calls that hits are results of."""
+    """The hits of one scope, with the store that they are in and the tool calls that hits are results of.
+
+    It is not `complete` where a part of the scope is not in the index yet.
+    """
 
     store: Store
     hits: list[Hit]
     calls: dict[int, CallOf] = field(default_factory=dict)
+    complete: bool = True
 
 
 def search_history(project: Project, wanted: SearchArguments) -> str:
@@ -56,8 +64,10 @@ def search_history(project: Project, wanted: SearchArguments) -> str:
     shown = [(each, hit) for each in found for hit in each.hits]
     first = int((wanted.cursor or "0").split(":")[0])
     if first >= len(shown):
-        return _nothing(project, wanted, running, looked_in, is_end=bool(shown))
-    return _page(shown, first, wanted, running, looked_in)
+        text = _nothing(project, wanted, running, looked_in, is_end=bool(shown))
+    else:
+        text = _page(shown, first, wanted, running, looked_in)
+    return text if all(each.complete for each in found) else f"{text}\n{_INCOMPLETE}"
 
 
 def _search(
@@ -106,15 +116,32 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mappin
         agent=wanted.agent,
         failed=wanted.kind == "error",
     )
-    hits = search(store, stems, where, for_model=True, readable=masked)
+    complete = _made_searchable(store, scope)
+    hits = search(store, stems, where, for_model=True, indexes=False, readable=masked)
     if hits:
         hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
-    found = _Found(store, hits, calls_of_results(store, [hit.row for hit in hits]))
+    found = _Found(store, hits, calls_of_results(store, [hit.row for hit in hits]), complete)
     if wanted.kind == "edit":
         found.hits = [hit for hit in hits if _changes_files(hit)]
     if wanted.path is not None:
         found.hits = [hit for hit in found.hits if _is_about(hit, wanted.path, found.calls)]
     return found
+
+
+def _made_searchable(store: Store, scope: Scope) -> bool:
+    """Whether everything in `scope` is in the index, after some seconds at most."""
+    until = time.monotonic() + _INDEX_SECONDS
+
+    def check() -> None:
+        if time.monotonic() > until:
+            raise TimeoutError
+
+    try:
+        store.make_searchable(scope, check)
+    except (TimeoutError, StorageFailedError):
+        # What reading finds of a failure is reported by the search.
+        return False
+    return True
 
 
 def _is_little(hits: Sequence[Hit], stems: Mapping[str, float]) -> bool:

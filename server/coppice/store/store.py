@@ -235,20 +235,13 @@ class Store(StoreReader):
         if not terms:
             return []
         scope = Scope(conversation_id, workspace_uri)
-        self._catch_up(scope, check)
+        self.make_searchable(scope, check)
         return self._database.read(
             lambda connection: searching.search(self._database.index, connection, terms, scope, limit)
         )
 
-    def recall_postings(
-        self,
-        stems: Sequence[str],
-        where: recalling.Where,
-        most: int,
-        check: Callable[[], None] = lambda: None,
-    ) -> recalling.Postings:
-        """For each stem the newest `most` pieces of entries that hold it. `check` is as in `search`."""
-        self._catch_up(where.scope, check)
+    def recall_postings(self, stems: Sequence[str], where: recalling.Where, most: int) -> recalling.Postings:
+        """For each stem the newest `most` pieces that hold it, of entries that were made searchable."""
         return self._database.read(
             lambda connection: recalling.postings(self._database.pieces, connection, stems, where, most)
         )
@@ -259,8 +252,12 @@ class Store(StoreReader):
             lambda connection: recalling.pieces(self._database.pieces, connection, keys)
         )
 
-    def _catch_up(self, scope: Scope, check: Callable[[], None]) -> None:
-        # What cannot be indexed is not found; everything else is.
+    def make_searchable(self, scope: Scope, check: Callable[[], None] = lambda: None) -> None:
+        """Indexes what is stored in `scope`, the newest conversations first.
+
+        What cannot be indexed, for damage or because nothing can be written, is passed over. `check` is
+        called every moment and may raise.
+        """
         try:
             self._indexer.catch_up(scope, check)
         except StoreDamagedError:
