@@ -1,5 +1,7 @@
 """What a compaction lost is before the model again after it."""
 
+from itertools import pairwise
+
 import pytest
 from real_agents.conftest import RealAgent
 from real_agents.scripted_model import Answer, Asked
@@ -14,6 +16,12 @@ COMPACTING = {
     "claude-code": ("--autocompact", "100000"),
     "codex": ("-c", "model_auto_compact_token_limit=100000", "--dangerously-bypass-hook-trust"),
 }
+
+
+def _seen(asked: Asked) -> str:
+    """A request in a line: each message's role, length and beginning."""
+    messages = [(each.get("role"), len(str(each)), str(each.get("content"))[:150]) for each in asked.messages]
+    return f"{len(asked.text)} {messages[1:]}"
 
 
 def _script(agent: RealAgent, seen: list[str]) -> None:
@@ -51,3 +59,46 @@ def test_a_rule_that_the_summary_lacks_is_in_the_next_request(agent: RealAgent) 
     assert "because the summary may lack it" in after.text
     assert RULE in after.text.split("because the summary may lack it")[1]
     assert "answered" in agent.coppice("status")
+
+
+LONG = "yes '0123456789 abcdefghijklmnopqrs' | head -n 1500"
+
+
+@pytest.mark.parametrize("agent", ["pi"], indirect=True)
+def test_the_summary_is_written_here_and_no_model_is_asked_for_it(agent: RealAgent) -> None:
+    agent.coppice("connect", agent.name)
+    calls: list[str] = []
+
+    def script(asked: Asked) -> Answer:
+        calls.append(asked.text)
+        # Long enough to be cut, and said to fill the window of 32,000 tokens.
+        if len(calls) <= 3:
+            tokens = 25_000 if len(calls) == 3 else 1000
+            return Answer("I list.", tool="bash", arguments={"command": LONG}, tokens=tokens)
+        return Answer("Done.")
+
+    agent.model.script = script
+    asked = agent.run(f"{RULE} List the numbers.")
+    assert all(request.tools for request in asked), "the model was asked for a summary"
+    assert "answered" in agent.coppice("status")
+    shorter = [after for before, after in pairwise(asked) if len(after.text) < len(before.text)]
+    assert shorter, "\n".join(map(_seen, asked))
+    assert all(RULE in request.text for request in shorter)
+
+
+@pytest.mark.parametrize("agent", ["pi"], indirect=True)
+def test_the_agent_writes_its_own_summary_when_coppice_is_gone(agent: RealAgent) -> None:
+    agent.coppice("connect", agent.name)
+    agent.break_coppice()
+    calls: list[str] = []
+
+    def script(asked: Asked) -> Answer:
+        calls.append(asked.text)
+        if asked.tools and len(calls) <= 3:
+            return Answer("I list.", tool="bash", arguments={"command": LONG}, tokens=8000 * len(calls))
+        return Answer("Done." if asked.tools else SUMMARY)
+
+    agent.model.script = script
+    asked = agent.run(f"{RULE} List the numbers.")
+    assert SUMMARY in asked[-1].text
+    assert "ENOENT" in agent.coppice("status")

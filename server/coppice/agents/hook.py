@@ -76,7 +76,7 @@ def answer_to(event: dict[str, Any], environ: dict[str, str] | None = None) -> d
 
 def note(agent: str, text: str) -> None:
     """Adds a line about an agent to the log."""
-    file = _log_file()
+    file = log_file()
     now = datetime.now(UTC).isoformat(timespec="seconds")
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def note(agent: str, text: str) -> None:
 def last_note(agent: str) -> str | None:
     """The newest line about an agent; None where there is none."""
     try:
-        lines = _log_file().read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = log_file().read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
     return next((line for line in reversed(lines) if line.split()[1:2] == [agent]), None)
@@ -99,7 +99,8 @@ def _give_up(agent: str) -> None:
     os._exit(0)
 
 
-def _log_file() -> Path:
+def log_file() -> Path:
+    """Where the lines about the hooks of all agents are."""
     return config_directory() / "agents" / _LOG
 
 

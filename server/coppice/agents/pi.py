@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
 from coppice.agents.edits import Edit, OwnFile
+from coppice.agents.hook import log_file
 from coppice.agents.program import Program
 from coppice.mcp.catalogue import TOOLS
 
@@ -36,13 +37,14 @@ class Pi(Connector):
             "COMMAND": list(program.words),
             "ENVIRONMENT": dict(program.environment),
             "TOOLS": tools,
+            "LOG": str(log_file()),
         }
         for name, value in values.items():
             text = text.replace(f'"@{name}@"', json.dumps(value, indent=2, ensure_ascii=False))
         return [
             OwnFile(
                 path=self.folder / "extensions" / "coppice.ts",
-                what="an extension with the tools of the history",
+                what="an extension with the tools of the history, and summaries by Coppice",
                 content=text,
             )
         ]

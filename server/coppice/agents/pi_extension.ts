@@ -1,12 +1,16 @@
 // Written by `coppice connect pi`; `coppice connect --remove pi` takes it out.
-// Gives Pi the tools of `coppice mcp`, which is started at their first call and ends with Pi.
+// Gives Pi the tools of `coppice mcp`, which is started at their first call and ends with Pi, and lets Coppice write
+// the summaries of compactions. Where that fails Pi writes its own, and a line in LOG says why.
 import { type ChildProcess, spawn } from "node:child_process";
+import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const COMMAND: string[] = "@COMMAND@" as any;
 const ENVIRONMENT: Record<string, string> = "@ENVIRONMENT@" as any;
 const TOOLS: { name: string; description: string; parameters: any }[] = "@TOOLS@" as any;
+const LOG: string = "@LOG@" as any;
 const MILLISECONDS = 60_000;
+const COMPACTION_MILLISECONDS = 90_000;
 
 class Server {
   private waiting = new Map<number, (message: any) => void>();
@@ -75,7 +79,69 @@ async function started(cwd: string, session: string | undefined): Promise<Server
   return server;
 }
 
+function note(text: string): void {
+  try {
+    appendFileSync(LOG, `${new Date().toISOString()} pi ${text.replace(/\s+/g, " ").slice(0, 500)}\n`);
+  } catch {
+    // The log is for people; nothing depends on it.
+  }
+}
+
+function compacted(cwd: string, options: string[], lines: string[], signal?: AbortSignal): Promise<any> {
+  const [program, ...rest] = [...COMMAND, "compact", "-", "--dry-run", "--json", ...options];
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, rest, {
+      cwd,
+      env: { ...process.env, ...ENVIRONMENT },
+      stdio: ["pipe", "pipe", "ignore"],
+      signal,
+    });
+    // Not the `timeout` of spawn: where the program is missing it keeps Pi from ending.
+    const timer = setTimeout(() => child.kill(), COMPACTION_MILLISECONDS);
+    let output = "";
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.stdin.on("error", () => undefined);
+    child.stdout.on("data", (data) => (output += data));
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      try {
+        const answer = JSON.parse(output);
+        if (answer.error) throw new Error(answer.error.message);
+        resolve(answer.result.entry);
+      } catch (error) {
+        reject(code === 0 ? error : new Error(`coppice ended with code ${code}: ${error}`));
+      }
+    });
+    child.stdin.end(`${lines.join("\n")}\n`);
+  });
+}
+
 export default function (pi: any) {
+  pi.on("session_before_compact", async (event: any, ctx: any) => {
+    const { preparation, branchEntries, customInstructions, signal } = event;
+    try {
+      const cwd: string = ctx?.cwd ?? process.cwd();
+      const header = { type: "session", version: 3, id: "pi", timestamp: new Date().toISOString(), cwd };
+      const window: number | undefined = ctx?.model?.contextWindow;
+      const options = [
+        ...(window ? ["--window", String(window)] : []),
+        ...(customInstructions ? ["--instructions", customInstructions] : []),
+      ];
+      const lines = [header, ...branchEntries].map((entry) => JSON.stringify(entry));
+      const { summary, firstKeptEntryId } = await compacted(cwd, options, lines, signal);
+      const known = branchEntries.some((entry: any) => entry.id === firstKeptEntryId);
+      if (!summary || !known) throw new Error("the answer is no summary of this session");
+      note("answered");
+      const { tokensBefore } = preparation;
+      return { compaction: { summary, firstKeptEntryId, tokensBefore, details: { by: "coppice" } } };
+    } catch (error) {
+      note(String(error));
+      return undefined;
+    }
+  });
   for (const tool of TOOLS) {
     pi.registerTool({
       name: tool.name,
