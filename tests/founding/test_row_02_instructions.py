@@ -11,7 +11,7 @@ from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.llm import ModelSummarizer
 from coppice.summarizers.offline import summarize_offline
 from coppice.tree.entries import CustomMessageEntry
-from coppice.tree.messages import DeveloperMessage, Message, SystemMessage
+from coppice.tree.messages import CustomRoleMessage, DeveloperMessage, Message, SystemMessage
 
 RULE = "Every public function must have a docstring."
 
@@ -53,3 +53,12 @@ async def test_a_model_that_writes_none_does_not_lose_it() -> None:
     written = await ModelSummarizer(ScriptedModel([answer])).summarize(asked)
     assert written.text == answer
     assert f"> [developer]\n> {RULE}" in parts_of(asked).messages
+
+
+def test_a_memory_file_among_messages_without_entries_is_carried() -> None:
+    memory = CustomRoleMessage(custom_type="memory", content=RULE)
+    ledger = LedgerBuilder().add_messages([memory, user("Build the importer")]).ledger
+    assert [(each.text, each.source) for each in ledger.messages] == [
+        (RULE, "memory"),
+        ("Build the importer", "user"),
+    ]

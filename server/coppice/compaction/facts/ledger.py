@@ -27,6 +27,7 @@ from coppice.tree.entries import (
 from coppice.tree.messages import (
     AssistantMessage,
     BashExecutionMessage,
+    CustomRoleMessage,
     DeveloperMessage,
     Message,
     SystemMessage,
@@ -103,6 +104,8 @@ class LedgerBuilder:
                 self._state.take(action_of_user(entry, message))
             case DeveloperMessage() | SystemMessage():
                 self._keep(rules_of(text_of(message.content), message.role, entry))
+            case CustomRoleMessage():
+                self._custom(text_of(message.content), message.custom_type, entry)
             case _:
                 pass
 
