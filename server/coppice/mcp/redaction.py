@@ -19,14 +19,16 @@ _FILLED: Final = re.compile(f"{_FILL}+")
 
 _FORMS: Final = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?"
-    r"|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,400}"
-    r"|\bgh[pousr]_[A-Za-z0-9]{20,300}|\bgithub_pat_\w{20,300}|\bglpat-[\w-]{16,100}"
-    r"|\bxox[a-z]-[\w-]{10,300}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[\w-]{30,60}"
-    r"|\bya29\.[\w.-]{20,400}|\bnpm_[A-Za-z0-9]{30,100}|\bpypi-[\w-]{40,300}|\bhf_[A-Za-z0-9]{30,100}"
-    r"|\bSG\.[\w-]{16,60}\.[\w-]{16,100}"
-    r"|\beyJ[\w-]{8,4000}\.[\w-]{8,8000}\.[\w-]{8,4000}"
+    r"|\b(?=[sprgxAynhSe])(?:"
+    r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,400}"
+    r"|gh[pousr]_[A-Za-z0-9]{20,300}|github_pat_\w{20,300}|glpat-[\w-]{16,100}"
+    r"|xox[a-z]-[\w-]{10,300}|(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[\w-]{30,60}"
+    r"|ya29\.[\w.-]{20,400}|npm_[A-Za-z0-9]{30,100}|pypi-[\w-]{40,300}|hf_[A-Za-z0-9]{30,100}"
+    r"|SG\.[\w-]{16,60}\.[\w-]{16,100}"
+    r"|eyJ[\w-]{8,4000}\.[\w-]{8,8000}\.[\w-]{8,4000}"
     # One that was cut off, as titles and facts are.
-    r"|\b(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|ya29\.|npm_|pypi-|hf_|eyJ)[\w.-]{1,400}…"
+    r"|(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|ya29\.|npm_|pypi-|hf_|eyJ)"
+    r"[\w.-]{1,400}…)"
 )
 _NAMED: Final = re.compile(
     r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)"
@@ -87,7 +89,7 @@ def _is_secret_value(value: str) -> bool:
 
 
 def _is_random(text: str) -> bool:
-    if not all(kind.search(text) for kind in (_SMALL, _CAPITAL, _DIGIT)):
+    if not all(kind.search(text) for kind in (_DIGIT, _CAPITAL, _SMALL)):
         return False
     least = min(_LEAST_ENTROPY, math.log2(len(text)) - _LOST_ENTROPY)
     return len(_WORD.sub("", text)) >= _LEAST_REST * len(text) and _entropy(text) >= least
