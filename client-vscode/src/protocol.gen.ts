@@ -1147,12 +1147,12 @@ export type PromptUpdate =
 
 /**
  * What the assistant or another agent wrote, word for word, chosen by where it stood and not by its words.
- * `report` ended a turn; `cause` was written while the check `about` failed, and is `solved` since it passes; `approval` is the question that the user answered with `about`; `brief` is a document that the user named, as the command or path `about` showed it; `review` is what the agent `about` reported; `announcement` is what was to be done next.
+ * `report` ended a turn, and so did `proposal`, with a question; `cause` was written while the check `about` failed, and is `solved` since it passes; `approval` is the question that the user answered with `about`; `brief` is a document that the user named, as the command or path `about` showed it; `review` is what the agent `about` reported; `announcement` is what was to be done next.
  */
 export interface Quotation {
   entryId: string;
   text: string;
-  kind: "report" | "cause" | "solved" | "approval" | "brief" | "review" | "announcement";
+  kind: "report" | "proposal" | "cause" | "solved" | "approval" | "brief" | "review" | "announcement";
   about: string;
 }
 

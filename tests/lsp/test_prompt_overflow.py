@@ -124,7 +124,7 @@ async def test_an_overflow_that_persists_ends_with_the_numbers_and_what_to_do(
         assert failure["code"] == "context-overflow"
         assert failure["contextWindow"] <= WINDOW
         assert failure["tokens"] > 0
-        for part in ("tokens against a window of", "Tried: ", "compaction", "larger window"):
+        for part in ("refused what should fit", "8,000", "Tried: ", "compaction", "larger window"):
             assert part in failure["message"]
         assert panel.line.count("started: overflow") <= 3
         assert panel.line.count("started: overflow") == panel.line.count("ended: completed")

@@ -141,7 +141,7 @@ def test_the_sections_quote_what_was_written_where_it_belongs() -> None:
     assert parsed.decisions[0].what == "Asked: Shall I use it? The user: yes, do"
     assert parsed.blocked == (
         (
-            "`pytest tests/test_importer.py`: E ValueError: bad row; 1 failed "
+            "`pytest tests/test_importer.py`: ValueError: bad row; 1 failed "
             "The assistant on it: The parser splits quoted cells."
         ),
     )

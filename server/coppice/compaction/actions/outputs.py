@@ -78,7 +78,7 @@ def error_line(output: str) -> str:
     """The line of `output` that states what went wrong, else its last one."""
     lines = [line for line in output.splitlines() if line.strip() and not _FRAME.match(line[:200])]
     stated = next((line for line in lines if _ERROR_LINE.match(line[:400])), lines[-1] if lines else "")
-    return clip(one_line(stated[:1_000]), 200)
+    return clip(one_line(stated[:1_000]).removeprefix("E "), 200)
 
 
 def _is_failure(match: re.Match[str]) -> bool:

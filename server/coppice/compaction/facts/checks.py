@@ -5,7 +5,7 @@ from typing import Final
 from coppice.compaction.actions.action import Action
 from coppice.compaction.actions.outputs import counted, error_line
 from coppice.compaction.actions.shell_scanner import Command
-from coppice.compaction.facts.runners import check_words, handles_files, only_looks
+from coppice.compaction.facts.runners import check_words, handles_files, only_looks, selection
 from coppice.compaction.facts.working_tree import WorkingTree
 from coppice.compaction.text.sentences import label
 from coppice.protocol.state import Check, Failure, RanCommand, WorkState
@@ -16,9 +16,6 @@ _MOST_FAILURES: Final = 10  # of one turn; the newest are shown
 _MOST_COMMANDS: Final = 20  # twice as many as a summary of 4,000 tokens shows
 _MOST_SINCE: Final = 8
 """Files named as changed since a check."""
-_QUIET: Final = frozenset(
-    ["-v", "-vv", "-q", "-qq", "-s", "-x", "--verbose", "--quiet", "--no-header", "--color=no"]
-)
 _NOTHING_TO_DO: Final = ("nothing to commit", "no changes added to commit", "nothing added to commit")
 _HOOKS: Final = ("git", "commit")
 
@@ -29,7 +26,7 @@ class Checks:
     def __init__(self, state: WorkState, tree: WorkingTree) -> None:
         self._tree = tree
         self._checks: dict[tuple[str, ...], tuple[Check, int]] = {
-            tuple(check.command.split()): (check, 0) for check in state.checks
+            _words(check.command): (check, 0) for check in state.checks
         }
         self.failed: list[str] = []
         """The checks that the newest action ran and that failed."""
@@ -113,6 +110,11 @@ class Checks:
                 del self._failures[next(iter(self._failures))]
 
 
+def _words(command: str) -> tuple[str, ...]:
+    words = tuple(command.split())
+    return check_words(words) or words
+
+
 def _result(output: str, counts: tuple[bool | None, str], *, passed: bool) -> str:
     """What a run printed of its result: the counts, and of a failure the line that states the error."""
     line = counts[1] if counts[0] == passed else ""
@@ -124,10 +126,8 @@ def covers(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether a run of `one` does everything that a run of `other` does: the same program, no more options,
     and for each operand of `other` one that is it, or a folder or file above it.
     """
-    options, others = ({word for word in words if word.startswith("-")} - _QUIET for words in (one, other))
-    operands, others_operands = (
-        [word for word in words[1:] if not word.startswith("-")] for words in (one, other)
-    )
+    options, operands = selection(one)
+    others, others_operands = selection(other)
     return (
         one[0] == other[0]
         and options <= others

@@ -22,6 +22,7 @@ from coppice.tree.entries import (
     BranchSummaryEntry,
     CustomMessageEntry,
     Entry,
+    EntryBase,
     MessageEntry,
 )
 from coppice.tree.messages import (
@@ -209,11 +210,13 @@ def ledger_details(ledger: WorkLedger) -> dict[str, Any]:
     return bounded(ledger).model_dump(mode="json", by_alias=True)
 
 
-def brought_up_to_date(ledger: WorkLedger, later: Iterable[Message], root: str | None) -> WorkLedger:
-    """`ledger` as of the end of `later`: its state, and of its quotations those that hold. No message is
-    added.
-    """
-    now = LedgerBuilder(ledger, root).add_messages(later)
-    return now.ledger.model_copy(
-        update={"messages": ledger.messages, "quotations": now.inherited_quotations()}
-    )
+def brought_up_to_date(ledger: WorkLedger, later: Iterable[Entry | Message], root: str | None) -> WorkLedger:
+    """`ledger` as of the end of `later`: its state, and what holds of its quotations. Its messages stay."""
+    builder = LedgerBuilder(ledger, root)
+    for each in later:
+        if isinstance(each, EntryBase):
+            builder.add([each])
+        else:
+            builder.add_message(each, "")
+    quotations = builder.inherited_quotations()
+    return builder.ledger.model_copy(update={"messages": ledger.messages, "quotations": quotations})

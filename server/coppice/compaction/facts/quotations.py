@@ -8,10 +8,11 @@ from coppice.compaction.actions.action import Action
 from coppice.compaction.actions.shell_scanner import Command
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import clip, one_line, sentences_of
-from coppice.protocol.ledger import Quotation
+from coppice.protocol.ledger import Quotation, QuotationKind
 
 _REPORT_CHARS: Final = 6_000
 """Characters of a report that are stored; the longest recorded one that ends a turn has 5,200."""
+_LAST_SENTENCES: Final = 3  # of a reply, among which its question is
 _CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the recorded ones have fewer
 _ANSWER_CHARS: Final = 200
 """Characters of a message that approves or answers; a longer one is a request of its own."""
@@ -47,13 +48,17 @@ class Quotations:
                 self._causes.setdefault(each.about, []).append(each)
 
     def user(self, text: str) -> None:
-        """The user's next message; a short one after a question answers it."""
-        if self._question and len(text) <= _ANSWER_CHARS and not text.rstrip().endswith("?"):
-            self._add(
-                Quotation(
-                    entry_id=self._question_entry, text=self._question, kind="approval", about=one_line(text)
+        """The user's next message: it answers the question before, where there is one."""
+        if self._question:
+            proposal = self._quotations[-1] if self._quotations else None
+            if proposal is not None and proposal.kind == "proposal":
+                proposal.about = clip(one_line(text), _ANSWER_CHARS)
+            if len(text) <= _ANSWER_CHARS and not text.rstrip().endswith("?"):
+                entry = self._question_entry
+                approval = Quotation(
+                    entry_id=entry, text=self._question, kind="approval", about=one_line(text)
                 )
-            )
+                self._add(approval)
         self._question, self._announcement = "", None
         self._named = {name for name in _NAMED.findall(text[:_BRIEF_CHARS]) if len(name) > 2}  # noqa: PLR2004
 
@@ -65,11 +70,11 @@ class Quotations:
         if not text:
             return
         if last:
-            self._add(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind="report"))
-            ends = list(sentences_of(text[-2_000:]))[-3:]
+            ends = list(sentences_of(text[-2_000:]))[-_LAST_SENTENCES:]
             self._question = next((each for each in reversed(ends) if each.endswith(("?", "？"))), "")
-            self._question_entry = entry
-            self._announcement = None
+            self._question_entry, self._announcement = entry, None
+            kind: QuotationKind = "proposal" if self._question else "report"
+            self._add(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind=kind))
             return
         self._announcement = Quotation(
             entry_id=entry, text=clip(one_line(text), _CAUSE_CHARS), kind="announcement"

@@ -38,6 +38,13 @@ def handles_files(words: tuple[str, ...]) -> bool:
     return any(_matches(pattern, words) for pattern in _table("handles").get(_program(words), ()))
 
 
+def selection(words: tuple[str, ...]) -> tuple[frozenset[str], list[str]]:
+    """The options that choose what a check checks, and its operands."""
+    ignored = _data()["reporting"]
+    options = (word for word in words[1:] if word.startswith("-") and word.partition("=")[0] not in ignored)
+    return frozenset(options), [word for word in words[1:] if not word.startswith("-")]
+
+
 def _program(words: Sequence[str]) -> str:
     return words[0].rpartition("/")[2] if words else ""
 
@@ -67,12 +74,15 @@ def _matches(pattern: _Pattern, words: Sequence[str]) -> bool:
 @cache
 def _table(name: str) -> dict[str, list[_Pattern]]:
     """The patterns of one list by program."""
-    text = (
-        resources.files("coppice.compaction.facts").joinpath("data/runners.toml").read_text(encoding="utf-8")
-    )
     patterns: dict[str, list[_Pattern]] = {}
-    for entry in tomllib.loads(text)[name]:
+    for entry in _data()[name]:
         pattern = tuple(tuple(word.split("|")) for word in entry.split())
         for program in pattern[0]:
             patterns.setdefault(program, []).append(pattern)
     return patterns
+
+
+@cache
+def _data() -> dict[str, list[str]]:
+    file = resources.files("coppice.compaction.facts").joinpath("data/runners.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))

@@ -1,10 +1,8 @@
-"""How likely a user's sentence states a rule that lasts, for choosing among older messages.
-
-Measured on labelled sentences in tests/compaction/lasting_sentences.tsv.
-"""
+"""How likely a user's sentence states a rule that lasts, for choosing among older messages."""
 
 import re
 import tomllib
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Final
@@ -16,6 +14,7 @@ _LONGEST: Final = 400
 """Characters of a sentence that can be a rule; the labelled ones have at most 180."""
 _MOST_CHARS: Final = 40_000
 """Characters of a message that are searched."""
+_CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
 _OPENING: Final = re.compile(r"\s{0,8}<([A-Za-z][\w-]{0,60})\b[^<>\n]{0,300}>")
 _CLOSING: Final = re.compile(r"</([A-Za-z][\w-]{0,60})>")
 _OUTPUT: Final = re.compile(
@@ -52,20 +51,26 @@ def lasting_sentences(text: str) -> list[str]:
 
 @lru_cache(maxsize=8_192)
 def is_lasting(sentence: str) -> bool:
-    """Whether a sentence reads like a rule: it has a word of one, and is no remark or question."""
-    text = sentence.strip().lower()
-    if len(text) > _LONGEST:
+    """Whether a sentence reads like a rule, by the weighted features of its language."""
+    text = sentence.strip().lower().replace("’", "'")
+    if not text or len(text) > _LONGEST or text.endswith((":", "：")):
         return False
-    rules, remarks = _patterns()
-    return bool(rules.search(text)) and not remarks.search(text)
+    language = _languages()["chinese" if _CHINESE.search(text) else "english"]
+    return language.bias + sum(weight for pattern, weight in language.features if pattern.search(text)) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Language:
+    bias: float
+    features: tuple[tuple[re.Pattern[str], float], ...]
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    data = (
-        resources.files("coppice.compaction.text").joinpath("data/lasting.toml").read_text(encoding="utf-8")
-    )
-    tables = tomllib.loads(data).values()
-    rules = "|".join(f"(?:{rule})" for table in tables for rule in table["rules"])
-    remarks = "|".join(f"(?:{remark})" for table in tables for remark in table["remarks"])
-    return re.compile(rules), re.compile(remarks)
+def _languages() -> dict[str, _Language]:
+    file = resources.files("coppice.compaction.text").joinpath("data/lasting.toml")
+    return {
+        name: _Language(
+            table["bias"], tuple((re.compile(each["pattern"]), each["weight"]) for each in table["features"])
+        )
+        for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items()
+    }

@@ -13,7 +13,7 @@ from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.summary import Summary, SummaryDecision, inert
 from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.text.lasting import lasting_sentences
-from coppice.compaction.text.sentences import one_line, whole_sentences
+from coppice.compaction.text.sentences import clip, one_line, whole_sentences
 from coppice.compaction.text.statements import statements_of
 from coppice.compaction.writing.references import referenced
 from coppice.protocol.ledger import LedgerMessage, Quotation, QuotationKind, WorkLedger
@@ -25,6 +25,7 @@ _FIRST_STATEMENTS: Final = 4
 """Statements of an older report that come before the rest of any report: people begin with what is done."""
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
+_ANSWER_CHARS: Final = 80  # characters of an answer before each statement of the proposal
 _FIRST_OF_BRIEF: Final = 12  # statements that come before older commits
 _FIRST_OF_REVIEW: Final = 6  # statements; a review of another agent may be overtaken
 _DOCUMENT_ORDER: Final = {"brief": 1_000, "review": 2_000}
@@ -143,6 +144,19 @@ def _lines(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]) ->
             yield Line("done", referenced(text, commit.entry_id, references), 1_000 + place)
     yield from _documents(ledger.quotations, "review", references, _FIRST_OF_REVIEW)
     yield from _documents(ledger.quotations, "brief", references, None)
+    yield from _answered(ledger.quotations, references)
+
+
+def _answered(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
+    """Proposals that the user answered, newest first: what was proposed may have been changed since."""
+    for place, each in enumerate(
+        each for each in reversed(quotations) if each.kind == "proposal" and each.about
+    ):
+        for number, text in enumerate(statements_of(each.text)):
+            stated = f'Proposed, and answered "{clip(each.about, _ANSWER_CHARS)}": {text}'
+            yield Line(
+                "context", referenced(stated, each.entry_id, references), 3_000 + place + number / 1_000
+            )
 
 
 def _documents(
@@ -187,14 +201,12 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
     newest = ledger.quotations[-1] if ledger.quotations else None
     if newest is not None and newest.kind == "announcement":
         yield Line("in_progress", referenced(f"Announced last: {newest.text}", newest.entry_id, references))
-    if newest is not None and newest.kind == "report" and ledger.finished:
-        last = newest.text.rstrip().rpartition("\n")[2]
-        if last.rstrip().endswith(("?", "？")):
-            yield Line(
-                "next_steps", referenced(f"Asked the user: {one_line(last)}", newest.entry_id, references)
-            )
+    if newest is not None and newest.kind == "proposal" and ledger.finished:
+        for number, text in enumerate(statements_of(newest.text)):
+            stated = f"Proposed to the user, not answered: {text}" if number == 0 else text
+            yield Line("next_steps", referenced(stated, newest.entry_id, references), number / 1_000)
     for number, task in enumerate(each for each in now.tasks if each.state in ("in_progress", "open")):
-        yield Line("next_steps", task.title, number)
+        yield Line("next_steps", task.title, 1 + number)
 
 
 def _reported(

@@ -88,7 +88,7 @@ def _compaction_task(prepared: Preparation, instructions: str | None) -> Summary
         counter=prepared.counter,
         instructions=instructions,
         work=ledger_until(prepared.path, prepared.first_kept.depth - 1),
-        kept=messages_of(prepared.span(cut.first_kept, len(prepared.rows))),
+        kept=prepared.span(cut.first_kept, len(prepared.rows)),
         target=settings.target_summary_tokens,
         references=settings.references,
         root=prepared.path.root,

@@ -15,8 +15,10 @@ from coppice.protocol.hooks import HookCompaction, HookSummary
 from coppice.protocol.ledger import WorkLedger
 from coppice.service.core.worker_process import call_in_process, estimated_tokens
 from coppice.service.window.usage import Counter
+from coppice.tree.entries import Entry
 from coppice.tree.messages import Message
 from coppice.tree.tags import escape_tags
+from coppice.tree.view import message_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def summary_task(
     instructions: str | None = None,
     kind: Kind = "history",
     work: WorkLedger | None = None,
-    kept: Sequence[Message] = (),
+    kept: Sequence[Entry] = (),
     target: int | None = None,
     references: bool = False,
     root: str | None = None,
@@ -58,8 +60,9 @@ def summary_task(
         count_tokens=counter.count_text,
     )
     unread = () if work is not None else messages
+    kept_messages = [message for entry in kept if (message := message_of(entry)) is not None]
     stored, now, parts = call_in_process(
-        estimated_tokens([*unread, *kept, *filter(None, [work])]),
+        estimated_tokens([*unread, *kept_messages, *filter(None, [work])]),
         _computed,
         _Source(unread, work, kept, root, kind),
         partial(
@@ -74,7 +77,7 @@ def summary_task(
     request = SummaryRequest(
         history=messages,
         turn_prefix=[],
-        kept=kept,
+        kept=kept_messages,
         previous_summary=None,
         instructions=instructions,
         max_tokens=max(1, limit - used),
@@ -95,7 +98,7 @@ class _Source:
 
     messages: Sequence[Message]
     work: WorkLedger | None
-    kept: Sequence[Message]
+    kept: Sequence[Entry]
     root: str | None
     kind: Kind
 
