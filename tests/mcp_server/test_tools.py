@@ -37,6 +37,16 @@ def test_the_running_session_comes_first_and_the_project_where_it_holds_little(
     )
 
 
+def test_hits_of_the_session_that_hold_little_do_not_fill_the_page(start: Start, sessions: Path) -> None:
+    noise = [
+        f"Zero {name} by the wall, and {number} more." for number, name in enumerate(("fern", "moss") * 30)
+    ]
+    stored(sessions, [user(f"noise-{n}", text) for n, text in enumerate(noise)], session="noisy-session")
+    client = start("--session", "noisy-session")
+    text = client.call("history_search", query="Where did the division by zero come from?", maxTokens=600)
+    assert "empty basket" in text
+
+
 def test_a_session_given_as_an_option_is_the_running_one(start: Start, sessions: Path) -> None:
     text = start("--session", OTHER_SESSION).call("history_search", query="cookie", scope="session")
     assert "I looked at the cookie" in text
@@ -212,7 +222,12 @@ def test_other_projects_are_searched_only_if_the_user_allows_it(
     (sessions / ".coppice" / "settings.toml").write_text("[mcp]\notherWorkspaces = true\n")
     assert "the user's settings do not allow it" in start().call("history_search", **asked)
     (tmp_path / "config" / "settings.toml").write_text("[mcp]\notherWorkspaces = true\n")
-    assert "in the cellar" in start().call("history_search", **asked)
+    found = start().call("history_search", **asked)
+    assert "in the cellar" in found
+    assert "in all projects" in found
+    noise = [user(f"bulb-{number}", f"Bulb number {number} is planted.") for number in range(50)]
+    stored(sessions, noise, session="noisy-session")
+    assert "in the cellar" in start().call("history_search", **asked, maxTokens=500)
     assert "in the cellar" not in start().call("history_search", query="tulip bulbs")
 
 

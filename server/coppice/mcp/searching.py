@@ -62,6 +62,8 @@ def search_history(project: Project, wanted: SearchArguments) -> str:
         return 'Which session is running is not known here, or nothing of it is stored. Use scope "project".'
     found, looked_in = _search(project, wanted, stems, running)
     shown = [(each, hit) for each in found for hit in each.hits]
+    if len(found) > 1:
+        shown.sort(key=lambda each: -each[1].score)
     first = int((wanted.cursor or "0").split(":")[0])
     if first >= len(shown):
         text = _nothing(project, wanted, running, looked_in, is_end=bool(shown))
@@ -74,15 +76,13 @@ def _search(
     project: Project, wanted: SearchArguments, stems: Mapping[str, float], running: str | None
 ) -> tuple[list[_Found], str]:
     """What was found, and where it was looked for."""
-    store, found = project.store, []
+    store = project.store
     if running is not None and wanted.scope in (None, "session"):
-        found.append(_in_scope(store, Scope(conversation_id=running), wanted, stems))
-        if wanted.scope == "session" or not _is_little(found[0].hits, stems):
-            return found, "session"
-    project_wide = _in_scope(store, project.scope, wanted, stems)
-    if found:
-        project_wide.hits = [hit for hit in project_wide.hits if hit.row.conversation_id != running]
-    found.append(project_wide)
+        here = _in_scope(store, Scope(conversation_id=running), wanted, stems)
+        if wanted.scope == "session" or not _is_little(here.hits, stems):
+            return [here], "session"
+    # With those of the session among them: hits that hold little of the question shall not fill the page.
+    found = [_in_scope(store, project.scope, wanted, stems)]
     if wanted.scope == "all":
         for other, scope in project.others():
             try:
