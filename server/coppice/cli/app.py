@@ -249,7 +249,7 @@ def connect(
     everything: options.AllAgents = False,
     as_json: options.Json = False,
 ) -> int:
-    """Give agents the tools that search their history: Claude Code, Codex, Pi, opencode.
+    """Give agents the tools that search their history: Claude Code, Codex, Pi and others.
 
     Without names it asks for each that is installed.
     Only your own configuration files are changed, and a backup of each is kept.

@@ -110,7 +110,9 @@ Everything = Annotated[bool, _flag("--all", "All that was stored of all agents."
 Yes = Annotated[bool, _flag("--yes", "Do not ask.")]
 Agents = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[AGENT…]", help="claude-code, codex, pi, opencode.", show_default=False),
+    typer.Argument(
+        metavar="[AGENT…]", help="claude-code, codex, pi, opencode, copilot, gemini.", show_default=False
+    ),
 ]
 Remove = Annotated[bool, _flag("--remove", "Take out what was added.")]
 ShowOnly = Annotated[bool, _flag("--dry-run", "Show what would be changed, and write nothing.")]
