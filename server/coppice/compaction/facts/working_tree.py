@@ -7,7 +7,7 @@ from typing import Final
 from coppice.compaction.text.paths import is_about_work
 from coppice.protocol.state import ChangedFile, ChangeKind
 
-MOST_FILES: Final = 2_000
+MOST_FILES: Final = 500
 """Files that are followed. It bounds the cost of an operation on a folder."""
 
 
