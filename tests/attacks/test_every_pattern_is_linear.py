@@ -6,6 +6,7 @@ within functions. Each is timed on texts of 4, 8 and 16 times a length.
 
 import ast
 import importlib
+import itertools
 import pkgutil
 import re
 import time
@@ -27,6 +28,9 @@ FAST_SECONDS = 0.005
 
 MAX_RATIO = 9.0
 """Of the times at 16 and at 4 times the length: it is 4 where time is linear, 16 where it is quadratic."""
+
+MOST_NAMED: Final = 14
+"""Characters of a pattern whose pairs are tried: nearly two hundred texts."""
 
 OPERATIONS: Final = frozenset({"search", "sub", "subn", "finditer", "findall", "split"})
 
@@ -100,7 +104,7 @@ def _matched_names() -> set[tuple[str, str]]:
         found |= {
             (module, name)
             for name, ways in uses.items()
-            if name.startswith("_") and ways <= {"match", "fullmatch"}
+            if name.startswith("_") and ways <= {"match", "fullmatch", "pattern"}
         }
     return found
 
@@ -138,6 +142,18 @@ def texts() -> list[str]:
     return [unit * (16 * LENGTH // len(unit) + 1) for unit in UNITS]
 
 
+def pairs_of(pattern: re.Pattern[Any]) -> Iterator[str]:
+    """Every two characters but letters and digits that a pattern names, one after the other, repeated."""
+    written = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
+    unescaped = {"\\n": "\n", "\\t": "\t", "\\r": "\r"}
+    named = {unescaped[each] for each in unescaped if each in written}
+    named |= {char for char in written if not char.isalnum() and char != " " and char.isascii()}
+    chosen = sorted(named)[:MOST_NAMED]
+    for first, second in itertools.product(chosen, repeat=2):
+        if first != second:
+            yield (first + second) * (16 * LENGTH // 2)
+
+
 def seconds(use: Callable[[str], Any], text: str, runs: int) -> float:
     """The least processor time of so many runs, or of fewer when one is fast."""
     least = float("inf")
@@ -173,7 +189,7 @@ def test_a_pattern_takes_linear_time(place: str) -> None:
     pattern, is_searched = PATTERNS[place]
     use = uses_of(pattern, is_searched=is_searched)
     slow: list[str] = []
-    for text in texts():
+    for text in (*texts(), *pairs_of(pattern)):
         for end in ENDS:
             cut = {times: text[: int(times * LENGTH)] + end for times in (0.1, 1, 4, 8, 16)}
             if any(seconds(use, cut[times], 3) > FAST_SECONDS for times in (0.1, 1)):

@@ -27,11 +27,14 @@ _STRING: Final = re.compile(
     r"(String\.raw)?+`((?:[^`\\]++|\\[\s\S])*+)`"
 )
 _LANDMARK: Final = re.compile(
-    rf"(?P<string>{_STRING.pattern})|(?P<open>[\"'`])|//[^\n]*+|"
+    rf"(?P<string>{_STRING.pattern})|(?P<open>[\"'`][\s\S]*+)|//[^\n]*+|"
     r"\btools\.(?P<tool>[A-Za-z_$][\w$]*+)[ \n]*+\(|"
     r"\b(?:const|let|var)[ \n]++(?P<name>[A-Za-z_$][\w$]*+)[ \n]*+="
 )
-"""What a script is divided by: strings, comments, tool calls, variables. `open` is an unfinished string."""
+"""What a script is divided by: strings, comments, tool calls, variables.
+
+`open` is an unfinished string, up to the end of the script: its quotes are not tried one after the other.
+"""
 
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*+")
 _NUMBER: Final = re.compile(r"-?\d++(?:\.\d++)?+(?:[eE][+-]?\d++)?+", re.ASCII)

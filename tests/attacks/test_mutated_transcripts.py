@@ -1,0 +1,240 @@
+"""Session files that are changed at random: each is read or refused, and costs linear time up to its facts.
+
+`COPPICE_FAULT_SEED` repeats a run, `COPPICE_FUZZ_SECONDS` sets how long the slow one takes.
+"""
+
+import contextlib
+import copy
+import json
+import os
+import random
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from attacks.hostile_texts import UNITS
+from attacks.test_any_session_values import (
+    CLAUDE_CODE,
+    CODEX,
+    COPPICE,
+    PI,
+    PI_1,
+    VALUES,
+    check,
+    places,
+    replaced,
+)
+from session_samples import Json
+
+from coppice.compaction.asking.summarizer import SummaryRequest
+from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.compaction.span.serialization import serialize
+from coppice.errors import ImportFailedError
+from coppice.formats.reading import open_session
+from coppice.summarizers.offline import summarize_offline
+from coppice.tokens.counting import estimate_tokens
+from coppice.tree.entries import MessageEntry
+
+SEED = int(os.environ.get("COPPICE_FAULT_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
+SECONDS = float(os.environ.get("COPPICE_FUZZ_SECONDS", "110"))
+FORMATS: Final[dict[str, list[Json]]] = {
+    "pi": PI,
+    "pi 1": PI_1,
+    "coppice": COPPICE,
+    "claude-code": CLAUDE_CODE,
+    "codex": CODEX,
+}
+SIZES: Final = (1, 4, 16)
+CHARS: Final = 6_000
+"""Characters of the shortest text."""
+TIMES: Final = 25
+"""How often the lines are repeated in the shortest session."""
+FAST_SECONDS: Final = 0.15
+"""At 16 times the size nothing this fast is more than linear."""
+MAX_RATIO: Final = 9.0
+"""Of the times at 16 and at 4 times the size: it is 4 where time is linear, 16 where it is quadratic."""
+SPLICES: Final = (
+    *UNITS,
+    '\\"',
+    '"\\',
+    "\\'",
+    "`\\`",
+    "$(",
+    "cat <<'E'\n",
+    "*** Update File: a\n",
+    "@@ -1 +1 @@\n",
+    "run(",
+)
+
+WORDS: Final = (
+    "src/{n}.py",
+    "Please do not {n}.",
+    "make t{n}",
+    "git commit -m {n}",
+    "{n} failed",
+    "- [ ] {n}",
+)
+
+
+def read_whole(text: str) -> None:
+    """What an import and a compaction of the session compute. ImportFailedError where it is none."""
+    entries = list(open_session(text))
+    ledger = LedgerBuilder().add(entries).ledger
+    messages = [entry.message for entry in entries if isinstance(entry, MessageEntry)]
+    serialize(messages)
+    request = SummaryRequest(
+        history=messages,
+        turn_prefix=[],
+        kept=[],
+        previous_summary=None,
+        instructions=None,
+        max_tokens=2_000,
+        count_tokens=estimate_tokens,
+        ledger=ledger,
+    )
+    assert estimate_tokens(summarize_offline(request)) <= request.max_tokens
+
+
+class Sessions:
+    """Draws sessions, the same for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self._places = {name: [[(), *places(line)] for line in lines] for name, lines in FORMATS.items()}
+
+    def changed(self) -> tuple[str, str]:
+        """A format, and a session of it in which some values are others."""
+        name = self.chance.choice(sorted(FORMATS))
+        lines = copy.deepcopy(FORMATS[name])
+        for _ in range(self.chance.randrange(1, 5)):
+            number = self.chance.randrange(len(lines))
+            place = self.chance.choice(self._places[name][number])
+            new = self.chance.choice([*VALUES, self._text(30), FORMATS[name][number], FORMATS[name][-1]])
+            # An earlier change may have taken the place away.
+            with contextlib.suppress(LookupError, TypeError, AttributeError):
+                lines[number] = replaced(lines[number], place, new)
+        if self.chance.random() < 0.3:
+            self.chance.shuffle(lines)
+        text = "\n".join(map(json.dumps, lines))
+        if self.chance.random() < 0.1:
+            text = text[: self.chance.randrange(len(text))]
+        return name.split()[0], text
+
+    def growing_text(self) -> tuple[str, Callable[[int], str]]:
+        """Sessions in which one text has so many times the size."""
+        name = self.chance.choice(sorted(FORMATS))
+        lines = FORMATS[name]
+        texts = [
+            (number, place)
+            for number, line in enumerate(lines)
+            for place in places(line)
+            if isinstance(_at(line, place), str) and place[-1] not in {"type", "role", "id", "uuid"}
+        ]
+        number, place = self.chance.choice(texts)
+        unit = self._text(self.chance.randrange(1, 4))
+        before, after = self._text(2), self._text(2)
+
+        def sized(times: int) -> str:
+            text = before + unit * (times * CHARS // len(unit)) + after
+            new = [*lines[:number], replaced(lines[number], place, text), *lines[number + 1 :]]
+            return "\n".join(map(json.dumps, new))
+
+        return f"{name} {place} {before!r} {unit!r} {after!r}", sized
+
+    def growing_number(self) -> tuple[str, Callable[[int], str]]:
+        """Sessions in which the lines are repeated so many times, each time with other ids and words."""
+        name = self.chance.choice(["claude-code", "codex", "pi"])
+        lines = FORMATS[name]
+        word = self.chance.choice(
+            ["src/{n}.py", "Please do not {n}.", "make t{n}", "commit {n}", "{n} failed", "- [ ] {n}"]
+        )
+        number, place = self.chance.choice(
+            [
+                (number, place)
+                for number, line in enumerate(lines[1:], 1)
+                for place in places(line)
+                if place[-1] in {"text", "content", "command", "cmd", "file", "message", "input", "arguments"}
+                and isinstance(_at(line, place), str)
+            ]
+        )
+
+        def sized(times: int) -> str:
+            made = [json.dumps(lines[0])]
+            for count in range(times * TIMES):
+                renamed = replaced(lines[number], place, word.format(n=count))
+                written = [json.dumps(each) for each in [*lines[1:number], renamed, *lines[number + 1 :]]]
+                made += [_with_other_ids(each, count) for each in written]
+            return "\n".join(made)
+
+        return f"{name} {place} {word!r}", sized
+
+    def _text(self, parts: int) -> str:
+        return "".join(self.chance.choices(SPLICES, k=parts))
+
+
+def _at(value: Any, place: tuple[Any, ...]) -> Any:
+    for key in place:
+        value = value[key]
+    return value
+
+
+def _with_other_ids(line: str, count: int) -> str:
+    """The line with the ids of its samples, which are quoted and two characters long, made another's."""
+    for known in ("u1", "a1", "r1", "b1", "s1", "c1", "m1", "k1", "k2", "k3", "k4", "1", "2", "3", "4"):
+        line = line.replace(f'"{known}"', f'"{known}-{count}"')
+    return line
+
+
+def seconds(text: str) -> float:
+    """The least processor time of three runs, or of one that is fast."""
+    least = float("inf")
+    for _ in range(3):
+        began = time.process_time()
+        try:
+            read_whole(text)
+        except ImportFailedError:
+            return 0.0
+        least = min(least, time.process_time() - began)
+        if least < FAST_SECONDS:
+            break
+    return least
+
+
+def assert_linear(name: str, sized: Callable[[int], str]) -> None:
+    if seconds(sized(SIZES[-1])) < FAST_SECONDS:
+        return
+    took = {times: seconds(sized(times)) for times in SIZES}
+    assert took[16] <= MAX_RATIO * max(took[4], FAST_SECONDS / 4), (SEED, name, took)
+
+
+def run(until: float, most: int) -> int:
+    print(f"COPPICE_FAULT_SEED={SEED}")
+    sessions = Sessions(SEED)
+    done = 0
+    while done < most and time.monotonic() < until:
+        for _ in range(10):
+            format_, text = sessions.changed()
+            check(text, format_)
+            try:
+                read_whole(text)
+            except ImportFailedError:
+                continue
+            except Exception as error:
+                error.add_note(f"seed {SEED}: {text}")
+                raise
+        assert_linear(*sessions.growing_text())
+        if done % 5 == 0:
+            assert_linear(*sessions.growing_number())
+        done += 1
+    return done
+
+
+def test_a_mutated_transcript_is_read_or_refused_in_linear_time() -> None:
+    assert run(time.monotonic() + 15, 40) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_mutated_transcripts_are_read_or_refused_for_minutes() -> None:
+    assert run(time.monotonic() + SECONDS, 10**9) > 0
