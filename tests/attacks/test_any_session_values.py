@@ -68,6 +68,108 @@ CODEX: Final[list[Json]] = [
     event("thread_rolled_back", num_turns=1),
     row("compacted", message="sum", replacement_history=[{"role": "user", "content": "kept"}]),
 ]
+CLAUDE_HARNESS: Final[list[Json]] = [
+    prompt("u1", None, "hi"),
+    record("x1", "u1", "attachment", attachment={"type": "queued_command", "prompt": [text_block("more")]}),
+    record(
+        "x2",
+        "x1",
+        "attachment",
+        attachment={"type": "instructions", "files": [{"path": "a", "content": "b"}]},
+    ),
+    record("u2", "x2", "user", message={"role": "user", "content": "go"}, origin={"kind": "human"}),
+]
+COPILOT: Final[list[Json]] = [
+    {"type": kind, "id": f"e{number}", "parentId": None, "timestamp": TIME, "data": data}
+    for number, (kind, data) in enumerate(
+        [
+            ("session.start", {"sessionId": "s", "startTime": TIME, "context": {"cwd": "/w", "branch": "b"}}),
+            ("user.message", {"content": "do"}),
+            ("session.compaction_start", {}),
+            ("session.usage_record", {"usage": {"inputTokens": 3, "outputTokens": 2}}),
+            (
+                "assistant.message",
+                {
+                    "content": "ok",
+                    "reasoningText": "hm",
+                    "model": "m",
+                    "toolRequests": [{"toolCallId": "c", "name": "n", "arguments": {"a": 1}}],
+                },
+            ),
+            (
+                "tool.execution_complete",
+                {
+                    "toolCallId": "c",
+                    "success": True,
+                    "result": {"content": "x"},
+                    "shellExecution": {"exitCode": 0},
+                },
+            ),
+            (
+                "session.compaction_complete",
+                {"success": True, "summaryContent": "sum", "preCompactionTokens": 5, "trigger": "manual"},
+            ),
+        ]
+    )
+]
+GEMINI_CALL: Final[Json] = {
+    "id": "c",
+    "name": "n",
+    "args": {},
+    "status": "success",
+    "result": [{"functionResponse": {"id": "c", "name": "n", "response": {"output": "x"}}}],
+}
+GEMINI: Final[list[Json]] = [
+    {"sessionId": "s", "projectHash": "h", "startTime": TIME},
+    {"$set": {"messages": [{"id": "x", "type": "user", "content": [{"text": "context"}]}]}},
+    {"id": "u", "type": "user", "timestamp": TIME, "content": [{"text": "do"}]},
+    {
+        "id": "a",
+        "type": "gemini",
+        "content": "ok",
+        "thoughts": [{"subject": "s", "description": "d"}],
+        "tokens": {"input": 3, "output": 2, "cached": 1, "total": 5},
+        "toolCalls": [GEMINI_CALL],
+    },
+    {"$set": {"messages": [{"id": "z", "type": "user", "content": [{"text": "<state_snapshot>sum"}]}]}},
+]
+QWEN: Final[list[Json]] = [
+    {"uuid": "u", "parentUuid": None, "sessionId": "s", "cwd": "/w", "timestamp": TIME, **each}
+    for each in (
+        {"type": "user", "provenance": "real_user", "message": {"parts": [{"text": "do"}]}},
+        {
+            "type": "assistant",
+            "uuid": "a",
+            "parentUuid": "u",
+            "message": {
+                "parts": [
+                    {"text": "hm", "thought": True},
+                    {"functionCall": {"id": "c", "name": "n", "args": {}}},
+                ]
+            },
+            "usageMetadata": {"promptTokenCount": 3},
+        },
+        {
+            "type": "tool_result",
+            "uuid": "r",
+            "parentUuid": "a",
+            "message": {
+                "parts": [{"functionResponse": {"id": "c", "name": "n", "response": {"output": "x"}}}]
+            },
+            "toolCallResult": {"status": "success"},
+        },
+        {
+            "type": "system",
+            "uuid": "z",
+            "parentUuid": "r",
+            "subtype": "chat_compression",
+            "systemPayload": {
+                "info": {"originalTokenCount": 5},
+                "compressedHistory": [{"parts": [{"text": "sum"}]}],
+            },
+        },
+    )
+]
 
 
 def nested(levels: int) -> Any:
@@ -100,8 +202,18 @@ def replaced(value: Any, place: tuple[Any, ...], new: Any) -> Any:
 @pytest.mark.parametrize("format_", [AUTO, None], ids=["recognized", "named"])
 @pytest.mark.parametrize(
     ("name", "lines"),
-    [("pi", PI), ("pi", PI_1), ("coppice", COPPICE), ("claude-code", CLAUDE_CODE), ("codex", CODEX)],
-    ids=["pi", "pi 1", "coppice", "claude-code", "codex"],
+    [
+        ("pi", PI),
+        ("pi", PI_1),
+        ("coppice", COPPICE),
+        ("claude-code", CLAUDE_CODE),
+        ("claude-code", CLAUDE_HARNESS),
+        ("codex", CODEX),
+        ("copilot", COPILOT),
+        ("gemini", GEMINI),
+        ("qwen", QWEN),
+    ],
+    ids=["pi", "pi 1", "coppice", "claude-code", "harness", "codex", "copilot", "gemini", "qwen"],
 )
 def test_any_value_of_any_property_is_read_or_refused(
     name: str, lines: list[Json], format_: str | None

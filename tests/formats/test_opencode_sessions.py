@@ -144,6 +144,25 @@ def test_a_database_that_nobody_has_open_gets_no_files_beside_it(database: Datab
     assert [file.name for file in database.path.parent.iterdir()] == ["opencode.db"]
 
 
+@pytest.mark.parametrize("value", ["", "no JSON", "[]", "1", "null", '{"role": [], "time": 3}', "[" * 99_999])
+def test_what_is_no_message_is_passed_over(database: Database, value: str) -> None:
+    database.message("m1", "user", text("go"))
+    database.connection.execute("INSERT INTO message VALUES ('m2', 's', 1000, ?)", (value,))
+    database.connection.execute("INSERT INTO part VALUES ('q', 'm1', 's', 'later', ?)", (value,))
+    assert texts(database.read()[1]) == ["go"]
+    assert [each.key for each in OpencodeAgent().transcripts(database.path.parent)] == ["s"]
+
+
+@pytest.mark.parametrize(
+    "part", [{"type": "tool"}, {"type": "tool", "state": {"status": []}}, {"type": "text"}]
+)
+@pytest.mark.parametrize("more", [{}, {"tokens": [], "error": "x", "finish": 3}, {"error": {"data": 1}}])
+def test_parts_without_what_they_should_have_are_read(database: Database, part: Json, more: Json) -> None:
+    database.message("m1", "assistant", part, text("ok"), **more)
+    (entry,) = database.read()[1]
+    assert isinstance(entry, MessageEntry)
+
+
 def test_the_sessions_are_transcripts_with_a_stamp_of_their_own(database: Database) -> None:
     database.session("t", parent_id="s")
     database.message("m1", "user", text("go"))

@@ -35,7 +35,7 @@ _MEMORY: Final = frozenset({"instructions", "nested_memory"})
 def attachment_of(value: dict[str, Any]) -> dict[str, Any] | None:
     """The attachment of a record that becomes an entry; None where it is of another kind."""
     attachment = value.get("attachment")
-    if not isinstance(attachment, dict) or attachment.get("type") not in _MEMORY | {_QUEUED}:
+    if not isinstance(attachment, dict) or text_at(attachment, "type") not in _MEMORY | {_QUEUED}:
         return None
     return attachment if "".join(_attached_texts(attachment)).strip() else None
 

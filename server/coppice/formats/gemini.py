@@ -68,7 +68,7 @@ class Reader(SessionReader):
             header = self.header
             header.session_id = header.session_id or text_at(value, "sessionId")
             header.created_at = header.created_at or text_at(value, "startTime")
-        elif entry_id and value.get("type") in _MESSAGE_TYPES:
+        elif entry_id and text_at(value, "type") in _MESSAGE_TYPES:
             if entry_id in self._newest:
                 self._offsets[self._newest[entry_id]] = line.offset
                 return

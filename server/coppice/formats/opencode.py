@@ -76,9 +76,11 @@ class Reader(SessionReader):
             raise self._no_usable_line()
         id_, directory, title, version, revert, created = found[0]
         header = self.header
-        header.session_id, header.cwd, header.name = id_, directory, title
+        header.session_id = self._session_id or str(id_)
+        header.cwd = directory if isinstance(directory, str) else None
+        header.name = title if isinstance(title, str) else None
         header.created_at = _iso(created)
-        header.extra = present(opencodeVersion=version)
+        header.extra = present(opencodeVersion=version if isinstance(version, str) else None)
         self._reverted = text_at(_object(revert), "messageID")
 
     @override

@@ -45,7 +45,9 @@ class OpencodeAgent:
         except (ImportFailedError, OSError):
             return
         for key, parent, _, updated, newest in rows:
-            modified = max(updated or 0, newest or 0)
+            if not isinstance(key, str):
+                continue
+            modified = max((each for each in (updated, newest) if type(each) is int), default=0)
             yield Transcript(
                 agent=self.name,
                 key=key,
@@ -53,7 +55,7 @@ class OpencodeAgent:
                 stamp=f"{updated}:{newest}",
                 size=share,
                 modified=modified / 1000,
-                parent=parent,
+                parent=parent if isinstance(parent, str) else None,
                 part=key,
             )
 
@@ -69,4 +71,5 @@ class OpencodeAgent:
             found = next(rows, None)
         except ImportFailedError as error:
             raise OSError(str(error)) from error
-        return Beginning(None, transcript.parent) if found is None else Beginning(found[2], transcript.parent)
+        cwd = None if found is None else found[2]
+        return Beginning(cwd if isinstance(cwd, str) else None, transcript.parent)

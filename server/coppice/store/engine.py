@@ -58,9 +58,6 @@ class Database(ABC):
     def shrink(self, stop: Callable[[], bool]) -> None:  # noqa: B027
         """Gives the space of what was deleted back to the disk, in short steps until `stop()`."""
 
-    def erase(self) -> None:  # noqa: B027
-        """Rewrites what is stored, so that nothing of what was deleted is left in the file."""
-
     @abstractmethod
     def prepare(self, version: int) -> None:
         """Makes the file where there is none, with a schema of `version`; on a server `migrate` makes it.

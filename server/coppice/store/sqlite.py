@@ -168,17 +168,6 @@ class SqliteDatabase(Database):
             time.sleep(_CHECKPOINT_SECONDS)
         self._reserve.keep()
 
-    @override
-    def erase(self) -> None:
-        with translated(), self._engine.connect() as connection:
-            driver: Any = connection.connection.driver_connection
-            _wait_for_locks(connection, self._busy_seconds)
-            for (name,) in driver.execute(_FULL_TEXT_TABLES).fetchall():
-                # A deleted row stays in the index until its part of the index is written anew.
-                driver.execute(f"INSERT INTO {name}({name}) VALUES ('optimize')")  # noqa: S608 - our own tables
-            driver.execute("VACUUM")
-        self._checkpoint(self._busy_seconds)
-
     def _vacuum_some(self) -> bool:
         """Gives some free pages back; false when there are none, or the file was made without that."""
         with translated(), self._engine.connect() as connection:
@@ -314,5 +303,4 @@ def _free_pages(connection: Connection) -> int:
     return int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
 
 
-_FULL_TEXT_TABLES: Final = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'"
 _LAST_KEY: Final = text("SELECT seq FROM sqlite_sequence WHERE name = :name")

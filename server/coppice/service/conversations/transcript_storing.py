@@ -71,6 +71,8 @@ class TranscriptStorer:
         except ImportFailedError as error:
             return replace(base, problem=str(error))
         except UnknownConversationError:
+            if last.read_at is None:
+                return replace(base, problem="It was deleted while it was stored.", stamp="")
             # It was stored, and somebody deleted it since: it is not brought back.
             return replace(base, forgotten=True, checkpoint=None)
 
