@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import resource
 import shutil
 import sqlite3
 import threading
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import psutil
 from attacks.lab_operations import Conversations, message
 from attacks.lab_window import Window
 
@@ -109,6 +111,18 @@ class Faults:
         yield
         assert not database.exists()
         elsewhere.rename(database)
+
+    @contextmanager
+    def few_descriptors(self, window: Window) -> Iterator[None]:
+        """The server has the descriptors that it has, and a few more."""
+        # What was never used is imported first, for which a server in use needs no descriptor.
+        window.result("coppice/conversation/list", {})
+        process = psutil.Process(window.process.pid)
+        allowed = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        few = process.num_fds() + self.chance.randrange(6)
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (few, allowed[1]))
+        yield
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, allowed)
 
     @contextmanager
     def hostile_checkout(self, window: Window) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Two real servers on one store, to which faults happen while they work.
+"""Five real servers on one store, to which faults happen while they work.
 
 A scenario is one operation under one fault, both drawn at random. After each the answer is checked, after all
 of them the store: nothing that was acknowledged may be lost, on any branch.
@@ -25,6 +25,7 @@ from models.provider_server import serving
 from coppice.store.disk_reserve import DiskReserve
 from coppice.store.store import Store
 
+WINDOWS: Final = 5
 MEMORY_LIMIT: Final = 400 * 2**20
 """Bytes of each server."""
 FAULTS: Final = {
@@ -35,6 +36,7 @@ FAULTS: Final = {
     "lock": 8,
     "removed file": 6,
     "hostile checkout": 8,
+    "few descriptors": 8,
     "full disk": 4,
     "kill": 3,
     "closed window": 3,
@@ -73,7 +75,7 @@ class Laboratory:
             self.model = ending.enter_context(serving([Model(self.seed)])).url
             ending.callback(newer_server.look_ahead, 0)
             ending.callback(self._end_windows)
-            self.windows = [self._window(), self._window()]
+            self.windows = self._all_windows()
             for _ in range(FEWEST):
                 self.conversations.create(self.windows[0])
             try:
@@ -165,7 +167,7 @@ class Laboratory:
             assert refusal["data"] == {"code": "storage-failed", "found": newest, "known": newest - 1}
             assert "Update Coppice" in refusal["message"]
         self._end_windows()
-        self.windows = [newer, self._window()]
+        self.windows = [newer, *(self._window() for _ in range(WINDOWS - 1))]
         self.conversations.done(newer, operation)
 
     def _flipped(self, operation: str) -> None:
@@ -178,7 +180,7 @@ class Laboratory:
         content = self._content_at_rest()
         at = content.index(b'"content":"' + marker.encode()) + len(b'"content":"')
         database.write_bytes(content[:at] + b"\xff" + content[at + 1 :])
-        self.windows = [self._window(), self._window()]
+        self.windows = self._all_windows()
         answer = self.windows[0].request("coppice/conversation/export", {**about, "format": "coppice"})
         assert answer["error"]["data"]["damaged"] is True
         del self.conversations.acknowledged[conversation]
@@ -190,7 +192,7 @@ class Laboratory:
         with contextlib.suppress(Exception):
             store.delete(conversation)
         store.close()
-        self.windows = [self._window(), self._window()]
+        self.windows = self._all_windows()
 
     def _content_at_rest(self) -> bytes:
         """The database's, when nobody has it open."""
@@ -212,6 +214,9 @@ class Laboratory:
         options = {"settings": settings, "tools": True}
         window.initialize({"workspaceFolders": [folder], "initializationOptions": options})
         return window
+
+    def _all_windows(self) -> list[Window]:
+        return [self._window() for _ in range(WINDOWS)]
 
     def _replace(self, window: Window) -> None:
         if window.process.poll() is None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import time
 from collections.abc import Iterator
@@ -98,6 +99,16 @@ def test_what_a_function_raises_is_raised_and_its_process_stays() -> None:
 
 def test_a_short_text_needs_no_process() -> None:
     assert call_in_process(SMALL_TOKENS - 1, len, "abc") == 3
+    assert workers_of(os.getpid()) == []
+
+
+def test_where_no_process_can_be_started_the_work_is_done_here() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (psutil.Process().num_fds(), hard))
+    try:
+        assert call_in_process(SMALL_TOKENS, len, "abc") == 3
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert workers_of(os.getpid()) == []
 
 

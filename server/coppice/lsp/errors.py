@@ -1,6 +1,7 @@
 """Failures as JSON-RPC errors: what a client may know of them, and what stays in the log."""
 
 import asyncio
+import errno
 import logging
 import traceback
 from typing import Any, Final
@@ -8,10 +9,16 @@ from typing import Any, Final
 from lsprotocol.types import ErrorCodes, LSPErrorCodes, ResponseError
 from pydantic import ValidationError
 
-from coppice.errors import CoppiceError
+from coppice.errors import CoppiceError, StorageFailedError
 
 MAX_ERRORS: Final = 50  # problems of one request that are listed (guess)
 MAX_TEXT: Final = 400  # characters of a name in a problem's path (guess)
+
+_NO_DESCRIPTOR: Final = frozenset({errno.EMFILE, errno.ENFILE})
+_OPEN_FILES: Final = (
+    "The server has no file descriptor left. Try again in a moment, or raise the limit of open files "
+    "(ulimit -n)."
+)
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +50,8 @@ def to_response_error(error: BaseException, method: str) -> ResponseError:
         return ResponseError(code=LSPErrorCodes.RequestFailed, message=str(error), data=data)
     if isinstance(error, asyncio.CancelledError):
         return ResponseError(code=LSPErrorCodes.RequestCancelled, message="The request was cancelled.")
+    if isinstance(error, OSError) and error.errno in _NO_DESCRIPTOR:
+        return to_response_error(StorageFailedError(_OPEN_FILES), method)
     log_unforeseen(error, method)
     return ResponseError(code=ErrorCodes.InternalError, message="internal error")
 

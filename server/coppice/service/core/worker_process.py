@@ -5,6 +5,7 @@ every request waiting, and could not be stopped. A process can be ended.
 """
 
 import atexit
+import logging
 import os
 import pickle
 import subprocess
@@ -38,6 +39,8 @@ _TOKENS_PER_SECOND: Final = 5_000
 _WAIT_SECONDS: Final = 0.1
 """Between two looks whether a caller that waits for a process is still wanted."""
 
+_log: Final = logging.getLogger(__name__)
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -56,13 +59,20 @@ def call_in_process(tokens: int, function: Callable[P, T], /, *args: P.args, **k
         return function(*args, **kwargs)
     stopping = STOPPING.get(None) or Stopping()
     seconds = _LEAST_SECONDS + tokens / _TOKENS_PER_SECOND
-    with _borrowed(stopping) as process, stopping.calling(process.end):
-        try:
-            result: T = process.call((function, args, kwargs), seconds)
-        except WorkTooLongError:
-            stopping.check()
-            raise
-    return result
+    with _borrowed(stopping) as process:
+        if process is None:
+            return function(*args, **kwargs)
+        with stopping.calling(process.end):
+            result: T = _called(process, (function, args, kwargs), seconds, stopping)
+            return result
+
+
+def _called(process: "_Process", work: tuple[Any, ...], seconds: float, stopping: Stopping) -> Any:
+    try:
+        return process.call(work, seconds)
+    except WorkTooLongError:
+        stopping.check()
+        raise
 
 
 def estimated_tokens(values: Iterable[BaseModel]) -> int:
@@ -163,11 +173,17 @@ atexit.register(_POOL.end_idle)
 
 
 @contextmanager
-def _borrowed(stopping: Stopping) -> Iterator[_Process]:
+def _borrowed(stopping: Stopping) -> Iterator[_Process | None]:
+    """None where no process can be started: no descriptor is free, for instance."""
     while not _POOL.free.acquire(timeout=_WAIT_SECONDS):
         stopping.check()
     try:
-        process = _POOL.take()
+        try:
+            process = _POOL.take()
+        except OSError as error:
+            _log.warning("No process can be started, the server computes itself: %s.", error.strerror)
+            yield None
+            return
         try:
             yield process
         finally:
