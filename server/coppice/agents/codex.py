@@ -1,6 +1,7 @@
 """Codex 0.169: the user's `~/.codex/config.toml`."""
 
 import json
+import tomllib
 from pathlib import Path
 from typing import ClassVar
 
@@ -8,6 +9,8 @@ from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
 from coppice.agents.edits import Block, Edit
+from coppice.agents.files import read
+from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.program import HOOK_SECONDS, Program
 
 
@@ -51,6 +54,27 @@ class Codex(Connector):
                 name=("mcp_servers", "coppice"),
             )
         ]
+
+    @override
+    def problems(self) -> list[str]:
+        return (
+            []
+            if self._trusts_a_hook()
+            else ["Its hook is not trusted yet: start `codex` and approve it there."]
+        )
+
+    def _trusts_a_hook(self) -> bool:
+        """Whether the user approved a hook at the start of a session, in the file that has ours."""
+        try:
+            found = tomllib.loads(read(self.folder / "config.toml") or "")
+        except (ConfigurationError, tomllib.TOMLDecodeError):
+            return False
+        hooks = found.get("hooks")
+        states = hooks.get("state") if isinstance(hooks, dict) else None
+        return isinstance(states, dict) and any(
+            ":session_start:" in name and isinstance(state, dict) and state.get("trusted_hash")
+            for name, state in states.items()
+        )
 
 
 def _toml(value: str | list[str]) -> str:

@@ -28,6 +28,10 @@ class Connector(ABC):
     def edits(self, program: Program) -> list[Edit]:
         """What connecting changes."""
 
+    def problems(self) -> list[str]:
+        """Sentences about what keeps a connected agent from using all of it."""
+        return []
+
     def is_installed(self) -> bool:
         """Whether the agent is on this machine: its program, or its configuration."""
         return shutil.which(self.executable) is not None or self.folder.is_dir()

@@ -73,13 +73,15 @@ async def show_status(workspace: Path | None, *, as_json: bool) -> None:
         found = await service.following.transcripts()
     rows: list[dict[str, Any]] = []
     for connector in CONNECTORS:
+        connected = connections.is_connected(connector.edits(program))
         own = [each for each in found if each.agent.name == connector.name and not each.reading.forgotten]
         rows.append(
             {
                 "agent": connector.name,
                 "title": connector.title,
                 "installed": connector.is_installed(),
-                "connected": connections.is_connected(connector.edits(program)),
+                "connected": connected,
+                "problems": connector.problems() if connected else [],
                 "transcripts": len(own),
                 "waiting": sum(not each.is_current for each in own),
                 "lastHook": last_note(connector.name),
@@ -95,6 +97,8 @@ async def show_status(workspace: Path | None, *, as_json: bool) -> None:
             f"{row['title']}: {state}; {row['transcripts']:,} transcripts, {row['waiting']:,} not read yet; "
             f"last reading {(row['lastReading'] or 'never')[:_TIME_CHARS].replace('T', ' ')}"
         )
+        for sentence in row["problems"]:
+            write_text(f"  {sentence}")
         if row["lastHook"]:
             write_text(f"  last hook: {plain_line(row['lastHook'], _NOTE_CHARS)}")
 
