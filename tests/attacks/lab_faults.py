@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import psutil
+from attacks.cutting_proxy import CuttingProxy
 from attacks.lab_operations import Conversations, message
 from attacks.lab_window import Window
 
@@ -37,6 +38,7 @@ class Faults:
     directory: Path
     chance: random.Random
     conversations: Conversations
+    proxy: CuttingProxy | None = None
 
     @property
     def database(self) -> Path:
@@ -111,6 +113,18 @@ class Faults:
         yield
         assert not database.exists()
         elsewhere.rename(database)
+
+    @contextmanager
+    def cut_connections(self, _: Window) -> Iterator[None]:
+        """Those to the database server end a few times during the operation."""
+        assert self.proxy is not None
+        moments = [self.chance.uniform(0, 0.3) for _ in range(self.chance.randrange(1, 4))]
+        timers = [threading.Timer(moment, self.proxy.cut) for moment in moments]
+        for timer in timers:
+            timer.start()
+        yield
+        for timer in timers:
+            timer.join()
 
     @contextmanager
     def few_descriptors(self, window: Window) -> Iterator[None]:

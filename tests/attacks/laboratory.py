@@ -16,6 +16,7 @@ from typing import Final
 
 import psutil
 from attacks import newer_server
+from attacks.cutting_proxy import CuttingProxy
 from attacks.lab_faults import Faults
 from attacks.lab_model import WINDOW, Model
 from attacks.lab_operations import FEWEST, Conversations, message
@@ -37,6 +38,7 @@ FAULTS: Final = {
     "removed file": 6,
     "hostile checkout": 8,
     "few descriptors": 8,
+    "cut connections": 15,
     "full disk": 4,
     "kill": 3,
     "closed window": 3,
@@ -50,11 +52,14 @@ ONLY_FILES: Final = frozenset({"lock", "removed file", "flipped bytes"})
 
 @dataclass
 class Laboratory:
-    """`url` is the store's where it is no file; `tmpfs` says that the folder `store` is a small disk."""
+    """`url` is the store's where it is no file, by way of `proxy`. `tmpfs` says that the folder `store` is a
+    small disk.
+    """
 
     directory: Path
     seed: int
     url: str | None = None
+    proxy: CuttingProxy | None = None
     tmpfs: bool = False
     drawn: dict[tuple[str, str], int] = field(default_factory=dict)
 
@@ -67,7 +72,7 @@ class Laboratory:
         self.steps_ahead = 0
         self.log: list[str] = []
         self.conversations = Conversations(self.chance)
-        self.faults = Faults(self.directory, self.chance, self.conversations)
+        self.faults = Faults(self.directory, self.chance, self.conversations, self.proxy)
 
     def run(self, scenarios: int) -> None:
         """Raises an exception that holds the last steps where a promise is broken."""
@@ -137,6 +142,8 @@ class Laboratory:
     def _is_possible(self, fault: str) -> bool:
         if fault == "full disk":
             return self.tmpfs
+        if fault == "cut connections":
+            return self.proxy is not None
         return self.url is None or fault not in ONLY_FILES
 
     def _killed(self, window: Window, operation: str) -> None:

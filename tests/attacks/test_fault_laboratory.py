@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from attacks.cutting_proxy import cutting, through
 from attacks.laboratory import Laboratory
 from postgres_server import PostgresServer, fresh_schema, postgres
 
@@ -51,7 +52,10 @@ def test_nothing_acknowledged_is_lost_under_faults(tmp_path: Path, *, small_disk
 @pytest.mark.timeout(900)
 def test_nothing_acknowledged_is_lost_on_a_database_server(tmp_path: Path, postgres: PostgresServer) -> None:
     print(f"COPPICE_FAULT_SEED={SEED}")
-    with fresh_schema(postgres) as url:
-        laboratory = Laboratory(tmp_path, SEED, url=url)
+    server, folder = postgres.folder, tmp_path / "proxy"
+    folder.mkdir()
+    with fresh_schema(postgres) as url, cutting(server, postgres.port, folder) as proxy:
+        laboratory = Laboratory(tmp_path, SEED, url=through(url, server, folder), proxy=proxy)
         laboratory.run(SCENARIOS // 10)
     assert sum(laboratory.drawn.values()) == SCENARIOS // 10
+    assert SCENARIOS // 10 < SURE or proxy.cuts
