@@ -391,6 +391,13 @@ export interface CustomRoleMessage {
   details?: unknown;
 }
 
+/** The names of functions, classes and types that edits wrote into a file and that none removed. */
+export interface Definitions {
+  entryId: string;
+  path: string;
+  names: string[];
+}
+
 /** The conversation to delete, with all its entries. */
 export interface DeleteParams {
   conversationId: string;
@@ -1147,13 +1154,14 @@ export type PromptUpdate =
 
 /**
  * What the assistant or another agent wrote, word for word, chosen by where it stood and not by its words.
- * `report` ended a turn, and so did `proposal`, with a question; `cause` was written while the check `about` failed, and is `solved` since it passes; `approval` is the question that the user answered with `about`; `brief` is a document that the user named, as the command or path `about` showed it; `review` is what the agent `about` reported; `announcement` is what was to be done next.
+ * `report` ended a turn that changed files, `answer` one that changed none, `proposal` one that changed none and ended with a question, which the user answered with `about`. `cause` was written while the check `about` failed, and is `solved` since it passes. `approval` is a question that the user answered with `about`. `brief` is a document that the user named, as the command or path `about` showed it; `review` is what the agent `about` reported. `announcement` is what an unfinished turn was to do next, and `about` names the files that it then changed. With `overtaken`, files were changed or committed after it was written.
  */
 export interface Quotation {
   entryId: string;
   text: string;
-  kind: "report" | "proposal" | "cause" | "solved" | "approval" | "brief" | "review" | "announcement";
+  kind: "report" | "answer" | "proposal" | "cause" | "solved" | "approval" | "brief" | "review" | "announcement";
   about: string;
+  overtaken: boolean;
 }
 
 /** A command that succeeded and does none of looking, checking and handling files: of a tracker, say. */
@@ -1679,6 +1687,7 @@ export interface WorkState {
   baseCommit: string;
   commits?: Commit[];
   uncommitted?: ChangedFile[];
+  definitions?: Definitions[];
   checks?: Check[];
   commands?: RanCommand[];
   failures?: Failure[];

@@ -4,12 +4,12 @@ import pytest
 from takeover_exam import SESSIONS, cut_session, score
 
 FLOORS = {
-    "claude-code-session-1": 11,
-    "claude-code-session-2": 6,
+    "claude-code-session-1": 12,
+    "claude-code-session-2": 8,
     "claude-entire-a": 12,
-    "codex-hk": 12,
+    "codex-hk": 10,
 }
-"""Probes of 24 at 4,000 tokens: a little below what was reached, 12, 7, 13 and 13. A probe asks for copied
+"""Probes of 24 at 4,000 tokens: a little below what was reached, 13, 9, 13 and 11. A probe asks for copied
 sentences; see docs/benchmarks.md for what replaced it as the measure."""
 
 

@@ -9,7 +9,7 @@ from coppice.protocol.state import Fact, WorkState
 
 MessageSource = Literal["user", "answer", "refusal", "developer", "system", "memory", "extension"]
 QuotationKind = Literal[
-    "report", "proposal", "cause", "solved", "approval", "brief", "review", "announcement"
+    "report", "answer", "proposal", "cause", "solved", "approval", "brief", "review", "announcement"
 ]
 
 
@@ -30,15 +30,19 @@ class Quotation(Fact):
     """What the assistant or another agent wrote, word for word, chosen by where it stood and not by its
     words.
 
-    `report` ended a turn, and so did `proposal`, with a question; `cause` was written while the check `about`
-    failed, and is `solved` since it passes; `approval` is the question that the user answered with `about`;
-    `brief` is a document that the user named, as the command or path `about` showed it; `review` is what the
-    agent `about` reported; `announcement` is what was to be done next.
+    `report` ended a turn that changed files, `answer` one that changed none, `proposal` one that changed none
+    and ended with a question, which the user answered with `about`. `cause` was written while the check
+    `about` failed, and is `solved` since it passes. `approval` is a question that the user answered with
+    `about`. `brief` is a document that the user named, as the command or path `about` showed it; `review` is
+    what the agent `about` reported. `announcement` is what an unfinished turn was to do next, and `about`
+    names the files that it then changed. With `overtaken`, files were changed or committed after it was
+    written.
     """
 
     text: str
     kind: QuotationKind
     about: str = ""
+    overtaken: bool = False
 
 
 class WorkLedger(WireModel):

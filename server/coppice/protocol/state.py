@@ -39,6 +39,13 @@ class ChangedFile(Fact):
     kind: ChangeKind = "changed"
 
 
+class Definitions(Fact):
+    """The names of functions, classes and types that edits wrote into a file and that none removed."""
+
+    path: str
+    names: list[str]
+
+
 class Check(Fact):
     """The newest run of a test, build or lint command, by command.
 
@@ -92,6 +99,7 @@ class WorkState(WireModel):
     base_commit: str = ""
     commits: list[Commit] = Field(default_factory=list)
     uncommitted: list[ChangedFile] = Field(default_factory=list)
+    definitions: list[Definitions] = Field(default_factory=list)
     checks: list[Check] = Field(default_factory=list)
     commands: list[RanCommand] = Field(default_factory=list)
     failures: list[Failure] = Field(default_factory=list)

@@ -31,7 +31,7 @@ _ERROR_LINE: Final = re.compile(
     r"|.{0,200}\berror(?:\[|:| TS)|.{0,200}(?:command not found|No such file|Permission denied)",
     re.IGNORECASE,
 )
-_FRAME: Final = re.compile(r"\s{0,40}(?:Exit code \d+|Traceback .{0,60}|[-=~^.*_ ]{2,}|<[/\w-]{1,40}>)\s*$")
+_FRAME: Final = re.compile(r"\s{0,40}(?:Exit code \d+|Traceback .{0,60}|[-=~^.*_ ]{2,}+|<[/\w-]{1,40}>)\s*$")
 
 
 def unwrapped(output: str) -> tuple[str, int | None]:

@@ -60,6 +60,14 @@ def outcomes(commands: Sequence[Command], output: str = "", *, failed: bool) -> 
     has no word of theirs.
     """
     results: list[bool | None] = [None] * len(commands)
+    if (
+        commands
+        and commands[0].program == "set"
+        and any(word.startswith("-") and "e" in word for word in commands[0].arguments)
+    ):
+        commands = [
+            replace(each, operator="&&" if each.operator == ";" else each.operator) for each in commands
+        ]
     first = max((n for n, command in enumerate(commands) if command.operator in ("", ";", "&")), default=0)
     last_list = commands[first:]
     ends = [

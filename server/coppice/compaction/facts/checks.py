@@ -45,11 +45,17 @@ class Checks:
         """Takes in the commands of `action`."""
         self.failed, self.settled = [], []
         checks = [run for run in action.runs if check_words(run.command.words)]
-        counts = counted(action.output) if len(checks) == 1 else (None, "")
+        unclear = [run for run in checks if run.succeeded is None]
+        counts = counted(action.output) if len(checks) == 1 or len(unclear) == 1 else (None, "")
         for run in action.runs:
             if words := check_words(run.command.words):
                 # Some tools report no status: counts of failures are evidence against it.
-                passed = counts[0] if counts[0] is False or run.succeeded is None else run.succeeded
+                counts_it = len(checks) == 1 or run.succeeded is None
+                passed = (
+                    counts[0]
+                    if counts_it and (counts[0] is False or run.succeeded is None)
+                    else run.succeeded
+                )
                 if passed is not None:
                     name, line = label(str(run.command)), _result(action.output, counts, passed=passed)
                     self._ran(words, Check(entry_id=action.entry, command=name, passed=passed, result=line))
@@ -66,7 +72,9 @@ class Checks:
 
     def _with_changes(self, check: Check, clock: int) -> Check:
         since = dict.fromkeys([*check.changed_since, *self._tree.changed_since(clock)])
-        return check.model_copy(update={"changed_since": list(since)[-_MOST_SINCE:]})
+        newest = list(since)[-_MOST_SINCE:]
+        left_out = [f"{len(since) - len(newest)} more"] if len(since) > len(newest) else []
+        return check.model_copy(update={"changed_since": [*newest, *left_out]})
 
     def _ran(self, words: tuple[str, ...], check: Check) -> None:
         """A run takes the place of those that it repeats; a failure, also of a pass that covers it."""
@@ -98,8 +106,10 @@ class Checks:
         if succeeded:
             if not handles_files(command.words):
                 name = label(str(command))
-                self._commands.pop(name, None)
-                self._commands[name] = RanCommand(entry_id=action.entry, command=name)
+                about = [word for word in command.operands if any(char.isdigit() for char in word)]
+                key = f"{command.program} {' '.join(about)}" if about else name
+                self._commands.pop(key, None)
+                self._commands[key] = RanCommand(entry_id=action.entry, command=name)
                 if len(self._commands) > _MOST_COMMANDS:
                     del self._commands[next(iter(self._commands))]
         else:

@@ -161,9 +161,9 @@ class LedgerBuilder:
         entry, call = asked
         output = text_of(message.content)
         if is_refused(output, is_error=message.is_error):
-            self._keep(
-                refusal_of(output, f"{call.name} {next(iter(call.arguments.values()), '')}"[:400], entry)
-            )
+            named = next((text for text in call.arguments.values() if isinstance(text, str)), "")
+            self._keep(refusal_of(output, f"{call.name} {named[:400]}", entry))
+            self._quotations.refused(entry)
             return
         action = action_of(entry, call, output, is_error=message.is_error)
         self._keep(answer_of(action))

@@ -1,6 +1,7 @@
 """Quotations of the assistant, chosen by where they stand: reports, causes, approvals, announcements."""
 
 import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -13,15 +14,18 @@ from coppice.protocol.ledger import Quotation, QuotationKind
 _REPORT_CHARS: Final = 6_000
 """Characters of a report that are stored; the longest recorded one that ends a turn has 5,200."""
 _LAST_SENTENCES: Final = 3  # of a reply, among which its question is
+_MOST_NAMED: Final = 3  # files that were changed for an announcement
+_MOST_ANNOUNCED: Final = 40  # announcements of a turn that has not ended
 _CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the recorded ones have fewer
 _ANSWER_CHARS: Final = 200
 """Characters of a message that approves or answers; a longer one is a request of its own."""
 _PROMPT_CHARS: Final = 100
 """Characters of a `prompt` argument from which a tool is another agent."""
+_SHORTEST_BRIEF: Final = 200  # characters; less is an answer of a search
 _BRIEF_CHARS: Final = 8_000  # characters of a document; the recorded issues have at most 7,400
 _DOCUMENTS: Final = (".md", ".markdown", ".txt", ".rst", ".adoc", ".org")
 _SHOWS: Final = ("show", "view", "read", "get")
-_NAMED: Final = re.compile(r"(?:https?://)?[\w@#.-]*[-./#_\d][\w./#@-]*\w")
+_NAMED: Final = re.compile(r"(?<![\w@#./-])(?:https?://)?(?=[\w@#.-]{0,200}[-./#_\d])[\w@#./-]{1,400}")
 """What a user names exactly: an issue, a path, an address. It has a mark or a digit that words do not have.
 """
 _EDIT_CHARS: Final = 100_000
@@ -37,8 +41,10 @@ class Quotations:
         self._written_at = {id(each): 0 for each in quotations}
         self._removed: dict[str, int] = {}
         self._clock = 0
+        self._changed_at = 0
+        self._turn_changed = False
         self._question = ""
-        self._announcement: Quotation | None = None
+        self._announcements: deque[Quotation] = deque(maxlen=_MOST_ANNOUNCED)
         self._question_entry = ""
         self._named: set[str] = set()
         self._failing: list[str] = []
@@ -49,47 +55,61 @@ class Quotations:
 
     def user(self, text: str) -> None:
         """The user's next message: it answers the question before, where there is one."""
-        if self._question:
-            proposal = self._quotations[-1] if self._quotations else None
-            if proposal is not None and proposal.kind == "proposal":
+        if self._question and not text.startswith("/"):
+            proposal = self._quotations[-1]
+            if proposal.kind == "proposal":
                 proposal.about = clip(one_line(text), _ANSWER_CHARS)
             if len(text) <= _ANSWER_CHARS and not text.rstrip().endswith("?"):
-                entry = self._question_entry
-                approval = Quotation(
-                    entry_id=entry, text=self._question, kind="approval", about=one_line(text)
-                )
-                self._add(approval)
-        self._question, self._announcement = "", None
-        self._named = {name for name in _NAMED.findall(text[:_BRIEF_CHARS]) if len(name) > 2}  # noqa: PLR2004
+                entry, answer = self._question_entry, one_line(text)
+                self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
+        self._question, self._turn_changed = "", False
+        self._announcements.clear()
+        named = {name for each in _NAMED.findall(text[:_BRIEF_CHARS]) if len(name := each.rstrip("./-")) > 2}  # noqa: PLR2004
+        self._named = named or self._named
 
     def assistant(self, text: str, entry: str, *, last: bool) -> None:
-        """A reply; `last` ends the turn. What comes before further calls is narration, but for a failure's
-        cause.
-        """
+        """A reply; `last` ends the turn. Before calls a text is narration, but for the cause of a failure."""
         text = text.strip()
         if not text:
             return
         if last:
-            ends = list(sentences_of(text[-2_000:]))[-_LAST_SENTENCES:]
-            self._question = next((each for each in reversed(ends) if each.endswith(("?", "？"))), "")
-            self._question_entry, self._announcement = entry, None
-            kind: QuotationKind = "proposal" if self._question else "report"
-            self._add(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind=kind))
+            self._end_turn(text, entry)
             return
-        self._announcement = Quotation(
-            entry_id=entry, text=clip(one_line(text), _CAUSE_CHARS), kind="announcement"
-        )
+        stated = clip(one_line(text), _CAUSE_CHARS)
+        self._announcements.append(Quotation(entry_id=entry, text=stated, kind="announcement"))
+        self._written_at[id(self._announcements[-1])] = self._clock
         for command in self._failing[-1:]:
-            cause = Quotation(
-                entry_id=entry, text=clip(one_line(text), _CAUSE_CHARS), kind="cause", about=command
-            )
-            self._causes.setdefault(command, []).append(cause)
-            self._add(cause)
+            self._add(Quotation(entry_id=entry, text=stated, kind="cause", about=command))
+            self._causes.setdefault(command, []).append(self._quotations[-1])
         self._failing.clear()
+
+    def refused(self, entry: str) -> None:
+        """A call of this reply was not allowed: what it announced was not done."""
+        kept = [each for each in self._announcements if each.entry_id != entry]
+        self._announcements = deque(kept, maxlen=_MOST_ANNOUNCED)
+        for command, causes in self._causes.items():
+            self._causes[command] = [each for each in causes if each.entry_id != entry or not entry]
+        if entry and self._quotations and self._quotations[-1].entry_id == entry:
+            self._quotations.pop()
+
+    def _end_turn(self, text: str, entry: str) -> None:
+        ends = list(sentences_of(text[-2_000:]))[-_LAST_SENTENCES:]
+        self._question = next((each for each in reversed(ends) if each.endswith(("?", "？"))), "")
+        self._question_entry = entry
+        self._announcements.clear()
+        kind: QuotationKind = "report" if self._turn_changed else "proposal" if self._question else "answer"
+        self._add(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind=kind))
 
     def action(self, action: Action) -> None:
         """A call: what its edit removes, and what another agent reported."""
         self._clock += 1
+        changed = [touch.path.rpartition("/")[2] for touch in action.touches if touch.kind != "read"]
+        if changed or any(run.command.runs("git", "commit") for run in action.runs):
+            self._changed_at, self._turn_changed = self._clock, True
+        if self._announcements and changed:
+            announced = self._announcements[-1]
+            files = dict.fromkeys([*filter(None, announced.about.split(", ")), *changed])
+            announced.about = ", ".join(list(files)[:_MOST_NAMED])
         prompt = action.arguments.get("prompt")
         if (
             isinstance(prompt, str)
@@ -117,9 +137,15 @@ class Quotations:
 
     def _brief(self, action: Action) -> None:
         """A document that the user named: an issue that a command shows, a text file, a page."""
-        if not self._named or action.failed or not action.output.strip():
+        if (
+            not self._named
+            or action.failed
+            or len(action.output) < _SHORTEST_BRIEF
+            or action.output[0] in "{["
+        ):
             return
-        shown = [str(run.command) for run in action.runs if _shows_document(run.command)]
+        runs = [run.command for run in action.runs if run.command.program not in ("cd", "echo")]
+        shown = [str(command) for command in runs[:1] if len(runs) == 1 and _shows_document(command)]
         shown += [
             touch.path for touch in action.touches if touch.kind == "read" and touch.path.endswith(_DOCUMENTS)
         ]
@@ -143,11 +169,14 @@ class Quotations:
         self._failing += failed
         for command in settled:
             self._failing = [each for each in self._failing if each != command]
-            for cause in self._causes.pop(command, ()):
+            causes = self._causes.pop(command, [])
+            for cause in causes[-1:]:
                 cause.kind = "solved"
+            for cause in causes[:-1]:  # guesses that did not end it
+                cause.text = ""
 
     def write(self, *, finished: bool) -> list[Quotation]:
-        """The quotations that still hold, oldest first; of an unfinished turn its newest announcement too."""
+        """The quotations that still hold, oldest first; of an unfinished turn what it announced and did."""
         return self._holding_ones(self._quotations, finished=finished)
 
     def inherited(self, *, finished: bool) -> list[Quotation]:
@@ -156,21 +185,22 @@ class Quotations:
 
     def _holding_ones(self, quotations: Sequence[Quotation], *, finished: bool) -> list[Quotation]:
         held = [self._holding(each) for each in quotations if each.kind != "announcement"]
-        announced = [] if finished or self._announcement is None else [self._announcement]
-        return [*filter(None, held), *announced]
+        carried_out = [each for each in list(self._announcements)[:-1] if each.about]
+        announced = () if finished else map(self._holding, [*carried_out, *list(self._announcements)[-1:]])
+        return [*filter(None, held), *filter(None, announced)]
 
     def _holding(self, quotation: Quotation) -> Quotation | None:
-        """`quotation` without sentences that name what was removed since."""
+        """`quotation` without sentences that name what was removed since, and whether it is overtaken."""
         at = self._written_at.get(id(quotation), 0)
+        overtaken = quotation.overtaken or self._changed_at > at
 
         def holds(text: str) -> bool:
             return all(self._removed.get(name, 0) <= at for name in names_in(text))
 
-        if holds(quotation.text):
-            return quotation
-        lines = ("".join(filter(holds, _sentences(line))) for line in quotation.text.splitlines())
-        text = "\n".join(lines).strip()
-        return quotation.model_copy(update={"text": text}) if text else None
+        text = quotation.text
+        if not holds(text):
+            text = "\n".join("".join(filter(holds, _sentences(line))) for line in text.splitlines()).strip()
+        return quotation.model_copy(update={"text": text, "overtaken": overtaken}) if text else None
 
     def _add(self, quotation: Quotation) -> None:
         self._quotations.append(quotation)

@@ -33,7 +33,7 @@ def statements_of(text: str) -> Iterator[str]:
             if whole.endswith(_INTRODUCES):
                 intro = whole
             else:
-                yield from _packed(whole, list(sentences_of(whole)), "", " ")
+                yield from _packed(list(sentences_of(whole)), intro, " ")
                 intro = ""
         if item:
             items.append(_plain(item[2]))
@@ -41,24 +41,21 @@ def statements_of(text: str) -> Iterator[str]:
             items[-1] = f"{items[-1]} {_plain(line)}"
         elif line.strip() or not titled:
             if items and line.strip():
-                yield from _packed("", items, intro, "; ")
+                yield from _packed(items, intro, "; ")
                 intro, items = "", []
             if titled:
                 intro = f"{_plain(titled).rstrip(':')}:"
             elif line.strip():
                 paragraph.append(_plain(line.strip().lstrip("> ")))
-    yield from _packed("", items, intro, "; ")
+    yield from _packed(items, intro, "; ")
 
 
 def _plain(line: str) -> str:
     return one_line(line.replace("**", ""))
 
 
-def _packed(whole: str, parts: list[str], intro: str, separator: str) -> Iterator[str]:
+def _packed(parts: list[str], intro: str, separator: str) -> Iterator[str]:
     """`parts` in statements of bounded length, each after `intro`; a part that is too long is left out."""
-    if whole and len(whole) <= _LONGEST:
-        yield whole
-        return
     intro = intro if len(intro) < _LONGEST // 3 else ""
     statement = ""
     for part in (part for part in parts if part and len(part) <= _LONGEST):

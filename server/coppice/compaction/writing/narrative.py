@@ -26,7 +26,7 @@ _FIRST_STATEMENTS: Final = 4
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ANSWER_CHARS: Final = 80  # characters of an answer before each statement of the proposal
-_FIRST_OF_BRIEF: Final = 12  # statements that come before older commits
+_FIRST_OF_BRIEF: Final = 3  # statements of documents that were shown before the newest one
 _FIRST_OF_REVIEW: Final = 6  # statements; a review of another agent may be overtaken
 _DOCUMENT_ORDER: Final = {"brief": 1_000, "review": 2_000}
 _RULES_SHARE: Final = 2
@@ -132,41 +132,79 @@ def _lines(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]) ->
     yield from _under_way(ledger, now, references)
     reports = [each for each in reversed(ledger.quotations) if each.kind == "report"]
     yield from _reported(reports[:1], references, 0, _FIRST_STATEMENTS)
+    yield from _announced(ledger.quotations, references)
     yield from (line for line in earlier if line.section not in ("goal", "constraints"))
     yield from _decisions(ledger.quotations, references)
     yield from _solved(ledger.quotations, references)
+    yield from _documents(ledger.quotations, "brief", references, 1, None)
+    yield from _written(now, references)
+    yield from _reported(reports[:1], references, _FIRST_STATEMENTS, None)
     yield from _reported(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
-    yield from _reported(reports, references, _FIRST_STATEMENTS, None)
-    yield from _documents(ledger.quotations, "brief", references, _FIRST_OF_BRIEF)
+    yield from _bodies(now, references)
+    yield from _answers(ledger.quotations, references, overtaken=False)
+    yield from _documents(ledger.quotations, "review", references, None, _FIRST_OF_REVIEW)
+    yield from _documents(ledger.quotations, "brief", references, None, _FIRST_OF_BRIEF)
+    yield from _answers(ledger.quotations, references, overtaken=True)
+
+
+def _written(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
+    for place, each in enumerate(reversed(now.definitions)):
+        text = f"Written in {each.path}: {', '.join(each.names)}"
+        yield Line("context", referenced(text, each.entry_id, references), 500 + place)
+
+
+def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
     for place, commit in enumerate(reversed(now.commits)):
         if commit.body:
             text = f"Commit {commit.hash} {commit.subject}: {one_line(commit.body)}"
             yield Line("done", referenced(text, commit.entry_id, references), 1_000 + place)
-    yield from _documents(ledger.quotations, "review", references, _FIRST_OF_REVIEW)
-    yield from _documents(ledger.quotations, "brief", references, None)
-    yield from _answered(ledger.quotations, references)
 
 
-def _answered(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """Proposals that the user answered, newest first: what was proposed may have been changed since."""
-    for place, each in enumerate(
-        each for each in reversed(quotations) if each.kind == "proposal" and each.about
-    ):
-        for number, text in enumerate(statements_of(each.text)):
-            stated = f'Proposed, and answered "{clip(each.about, _ANSWER_CHARS)}": {text}'
+def _answers(
+    quotations: list[Quotation], references: Mapping[str, str], *, overtaken: bool
+) -> Iterator[Line]:
+    """What ended turns in which nothing was changed, newest first: explanations, findings, proposals."""
+    answers = [each for each in quotations if each.kind in ("answer", "proposal")]
+    newest = quotations[-1] if quotations else None
+    for place, each in enumerate(reversed(answers)):
+        if each.overtaken != overtaken or (each is newest and each.kind == "proposal"):
+            continue
+        when = "before later changes" if overtaken else "explained"
+        answered = f', and the user answered "{clip(each.about, _ANSWER_CHARS)}"' if each.about else ""
+        for number, text in list(enumerate(statements_of(each.text)))[
+            : _FIRST_STATEMENTS if overtaken else None
+        ]:
+            stated = f"The assistant, {when}{answered if number == 0 else ''}: {text}"
             yield Line(
                 "context", referenced(stated, each.entry_id, references), 3_000 + place + number / 1_000
             )
 
 
 def _documents(
-    quotations: list[Quotation], kind: QuotationKind, references: Mapping[str, str], most: int | None
+    quotations: list[Quotation],
+    kind: QuotationKind,
+    references: Mapping[str, str],
+    newest: int | None,
+    most: int | None,
 ) -> Iterator[Line]:
-    """The statements of documents, the newest document first, each under what showed it."""
-    for place, each in enumerate(each for each in reversed(quotations) if each.kind == kind):
+    """The statements of the `newest` documents, each under what showed it; a review that is overtaken is
+    none.
+    """
+    documents = [each for each in reversed(quotations) if each.kind == kind]
+    for place, each in enumerate(documents[:newest]):
+        if each.kind == "review" and each.overtaken:
+            continue
         for number, text in list(enumerate(statements_of(each.text)))[:most]:
             order = _DOCUMENT_ORDER[kind] + place + number / 1_000
             yield Line("context", referenced(f"{each.about}: {text}", each.entry_id, references), order)
+
+
+def _announced(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
+    """What the unfinished turn announced and then changed files for, newest first."""
+    announced = [each for each in quotations if each.kind == "announcement"][:-1]
+    for place, each in enumerate(reversed([each for each in announced if each.about])):
+        text = f"Changed {each.about}, after: {each.text}"
+        yield Line("done", referenced(text, each.entry_id, references), 100 + place)
 
 
 def _goal(asked: list[LedgerMessage], earlier: list[Line], references: Mapping[str, str]) -> Iterator[Line]:
@@ -200,7 +238,9 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
             yield Line("blocked", referenced(text, cause.entry_id, references))
     newest = ledger.quotations[-1] if ledger.quotations else None
     if newest is not None and newest.kind == "announcement":
-        yield Line("in_progress", referenced(f"Announced last: {newest.text}", newest.entry_id, references))
+        done = f", and changed {newest.about}" if newest.about else ""
+        text = f"Announced last{done}: {newest.text}"
+        yield Line("in_progress", referenced(text, newest.entry_id, references))
     if newest is not None and newest.kind == "proposal" and ledger.finished:
         for number, text in enumerate(statements_of(newest.text)):
             stated = f"Proposed to the user, not answered: {text}" if number == 0 else text
@@ -214,7 +254,8 @@ def _reported(
 ) -> Iterator[Line]:
     for place, report in enumerate(reports, first):
         for number, text in list(enumerate(statements_of(report.text)))[start:end]:
-            yield Line("done", referenced(text, report.entry_id, references), place + number / 1_000)
+            stated = f"Reported before later changes: {text}" if report.overtaken else text
+            yield Line("done", referenced(stated, report.entry_id, references), place + number / 1_000)
 
 
 def _decisions(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
