@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from documents import parts_of
+
 from coppice.compaction.asking.summarizer import SummaryRequest
 from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.summarizers.offline import summarize_offline
@@ -44,7 +46,10 @@ class Offline:
         self._details = {"ledger": ledger_details(builder.ledger)}
         limit = (budget_chars or LARGEST) // CHARS_PER_TOKEN
         request = SummaryRequest((), (), (), None, None, max_tokens=limit, count_tokens=count_tokens)
-        text = summarize_offline(replace(request, ledger=builder.ledger))
+        asked = replace(request, ledger=builder.ledger)
+        parts = parts_of(asked).text
+        narrative = summarize_offline(replace(asked, max_tokens=max(1, limit - count_tokens(parts))))
+        text = f"{narrative}\n\n{parts}"
         return self._context(text=text, compactor_name=self.name, round_num=round_num)
 
 

@@ -111,7 +111,7 @@ class ServiceMachine(RuleBasedStateMachine):
         position = where.get("parentId", self.talk.leaf)
         done = self.call("append", entries=sent, **where)
         for entry_id, one in zip(done["entryIds"], sent, strict=True):
-            if one["type"] not in ("session_info", "custom"):
+            if one["type"] != "session_info":
                 self.talk.put({**one, "id": entry_id, "parentId": position})
                 self.talk.leaf = position = entry_id
         assert done["leafId"] == self.talk.leaf

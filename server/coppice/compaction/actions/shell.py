@@ -80,7 +80,10 @@ def outcomes(commands: Sequence[Command], output: str = "", *, failed: bool) -> 
         return results
     if failed and operators:
         prepared = all(_prepares(command) for command in last_list[:-1])
-        ends = ends[-1:] if prepared and not _COMPLAINT.search(output) else []
+        if not prepared or _COMPLAINT.search(output):
+            return results
+        results[first : len(commands)] = [True] * len(last_list)
+        ends = ends[-1:]
     for end in ends:
         if not commands[end].conditional:
             results[end] = not failed

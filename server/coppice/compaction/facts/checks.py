@@ -57,7 +57,8 @@ class Checks:
                     else run.succeeded
                 )
                 if passed is not None:
-                    name, line = label(str(run.command)), _result(action.output, counts, passed=passed)
+                    name = label(str(run.command))
+                    line = _result(action.output, counts, passed=passed) if counts_it else ""
                     self._ran(words, Check(entry_id=action.entry, command=name, passed=passed, result=line))
             elif run.command.runs("git", "commit"):
                 self._committed(action, succeeded=run.succeeded)

@@ -37,7 +37,7 @@ class Files:
                 )
                 self._tree.change(path, action.entry, kind, edit)
         for run in action.runs:
-            if run.succeeded is not False and not run.command.conditional:
+            if (run.succeeded or not action.failed) and not run.command.conditional:
                 self._command(run, action.entry)
 
     def _command(self, run: Run, entry: str) -> None:

@@ -19,7 +19,7 @@ class GitFiles:
     def take(self, run: Run, action: Action) -> None:
         """Takes in one git command of `action`."""
         command, flags = run.command, set(run.command.arguments)
-        if run.succeeded is False:
+        if not run.succeeded and action.failed:
             return
         match command.operands[0]:
             case "add":

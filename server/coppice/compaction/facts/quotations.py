@@ -14,6 +14,8 @@ from coppice.protocol.ledger import Quotation, QuotationKind
 _REPORT_CHARS: Final = 6_000
 """Characters of a report that are stored; the longest recorded one that ends a turn has 5,200."""
 _LAST_SENTENCES: Final = 3  # of a reply, among which its question is
+_SEARCHES: Final = frozenset(["pattern", "query", "regex", "glob"])
+"""Arguments of tools that search, whose output is no document."""
 _MOST_NAMED: Final = 3  # files that were changed for an announcement
 _MOST_ANNOUNCED: Final = 40  # announcements of a turn that has not ended
 _CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the recorded ones have fewer
@@ -144,12 +146,12 @@ class Quotations:
             or action.output[0] in "{["
         ):
             return
-        runs = [run.command for run in action.runs if run.command.program not in ("cd", "echo")]
-        shown = [str(command) for command in runs[:1] if len(runs) == 1 and _shows_document(command)]
+        shown = [str(run.command) for run in action.runs if _shows_document(run.command)]
+        shown = shown if len(shown) == 1 else []  # which part of the output is whose cannot be told
         shown += [
             touch.path for touch in action.touches if touch.kind == "read" and touch.path.endswith(_DOCUMENTS)
         ]
-        if not action.runs and not action.touches:
+        if not action.runs and not action.touches and not _SEARCHES & action.arguments.keys():
             shown += [
                 text
                 for text in action.arguments.values()

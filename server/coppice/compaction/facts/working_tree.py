@@ -88,7 +88,7 @@ class WorkingTree:
 
     def delete(self, path: str, entry: str, *, tracked: bool = False) -> None:
         """A file or a folder is gone. What was created and deleted is no change."""
-        was_new = path in self._files and self._files[path].kind == "created"
+        was_new = path in self._files and self._files[path].kind in ("created", "renamed")
         for each in self._below(path):
             before = self._files.pop(each)
             self._edits.pop(each, None)

@@ -26,11 +26,11 @@ _FIRST_STATEMENTS: Final = 4
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ANSWER_CHARS: Final = 80  # characters of an answer before each statement of the proposal
-_FIRST_OF_BRIEF: Final = 3  # statements of documents that were shown before the newest one
 _FIRST_OF_REVIEW: Final = 6  # statements; a review of another agent may be overtaken
 _DOCUMENT_ORDER: Final = {"brief": 1_000, "review": 2_000}
 _RULES_SHARE: Final = 2
 """The room divided by this bounds the rules, so that what was done has a place."""
+_PLAN: Final = re.compile(r"\b1[.)] .{1,300}\b2[.)] ")
 _WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
 _GLUE: Final = frozenset(
     [
@@ -143,7 +143,6 @@ def _lines(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]) ->
     yield from _bodies(now, references)
     yield from _answers(ledger.quotations, references, overtaken=False)
     yield from _documents(ledger.quotations, "review", references, None, _FIRST_OF_REVIEW)
-    yield from _documents(ledger.quotations, "brief", references, None, _FIRST_OF_BRIEF)
     yield from _answers(ledger.quotations, references, overtaken=True)
 
 
@@ -203,8 +202,9 @@ def _announced(quotations: list[Quotation], references: Mapping[str, str]) -> It
     """What the unfinished turn announced and then changed files for, newest first."""
     announced = [each for each in quotations if each.kind == "announcement"][:-1]
     for place, each in enumerate(reversed([each for each in announced if each.about])):
+        section = "in_progress" if _PLAN.search(each.text) else "done"  # of a list a part may be done
         text = f"Changed {each.about}, after: {each.text}"
-        yield Line("done", referenced(text, each.entry_id, references), 100 + place)
+        yield Line(section, referenced(text, each.entry_id, references), 100 + place)
 
 
 def _goal(asked: list[LedgerMessage], earlier: list[Line], references: Mapping[str, str]) -> Iterator[Line]:
