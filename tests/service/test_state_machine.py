@@ -272,7 +272,7 @@ class ServiceMachine(RuleBasedStateMachine):
         if pinned is None:
             self.call("label", entryId=target, label=label)
             talk.mark(target, label)
-        elif pinned and talk.entries[target].type == "model_change":
+        elif pinned and talk.entries[target].type in ("model_change", "custom"):
             with pytest.raises(UnknownEntryError):
                 self.call("pin", entryId=target, pinned=True)
         else:
