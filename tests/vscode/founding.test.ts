@@ -10,7 +10,7 @@ const KEEPING_LITTLE = { "coppice.compaction.keepRecentTokens": 200 };
 scene("row 3: a compaction that a prompt needs first is shown as Compacting", { settings: KEEPING_LITTLE }, async ({ window, provider }) => {
   const chat = await window.openCoppice();
   const plan = Array.from({ length: 320 }, (_, at) => `${String(at + 1)}. Look at part ${String(at + 1)} of the shop and move its prices to cents.`).join("\n");
-  await chat.play(provider, { asks: "Plan the move to cents.", answers: [{ text: `This is the plan.\n\n${plan}` }] });
+  await chat.play(provider, { asks: "Plan the move to cents in src/prices.py and src/api.py.", answers: [{ text: `This is the plan.\n\n${plan}` }] });
   await chat.play(provider, { asks: "Write it down once more.", answers: [{ text: `Once more.\n\n${plan}` }] });
   provider.summaries({ text: SUMMARY, waits: true });
   provider.turn({ text: "The first part is `src/prices.py`." });
