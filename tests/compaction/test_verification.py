@@ -3,8 +3,8 @@
 import pytest
 
 from coppice.compaction.checking.correcting import corrected, lines_to_correct
-from coppice.compaction.checking.narrative import HEADINGS
 from coppice.compaction.checking.verification import Claim, claims_in, unsupported
+from coppice.compaction.summary import HEADINGS
 
 EVIDENCE = [
     'edit(path="src/shop/importer.py", new="def read_rows(): ...")',

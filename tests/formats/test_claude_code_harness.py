@@ -9,7 +9,7 @@ from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, CustomMessageEntry, 
 from coppice.tree.messages import UserMessage, text_of
 
 
-def said(uuid: str, parent: str | None, *texts: str, **more: object) -> Json:
+def prompt_record(uuid: str, parent: str | None, *texts: str, **more: object) -> Json:
     content = [{"type": "text", "text": text} for text in texts]
     return record(uuid, parent, "user", message={"role": "user", "content": content}, **more)
 
@@ -33,26 +33,29 @@ def _author_and_text(entry: Entry) -> tuple[str, str]:
 
 
 def test_a_record_that_is_meta_is_the_harness() -> None:
-    assert read(said("a", None, "Base directory for this skill: /s", isMeta=True)) == [
+    assert read(prompt_record("a", None, "Base directory for this skill: /s", isMeta=True)) == [
         (HARNESS_TYPE, "Base directory for this skill: /s")
     ]
 
 
 def test_a_record_of_another_origin_is_the_harness() -> None:
     assert read(
-        said("a", None, "A task has ended.", origin={"kind": "task-notification"}),
-        said("b", "a", "go on", origin={"kind": "human"}),
+        prompt_record("a", None, "A task has ended.", origin={"kind": "task-notification"}),
+        prompt_record("b", "a", "go on", origin={"kind": "human"}),
     ) == [(HARNESS_TYPE, "A task has ended."), ("user", "go on")]
 
 
 def test_reminders_beside_the_words_of_the_user_are_an_entry_before_them() -> None:
     reminder = "<system-reminder>\nToday is Monday.\n</system-reminder>"
-    assert read(said("a", None, "fix it", reminder)) == [(HARNESS_TYPE, reminder), ("user", "fix it")]
+    assert read(prompt_record("a", None, "fix it", reminder)) == [
+        (HARNESS_TYPE, reminder),
+        ("user", "fix it"),
+    ]
 
 
 @pytest.mark.parametrize("text", ["<system-reminder> is a tag", "<div>what is this?</div>", "a <b> c"])
 def test_a_text_that_no_tag_of_the_harness_encloses_is_the_users(text: str) -> None:
-    assert read(said("a", None, text)) == [("user", text)]
+    assert read(prompt_record("a", None, text)) == [("user", text)]
 
 
 def test_a_slash_command_is_what_the_user_typed() -> None:
@@ -60,19 +63,22 @@ def test_a_slash_command_is_what_the_user_typed() -> None:
         "<command-message>review</command-message>\n<command-name>/review</command-name>\n"
         "<command-args>the parser</command-args>"
     )
-    assert read(said("a", None, account)) == [("user", "/review the parser")]
+    assert read(prompt_record("a", None, account)) == [("user", "/review the parser")]
 
 
 def test_a_memory_file_is_marked_with_its_path() -> None:
     memory = attached("b", "a", "instructions", files=[{"path": "/w/CLAUDE.md", "content": "Be brief."}])
-    assert read(said("a", None, "go"), memory) == [("user", "go"), (MEMORY_TYPE, "/w/CLAUDE.md\nBe brief.")]
+    assert read(prompt_record("a", None, "go"), memory) == [
+        ("user", "go"),
+        (MEMORY_TYPE, "/w/CLAUDE.md\nBe brief."),
+    ]
 
 
 def test_words_that_were_typed_during_a_turn_are_the_users() -> None:
     assert read(
-        said("a", None, "go"),
+        prompt_record("a", None, "go"),
         attached("b", "a", "queued_command", prompt="and the tests", commandMode="prompt"),
         attached("c", "b", "queued_command", prompt="job 3 ended", commandMode="task-notification"),
         attached("d", "c", "skill_listing", content="- demo"),
-        said("e", "d", "thanks"),
+        prompt_record("e", "d", "thanks"),
     ) == [("user", "go"), ("user", "and the tests"), (HARNESS_TYPE, "job 3 ended"), ("user", "thanks")]

@@ -13,7 +13,7 @@ from coppice.tree.messages import AssistantMessage, ToolCall, Usage
 HEADER: Json = {"sessionId": "s-1", "projectHash": "0", "startTime": TIME, "kind": "main"}
 
 
-def said(entry_id: str, *words: str, **more: Any) -> Json:
+def prompt_record(entry_id: str, *words: str, **more: Any) -> Json:
     return {
         "id": entry_id,
         "timestamp": TIME,
@@ -40,7 +40,7 @@ def history(*messages: Json) -> Json:
     return {"$set": {"messages": list(messages), "lastUpdated": TIME}}
 
 
-CONTEXT = said("x", "<session_context>Today is Monday.</session_context>")
+CONTEXT = prompt_record("x", "<session_context>Today is Monday.</session_context>")
 
 
 def read(*records: Json) -> tuple[SessionReader, list[Entry]]:
@@ -48,7 +48,7 @@ def read(*records: Json) -> tuple[SessionReader, list[Entry]]:
 
 
 def test_the_context_of_the_session_is_of_the_harness() -> None:
-    reader, entries = read(history(CONTEXT), said("u", "go"))
+    reader, entries = read(history(CONTEXT), prompt_record("u", "go"))
     assert isinstance(entries[0], CustomMessageEntry)
     assert texts(entries) == ["custom_message", "go"]
     assert (reader.header.session_id, reader.header.created_at) == ("s-1", TIME)
@@ -56,7 +56,7 @@ def test_the_context_of_the_session_is_of_the_harness() -> None:
 
 def test_the_newest_version_of_a_message_counts_at_its_first_place() -> None:
     _, entries = read(
-        said("u", "go"),
+        prompt_record("u", "go"),
         replied("a", "I look."),
         replied(
             "a", "I look.", toolCalls=[called("c", "a.txt")], tokens={"input": 9, "output": 2, "total": 11}
@@ -75,14 +75,14 @@ def test_the_newest_version_of_a_message_counts_at_its_first_place() -> None:
 
 def test_a_compression_is_a_compaction_that_keeps_what_the_new_history_has() -> None:
     _, entries = read(
-        said("u", "go"),
+        prompt_record("u", "go"),
         replied("a", "one"),
-        said("v", "again"),
+        prompt_record("v", "again"),
         history(
             CONTEXT,
-            said("s", "<state_snapshot>port 48117</state_snapshot>"),
+            prompt_record("s", "<state_snapshot>port 48117</state_snapshot>"),
             replied("t", "Got it."),
-            said("v"),
+            prompt_record("v"),
         ),
         replied("b", "two"),
     )
@@ -95,11 +95,11 @@ def test_a_compression_is_a_compaction_that_keeps_what_the_new_history_has() -> 
 
 def test_a_history_without_the_last_turn_goes_back() -> None:
     reader, entries = read(
-        said("u", "go"),
+        prompt_record("u", "go"),
         replied("a", "one"),
-        said("v", "no"),
-        history(said("u"), replied("a", "one")),
-        said("w", "so"),
+        prompt_record("v", "no"),
+        history(prompt_record("u"), replied("a", "one")),
+        prompt_record("w", "so"),
     )
     assert (entries[-1].id, entries[-1].parent_id, reader.leaf_id) == ("w", "a", "w")
 

@@ -15,7 +15,7 @@ def record(uuid: str, parent: str | None, kind: str, *parts: Json, **more: Any) 
     return {**base, "cwd": "/home/me/app", "version": "0.24.4", **message, **more}
 
 
-def said(uuid: str, parent: str | None, text: str, provenance: str = "real_user") -> Json:
+def prompt_record(uuid: str, parent: str | None, text: str, provenance: str = "real_user") -> Json:
     return record(uuid, parent, "user", {"text": text}, provenance=provenance)
 
 
@@ -28,7 +28,7 @@ def test_a_turn_hangs_together_across_records_of_the_system() -> None:
     answer = {"functionResponse": {"id": "c", "name": "ls", "response": {"output": "a.txt"}}}
     counts = {"promptTokenCount": 9, "candidatesTokenCount": 2, "totalTokenCount": 11}
     reader, entries = read(
-        said("u", None, "go"),
+        prompt_record("u", None, "go"),
         record("n", "u", "system", subtype="ui_telemetry", systemPayload={}),
         record(
             "a", "n", "assistant", {"text": "Hm.", "thought": True}, call, model="m", usageMetadata=counts
@@ -50,12 +50,16 @@ def test_a_turn_hangs_together_across_records_of_the_system() -> None:
 
 
 def test_what_the_user_did_not_write_is_of_the_harness() -> None:
-    _, entries = read(said("u", None, "go"), said("h", "u", "A reminder.", "system_reminder"))
+    _, entries = read(
+        prompt_record("u", None, "go"), prompt_record("h", "u", "A reminder.", "system_reminder")
+    )
     assert isinstance(entries[1], CustomMessageEntry)
 
 
 def test_a_prompt_that_was_taken_back_is_a_branch() -> None:
-    reader, entries = read(said("u", None, "go"), said("v", "u", "no"), said("w", "u", "so"))
+    reader, entries = read(
+        prompt_record("u", None, "go"), prompt_record("v", "u", "no"), prompt_record("w", "u", "so")
+    )
     assert [entry.parent_id for entry in entries] == [None, "u", "u"]
     assert reader.leaf_id == "w"
 
@@ -66,7 +70,7 @@ def test_a_compression_is_a_compaction() -> None:
         "compressedHistory": [{"role": "user", "parts": [{"text": "Port 48117."}]}],
     }
     _, entries = read(
-        said("u", None, "go"),
+        prompt_record("u", None, "go"),
         record("z", "u", "system", subtype="chat_compression", systemPayload=payload),
     )
     cut = entries[1]

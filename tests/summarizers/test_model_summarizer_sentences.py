@@ -9,7 +9,7 @@ from summarizers.asking import asked as model_asked
 from talk import edit, request, run, user
 
 from coppice.compaction.asking.prompts import Prompts
-from coppice.compaction.checking.narrative import HEADINGS
+from coppice.compaction.summary import HEADINGS
 from coppice.compaction.summary_parser import missing_headings, parse_summary
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatRequest

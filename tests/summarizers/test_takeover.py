@@ -6,10 +6,10 @@ from takeover_exam import SESSIONS, cut_session, score
 FLOORS = {
     "claude-code-session-1": 12,
     "claude-code-session-2": 12,
-    "claude-entire-a": 12,
-    "codex-hk": 10,
+    "claude-entire-a": 16,
+    "codex-hk": 11,
 }
-"""Probes of 24 at 4,000 tokens: a little below what was reached, 13, 13, 13 and 11. A probe asks for copied
+"""Probes of 24 at 4,000 tokens: a little below what was reached, 13, 13, 17 and 12. A probe asks for copied
 sentences; see docs/benchmarks.md for what replaced it as the measure."""
 
 

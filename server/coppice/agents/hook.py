@@ -69,8 +69,8 @@ def answer_to(event: dict[str, Any], environ: dict[str, str] | None = None) -> d
     session = str(event["session_id"])
     project = Project(Options(folder=str(folder or "."), session=session))
     project.transcripts.update()
-    told = overview(project, OverviewArguments(session=session, max_tokens=MAX_TOKENS))
-    context = f"{_HEAD}\n{told}"
+    history = overview(project, OverviewArguments(session=session, max_tokens=MAX_TOKENS))
+    context = f"{_HEAD}\n{history}"
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}}
 
 

@@ -8,6 +8,17 @@ from typing import Final
 from coppice.compaction.text.sentences import one_line
 from coppice.tree.tags import escape_tags
 
+HEADINGS: Final = (
+    "## Goal",
+    "## Constraints & Preferences",
+    "## Progress",
+    "### Done",
+    "### In Progress",
+    "### Blocked",
+    "## Key Decisions",
+    "## Next Steps",
+    "## Critical Context",
+)
 NONE: Final = "(none)"
 SPLIT_TURN_HEADING: Final = "**Turn Context (split turn):**"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from coppice.compaction.summary import NOTHING, SPLIT_TURN_HEADING, Summary, SummaryDecision, plain
+from coppice.compaction.summary import HEADINGS, NOTHING, SPLIT_TURN_HEADING, Summary, SummaryDecision, plain
 from coppice.compaction.text.sentences import one_line
 
 _HEADING: Final = re.compile(r"\s{0,3}#{1,6}(?!#)(?=\s)")
@@ -56,19 +56,8 @@ def parse_summary(text: str) -> Summary:
 
 def missing_headings(text: str) -> list[str]:
     """The headings of the format that `text` lacks, as they should be written."""
-    wanted = (
-        "## Goal",
-        "## Constraints & Preferences",
-        "## Progress",
-        "### Done",
-        "### In Progress",
-        "### Blocked",
-        "## Key Decisions",
-        "## Next Steps",
-        "## Critical Context",
-    )
     present = {line.strip() for line, fenced in _lines(text) if not fenced}
-    return [heading for heading in wanted if heading not in present]
+    return [heading for heading in HEADINGS if heading not in present]
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:

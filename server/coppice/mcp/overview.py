@@ -68,11 +68,11 @@ def _described(project: Project, conversation_id: str, tokens: int, running: str
     if conversation_id == running:
         facts = {"session": "this one", "entries": record.entry_count}
     head = " ".join(f'{name}="{attribute(value)}"' for name, value in facts.items() if value != "")
-    told = _facts(project, record, tokens)
+    facts_text = _facts(project, record, tokens)
     # Facts begin with the requests.
-    title = record.name or ("" if told else record.first_message) or ""
+    title = record.name or ("" if facts_text else record.first_message) or ""
     title = masked(" ".join(title.split()))[:_TITLE_CHARS]
-    body = safe("\n".join(part for part in (title, told) if part))
+    body = safe("\n".join(part for part in (title, facts_text) if part))
     return f"<{SESSION_TAG} {head}>\n{body}\n</{SESSION_TAG}>"
 
 

@@ -31,7 +31,7 @@ _LITTLE: Final = 0.5
 _INDEX_SECONDS: Final = 5.0
 """Seconds that a search waits for the index. A guess: some 20 MB of text; the rest is indexed later."""
 _INCOMPLETE: Final = "A part of the history is not indexed yet and was not searched; ask again in a moment."
-_TOLD: Final = 3  # hits that tell whether much was found (guess)
+_COMPARED_HITS: Final = 3  # hits that tell whether much was found (guess)
 
 _ROLES: Final = {"user": ("user",), "assistant": ("assistant",), "tool": ("toolResult", "bashExecution")}
 
@@ -149,8 +149,8 @@ def _is_little(hits: Sequence[Hit], stems: Mapping[str, float]) -> bool:
     if not hits:
         return True
     own = [stem for stem, weight in stems.items() if weight == 1.0]
-    told = stem_text("\n".join(hit.text for hit in hits[:_TOLD])).split()
-    return share_of(own, told) < _LITTLE
+    hit_stems = stem_text("\n".join(hit.text for hit in hits[:_COMPARED_HITS])).split()
+    return share_of(own, hit_stems) < _LITTLE
 
 
 def _changes_files(hit: Hit) -> bool:

@@ -27,8 +27,7 @@ class LedgerMessage(Fact):
 
 
 class Quotation(Fact):
-    """What the assistant or another agent wrote, word for word, chosen by where it stood and not by its
-    words.
+    """What the assistant or another agent wrote, word for word, chosen by its place and not by its words.
 
     `report` ended a turn that changed files, `answer` one that changed none, `proposal` one that changed none
     and ended with a question, which the user answered with `about`. `cause` was written while the check

@@ -176,11 +176,11 @@ def newest(connection: Connection, where: Where, most: int) -> list[int]:
 def neighbours(connection: Connection, key: int, before: int, after: int) -> list[int]:
     """The keys of the entries with text that were appended around `key` to its conversation, with its own."""
     own = select(ENTRY_TABLE.c.conversation_key).where(ENTRY_TABLE.c.key == key).scalar_subquery()
-    told = select(ENTRY_TABLE.c.key).where(
+    visible = select(ENTRY_TABLE.c.key).where(
         ENTRY_TABLE.c.conversation_key == own, ENTRY_TABLE.c.type.not_in(TEXTLESS_TYPES)
     )
-    earlier = told.where(ENTRY_TABLE.c.key < key).order_by(ENTRY_TABLE.c.key.desc()).limit(before)
-    later = told.where(ENTRY_TABLE.c.key > key).order_by(ENTRY_TABLE.c.key).limit(after)
+    earlier = visible.where(ENTRY_TABLE.c.key < key).order_by(ENTRY_TABLE.c.key.desc()).limit(before)
+    later = visible.where(ENTRY_TABLE.c.key > key).order_by(ENTRY_TABLE.c.key).limit(after)
     keys = [list(connection.execute(each).scalars()) for each in (earlier, later)]
     return [*reversed(keys[0]), key, *keys[1]]
 

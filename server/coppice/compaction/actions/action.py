@@ -46,10 +46,13 @@ ours.
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One simple command of a call. `succeeded` is None where the status of the whole does not show it."""
+    """One simple command of a call. `succeeded` is None where the status of the whole does not show it; the
+    output of a `piped` one goes to the next.
+    """
 
     command: Command
     succeeded: bool | None
+    piped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,11 @@ def action_of_user(entry: str, message: BashExecutionMessage) -> Action:
 
 def _runs(line: str, directory: str, output: str, *, failed: bool) -> Iterator[Run]:
     commands = commands_of(f"cd {quote(directory)}\n{line}" if directory else line)
-    yield from map(Run, commands, outcomes(commands, output, failed=failed))
+    following = [*(each.operator for each in commands[1:]), ""][: len(commands)]
+    for command, succeeded, operator in zip(
+        commands, outcomes(commands, output, failed=failed), following, strict=True
+    ):
+        yield Run(command, succeeded, piped=operator == "|")
 
 
 def _command_line(value: object) -> str:

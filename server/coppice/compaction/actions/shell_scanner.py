@@ -26,7 +26,7 @@ class Command:
     `operator` is the operator before it: empty, `;`, `&&`, `||`, `|` or `&`. `directory` is where the line
     changed to before it, empty for where the line begins. `writes` are the files that its output goes to,
     `documents` its here-documents. `conditional` commands are part of a loop, a condition or the background:
-    whether they ran cannot be told from the line's status.
+    whether they ran the line's status does not show.
     """
 
     words: tuple[str, ...]

@@ -134,8 +134,8 @@ class Prompts:
         "disk or committed, and what to know before trying the same again."
     )
     facts: str = (
-        "The <facts> were computed from the conversation by a program, each from the entry whose id stands "
-        "behind it. They may be incomplete or mistaken: where the conversation shows otherwise, follow the "
+        "The <facts> were computed from the conversation by a program, each from the entry whose id "
+        "follows it. They may be incomplete or mistaken: where the conversation shows otherwise, follow the "
         "conversation and say so. The colleague is given them too: do not list them, say what they do not, "
         "such as reasons, causes and results. A statement that rests on an entry may end in its reference "
         "as given, [#id]; invent none."

@@ -3,20 +3,9 @@
 import re
 from typing import Final
 
-from coppice.compaction.summary import NONE
+from coppice.compaction.summary import HEADINGS, NONE
 from coppice.tree.tags import escape_tags
 
-HEADINGS: Final = (
-    "## Goal",
-    "## Constraints & Preferences",
-    "## Progress",
-    "### Done",
-    "### In Progress",
-    "### Blocked",
-    "## Key Decisions",
-    "## Next Steps",
-    "## Critical Context",
-)
 _EMPTY: Final = re.compile(
     rf"^({'|'.join(heading for heading in HEADINGS if heading != '## Progress')})[ \t]*(?:\n|\Z)"
     r"(?=\s*(?:#{1,6}\s|\Z))",

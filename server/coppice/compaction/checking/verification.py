@@ -36,7 +36,7 @@ _WORD: Final = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
 _FEWEST_WORDS: Final = 3
-"""Words of a quotation that can be told from a term in quotation marks."""
+"""Words of a quotation that is longer than a term in quotation marks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,9 +139,7 @@ class Git:
     def _log(self, run: Run, action: Action) -> None:
         """Commits above the newest one that is known are new, by whoever made them."""
         words, state = run.command.arguments, self._state
-        place = next(n for n, each in enumerate(action.runs) if each is run)
-        piped = place + 1 < len(action.runs) and action.runs[place + 1].command.operator == "|"
-        if piped or len(run.command.operands) > 1 or any(word.startswith(_LIMITING) for word in words):
+        if run.piped or len(run.command.operands) > 1 or any(word.startswith(_LIMITING) for word in words):
             return
         listed = logged(action.output, one_line_each=bool({"--oneline", "--pretty=oneline"} & set(words)))
         by_subject = {commit.subject: commit for commit in state.commits}

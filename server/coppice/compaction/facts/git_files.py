@@ -53,13 +53,11 @@ class GitFiles:
             return
         statuses = list(status_of(action))
         listed, folders = self._listed(run.command, {name: kind for name, kind, _ in statuses})
-        place = next(n for n, each in enumerate(action.runs) if each is run)
-        piped = place + 1 < len(action.runs) and action.runs[place + 1].command.operator == "|"
         is_status = run.command.operands == ("status",)
-        if (listed or folders) and not piped and (is_status or run.command.operands[0] != "status"):
+        if (listed or folders) and not run.piped and (is_status or run.command.operands[0] != "status"):
             self._tree.show(listed, action.entry, folders)
             self._tree.stage(self._paths(run.command, tuple(name for name, _, staged in statuses if staged)))
-        elif is_status and run.succeeded and not piped and not action.output.strip():
+        elif is_status and run.succeeded and not run.piped and not action.output.strip():
             self._tree.clear()
 
     def _listed(

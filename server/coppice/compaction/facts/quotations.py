@@ -1,4 +1,4 @@
-"""Quotations of the assistant, chosen by where they stand: reports, causes, approvals, announcements."""
+"""Quotations of the assistant, chosen by their place in a turn: reports, causes, approvals, announcements."""
 
 import re
 from collections import deque
@@ -147,7 +147,7 @@ class Quotations:
         ):
             return
         shown = [str(run.command) for run in action.runs if _shows_document(run.command)]
-        shown = shown if len(shown) == 1 else []  # which part of the output is whose cannot be told
+        shown = shown if len(shown) == 1 else []  # the output does not show which part is whose
         shown += [
             touch.path for touch in action.touches if touch.kind == "read" and touch.path.endswith(_DOCUMENTS)
         ]

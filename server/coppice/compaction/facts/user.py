@@ -1,6 +1,8 @@
 """The user's messages, word for word, and the rules of developers, systems and memory files."""
 
+import json
 import re
+from contextlib import suppress
 from typing import Final
 
 from coppice.compaction.actions.action import Action
@@ -13,6 +15,7 @@ _LONGEST: Final = 6_000
 """Characters of a message that are stored; of 431 recorded ones 97 % have fewer."""
 _LONGEST_RULES: Final = 8_000
 """Characters of a developer's or system's message; a longer one is a manual that is sent anew each time."""
+_JSON_LEVELS: Final = 6  # of an answer; Codex nests four
 _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three lines
 _HARNESS_TAGS: Final = (
     "system-reminder|command-name|command-message|local-command-stdout|local-command-caveat|task-notification"
@@ -67,8 +70,21 @@ def answer_of(action: Action) -> LedgerMessage | None:
     texts = [one_line(each) for each in asked if isinstance(each, str) and each.strip()]
     if not texts or action.failed or action.runs or not action.output.strip():
         return None
-    answer = _message(action.output, action.entry, "answer")
+    answer = _message(_texts_in(action.output), action.entry, "answer")
     return answer.model_copy(update={"about": clip(" ".join(texts), _ABOUT_CHARS)})
+
+
+def _texts_in(output: str) -> str:
+    """The texts of a JSON value, some levels deep, a line each; any other output as it is."""
+    with suppress(ValueError, RecursionError):
+        level: list[object] = [json.loads(output)]
+        texts: list[str] = []
+        for _ in range(_JSON_LEVELS):
+            texts += [each for each in level if isinstance(each, str)]
+            mappings = (item for each in level if isinstance(each, dict) for item in each.values())
+            level = [*mappings, *(item for each in level if isinstance(each, list) for item in each)]
+        return "\n".join(texts) or output
+    return output
 
 
 def refusal_of(output: str, about: str, entry: str) -> LedgerMessage | None:

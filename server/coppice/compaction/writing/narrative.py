@@ -1,4 +1,4 @@
-"""The narrative without a model: quotations in the sections of the format, chosen by where they stand.
+"""The narrative without a model: quotations in the sections of the format, chosen by their place.
 
 What it states is what was written: the request, rules, the reports that ended turns, causes of failures,
 approvals.
@@ -13,7 +13,7 @@ from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.summary import Summary, SummaryDecision, inert
 from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.text.lasting import lasting_sentences
-from coppice.compaction.text.sentences import clip, one_line, whole_sentences
+from coppice.compaction.text.sentences import clip, ended, one_line, whole_sentences
 from coppice.compaction.text.statements import statements_of
 from coppice.compaction.writing.references import referenced
 from coppice.protocol.ledger import LedgerMessage, Quotation, QuotationKind, WorkLedger
@@ -170,9 +170,10 @@ def _answers(
             continue
         when = "before later changes" if overtaken else "explained"
         answered = f', and the user answered "{clip(each.about, _ANSWER_CHARS)}"' if each.about else ""
-        for number, text in list(enumerate(statements_of(each.text)))[
-            : _FIRST_STATEMENTS if overtaken else None
-        ]:
+        texts = list(statements_of(each.text))
+        if overtaken and texts:
+            texts = [" ".join(map(ended, texts[:_FIRST_STATEMENTS]))]
+        for number, text in enumerate(texts):
             stated = f"The assistant, {when}{answered if number == 0 else ''}: {text}"
             yield Line(
                 "context", referenced(stated, each.entry_id, references), 3_000 + place + number / 1_000
@@ -253,9 +254,11 @@ def _reported(
     reports: list[Quotation], references: Mapping[str, str], start: int, end: int | None, first: int = 0
 ) -> Iterator[Line]:
     for place, report in enumerate(reports, first):
-        for number, text in list(enumerate(statements_of(report.text)))[start:end]:
-            stated = f"Reported before later changes: {text}" if report.overtaken else text
-            yield Line("done", referenced(stated, report.entry_id, references), place + number / 1_000)
+        texts = list(statements_of(report.text))[start:end]
+        if report.overtaken and texts:
+            texts = [f"Reported before later changes: {' '.join(map(ended, texts))}"]
+        for number, text in enumerate(texts, start):
+            yield Line("done", referenced(text, report.entry_id, references), place + number / 1_000)
 
 
 def _decisions(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:

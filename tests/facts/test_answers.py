@@ -1,0 +1,24 @@
+"""What the user answered to a tool's questions is quoted as words."""
+
+import json
+
+import pytest
+from talk import tool, user
+
+from coppice.compaction.facts.ledger import LedgerBuilder
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        (json.dumps({"answers": {"shape": {"answers": ["a table", "no flag"]}}}), "a table\nno flag"),
+        ("A table.", "A table."),
+        ("[" * 9_000, "[" * 9_000),
+    ],
+    ids=["JSON", "text", "broken JSON"],
+)
+def test_an_answer_is_its_texts(output: str, words: str) -> None:
+    asked = tool("ask", {"questions": [{"question": "Which shape?"}]}, output)
+    _, answer = LedgerBuilder().add_messages([user("Build it."), *asked]).ledger.messages
+    assert (answer.source, answer.about) == ("answer", "Which shape?")
+    assert answer.text[:20] == words[:20]
