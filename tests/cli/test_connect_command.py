@@ -13,7 +13,8 @@ CLAUDE = '{\n  "numStartups": 3,\n  "mcpServers": {\n    "other": {"command": "x
 SETTINGS = '{\n  "permissions": {\n    "allow": ["Bash(ls)"]\n  }\n}\n'
 CODEX = '# mine\nmodel = "m"\n\n[mcp_servers.other]\ncommand = "x"\n'
 OPENCODE = '{\n  // mine\n  "model": "m", // and this\n}\n'
-AGENTS = ("claude-code", "codex", "pi", "opencode", "copilot", "gemini")
+HERMES = "# mine\nmodel:\n  default: m\n"
+AGENTS = ("claude-code", "codex", "pi", "opencode", "copilot", "gemini", "hermes")
 
 
 @pytest.fixture(autouse=True)
@@ -21,16 +22,25 @@ def files(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     """The files of a user of all agents, none of which is installed."""
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", str(home / "nothing"))
-    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "XDG_CONFIG_HOME"):
+    variables = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "XDG_CONFIG_HOME", "HERMES_HOME")
+    for variable in variables:
         monkeypatch.delenv(variable, raising=False)
     found = {
         "claude": home / ".claude.json",
         "settings": home / ".claude" / "settings.json",
         "codex": home / ".codex" / "config.toml",
         "opencode": home / ".config" / "opencode" / "opencode.jsonc",
+        "hermes": home / ".hermes" / "config.yaml",
+        "engine": home / ".hermes" / "plugins" / "coppice" / "__init__.py",
         "pi": home / ".pi" / "agent" / "extensions" / "coppice.ts",
     }
-    for name, text in (("claude", CLAUDE), ("settings", SETTINGS), ("codex", CODEX), ("opencode", OPENCODE)):
+    for name, text in (
+        ("claude", CLAUDE),
+        ("settings", SETTINGS),
+        ("codex", CODEX),
+        ("opencode", OPENCODE),
+        ("hermes", HERMES),
+    ):
         found[name].parent.mkdir(parents=True, exist_ok=True)
         found[name].write_text(text, encoding="utf-8")
     found["pi"].parent.parent.mkdir(parents=True)
@@ -59,6 +69,8 @@ def test_each_agent_gets_the_server_and_keeps_its_own(coppice: Coppice, files: d
     assert "// mine" in opencode
     assert '"model": "m", // and this' in opencode
     assert "history_search" in files["pi"].read_text()
+    assert files["hermes"].read_text().startswith(HERMES)
+    compile(files["engine"].read_text(), "engine", "exec")
 
 
 def test_taking_it_back_restores_every_byte(coppice: Coppice, files: dict[str, Path]) -> None:
@@ -114,7 +126,7 @@ def test_all_means_those_that_there_are(coppice: Coppice, files: dict[str, Path]
     files["codex"].unlink()
     files["codex"].parent.rmdir()
     made = json.loads(coppice("connect", "--all", "--json").out)["agents"]
-    assert [each["agent"] for each in made] == ["claude-code", "pi", "opencode"]
+    assert [each["agent"] for each in made] == ["claude-code", "pi", "opencode", "hermes"]
 
 
 def test_a_file_that_cannot_be_edited_is_left_and_the_others_are_done(
@@ -168,3 +180,15 @@ def test_the_status_says_whether_codex_runs_the_hook(coppice: Coppice, files: di
     with files["codex"].open("a") as file:
         file.write(f'\n[hooks.state."{files["codex"]}:session_start:0:0"]\ntrusted_hash = "sha256:0"\n')
     assert "Its hook is not trusted yet" not in coppice("status").out
+
+
+def test_another_context_engine_of_hermes_stays(coppice: Coppice, files: dict[str, Path]) -> None:
+    files["hermes"].write_text("context:\n  engine: lcm\n")
+    coppice("connect", "hermes")
+    text = files["hermes"].read_text()
+    assert "  engine: lcm\n" in text
+    assert "mcp_servers:" in text
+    assert not files["engine"].exists()
+    assert "Its context engine is lcm" in coppice("status").out
+    coppice("connect", "--remove", "hermes")
+    assert files["hermes"].read_text() == "context:\n  engine: lcm\n"

@@ -12,10 +12,11 @@ from session_samples import Json, texts
 from coppice.errors import ImportFailedError
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
-from coppice.sources.database import OpencodeAgent
+from coppice.sources.registry import AGENTS
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import AssistantMessage, Usage
 
+OPENCODE = next(agent for agent in AGENTS if agent.name == "opencode")
 TABLES = """
 CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, version TEXT,
     revert TEXT, time_created INTEGER, time_updated INTEGER);
@@ -150,7 +151,7 @@ def test_what_is_no_message_is_passed_over(database: Database, value: str) -> No
     database.connection.execute("INSERT INTO message VALUES ('m2', 's', 1000, ?)", (value,))
     database.connection.execute("INSERT INTO part VALUES ('q', 'm1', 's', 'later', ?)", (value,))
     assert texts(database.read()[1]) == ["go"]
-    assert [each.key for each in OpencodeAgent().transcripts(database.path.parent)] == ["s"]
+    assert [each.key for each in OPENCODE.transcripts(database.path.parent)] == ["s"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_parts_without_what_they_should_have_are_read(database: Database, part: 
 def test_the_sessions_are_transcripts_with_a_stamp_of_their_own(database: Database) -> None:
     database.session("t", parent_id="s")
     database.message("m1", "user", text("go"))
-    agent, folder = OpencodeAgent(), database.path.parent
+    agent, folder = OPENCODE, database.path.parent
     first = {each.key: each for each in agent.transcripts(folder)}
     assert (first["t"].parent, agent.beginning(first["s"]).cwd) == ("s", "/home/me/app")
     database.connection.execute("UPDATE part SET time_updated = 4000")
@@ -177,6 +178,6 @@ def test_the_sessions_are_transcripts_with_a_stamp_of_their_own(database: Databa
 def test_another_database_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "opencode.db"
     other.write_bytes(b"no database" * 999)
-    assert list(OpencodeAgent().transcripts(tmp_path)) == []
+    assert list(OPENCODE.transcripts(tmp_path)) == []
     with pytest.raises(ImportFailedError, match="cannot be read as the database"):
         open_growing(other, "opencode", part="s")

@@ -1,6 +1,7 @@
 """Connects an agent, and takes that back: its files, what they were before, and what they are now."""
 
 import json
+import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -76,13 +77,15 @@ class Connections:
             if change.is_needed and change.after is not None:
                 files.write(change.path, change.after)
 
-    def remove(self, agent: str, changes: Sequence[Change]) -> None:
-        """Writes what `removing` gave."""
+    def remove(self, agent: str, changes: Sequence[Change], folders: Sequence[Path] = ()) -> None:
+        """Writes what `removing` gave, and deletes `folders`."""
         for change in changes:
             if change.is_needed and change.after is None:
                 change.path.resolve().unlink(missing_ok=True)
             elif change.is_needed and change.after is not None:
                 files.write(change.path, change.after)
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
         record = self._record()
         for entry in record.pop(agent, {}).values():
             if entry.get("backup"):

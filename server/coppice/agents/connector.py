@@ -32,6 +32,10 @@ class Connector(ABC):
         """Sentences about what keeps a connected agent from using all of it."""
         return []
 
+    def own_folders(self) -> list[Path]:
+        """Folders that are ours alone, which go when our files in them are removed."""
+        return []
+
     def is_installed(self) -> bool:
         """Whether the agent is on this machine: its program, or its configuration."""
         return shutil.which(self.executable) is not None or self.folder.is_dir()

@@ -7,6 +7,7 @@ from coppice.agents.codex import Codex
 from coppice.agents.connector import Connector
 from coppice.agents.copilot import Copilot
 from coppice.agents.gemini import Gemini
+from coppice.agents.hermes import Hermes
 from coppice.agents.opencode import Opencode
 from coppice.agents.pi import Pi
 
@@ -17,5 +18,6 @@ CONNECTORS: Final[tuple[Connector, ...]] = (
     Opencode(),
     Copilot(),
     Gemini(),
+    Hermes(),
 )
 NAMES: Final = tuple(connector.name for connector in CONNECTORS)

@@ -55,7 +55,7 @@ async def connect_agents(
                 _show(connector, changes, program, remove=remove, in_full=dry_run)
             agreed = not dry_run and (not asks or typer.confirm("Write this?", default=True))
             if agreed:
-                (connections.remove if remove else connections.connect)(connector.name, changes)
+                _write(connections, connector, changes, remove=remove)
             rows.append(_row(connector, changes, written=agreed))
         except ConfigurationError as error:
             failed = True
@@ -109,6 +109,15 @@ def _folder() -> Path:
 
 def _is_meant(connector: Connector, connections: Connections, program: Program, *, remove: bool) -> bool:
     return connections.is_connected(connector.edits(program)) if remove else connector.is_installed()
+
+
+def _write(
+    connections: Connections, connector: Connector, changes: Sequence[Change], *, remove: bool
+) -> None:
+    if remove:
+        connections.remove(connector.name, changes, connector.own_folders())
+    else:
+        connections.connect(connector.name, changes)
 
 
 def _show(

@@ -111,7 +111,9 @@ Yes = Annotated[bool, _flag("--yes", "Do not ask.")]
 Agents = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[AGENT…]", help="claude-code, codex, pi, opencode, copilot, gemini.", show_default=False
+        metavar="[AGENT…]",
+        help="claude-code, codex, pi, opencode, copilot, gemini, hermes.",
+        show_default=False,
     ),
 ]
 Remove = Annotated[bool, _flag("--remove", "Take out what was added.")]

@@ -63,7 +63,7 @@ _WRITE: Final = {
 _DELETE: Final = {"delete", "deletefile", "removefile", "rm"}
 _RENAME: Final = {"movefile", "renamefile", "move", "rename"}
 _EDITORS: Final = {"strreplaceeditor", "strreplacebasededittool"}
-_PATCHES: Final = {"applypatch"}
+_PATCHES: Final = {"applypatch", "patch"}
 
 _PATCH_START: Final = "*** Begin Patch\n"
 """In a command line: a shell is given `apply_patch` with the patch as its input."""
@@ -117,7 +117,10 @@ def _known_touches(tool: str, arguments: Mapping[str, Any]) -> Iterator[FileTouc
         yield from (FileTouch(path, kind) for path in _paths(arguments))
     elif tool in _PATCHES:
         patch = _first(arguments, ("input", "patch", "patchText"))
-        yield from _patch_touches(patch or "")
+        if patch:
+            yield from _patch_touches(patch)
+        else:
+            yield from (FileTouch(path, "modified") for path in _paths(arguments))
     elif (command := _first(arguments, ("command", "cmd"))) and _PATCH_START in command:
         yield from _patch_touches(command)
 

@@ -5,17 +5,15 @@ consists of, and the results of its calls, are its parts. A compaction is a mess
 `compaction`, and the reply to it, which is marked as a summary.
 """
 
-import json
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from io import BufferedReader
 from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
 from coppice.formats.foreign_database import rows_of
+from coppice.formats.foreign_values import object_of, time_of
 from coppice.formats.lines import text_at
 from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries
 from coppice.formats.source import Source
@@ -79,9 +77,9 @@ class Reader(SessionReader):
         header.session_id = self._session_id or str(id_)
         header.cwd = directory if isinstance(directory, str) else None
         header.name = title if isinstance(title, str) else None
-        header.created_at = _iso(created)
+        header.created_at = time_of(_seconds(created))
         header.extra = present(opencodeVersion=version if isinstance(version, str) else None)
-        self._reverted = text_at(_object(revert), "messageID")
+        self._reverted = text_at(object_of(revert), "messageID")
 
     @override
     def _entries(self, file: BufferedReader) -> Iterator[Entry]:
@@ -104,12 +102,12 @@ class Reader(SessionReader):
     def _messages(self) -> list[_Message]:
         path = self._source.file()
         messages = {
-            id_: _Message(id_, _object(data)) for id_, data in rows_of(path, _MESSAGES, self._session_id)
+            id_: _Message(id_, object_of(data)) for id_, data in rows_of(path, _MESSAGES, self._session_id)
         }
         check_number_of_entries(len(messages))
         for message_id, data in rows_of(path, _PARTS, self._session_id):
             if message_id in messages:
-                messages[message_id].parts.append(_object(data))
+                messages[message_id].parts.append(object_of(data))
         return [*messages.values()]
 
     def _made_of(self, message: _Message) -> Iterator[Entry]:
@@ -166,14 +164,14 @@ class Reader(SessionReader):
                     results += _results(part)
                 case kind:
                     self.skipped[str(kind)[:100]] += 1
-        error = _object(message.data.get("error"))
+        error = object_of(message.data.get("error"))
         if not content and not error:
             return
         finish = text_at(message.data, "finish") or ""
         known = present(
             model=text_at(message.data, "modelID"),
             usage=_usage(message.data.get("tokens")),
-            error_message=(text_at(_object(error.get("data")), "message") or text_at(error, "name"))
+            error_message=(text_at(object_of(error.get("data")), "message") or text_at(error, "name"))
             if error
             else None,
         )
@@ -190,12 +188,12 @@ class Reader(SessionReader):
     def _place(self, message: _Message, entry_id: str) -> dict[str, Any]:
         times = message.data.get("time")
         created = times.get("created") if isinstance(times, dict) else None
-        timestamp = _iso(created) or self.header.created_at or EPOCH
+        timestamp = time_of(_seconds(created)) or self.header.created_at or EPOCH
         return {"id": entry_id, "parent_id": self.leaf_id, "timestamp": timestamp}
 
 
 def _call(part: dict[str, Any]) -> ToolCall:
-    arguments = _object(part.get("state")).get("input")
+    arguments = object_of(part.get("state")).get("input")
     return ToolCall(
         id=text_at(part, "callID") or "",
         name=text_at(part, "tool") or "unknown",
@@ -204,11 +202,11 @@ def _call(part: dict[str, Any]) -> ToolCall:
 
 
 def _results(part: dict[str, Any]) -> Iterator[ToolResultMessage]:
-    state = _object(part.get("state"))
+    state = object_of(part.get("state"))
     status = text_at(state, "status")
     if status not in _ENDED:
         return
-    code = _object(state.get("metadata")).get("exit")
+    code = object_of(state.get("metadata")).get("exit")
     text = text_at(state, "output") if status == "completed" else text_at(state, "error")
     yield ToolResultMessage(
         tool_call_id=text_at(part, "callID") or "",
@@ -220,8 +218,8 @@ def _results(part: dict[str, Any]) -> Iterator[ToolResultMessage]:
 
 
 def _usage(value: object) -> Usage | None:
-    tokens = _object(value)
-    cache = _object(tokens.get("cache"))
+    tokens = object_of(value)
+    cache = object_of(tokens.get("cache"))
     counts = [tokens.get("input"), tokens.get("output"), cache.get("read"), cache.get("write")]
     given, output, read, written = (count if type(count) is int else 0 for count in counts)
     if not given + read + written:
@@ -234,18 +232,5 @@ def _texts(parts: list[dict[str, Any]]) -> list[str]:
     return [text for part in parts if part.get("type") == "text" and (text := text_at(part, "text"))]
 
 
-def _object(value: object) -> dict[str, Any]:
-    """The object that `value` is, or that is written in it; empty where there is none."""
-    if isinstance(value, str):
-        with suppress(ValueError, RecursionError):
-            value = json.loads(value)
-    return value if isinstance(value, dict) else {}
-
-
-def _iso(milliseconds: object) -> str | None:
-    if type(milliseconds) is not int:
-        return None
-    with suppress(OverflowError, ValueError, OSError):
-        moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return None
+def _seconds(milliseconds: object) -> float | None:
+    return milliseconds / 1000 if type(milliseconds) is int else None

@@ -61,6 +61,7 @@ FORMATS: Final = (
     Format("gemini", "Gemini CLI", "coppice.formats.gemini", reads=True),
     Format("pi", "Pi", "coppice.formats.pi", reads=True, writes=True, endings=(".pi.jsonl",)),
     Format("opencode", "opencode", "coppice.formats.opencode", database=True),
+    Format("hermes", "Hermes", "coppice.formats.hermes", database=True),
     Format(
         "markdown",
         "Markdown",

@@ -142,7 +142,7 @@ class ApiKeySettings(_Section):
 class SourceSettings(_Section):
     """Whose transcripts are followed. `folders` maps an agent to another folder than its own."""
 
-    agents: list[str] = ["claude-code", "codex", "pi", "copilot", "gemini", "qwen", "opencode"]
+    agents: list[str] = ["claude-code", "codex", "pi", "copilot", "gemini", "qwen", "opencode", "hermes"]
     folders: dict[str, str] = {}
 
 

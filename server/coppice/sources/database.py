@@ -9,55 +9,73 @@ from coppice.errors import ImportFailedError
 from coppice.formats.foreign_database import rows_of
 from coppice.sources.transcript import Beginning, Transcript
 
-_SESSIONS: Final = """
-SELECT session.id, session.parent_id, session.directory, session.time_updated,
-    (SELECT max(part.time_updated) FROM part WHERE part.session_id = session.id)
-FROM session
+OPENCODE: Final = """
+SELECT id, parent_id AS parent, directory AS cwd, max(time_updated, ifnull(newest, 0)) / 1000.0 AS modified,
+    time_updated || ':' || ifnull(newest, '') AS stamp
+FROM (SELECT *, (SELECT max(part.time_updated) FROM part WHERE part.session_id = session.id) AS newest
+    FROM session)
+"""
+
+HERMES: Final = """
+SELECT id, parent_session_id AS parent, cwd, ifnull(latest, started_at) AS modified,
+    newest || ':' || active || ':' || ifnull(title, '') AS stamp
+FROM (SELECT *,
+        (SELECT max(id) FROM messages WHERE session_id = sessions.id) AS newest,
+        (SELECT max(timestamp) FROM messages WHERE session_id = sessions.id) AS latest,
+        (SELECT sum(active) FROM messages WHERE session_id = sessions.id) AS active
+    FROM sessions)
+WHERE newest IS NOT NULL
 """
 
 
 @dataclass(frozen=True)
-class OpencodeAgent:
-    """opencode: one database for all sessions, `home/FILE`."""
+class DatabaseAgent:
+    """An agent that keeps all sessions in one database, or in a few.
 
-    name: str = "opencode"
-    title: str = "opencode"
-    format: str = "opencode"
-    home: str = ".local/share/opencode"
-    file: str = "opencode.db"
+    `home` is its folder in the user's own, `variable` the environment variable that names another, or with
+    `below` a folder in that. `files` is the pattern of its databases in there. `sessions` gives for each
+    session the columns `id`, `parent`, `cwd`, `modified` (seconds since 1970) and `stamp`.
+    """
+
+    name: str
+    title: str
+    home: str
+    files: str
+    format: str
+    sessions: str
+    variable: str
+    below: str = ""
 
     def root(self, environ: Mapping[str, str], folder: str | None = None) -> Path:
         """The agent's folder; `folder` is that of the user's settings."""
         if folder:
             return Path(folder).expanduser()
-        data = environ.get("XDG_DATA_HOME")
-        return Path(data) / "opencode" if data else Path.home() / self.home
+        moved = environ.get(self.variable)
+        return Path(moved).expanduser() / self.below if moved else Path.home() / self.home
 
     def transcripts(self, root: Path) -> Iterator[Transcript]:
-        """The sessions that there are now; none where the database cannot be read.
+        """The sessions that there are now; none of a database that cannot be read.
 
         The size of each is an equal share of the database's.
         """
-        path = root / self.file
-        try:
-            rows = [*rows_of(path, _SESSIONS)] if path.is_file() else []
-            share = path.stat().st_size // len(rows) if rows else 0
-        except (ImportFailedError, OSError):
-            return
-        for key, parent, _, updated, newest in rows:
-            if not isinstance(key, str):
+        for path in sorted(root.glob(self.files)):
+            try:
+                rows = [*rows_of(path, self.sessions)] if path.is_file() else []
+                share = path.stat().st_size // len(rows) if rows else 0
+            except (ImportFailedError, OSError):
                 continue
-            modified = max((each for each in (updated, newest) if type(each) is int), default=0)
-            yield Transcript(
-                agent=self.name,
-                key=key,
-                path=str(path),
-                stamp=f"{updated}:{newest}",
-                size=share,
-                modified=modified / 1000,
-                parent=parent if isinstance(parent, str) else None,
-                part=key,
-            )
+            for key, parent, _, modified, stamp in rows:
+                if isinstance(key, str):
+                    yield Transcript(
+                        agent=self.name,
+                        key=key,
+                        path=str(path),
+                        stamp=str(stamp),
+                        size=share,
+                        modified=modified if isinstance(modified, int | float) else 0,
+                        parent=parent if isinstance(parent, str) else None,
+                        part=key,
+                    )
 
     def may_be_of(self, transcript: Transcript, folder: str) -> bool:
         """The place of a session says nothing."""
@@ -66,10 +84,10 @@ class OpencodeAgent:
 
     def beginning(self, transcript: Transcript) -> Beginning:
         """The folder of a session, and the one that started it. Raises OSError where it cannot be read."""
+        query = f"SELECT cwd FROM ({self.sessions}) WHERE id = ?"  # noqa: S608 - a constant
         try:
-            rows = rows_of(Path(transcript.path), f"{_SESSIONS} WHERE session.id = ?", transcript.key)
-            found = next(rows, None)
+            row = next(rows_of(Path(transcript.path), query, transcript.key), None)
         except ImportFailedError as error:
             raise OSError(str(error)) from error
-        cwd = None if found is None else found[2]
+        cwd = None if row is None else row[0]
         return Beginning(cwd if isinstance(cwd, str) else None, transcript.parent)

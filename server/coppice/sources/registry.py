@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from coppice.sources.agent import Agent
-from coppice.sources.database import OpencodeAgent
+from coppice.sources.database import HERMES, OPENCODE, DatabaseAgent
 from coppice.sources.files import FileAgent
 
 AGENTS: Final[tuple[Agent, ...]] = (
@@ -64,7 +64,25 @@ AGENTS: Final[tuple[Agent, ...]] = (
         None,
         "qwen",
     ),
-    OpencodeAgent(),
+    DatabaseAgent(
+        "opencode",
+        "opencode",
+        ".local/share/opencode",
+        "opencode.db",
+        "opencode",
+        OPENCODE,
+        "XDG_DATA_HOME",
+        "opencode",
+    ),
+    DatabaseAgent(
+        "hermes",
+        "Hermes",
+        ".hermes",
+        "state.db",
+        "hermes",
+        HERMES,
+        "HERMES_HOME",
+    ),
 )
 
 NAMES: Final = tuple(agent.name for agent in AGENTS)

@@ -1,0 +1,93 @@
+"""Hermes 0.19: the user's `~/.hermes/config.yaml`, and a plug-in of ours with a context engine."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from typing_extensions import override
+
+from coppice.agents.connector import Connector, folder_named
+from coppice.agents.edits import Edit, OwnFile
+from coppice.agents.files import read
+from coppice.agents.hook import log_file
+from coppice.agents.jsonc import ConfigurationError
+from coppice.agents.program import Program
+from coppice.agents.yaml_edits import YamlItem, YamlMember
+from coppice.agents.yaml_text import entry_at, lines_of
+
+_BUILT_IN: Final = "compressor"
+_OURS: Final = "coppice"
+
+
+class Hermes(Connector):
+    """The engine has no dependencies: it starts Coppice as a program, in an environment of its own."""
+
+    name: ClassVar[str] = "hermes"
+    title: ClassVar[str] = "Hermes"
+    executable: ClassVar[str] = "hermes"
+    advice: ClassVar[tuple[str, ...]] = (
+        "The tools of the history need Hermes' extra `mcp`: pip install 'hermes-agent[mcp]'.",
+    )
+
+    @property
+    @override
+    def folder(self) -> Path:
+        return folder_named("HERMES_HOME", ".hermes")
+
+    @override
+    def edits(self, program: Program) -> list[Edit]:
+        command, *arguments = (*program.words, "mcp", "--agent", self.name)
+        server: dict[str, Any] = {"command": command, "args": arguments}
+        if program.environment:
+            server["env"] = dict(program.environment)
+        config = self.folder / "config.yaml"
+        search = YamlMember(
+            path=config, what="the MCP server `coppice`", keys=("mcp_servers", "coppice"), value=server
+        )
+        return (
+            [search, *self._engine(config, program)]
+            if self._engine_in_use() in (_BUILT_IN, _OURS)
+            else [search]
+        )
+
+    @override
+    def problems(self) -> list[str]:
+        engine = self._engine_in_use()
+        if engine in (_BUILT_IN, _OURS):
+            return []
+        return [f"Its context engine is {engine}, which writes its summaries; Coppice is searched only."]
+
+    @override
+    def own_folders(self) -> list[Path]:
+        return [self._plugin]
+
+    @property
+    def _plugin(self) -> Path:
+        return self.folder / "plugins" / "coppice"
+
+    def _engine(self, config: Path, program: Program) -> list[Edit]:
+        plugin = self._plugin
+        text = (files("coppice.agents") / "hermes_engine.py.txt").read_text(encoding="utf-8")
+        values = {
+            "COMMAND": list(program.words),
+            "ENVIRONMENT": dict(program.environment),
+            "LOG": str(log_file()),
+        }
+        for name, value in values.items():
+            text = text.replace(f'"@{name}@"', json.dumps(value, ensure_ascii=False))
+        manifest = "name: coppice\nversion: 1.0.0\ndescription: Summaries of compactions by Coppice.\n"
+        return [
+            YamlMember(path=config, what="its context engine", keys=("context", "engine"), value=_OURS),
+            YamlItem(path=config, what="the plug-in with it", keys=("plugins", "enabled"), item=_OURS),
+            OwnFile(path=plugin / "plugin.yaml", what="the plug-in's description", content=manifest),
+            OwnFile(path=plugin / "__init__.py", what="a context engine that asks Coppice", content=text),
+        ]
+
+    def _engine_in_use(self) -> str:
+        keys = ("context", "engine")
+        try:
+            entry, depth = entry_at(lines_of(read(self.folder / "config.yaml") or ""), keys)
+        except ConfigurationError:
+            return _BUILT_IN
+        return (entry.inline.strip("\"'") if entry is not None and depth == len(keys) else "") or _BUILT_IN

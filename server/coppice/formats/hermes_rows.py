@@ -1,0 +1,107 @@
+"""The rows of Hermes' table of messages."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from coppice.formats.foreign_values import json_of, object_of, time_of
+from coppice.formats.lines import text_at
+from coppice.tree.messages import ToolCall
+
+QUERY: Final = """
+SELECT id, role, content, tool_call_id, tool_calls, tool_name, timestamp,
+    coalesce(reasoning_content, reasoning), active OR compacted
+FROM messages WHERE session_id = ? ORDER BY id
+"""
+_JSON: Final = "\0json:"  # before content that is no text
+_SUMMARIES: Final = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
+_PRIOR: Final = "[PRIOR CONTEXT — for reference only; not a new message]\n"
+_SUMMARY_BELOW: Final = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"
+_SUMMARY_END: Final = "--- END OF CONTEXT SUMMARY"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`is_valid` is unset for what the user took back."""
+
+    id: int
+    role: str
+    text: str
+    call_id: str | None
+    calls: tuple[ToolCall, ...]
+    tool: str | None
+    timestamp: str | None
+    thinking: str | None
+    is_valid: bool
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The same for a message that is written again, of which Hermes may have shortened the text."""
+        if self.call_id or self.calls:
+            return (self.role, self.call_id, *(call.id for call in self.calls))
+        return (self.role, self.prior)
+
+    @property
+    def has_summary_below(self) -> bool:
+        """Whether a summary was added to it."""
+        return _SUMMARY_BELOW in self.text
+
+    @property
+    def prior(self) -> str:
+        """The text, without a summary that was added to it."""
+        if _SUMMARY_BELOW not in self.text:
+            return self.text
+        return self.text.split(_SUMMARY_BELOW, 1)[0].removeprefix(_PRIOR).removesuffix("\n\n")
+
+    @property
+    def summary(self) -> str | None:
+        """The summary that this message is, or that was added to it."""
+        _, found, below = self.text.partition(_SUMMARY_BELOW)
+        text = (below if found else self.text).strip()
+        if self.role not in ("user", "assistant") or not (found or text.startswith(_SUMMARIES)):
+            return None
+        text = text.split(_SUMMARY_END, 1)[0].strip()
+        instructions, _, rest = text.partition("\n")
+        return rest.strip() or instructions if text.startswith(_SUMMARIES) else text
+
+
+def row_of(values: tuple[Any, ...]) -> Row:
+    """The row that `QUERY` gave."""
+    id_, role, content, call_id, calls, tool, timestamp, thinking, is_valid = values
+    listed = json_of(calls)
+    return Row(
+        id=int(id_),
+        role=str(role),
+        text=_text(content),
+        call_id=call_id if isinstance(call_id, str) else None,
+        calls=tuple(_call(each) for each in listed if isinstance(each, dict))
+        if isinstance(listed, list)
+        else (),
+        tool=tool if isinstance(tool, str) else None,
+        timestamp=time_of(timestamp),
+        thinking=thinking if isinstance(thinking, str) else None,
+        is_valid=bool(is_valid),
+    )
+
+
+def _text(content: object) -> str:
+    if not isinstance(content, str):
+        return "" if content is None else str(content)
+    if not content.startswith(_JSON):
+        return content
+    parts = json_of(content.removeprefix(_JSON))
+    texts = [_text_of(part) for part in parts] if isinstance(parts, list) else [str(parts)]
+    return "\n".join(filter(None, texts))
+
+
+def _text_of(part: object) -> str:
+    if not isinstance(part, dict):
+        return str(part)
+    return text_at(part, "text") or ("" if part.get("type") == "text" else f"[{part.get('type')}]")
+
+
+def _call(value: dict[str, Any]) -> ToolCall:
+    function = object_of(value.get("function"))
+    given = json_of(function.get("arguments"))
+    arguments = given if isinstance(given, dict) else {} if given in (None, "") else {"input": given}
+    name = text_at(function, "name") or "unknown"
+    return ToolCall(id=text_at(value, "id") or "", name=name, arguments=arguments)
