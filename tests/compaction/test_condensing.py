@@ -34,12 +34,19 @@ def shown(*messages: Message) -> str:
         ("Do what docs/plan.md says", tool("Read", {"file_path": "/home/me/shop/docs/plan.md"}, LONG)),
         ("Work on issue 20, please", run("issues show 20", LONG)),
         ("Take shop-7", tool("tracker_show_issue", {"id": "shop-7"}, LONG)),
+        ("Work on bead shop-cart", run("bd show shop-cart; bd show shop-cart.1 2>&1", LONG)),
+        ("Work on bead shop-cart", run("bd show shop-cart.1", LONG)),
         ("See https://example.com/spec?v=2", tool("WebFetch", {"url": "https://example.com/spec?v=2"}, LONG)),
     ],
 )
 def test_a_brief_that_the_user_pointed_to_stays_whole(words: str, call: list[Message]) -> None:
     assert LONG.strip() in shown(user(words), *call)
     assert "characters left out" in shown(user("Go on"), *call)
+
+
+@pytest.mark.parametrize("command", ["cat shop-cart/show.py", "ls /home/me/shop-cart | grep task"])
+def test_a_folder_with_the_name_of_an_issue_is_none(command: str) -> None:
+    assert "characters left out" in shown(user("Work on bead shop-cart"), *run(command, LONG))
 
 
 @pytest.mark.parametrize("command", ["head -20 src/a.py", "sed -n 20p NOTES", "pytest -k 20"])

@@ -126,7 +126,7 @@ class Prompts:
         "write only what holds whatever came later: what was asked and demanded, what was finished and "
         "committed, decisions with reasons, errors with cause and fix, findings, and which function does "
         "what. State nothing as current: not where the work is, not what was last done, not what is missing "
-        "or comes next. Leave In Progress, Blocked and Next Steps empty."
+        'or comes next: "(none)" under In Progress, Blocked and Next Steps.'
     )
     branch: str = (
         "The conversation above is a branch that was left; work continues from an earlier point. Write what "
@@ -136,8 +136,8 @@ class Prompts:
     facts: str = (
         "The <facts> were computed from the conversation by a program, each from the entry whose id "
         "follows it. They may be incomplete or mistaken: where the conversation shows otherwise, follow the "
-        "conversation and say so. The colleague is given them too: do not list them, say what they do not, "
-        "such as reasons, causes and results. A statement that rests on an entry may end in its reference "
+        "conversation and say so. The colleague is given them too: repeat one only to say more about it, "
+        "such as its reason, cause or result. A statement that rests on an entry may end in its reference "
         "as given, [#id]; invent none."
     )
     afterwards: str = (

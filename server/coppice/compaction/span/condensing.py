@@ -52,11 +52,15 @@ _REMINDER: Final = re.compile(
 _POINTED: Final = re.compile(
     r"https?://[^\s<>()\"'`]{4,300}|(?<![\w./@~+-])[\w./@~+-]{1,200}\.(?:md|markdown|txt|rst|adoc|org|html?)\b"
     r"|#\d{1,7}\b|\b(?:issue|ticket|task|story|bug|epic|spec|plan|pr|pull request)s?\s#?\d{1,7}\b"
-    r"|\b[A-Za-z][A-Za-z0-9]{1,12}-\d{1,7}\b",
+    r"|\b[A-Za-z][A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b",
     re.IGNORECASE,
 )
 _ADDRESS: Final = re.compile(r"https?://[^\s<>()\"'`\\]{4,300}", re.IGNORECASE)
-_ID: Final = re.compile(r"(?:[a-z][a-z0-9]{1,12}-)?\d{1,7}")
+_NUMBER: Final = re.compile(r"\d{1,7}")
+_TICKET: Final = re.compile(
+    r"(?<![\w./@~+-])([a-z][a-z0-9]{1,12}(?:-[a-z0-9]{1,12}){1,3})(?:\.\d{1,4})?(?![\w./-])", re.IGNORECASE
+)
+"""An id of a tracker, or of a part of it, which no path holds; a word with hyphens looks alike."""
 _TOKEN: Final = re.compile(r"[\w.@~+-]+")
 _TRACKED: Final = re.compile(
     r"(?<![A-Za-z])(?:issue|ticket|task|story|bug|epic|pr|pull|show|view)", re.IGNORECASE
@@ -129,9 +133,11 @@ def _reads_one_of(call: ToolCall, pointed: set[str]) -> bool:
     if not _OLD.isdisjoint(call.arguments) or "content" in call.arguments:
         return False
     named = {token.casefold() for token in (*_ADDRESS.findall(stated), *_TOKEN.findall(stated))} & pointed
-    if any(not _ID.fullmatch(name) for name in named):
+    ids = {name for name in named if _NUMBER.fullmatch(name)}
+    if any(not _TICKET.fullmatch(name) for name in named - ids):
         return True
-    return bool(named) and bool(_TRACKED.search(f"{call.name} {stated}"))
+    ids |= {name.casefold() for name in _TICKET.findall(stated)} & pointed
+    return bool(ids) and bool(_TRACKED.search(f"{call.name} {stated}"))
 
 
 def _condensed(message: Message, place: int, seen: _Seen, result_chars: int) -> Message:
