@@ -16,6 +16,7 @@ VARIABLE = "COPPICE_REAL_MODEL_PYTHON"
 WINDOW = 3_072
 NAME = "smollm2"
 _PROGRAM = Path(__file__).with_name("llama_process.py")
+_ANSWERED = "total time ="
 _OVERFLOW = "exceeds the available context size"
 
 
@@ -29,6 +30,10 @@ class LlamaServer:
     def refused(self) -> int:
         """How many requests did not fit into the window."""
         return self.log.read_text(encoding="utf-8", errors="replace").count(_OVERFLOW)
+
+    def answers(self) -> int:
+        """How many answers ended, by themselves or at their limit."""
+        return self.log.read_text(encoding="utf-8", errors="replace").count(_ANSWERED)
 
     async def writes(self) -> bool:
         """Whether an answer has begun and goes on."""
