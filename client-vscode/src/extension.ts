@@ -67,7 +67,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   registerFileCommands(commands, files);
   registerConversationListCommands(commands, conversations, chat, list);
   registerLedgerCommands(commands, conversations, chat);
-  registerContextDocument(commands, context, client, conversations);
+  registerContextDocument(commands, context, client, conversations, equip);
   registerServerCommands(commands, context, client, servers, log);
   registerHistoryServers(context, () => servers.find());
   followInContextKeys(context, client, conversations);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { target } from "../src/chat/links";
-import { followable } from "../webview/markdown/links";
+import { atPlaces, followable, isPlace } from "../webview/markdown/links";
 
 const FOLDERS = ["/home/ada/orchard", "/home/ada/tools"];
 
@@ -46,10 +46,21 @@ test("on Windows a drive is no scheme and another drive no workspace", () => {
 });
 
 test("the page shows no link for what could not be followed", () => {
-  for (const href of ["https://example.org", "src/a.py", "file:///a", "/abs", " http://x "]) {
+  for (const href of ["https://example.org", "src/a.py", "src/a.py:5", "a.py:5", "a.py:5-9", "file:///a", "/abs", " http://x "]) {
     assert.equal(followable(href), href.trim());
   }
-  for (const href of ["javascript:alert(1)", " jAvascript:x", "vbscript:x", "data:text/html,x", "command:x", "#top", "//host/x", ""]) {
+  for (const href of ["javascript:alert(1)", " jAvascript:x", "vbscript:x", "data:text/html,x", "command:x", "javascript:1;alert(1)", "#top", "//host/x", ""]) {
     assert.equal(followable(href), undefined, href);
   }
+});
+
+test("a file's place is seen in code, and in prose where it names a folder", () => {
+  for (const code of ["src/lines.py:12", "lines.py:12", "src/lines.py:12:4", "src/lines.py:12-20", "a-b/@c/d.test.ts:1"]) assert.ok(isPlace(code), code);
+  for (const code of ["lines.py", "12:30", "localhost:8080", "a b.py:1", "lines.py:", "std::vec:1", "https://a/b.py:1"]) assert.ok(!isPlace(code), code);
+  assert.deepEqual(atPlaces("See src/lines.py:12, (lib/a.ts:3:4) and src/b.py:5: error."), ["See ", "src/lines.py:12", ", (", "lib/a.ts:3:4", ") and ", "src/b.py:5", ": error."]);
+  for (const prose of ["At example.org:443.", "https://example.org/a.py:1", "~/src/a.py:1", "src/a.py:1x"]) assert.deepEqual(atPlaces(prose), [prose]);
+});
+
+test("long text without a place is read to its end", { timeout: 5000 }, () => {
+  for (const piece of ["a/", "a.", "a", "a/a.b:", "-@"]) assert.equal(atPlaces(piece.repeat(200_000)).length, 1, piece);
 });

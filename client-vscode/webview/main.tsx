@@ -46,6 +46,11 @@ addEventListener("message", (event: MessageEvent<unknown>) => {
 });
 
 addEventListener("focus", () => { post({ type: "focused" }); });
+addEventListener("blur", () => { post({ type: "blurred" }); });
+// VS Code in a browser leaves every key with Ctrl and C to the page.
+addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.altKey && !event.shiftKey && event.code === "KeyC") requestFocus();
+});
 
 paint();
 post({ type: "ready" });

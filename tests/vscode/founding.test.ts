@@ -66,7 +66,7 @@ scene("row 1: a long paragraph of the user's stays in What the Model Sees when i
   ok(provider.asked.every(({ kind }) => kind === "turn"));
 
   await window.run("Coppice: Show What the Model Sees");
-  await window.editorText.getByText("What the model sees").or(window.editorText.getByText("Goal")).first().waitFor();
+  await window.editorText.getByText("system prompt").waitFor();
   const seen = await until("the view is read", async () => {
     const text = await window.copiedText();
     return text.includes("The importer reads one row at a time now.") ? text : undefined;

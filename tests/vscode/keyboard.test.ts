@@ -110,3 +110,13 @@ scene("the keyboard alone: a question, an approval, a branch, a compaction, and 
   await window.screenshot("keyboard-only");
   deepEqual([await inWindow(), await inChat()], [0, 0]);
 });
+
+scene("the chat's own keys work while the sidebar has the focus", {}, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  await chat.play(provider, { asks: "Who are you?", answers: [{ text: "The model of the scene." }] });
+  await chat.frame.getByTestId("context-meter").focus();
+  await window.page.keyboard.press(TO_CHAT);
+  await waitForInput(chat);
+  await window.page.keyboard.press("Control+Alt+N");
+  await until("a new conversation is shown", async () => (await chat.asked.count()) === 0);
+});

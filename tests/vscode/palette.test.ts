@@ -39,6 +39,8 @@ scene("a conversation is renamed, exported, forked, searched, looked at as the m
   equal(await chat.asked.count(), 2);
 
   await window.run("Coppice: Show What the Model Sees");
+  await window.editorText.getByText("system prompt").waitFor();
+  await window.page.keyboard.press("Control+End");
   await window.editorText.getByText("slower, and exact").waitFor();
   await window.run("Coppice: Delete Conversation…");
   const question = window.dialog.filter({ hasText: "Delete “Money matters”?" });

@@ -33,6 +33,8 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
   readonly works: Works;
   readonly sidebar: ChatPage;
   readonly #pages = new Set<ChatPage>();
+  /** The focus of one may be reported before the loss of another's. */
+  readonly #focused = new Set<ChatPage>();
   readonly #memory: ChatMemory;
   readonly #offer: ModelOffer;
   readonly #server: ServerState;
@@ -84,6 +86,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
         for (const page of this.#showing(conversationId)) page.post({ type: "notice", level: "info", text: "The compaction was cancelled. Nothing was changed." });
       }),
       vscode.workspace.onDidChangeConfiguration((event) => { if (event.affectsConfiguration("coppice.chat")) this.#postPreferences(); }),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => { this.#postPreferences(); }),
     ];
   }
 
@@ -137,6 +140,13 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
   onActive(page: ChatPage): void {
     this.#active = page;
     this.guard(this.conversations.select(page.shown.id), page);
+  }
+
+  onFocus(page: ChatPage, isFocused: boolean): void {
+    if (isFocused) this.#focused.add(page);
+    else this.#focused.delete(page);
+    void vscode.commands.executeCommand("setContext", "coppice.chatFocused", this.#focused.size > 0);
+    if (isFocused) this.onActive(page);
   }
 
   onShown(page: ChatPage): void {
@@ -226,7 +236,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
 
   #postPreferences(): void {
     const enterSends = vscode.workspace.getConfiguration("coppice").get("chat.enterSends", true);
-    this.#post({ type: "preferences", enterSends });
+    this.#post({ type: "preferences", enterSends, restricted: !vscode.workspace.isTrusted });
   }
 
   #post(message: ToPage): void {

@@ -13,7 +13,7 @@ import type { Conversation, Entry, LossReport, OutlineResult, PromptUpdate, Usag
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
 const text = v.pipe(v.string(), v.maxLength(4_000_000));
 
-/** Commands of the extension that the page may run, without arguments. */
+/** Commands that the page may run, without arguments. */
 export const PAGE_COMMANDS = [
   "coppice.setUpModel",
   "coppice.pickModel",
@@ -24,6 +24,7 @@ export const PAGE_COMMANDS = [
   "coppice.restartServer",
   "coppice.showLog",
   "coppice.importConversation",
+  "workbench.trust.manage",
 ] as const;
 
 /** `above`: pixels that the item of an entry is above the upper edge. */
@@ -57,8 +58,8 @@ const fromPage = v.variant("type", [
   v.object({ type: v.literal("draft"), conversationId: draftKey, text }),
   /** The reader has scrolled to `place`; without one to the end. `key` is the conversation, and the branch that is looked at. */
   v.object({ type: v.literal("place"), key: v.pipe(v.string(), v.maxLength(1001)), place: v.optional(place) }),
-  /** The page has got the focus. */
-  v.object({ type: v.literal("focused") }),
+  /** The page has got the focus, or lost it. */
+  v.object({ type: v.picklist(["focused", "blurred"]) }),
   /** A link or a path in a message; the host decides whether it may be followed. */
   v.object({ type: v.literal("openLink"), href: v.pipe(v.string(), v.maxLength(8000)) }),
   v.object({ type: v.literal("copy"), text }),
@@ -175,7 +176,8 @@ const toPage = v.variant("type", [
   v.object({ type: v.literal("focus") }),
   /** Scrolls to an entry of a conversation, once that is shown, and highlights it. */
   v.object({ type: v.literal("reveal"), conversationId: id, entryId: id }),
-  v.object({ type: v.literal("preferences"), enterSends: v.boolean() }),
+  /** `restricted`: the workspace is not trusted. */
+  v.object({ type: v.literal("preferences"), enterSends: v.boolean(), restricted: v.optional(v.boolean()) }),
 ]);
 
 export type FromPage = v.InferOutput<typeof fromPage>;

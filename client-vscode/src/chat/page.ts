@@ -24,6 +24,8 @@ export interface PageHost {
   onRead(page: ChatPage): void;
   /** The user works with the page. */
   onActive(page: ChatPage): void;
+  /** The page has the keyboard, or has it no more. */
+  onFocus(page: ChatPage, isFocused: boolean): void;
   /** Reports an error of `work` on the page. */
   guard(work: Promise<void>, page: ChatPage): void;
 }
@@ -62,19 +64,24 @@ export class ChatPage {
     webview.options = { enableScripts: true, localResourceRoots: [this.#host.bundles] };
     webview.onDidReceiveMessage((value: unknown) => {
       const message = fromPageMessage(value);
-      if (message?.type === "focused") this.#host.onActive(this);
+      if (message?.type === "focused" || message?.type === "blurred") this.#host.onFocus(this, message.type === "focused");
       else if (message !== undefined) this.#host.guard(this.#host.handle(message, this), this);
     });
     surface.onDidChange(() => {
-      if (!surface.isVisible()) this.#isReady = false;
+      if (!surface.isVisible()) this.#leave();
       if (surface.isActive()) this.#host.onActive(this);
     });
     surface.onDidDispose(() => {
       if (this.#surface !== surface) return;
       this.#surface = undefined;
-      this.#isReady = false;
+      this.#leave();
     });
     webview.html = html(webview, this.#host.bundles);
+  }
+
+  #leave(): void {
+    this.#isReady = false;
+    this.#host.onFocus(this, false);
   }
 
   post(message: ToPage): void {

@@ -1,5 +1,5 @@
 import { counted, shortTokens } from "../format";
-import type { ContextResult } from "../protocol.gen";
+import type { ContextResult, Tool } from "../protocol.gen";
 
 const RULE = "─".repeat(12);
 
@@ -10,11 +10,27 @@ interface Sent {
   tool_call_id?: unknown;
 }
 
-/** What a model sees, to be read as plain text: each message word for word below the name of its speaker. */
-export function contextText({ messages, system, tokens }: Pick<ContextResult, "messages" | "system" | "tokens">): string {
-  const sent = Array.isArray(messages) ? messages.filter(isObject) : [];
-  const parts = [...(system === undefined ? [] : [headed("system", system)]), ...sent.map(messageText)];
-  return [`${counted(parts.length, "message")}, ${shortTokens(tokens)} tokens`, ...parts].join("\n\n").concat("\n");
+/** What a turn gives a model besides the conversation. */
+export interface Given {
+  /** The system prompt, with the instructions of the checkout. */
+  system: string;
+  tools: readonly Tool[];
+}
+
+/**
+ * What a model sees, to be read as plain text: what it is given with each request, and each message word for word below
+ * the name of its speaker.
+ */
+export function contextText({ messages, tokens }: Pick<ContextResult, "messages" | "tokens">, { system, tools }: Given): string {
+  const sent = Array.isArray(messages) ? messages.filter(isObject).map(messageText) : [];
+  const offered = tools.length === 0 ? [] : [headed(counted(tools.length, "tool"), tools.map(toolText).join("\n\n"))];
+  const size = `${counted(sent.length, "message")}, ${shortTokens(tokens)} tokens`;
+  return [size, headed("system prompt", system), ...offered, ...sent].join("\n\n").concat("\n");
+}
+
+function toolText({ name, description, inputSchema }: Tool): string {
+  const lines = [name, description, inputSchema && JSON.stringify(inputSchema)];
+  return lines.filter((line) => line !== undefined && line !== "").join("\n");
 }
 
 function messageText({ role, content, tool_calls: calls }: Sent): string {

@@ -4,7 +4,7 @@ import type { CoppiceClient } from "../client";
 import type { Commands } from "../commands/registry";
 import type { Conversations } from "../conversations";
 import { CoppiceError } from "../errors";
-import { contextText } from "./context-text";
+import { contextText, type Given } from "./context-text";
 
 const SCHEME = "coppice-context";
 
@@ -14,13 +14,15 @@ export function registerContextDocument(
   context: vscode.ExtensionContext,
   client: CoppiceClient,
   conversations: Conversations,
+  given: () => Promise<Given>,
 ): void {
   const changes = new vscode.EventEmitter<vscode.Uri>();
   const provider: vscode.TextDocumentContentProvider = {
     onDidChange: changes.event,
     provideTextDocumentContent: async ({ query: conversationId }, token) => {
       try {
-        return contextText(await client.request("coppice/context", { conversationId, format: "openai" }, token));
+        const [seen, also] = await Promise.all([client.request("coppice/context", { conversationId, format: "openai" }, token), given()]);
+        return contextText(seen, also);
       } catch (error) {
         if (error instanceof CoppiceError && error.code === "unknown-conversation") return "This conversation is deleted.";
         throw error;

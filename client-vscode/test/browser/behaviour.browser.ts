@@ -2,24 +2,10 @@
 import assert from "node:assert/strict";
 
 import type { Entry } from "../../src/protocol.gen";
-import { inBrowser, PanelPage } from "./panel";
+import { inBrowser } from "./panel";
 import { assistant, BREAKDOWN, CONVERSATION, COMPACTION, entry, RUNNING, shown, TALK, USAGE, user } from "./samples";
 
 const LONG: readonly Entry[] = Array.from({ length: 60 }, (_, at) => (at % 2 === 0 ? user(`Question ${at}`) : assistant(`Answer ${at}.\n\nIt has two paragraphs.`)));
-
-async function distanceFromEnd({ page }: PanelPage): Promise<number> {
-  // Sizes of what comes into sight for the first time settle in the next frames.
-  await page.waitForTimeout(120);
-  return page.evaluate(() => {
-    const frame = document.querySelector(".log-scroll");
-    return frame ? frame.scrollHeight - frame.scrollTop - frame.clientHeight : NaN;
-  });
-}
-
-async function scrollTo({ page }: PanelPage, top: number): Promise<void> {
-  await page.evaluate((to) => document.querySelector(".log-scroll")?.scrollTo({ top: to }), top);
-  await page.waitForTimeout(120);
-}
 
 inBrowser("Enter sends, Shift+Enter makes a line, and what is sent is gone from the input", {}, async (panel) => {
   await panel.post(RUNNING, shown([]));
@@ -75,21 +61,6 @@ inBrowser("what is typed is kept for each conversation, also over a reload", {},
   assert.deepEqual(await panel.remembered(), { drafts: { c1: "for the first", c2: "for the second" }, places: {} });
 });
 
-inBrowser("a page that is made anew has the text and the place of before", {}, async (panel) => {
-  await panel.post(RUNNING, shown(LONG));
-  await panel.page.getByRole("textbox", { name: "Message" }).fill("kept");
-  await scrollTo(panel, 700);
-  const topOf = ({ page }: PanelPage) => page.getByText("Answer 21.").evaluate((element) => element.getBoundingClientRect().top);
-  const before = await topOf(panel);
-
-  const again = await PanelPage.open();
-  await again.post(RUNNING, { type: "memory", memory: await panel.remembered() }, shown(LONG));
-  await again.page.waitForTimeout(200);
-  assert.equal(await again.page.getByRole("textbox", { name: "Message" }).inputValue(), "kept");
-  assert.ok(Math.abs((await topOf(again)) - before) < 24, `at ${await topOf(again)} instead of ${before}`);
-  await again.close();
-});
-
 inBrowser("text of the host fills the input of its conversation alone", {}, async (panel) => {
   await panel.post(RUNNING, shown([]), { type: "draft", conversationId: "c1", text: "to edit" }, { type: "focus" });
   const input = panel.page.getByRole("textbox", { name: "Message" });
@@ -112,36 +83,6 @@ inBrowser("the composer, its stop button and the meter stay in sight under notic
     const box = await part.boundingBox();
     assert.ok(box !== null && box.y >= 0 && box.y + box.height <= 420, JSON.stringify(box));
   }
-});
-
-inBrowser("the end stays in sight while the conversation grows, until the reader scrolls up", {}, async (panel) => {
-  await panel.post(RUNNING, shown(LONG, { running: true }));
-  assert.ok((await distanceFromEnd(panel)) < 2);
-  const more = (text: string) => panel.post({ type: "update" as const, conversationId: "c1", update: { kind: "text" as const, text } });
-  await more("A reply that grows.\n\n".repeat(20));
-  assert.ok((await distanceFromEnd(panel)) < 2);
-
-  await scrollTo(panel, 200);
-  await more("And more.\n\n".repeat(20));
-  const top = await panel.page.evaluate(() => document.querySelector(".log-scroll")?.scrollTop ?? 0);
-  assert.ok(Math.abs(top - 200) < 60, `scrolled to ${top}`);
-
-  await panel.page.getByRole("button", { name: "Scroll to the End" }).click();
-  assert.ok((await distanceFromEnd(panel)) < 2);
-});
-
-inBrowser("earlier messages come in front of what is read", {}, async (panel) => {
-  await panel.post(RUNNING, shown(LONG.slice(40), { nextBefore: "m40" }));
-  await scrollTo(panel, 0);
-  await panel.page.getByRole("button", { name: "Show Earlier" }).click();
-  assert.deepEqual((await panel.asked()).at(-1), { type: "showEarlier", before: "m40" });
-  const first = panel.page.getByText("Question 40", { exact: true });
-  const before = await first.boundingBox();
-  await panel.post({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 40) });
-  await panel.page.waitForTimeout(200);
-  const after = await first.boundingBox();
-  assert.ok(Math.abs((after?.y ?? 9999) - (before?.y ?? 0)) < 60, `moved from ${before?.y ?? 0} to ${after?.y ?? 0}`);
-  assert.equal(await panel.page.getByRole("button", { name: "Show Earlier" }).count(), 0);
 });
 
 inBrowser("only the newest compaction can be undone, and only while nothing runs", {}, async (panel) => {
@@ -298,29 +239,45 @@ inBrowser("where no model is set, one that VS Code offers is a click away; other
   assert.deepEqual(await panel.page.locator(".notice-text").allInnerTexts(), ["The disk is full."]);
 });
 
-inBrowser("a search hit comes in sight, highlighted, also from an earlier page", {}, async (panel) => {
-  await panel.post(RUNNING, shown(LONG.slice(20), { nextBefore: "m" }));
-  await panel.post({ type: "reveal", conversationId: "c1", entryId: LONG[2]?.id ?? "" });
-  await panel.page.waitForTimeout(100);
-  assert.deepEqual((await panel.asked()).at(-1), { type: "showEarlier", before: "m" });
-  await panel.post({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 20) });
-  const hit = panel.page.locator(".found");
-  await hit.waitFor();
-  assert.equal(await hit.innerText(), "Question 2");
-  const box = await hit.boundingBox();
-  assert.ok(box !== null && box.y > 0 && box.y < 600);
+inBrowser("notices leave when the next turn begins, and those that only inform leave by themselves", {}, async (panel) => {
+  await panel.page.clock.install();
+  const texts = () => panel.page.locator(".notice-text").allInnerTexts();
+  const notice = (level: "info" | "error", text: string) => panel.page.evaluate((message) => { postMessage(message, "*"); }, { type: "notice", level, text });
+  await panel.page.evaluate((messages) => { for (const message of messages) postMessage(message, "*"); }, [RUNNING, shown([])]);
+  await notice("info", "Nothing to compact.");
+  await notice("error", "The disk is full.");
+  await panel.page.clock.runFor(1000);
+  assert.deepEqual(await texts(), ["Nothing to compact.", "The disk is full."]);
+  await panel.page.clock.runFor(10_000);
+  assert.deepEqual(await texts(), ["The disk is full."]);
+  await panel.page.evaluate(() => { postMessage({ type: "turn", conversationId: "c1", running: true }, "*"); });
+  await panel.page.clock.runFor(1000);
+  assert.deepEqual(await texts(), []);
 });
 
-inBrowser("a card that is opened keeps its head in sight, and a message that is sent is shown", { height: 500 }, async (panel) => {
-  await panel.post(RUNNING, shown([...LONG, COMPACTION]));
-  const head = panel.page.getByTestId("compaction").getByRole("button").first();
-  await head.click();
-  await panel.page.waitForTimeout(150);
-  const box = await head.boundingBox();
-  assert.ok(box !== null && box.y > 0, JSON.stringify(box));
-  await scrollTo(panel, 0);
-  await panel.post({ type: "turn", conversationId: "c1", running: true });
-  assert.ok((await distanceFromEnd(panel)) < 2);
+inBrowser("a workspace that is not trusted is named, with the way to trust it, until it is", {}, async (panel) => {
+  await panel.post(RUNNING, shown([]), { type: "preferences", enterSends: true, restricted: true });
+  await panel.page.getByTestId("restricted").getByRole("button", { name: "Manage Trust" }).click();
+  assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "workbench.trust.manage" });
+  await panel.post({ type: "preferences", enterSends: true, restricted: false });
+  assert.equal(await panel.page.getByTestId("restricted").count(), 0);
+});
+
+inBrowser("Ctrl+Alt+C leads to the input from everywhere in the page, and the page says when it has lost the focus", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK));
+  await panel.page.getByRole("button", { name: /^Conversation:/ }).focus();
+  await panel.page.keyboard.press("Control+Alt+KeyC");
+  await panel.page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
+  await panel.page.evaluate(() => dispatchEvent(new FocusEvent("blur")));
+  assert.deepEqual((await panel.posted()).at(-1), { type: "blurred" });
+});
+
+inBrowser("a file's place in a reply is a link to its line", {}, async (panel) => {
+  await panel.post(RUNNING, shown([user("Where?"), assistant("In `prices.py:5`, see src/shop.py:12 and [here](src/a.py:3).")]));
+  for (const [name, href] of [["prices.py:5", "prices.py:5"], ["src/shop.py:12", "src/shop.py:12"], ["here", "src/a.py:3"]] as const) {
+    await panel.page.getByRole("link", { name }).click();
+    assert.deepEqual((await panel.asked()).at(-1), { type: "openLink", href });
+  }
 });
 
 inBrowser("the rows of the open meter add up to what it says", {}, async (panel) => {

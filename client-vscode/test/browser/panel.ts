@@ -91,7 +91,7 @@ export class PanelPage {
 
   /** What the page has posted to the host so far, without what is to be kept, and its focus. */
   async asked(): Promise<FromPage[]> {
-    return (await this.posted()).filter(({ type }) => !["draft", "place", "focused"].includes(type));
+    return (await this.posted()).filter(({ type }) => !["draft", "place", "focused", "blurred"].includes(type));
   }
 
   /** Everything that the page has posted to the host so far. */
@@ -140,6 +140,7 @@ function frame(theme: Theme): string {
 <head>
 <meta charset="utf-8">
 <style>:root { ${styleOf(theme)} } body { background: var(--vscode-sideBar-background); }</style>
+<style>${readFileSync("test/browser/vscode-default.css", "utf8")}</style>
 <meta http-equiv="Content-Security-Policy" content="${policy(ORIGIN, "abc")}">
 <link rel="stylesheet" href="/webview.css">
 <title>Coppice Chat</title>

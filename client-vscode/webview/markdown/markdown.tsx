@@ -53,11 +53,12 @@ function elements(nodes: readonly Node[]): ComponentChildren {
   return nodes.map((node, at) => <Fragment key={at}>{element(node)}</Fragment>);
 }
 
-function element({ token, children, done, piece, reference }: Node): ComponentChild {
+function element({ token, children, done, piece, reference, place }: Node): ComponentChild {
   switch (token.type) {
     case "inline":
       return elements(children);
     case "text":
+      if (place !== undefined) return <Link href={place}>{place}</Link>;
       return reference === undefined ? (piece ?? token.content) : <Reference id={reference} />;
     case "paragraph_open":
       return token.hidden ? elements(children) : <p>{elements(children)}</p>;
@@ -98,7 +99,7 @@ function element({ token, children, done, piece, reference }: Node): ComponentCh
     case "image":
       return <span class="placeholder">[image: {token.content || "no description"}]</span>;
     case "code_inline":
-      return <code>{token.content}</code>;
+      return place === undefined ? <code>{token.content}</code> : <Link href={place}><code>{place}</code></Link>;
     case "fence":
       return <Code text={token.content} language={token.info.trim().split(/\s+/)[0] ?? ""} applicable />;
     case "code_block":

@@ -1,6 +1,8 @@
 /** Markdown as a tree of tokens. No HTML is ever made of it: what renders a node knows every kind it renders. */
 import MarkdownIt, { type Token } from "markdown-it";
 
+import { atPlaces, isPlace } from "./links";
+
 export interface Node {
   token: Token;
   children: readonly Node[];
@@ -9,6 +11,8 @@ export interface Node {
   /** Of a text that holds references: a piece of it, or the entry that it refers to. */
   piece?: string;
   reference?: string;
+  /** Of a text or code: the file and the line that it names. */
+  place?: string;
 }
 
 const parser = new MarkdownIt({ html: false, linkify: true, breaks: true, maxNesting: 40 });
@@ -17,7 +21,7 @@ parser.validateLink = () => true;
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 
 export function parse(text: string): readonly Node[] {
-  return nested(parser.parse(text, {}));
+  return withPlaces(nested(parser.parse(text, {})));
 }
 
 /** As the server writes them into summaries: an entry's id, or its first characters. */
@@ -27,11 +31,25 @@ const REFERENCE = /\[#([A-Za-z0-9_-]{1,80})\]/;
 export function withReferences(nodes: readonly Node[]): readonly Node[] {
   return nodes.flatMap((node): readonly Node[] => {
     if (node.token.type !== "text") return [{ ...node, children: withReferences(node.children) }];
+    if (node.place !== undefined) return [node];
     // Every second part is what the group of the expression matched.
-    return node.token.content.split(REFERENCE).flatMap((part, at): Node[] => {
+    return (node.piece ?? node.token.content).split(REFERENCE).flatMap((part, at): Node[] => {
       if (at % 2 === 1) return [{ ...node, reference: part }];
       return part === "" ? [] : [{ ...node, piece: part }];
     });
+  });
+}
+
+/** The nodes with the places of files in their texts, `src/lines.py:12`, as nodes of their own. A link leads elsewhere already. */
+function withPlaces(nodes: readonly Node[]): readonly Node[] {
+  return nodes.flatMap((node): readonly Node[] => {
+    const { type, content } = node.token;
+    if (type === "link_open") return [node];
+    if (type === "code_inline") return [isPlace(content) ? { ...node, place: content } : node];
+    if (type !== "text") return [{ ...node, children: withPlaces(node.children) }];
+    const parts = atPlaces(content);
+    if (parts.length === 1) return [node];
+    return parts.flatMap((part, at): Node[] => (at % 2 === 1 ? [{ ...node, place: part }] : part === "" ? [] : [{ ...node, piece: part }]));
   });
 }
 

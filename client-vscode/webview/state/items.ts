@@ -86,12 +86,6 @@ export function endOf(item: Item): string {
   return results.at(-1) ?? item.id;
 }
 
-/** The item that shows an entry: its own, or the reply whose tool gave it as a result. */
-export function itemWith(items: readonly Item[], entryId: string): Item | undefined {
-  const holds = (item: Item): boolean => item.kind === "assistant" && item.blocks.some((block) => block.kind === "tool" && block.result?.entryId === entryId);
-  return items.find(({ id }) => id === entryId) ?? items.find(holds);
-}
-
 /** The text of an item, as it is copied. */
 export function textOf(item: Item): string {
   switch (item.kind) {

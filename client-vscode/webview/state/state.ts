@@ -52,6 +52,8 @@ export interface PanelState {
   /** By the compaction's entry. */
   reports: Readonly<Record<string, HostMessage<"compacted">>>;
   enterSends: boolean;
+  /** The workspace is not trusted. */
+  restricted: boolean;
   composer: ComposerState;
   /** What became of the edits of models, by the id of the tool call. */
   verdicts: Verdicts;
@@ -64,6 +66,7 @@ export const INITIAL: PanelState = {
   approvals: [],
   reports: {},
   enterSends: true,
+  restricted: false,
   composer: NO_COMPOSER,
   verdicts: {},
 };
@@ -103,7 +106,7 @@ export function reduce(state: PanelState, action: Action): PanelState {
     case "openFile":
       return { ...state, composer: reduceComposer(state.composer, action) };
     case "preferences":
-      return { ...state, enterSends: action.enterSends };
+      return { ...state, enterSends: action.enterSends, restricted: action.restricted ?? false };
     case "reveal":
       return { ...state, revealed: action };
     case "memory":
@@ -112,6 +115,11 @@ export function reduce(state: PanelState, action: Action): PanelState {
       return state;
     case "renamed":
       return withShown(state, action.conversation.id, (shown) => ({ ...shown, conversation: action.conversation }));
+    case "turn": {
+      const hasBegun = action.running && state.shown?.conversation?.id === action.conversationId && !state.shown.running;
+      const after = withShown(state, action.conversationId, (shown) => reduceShown(shown, action));
+      return hasBegun ? { ...after, notices: [] } : after;
+    }
     default:
       return withShown(state, action.conversationId, (shown) => reduceShown(shown, action));
   }

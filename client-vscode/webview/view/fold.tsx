@@ -1,7 +1,8 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useState } from "preact/hooks";
 
 import { Icon } from "./icon";
+import { useReveal } from "./reveal";
 
 interface FoldProps {
   head: ComponentChildren;
@@ -9,12 +10,16 @@ interface FoldProps {
   children: () => ComponentChildren;
   /** It is open until somebody closes it. */
   initiallyOpen?: boolean;
+  /** The entry that is inside: the line opens when a search leads to it. */
+  entryId?: string | undefined;
 }
 
 /** A line that opens. */
-export function Fold({ head, children, initiallyOpen = false }: FoldProps): JSX.Element {
+export function Fold({ head, children, initiallyOpen = false, entryId }: FoldProps): JSX.Element {
   const [open, setOpen] = useState(initiallyOpen);
   const id = useId();
+  const reveal = useReveal(entryId);
+  useLayoutEffect(() => { if (reveal !== undefined) setOpen(true); }, [reveal]);
   return (
     <div class="fold">
       <button

@@ -4,7 +4,7 @@ import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { type Marks, viewStart } from "../../src/chat/marks";
 import { post } from "../page";
-import { type Item, itemWith } from "../state/items";
+import type { Item } from "../state/items";
 import type { PanelState, Shown } from "../state/state";
 import { firstItemFrom } from "../state/successors";
 import type { PendingApproval } from "../../src/approvals/approval";
@@ -15,6 +15,7 @@ import { MarkRow, ViewLine } from "./marks";
 import { Menu, MenuContext, type MenuTarget } from "./menu";
 import { Rail } from "./rail";
 import { DraftMessage, Message } from "./message";
+import { RevealContext } from "./reveal";
 import { useScrolling } from "./scrolling";
 
 interface LogProps {
@@ -46,11 +47,12 @@ export function Log({ shown, reports, approvals, revealed }: LogProps): JSX.Elem
   const found = useRef<typeof revealed>(undefined);
   useEffect(() => {
     if (revealed === undefined || found.current === revealed) return;
-    if (goToEntry(itemWith(items, revealed.entryId)?.id ?? revealed.entryId) || nextBefore === undefined) found.current = revealed;
+    if (goToEntry(revealed.entryId) || nextBefore === undefined) found.current = revealed;
     else showEarlier(nextBefore);
   }, [revealed, items[0]?.id]);
   return (
     <MenuContext.Provider value={setMenu}>
+    <RevealContext.Provider value={revealed}>
     <div class="log-frame">
       <div ref={frame} class="log-scroll" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content}>
@@ -79,6 +81,7 @@ export function Log({ shown, reports, approvals, revealed }: LogProps): JSX.Elem
         </div>
       )}
     </div>
+    </RevealContext.Provider>
     </MenuContext.Provider>
   );
 }

@@ -46,7 +46,7 @@ export const Message = memo(function Message({ item, running, undoable, report }
     case "instruction":
       return (
         <div class="aside" data-testid="instruction">
-          <Fold head={<span>{item.role === "system" ? "System prompt" : "Developer message"}</span>}>
+          <Fold head={<span>{item.role === "system" ? "System prompt" : "Developer message"}</span>} entryId={item.id}>
             {() => <Markdown text={item.text} />}
           </Fold>
         </div>
@@ -163,7 +163,7 @@ function Bash({ item }: { item: BashItem }): JSX.Element {
   );
   return (
     <div class="tool" data-testid="bash">
-      <Fold head={head}>
+      <Fold head={head} entryId={item.id}>
         {() => (item.output === "" ? <p class="hint">No output.</p> : <Code text={item.output} label="Output" />)}
       </Fold>
     </div>

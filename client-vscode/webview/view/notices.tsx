@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
 
 import type { Work } from "../../src/chat/messages";
 import { post } from "../page";
@@ -23,6 +24,9 @@ export function WorkBar({ work }: { work: Work }): JSX.Element {
   );
 }
 
+/** How long a notice that asks for nothing stays, in milliseconds; a guess. */
+const INFO_MS = 10_000;
+
 const ICONS = { info: "info", warning: "warning", error: "error" };
 const WORDS = { info: "Note:", warning: "Warning:", error: "Error:" };
 
@@ -35,14 +39,44 @@ interface NoticesProps {
 export function Notices({ notices, offeredModel, onDismiss }: NoticesProps): JSX.Element {
   return (
     <div class="notices" role="status">
-      {notices.map(({ id, level, text, action }) => (
-        <div key={id} class={`notice ${level}`} data-testid="notice">
-          <Icon name={ICONS[level]} label={WORDS[level]} />
-          <p class="notice-text">{text}</p>
-          <IconButton name="close" label="Dismiss" onClick={() => { onDismiss(id); }} />
-          {action && <Actions action={action} offeredModel={offeredModel} onTaken={() => { onDismiss(id); }} />}
-        </div>
-      ))}
+      {notices.map((notice) => <NoticeLine key={notice.id} notice={notice} offeredModel={offeredModel} onDismiss={() => { onDismiss(notice.id); }} />)}
+    </div>
+  );
+}
+
+/** What a workspace that is not trusted keeps a model from. */
+export function RestrictedMode(): JSX.Element {
+  return (
+    <div class="notice info" role="note" data-testid="restricted">
+      <Icon name="shield" label="Note:" />
+      <p class="notice-text">
+        Restricted Mode: files can be read. Nothing is changed or run, and AGENTS.md is not read.{" "}
+        <button type="button" class="link" onClick={() => { post({ type: "run", command: "workbench.trust.manage" }); }}>Manage Trust</button>
+      </p>
+    </div>
+  );
+}
+
+interface NoticeLineProps {
+  notice: Notice;
+  offeredModel: string | undefined;
+  onDismiss: () => void;
+}
+
+function NoticeLine({ notice: { level, text, action }, offeredModel, onDismiss }: NoticeLineProps): JSX.Element {
+  const [isHeld, setHeld] = useState(false);
+  const leaves = level === "info" && action === undefined && !isHeld;
+  useEffect(() => {
+    if (!leaves) return undefined;
+    const timer = setTimeout(onDismiss, INFO_MS);
+    return () => { clearTimeout(timer); };
+  }, [leaves]);
+  return (
+    <div class={`notice ${level}`} data-testid="notice" onMouseEnter={() => { setHeld(true); }} onMouseLeave={() => { setHeld(false); }}>
+      <Icon name={ICONS[level]} label={WORDS[level]} />
+      <p class="notice-text">{text}</p>
+      <IconButton name="close" label="Dismiss" onClick={onDismiss} />
+      {action && <Actions action={action} offeredModel={offeredModel} onTaken={onDismiss} />}
     </div>
   );
 }

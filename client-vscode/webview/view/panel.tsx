@@ -10,7 +10,7 @@ import { ChatContext, chatContext } from "./context";
 import { Composer } from "./composer";
 import { Log } from "./log";
 import { Meter, UsageDetails } from "./meter";
-import { Notices, WorkBar } from "./notices";
+import { Notices, RestrictedMode, WorkBar } from "./notices";
 import { Picker } from "./picker";
 import { PreviewNotice } from "./preview";
 import { ServerNotice } from "./server";
@@ -57,6 +57,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
     <>
       <div class="footer-scroll">
         <Notices notices={state.notices} offeredModel={state.offeredModel} onDismiss={onDismiss} />
+        {state.restricted && <RestrictedMode />}
         {shown && <ServerNotice server={server} />}
         {shown?.work && <WorkBar work={shown.work} />}
         {details && usage && <UsageDetails usage={usage} busy={busy} />}

@@ -24,7 +24,8 @@ interface Scrolling {
 /**
  * Keeps the end of a conversation in sight while it grows, until the reader scrolls up, and where the reader
  * was when the conversation is shown again. `firstId` is its first item's. Places are known by an item and
- * not in pixels from an end: the sizes of what was never in sight are guesses.
+ * not in pixels from an end: the sizes of what was never in sight are guesses. Where a guess gives way to the size, the
+ * browser scrolls as well; only a reader scrolls up in a log that has not become smaller.
  */
 export function useScrolling(conversationId: string, firstId: string | undefined): Scrolling {
   const frame = useRef<HTMLDivElement>(null);
@@ -48,8 +49,14 @@ export function useScrolling(conversationId: string, firstId: string | undefined
     if (sticks.current) element.scrollTop = element.scrollHeight;
     setAtEnd(sticks.current);
 
+    let before = { top: element.scrollTop, size: element.scrollHeight };
     const onScroll = (): void => {
-      sticks.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
+      const now = { top: element.scrollTop, size: element.scrollHeight };
+      const isUp = now.top < before.top && now.size >= before.size;
+      before = now;
+      if (now.size - now.top - element.clientHeight < NEAR) sticks.current = true;
+      else if (isUp) sticks.current = false;
+      else if (sticks.current) element.scrollTop = now.size;
       setAtEnd(sticks.current);
     };
     const onScrollEnd = (): void => {
@@ -97,10 +104,11 @@ export function useScrolling(conversationId: string, firstId: string | undefined
   }, [firstId]);
 
   const goToEntry = useCallback((entryId: string): boolean => {
-    const item = frame.current?.querySelector<HTMLElement>(`[data-entry="${CSS.escape(entryId)}"]`);
+    const id = CSS.escape(entryId);
+    const item = frame.current?.querySelector<HTMLElement>(`[data-entry="${id}"], [data-result="${id}"]`);
     if (!item) return false;
     sticks.current = false;
-    item.scrollIntoView({ block: "center" });
+    item.scrollIntoView({ block: item.clientHeight > (frame.current?.clientHeight ?? 0) ? "start" : "center" });
     item.classList.add("found");
     setTimeout(() => { item.classList.remove("found"); }, HIGHLIGHT_MS);
     return true;

@@ -36,7 +36,7 @@ export const SummaryCard = memo(function SummaryCard({ item, undoable, report }:
   );
   return (
     <section class="card" data-testid={item.kind} aria-label={title}>
-      <Fold head={head}>
+      <Fold head={head} entryId={item.id}>
         {() => (
           <>
             {sections(item.summary.replace(FILE_BLOCKS, "")).map(({ title: name, text }) => <Part key={name} title={name} text={text} />)}

@@ -39,8 +39,8 @@ export const Tool = memo(function Tool({ use, running }: { use: ToolUse; running
     </>
   );
   return (
-    <div class="tool" data-testid="tool">
-      <Fold head={head}>{() => <Details use={use} />}</Fold>
+    <div class="tool" data-testid="tool" data-result={use.result?.entryId}>
+      <Fold head={head} entryId={use.result?.entryId}>{() => <Details use={use} />}</Fold>
       {use.result?.change && <Edit toolCallId={use.callId} entryId={use.result.entryId} change={use.result.change} />}
     </div>
   );
