@@ -17,6 +17,7 @@ from coppice.formats.claude_messages import (
     tool_result_message,
     tool_results_of,
 )
+from coppice.formats.claude_queue import Queue, queued_text
 from coppice.formats.claude_records import (
     CallPlace,
     Record,
@@ -32,7 +33,7 @@ from coppice.formats.lines import ParsedLine, read_objects, text_at, type_of
 from coppice.formats.session import EPOCH, SessionReader, changed_meanwhile, derived_id, read_again
 from coppice.formats.source import Source
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
-from coppice.tree.messages import UserMessage, present
+from coppice.tree.messages import UserContent, UserMessage, present
 
 _REASONS: Final = {"auto": "threshold", "manual": "manual"}
 
@@ -52,6 +53,8 @@ class Reader(SessionReader):
         self._open_boundary: Record | None = None
         self._title: str | None = None
         self._title_elsewhere: tuple[str, str] | None = None
+        self._queue = Queue()
+        self._left_out: set[int] = set()  # queued messages that have records of their own
         self._sidechains = 0
         self._first_sidechain = 0
         self._is_side: bool | None = None
@@ -63,6 +66,9 @@ class Reader(SessionReader):
         if not self._records:
             raise self._no_usable_line()
         self._warn_of_sidechains()
+        if source.growing:
+            # Its attachment may follow.
+            self._left_out.update(self._queue.unanswered.values())
         self._tree = self._built_tree()
         self.header.name = self._title
         self._kept_back = open_end(self._tree) if source.growing else frozenset[int]()
@@ -118,6 +124,9 @@ class Reader(SessionReader):
     def _meet(self, file: BinaryIO, line: ParsedLine) -> None:
         value = line.value
         self._note_header(value)
+        if value.get("type") == _QUEUE_OPERATION:
+            self._follow_queue(line)
+            return
         kind = None if line.too_deep else kind_of(value)
         if kind is not None and self._is_side is None:
             self._is_side = value.get("isSidechain") is True
@@ -140,14 +149,36 @@ class Reader(SessionReader):
         record = record_of(line, kind, index, self._index.ids[index] or uuid)
         record.link = text_at(value, "parentUuid")
         self._records.append(record)
-        if kind == "assistant":
+        self._note_links(record, value)
+
+    def _note_links(self, record: Record, value: dict[str, Any]) -> None:
+        if record.kind in ("user", "attachment"):
+            self._left_out.update(self._queue.recorded(value))
+        elif record.kind == "assistant":
+            self._queue.answered()
             for call_id, tool_name in tool_calls_in(value):
-                self._calls[call_id] = CallPlace(index, tool_name)
-        elif kind == "boundary":
+                self._calls[call_id] = CallPlace(record.index, tool_name)
+        elif record.kind == "boundary":
             self._open_boundary = record
-        elif kind == "summary" and self._open_boundary is not None:
+        elif record.kind == "summary" and self._open_boundary is not None:
             self._summaries[self._open_boundary.index] = record
             self._open_boundary = None
+
+    def _follow_queue(self, line: ParsedLine) -> None:
+        queued = self._queue.change(line)
+        if queued is None:
+            if (
+                not self._queue.waiting
+                and self._resumed is not None
+                and line.value.get("operation") == "remove"
+            ):
+                raise NotResumableError
+            self.skipped[_QUEUE_OPERATION] += 1
+            return
+        uuid = derived_id(self.header.session_id, line.number)
+        index = self._index.add(line, uuid, self._records[-1].index if self._records else ROOT)
+        self._records.append(record_of(queued, "queued", index, uuid))
+        self._queue.given(queued, index)
 
     def _is_aside(self, value: dict[str, Any]) -> bool:
         """Whether a record is of a side conversation, in the file of another one."""
@@ -214,6 +245,8 @@ class Reader(SessionReader):
         kept: list[Record] = []
         previous = ROOT
         for record in self._records:
+            if record.index in self._left_out:
+                continue
             self._check_resumed(record)
             if record.kind != "boundary" or record.index in self._summaries:
                 kept.append(record)
@@ -249,8 +282,13 @@ class Reader(SessionReader):
         if node.result is not None:
             block = tool_results_of(values[0]["message"])[node.result]
             return MessageEntry(**place, message=tool_result_message(block, self._tool_name(node)))
-        attachment = node.records[0].kind == "attachment"
-        content = attached(values[0])[1] if attachment else part_of(values[0], node.author)
+        match node.records[0].kind:
+            case "attachment":
+                content: str | list[UserContent] = attached(values[0])[1]
+            case "queued":
+                content = queued_text(values[0])
+            case _:
+                content = part_of(values[0], node.author)
         if node.author == "user":
             return MessageEntry(**place, message=UserMessage(content=content))
         custom_type = CUSTOM_TYPES[node.author]
@@ -291,10 +329,9 @@ class Reader(SessionReader):
         return value
 
 
+_QUEUE_OPERATION: Final = "queue-operation"
 _SNAPSHOT: Final = "file-history-snapshot"
-_TYPES: Final = frozenset(
-    {"user", "assistant", "system", "summary", "progress", _SNAPSHOT, "queue-operation"}
-)
+_TYPES: Final = frozenset({"user", "assistant", "system", "summary", "progress", _SNAPSHOT, _QUEUE_OPERATION})
 _IDS: Final = frozenset({"sessionId", "uuid", "leafUuid"})
 
 

@@ -6,10 +6,13 @@ from typing import Any, Literal
 
 from coppice.formats.claude_harness import Author, attached, attachment_of
 from coppice.formats.claude_messages import authors_in, blocks_of, tool_results_of
+from coppice.formats.claude_queue import queued_author
 from coppice.formats.lines import ParsedLine, text_at
 
-Kind = Literal["assistant", "user", "attachment", "boundary", "summary", "stored"]
-"""`stored` is no record: it stands for an entry that an earlier reading gave."""
+Kind = Literal["assistant", "user", "attachment", "boundary", "summary", "queued", "stored"]
+"""`queued` is a message that was given to the model from the queue. `stored` is no record: it stands for an
+entry that an earlier reading gave.
+"""
 
 
 @dataclass(slots=True)
@@ -53,6 +56,8 @@ def kind_of(value: dict[str, Any]) -> Kind | None:
             return "summary" if value.get("isCompactSummary") else "user"
         case "attachment" if attachment_of(value) is not None:
             return "attachment"
+        case "queue-operation" if value.get("operation") == "enqueue":
+            return "queued"
         case "system" if value.get("subtype") == "compact_boundary":
             return "boundary"
         case _:
@@ -78,6 +83,8 @@ def record_of(line: ParsedLine, kind: Kind, index: int, uuid: str) -> Record:
             segment = compaction_metadata(value).get("preservedSegment")
             if isinstance(segment, dict):
                 record.first_kept = text_at(segment, "headUuid") or None
+        case "queued":
+            record.authors = (queued_author(value),)
         case "summary" | "stored":
             pass
     return record

@@ -13,6 +13,9 @@ written again) as they are:
    the reply or on one of its results hangs on the last of them. So each call is answered before anything
    else follows.
 
+What the user typed during a turn has no links; it is put after what was recorded last, and what follows
+hangs on it.
+
 A compaction boundary and the summary after it are one entry, which hangs on the boundary's logical parent.
 """
 
@@ -70,6 +73,7 @@ class Tree:
         self._logical_parents = logical_parents
         self._nearest = _nearest_kept(links, {record.index for record in records})
         self._replies: dict[str, int] = {}
+        self._queued: dict[tuple[str, int], int] = {}
         joined = {summary.index for summary in summaries.values()}
         for record in records:
             match record.kind:
@@ -77,6 +81,8 @@ class Tree:
                     self._add_reply(record)
                 case "user" | "attachment":
                     self._add_user(record)
+                case "queued":
+                    self._add_queued(record)
                 case "stored":
                     self._add(Node(record.uuid, [record]), record)
                 case _ if record.index not in joined:
@@ -110,6 +116,12 @@ class Tree:
                 node.author = record.authors[number - len(record.results)]
             before = self._add(node, record)
 
+    def _add_queued(self, record: Record) -> None:
+        """No record names it: what comes later, and hung on the same place, hangs on it."""
+        base = self._base_of(record)
+        self._add(Node(record.uuid, [record], author=record.authors[0], base=base), record)
+        self._queued[self._place_of(base)] = record.index
+
     def _add_compaction(self, record: Record) -> None:
         base = self._base_of(record)
         if base == ROOT and record.index in self._logical_parents:
@@ -128,7 +140,26 @@ class Tree:
 
     def _base_of(self, record: Record) -> int:
         link = self._links[record.index]
-        return ROOT if link == ROOT else self._nearest[link]
+        base = ROOT if link == ROOT else self._nearest[link]
+        if base == ROOT or record.results or self._continues(record, base):
+            return base
+        while (place := self._place_of(base)) in self._queued:
+            base = self._queued[place]
+        return base
+
+    def _continues(self, record: Record, base: int) -> bool:
+        """Whether a record is a further part of the reply that it hangs on."""
+        reply = self._reply_at(base)
+        return (
+            reply is not None
+            and record.message_id is not None
+            and self._replies.get(record.message_id) == reply
+        )
+
+    def _place_of(self, index: int) -> tuple[str, int]:
+        """The same for a reply and for its results."""
+        reply = self._reply_at(index)
+        return ("record", index) if reply is None else ("reply", reply)
 
     def _reply_at(self, index: int) -> int | None:
         """The reply that the record with this index is a part of or answers."""
