@@ -667,7 +667,7 @@ export interface ImportParams {
   workDoneToken?: number | string | null;
   uri?: string | null;
   content?: string | null;
-  format?: "auto" | "coppice" | "qwen" | "claude-code" | "codex" | "copilot" | "gemini" | "pi";
+  format?: "auto" | "coppice" | "qwen" | "claude-code" | "codex" | "copilot" | "gemini" | "pi" | "messages";
   workspaceUri?: string | null;
 }
 

@@ -51,8 +51,9 @@ def run(home: Path, event: object, *, raw: str | None = None) -> tuple[int, str,
 
 
 def compacted(home: Path, **more: Any) -> dict[str, Any]:
+    (transcript,) = (home / ".claude").rglob("s-1.jsonl")
     event = {"hook_event_name": "SessionStart", "source": "compact", "session_id": "s-1"}
-    return {**event, "cwd": str(home / "project"), **more}
+    return {**event, "transcript_path": str(transcript), **more}
 
 
 def test_after_a_compaction_the_facts_of_the_session_are_added(home: Path) -> None:
@@ -75,14 +76,14 @@ def test_an_event_that_is_none_of_ours_disturbs_nobody(home: Path, raw: str) -> 
     assert (code, out) == (0, "")
 
 
-def test_an_unknown_session_is_a_line_in_the_log(home: Path) -> None:
-    code, out, log = run(home, compacted(home, session_id="another"))
+def test_a_transcript_that_is_not_there_is_a_line_in_the_log(home: Path) -> None:
+    code, out, log = run(home, compacted(home, transcript_path=str(home / "gone.jsonl")))
     assert (code, out) == (0, "")
-    assert "UnknownConversationError" in log
+    assert "There is no such file" in log
 
 
-def test_a_store_that_cannot_be_opened_is_a_line_in_the_log(home: Path) -> None:
-    (home / "stores").write_text("no folder")
-    code, out, log = run(home, compacted(home))
-    assert (code, out) == (0, "")
-    assert "claude-code" in log
+def test_an_event_that_needs_no_answer_imports_no_parser(home: Path) -> None:
+    code = "import sys; from coppice.agents.events import answer_to; import coppice.agents.hook; "
+    check = "answer_to('claude-code', {'hook_event_name': 'SessionStart'}); print('pydantic' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code + check], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"

@@ -133,6 +133,16 @@ GEMINI: Final[list[Json]] = [
     },
     {"$set": {"messages": [{"id": "z", "type": "user", "content": [{"text": "<state_snapshot>sum"}]}]}},
 ]
+LISTED: Final[list[Json]] = [
+    {"type": "messages", "id": "s-1", "cwd": "/work"},
+    {"role": "user", "content": "Plant a tree."},
+    {
+        "role": "assistant",
+        "content": [{"type": "toolCall", "id": "c-1", "name": "read", "arguments": {"path": "tree.txt"}}],
+    },
+    {"role": "toolResult", "toolCallId": "c-1", "toolName": "read", "content": "an oak", "isError": False},
+    {"role": "compactionSummary", "summary": "A tree was planted."},
+]
 QWEN: Final[list[Json]] = [
     {"uuid": "u", "parentUuid": None, "sessionId": "s", "cwd": "/w", "timestamp": TIME, **each}
     for each in (
@@ -212,8 +222,9 @@ def replaced(value: Any, place: tuple[Any, ...], new: Any) -> Any:
         ("copilot", COPILOT),
         ("gemini", GEMINI),
         ("qwen", QWEN),
+        ("messages", LISTED),
     ],
-    ids=["pi", "pi 1", "coppice", "claude-code", "harness", "codex", "copilot", "gemini", "qwen"],
+    ids=["pi", "pi 1", "coppice", "claude-code", "harness", "codex", "copilot", "gemini", "qwen", "messages"],
 )
 def test_any_value_of_any_property_is_read_or_refused(
     name: str, lines: list[Json], format_: str | None

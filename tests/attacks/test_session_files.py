@@ -158,6 +158,7 @@ MESSAGES: dict[str, Callable[[int], dict[str, Any]]] = {
         "parentUuid": None,
         "message": {"role": "user", "parts": [{"text": "Plant."}]},
     },
+    "messages": lambda number: {"role": "user", "content": "Plant.", "number": number},
     "gemini": lambda number: {"type": "user", "id": f"e{number}", "content": [{"text": "Plant."}]},
     "copilot": lambda number: {
         "type": "user.message",

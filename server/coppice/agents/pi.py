@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
 from coppice.agents.edits import Edit, OwnFile
-from coppice.agents.hook import log_file
+from coppice.agents.hook_log import log_file
 from coppice.agents.program import Program
 from coppice.mcp.catalogue import TOOLS
 

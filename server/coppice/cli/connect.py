@@ -10,7 +10,7 @@ import typer
 
 from coppice.agents.connecting import Change, Connections
 from coppice.agents.connector import Connector
-from coppice.agents.hook import last_note
+from coppice.agents.hook_log import last_note
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.program import Program
 from coppice.agents.registry import CONNECTORS, NAMES
@@ -18,7 +18,7 @@ from coppice.cli.exits import ExitCode, UsageError
 from coppice.cli.plain import plain, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console, print_error, write_json, write_text
-from coppice.settings.files import config_directory
+from coppice.directories import config_directory
 
 _NOTE_CHARS: Final = 200  # characters of a line of the log (guess)
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute

@@ -60,6 +60,7 @@ FORMATS: Final = (
     Format("copilot", "Copilot CLI", "coppice.formats.copilot", reads=True),
     Format("gemini", "Gemini CLI", "coppice.formats.gemini", reads=True),
     Format("pi", "Pi", "coppice.formats.pi", reads=True, writes=True, endings=(".pi.jsonl",)),
+    Format("messages", "messages", "coppice.formats.messages", reads=True),
     Format("opencode", "opencode", "coppice.formats.opencode", database=True),
     Format("hermes", "Hermes", "coppice.formats.hermes", database=True),
     Format(

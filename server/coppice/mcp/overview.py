@@ -2,9 +2,7 @@
 
 from typing import Final
 
-from coppice.compaction.text.sentences import whole_sentences
-from coppice.compaction.writing.state_lines import state_section
-from coppice.compaction.writing.user_messages import user_messages_section
+from coppice.compaction.writing.facts_text import facts_text
 from coppice.errors import CoppiceError
 from coppice.mcp.arguments import OverviewArguments
 from coppice.mcp.notes import notes_id
@@ -14,7 +12,7 @@ from coppice.mcp.rendering import attribute, safe
 from coppice.service.compaction.work_ledger import ledger_until
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.store.records import ConversationRecord
-from coppice.tokens.counting import CHARS_PER_TOKEN, estimate_tokens
+from coppice.tokens.counting import estimate_tokens
 
 SESSION_TAG: Final = "history-session"
 _RUNNING_SHARE: Final = 0.5
@@ -85,11 +83,4 @@ def _facts(project: Project, record: ConversationRecord, tokens: int) -> str:
         ledger = ledger_until(path, path.end.depth)
     except CoppiceError as error:
         return f"(It cannot be read: {error})"
-    asked = [message for message in ledger.messages if message.source in ("user", "answer", "refusal")]
-    messages = user_messages_section(asked, tokens // 2, estimate_tokens, {})
-    left = tokens - estimate_tokens(messages)
-    state = state_section(ledger.state, left * 2 // 3, estimate_tokens, {})
-    reports = [quotation.text for quotation in ledger.quotations if quotation.kind == "report"]
-    left = (left - estimate_tokens(state) - _FRAME_TOKENS) * CHARS_PER_TOKEN
-    report = f"## Last report\n{whole_sentences(reports[-1], left)}" if reports and left > 0 else ""
-    return "\n\n".join(filter(None, (messages, state, report)))
+    return facts_text(ledger, tokens)

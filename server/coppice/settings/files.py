@@ -1,11 +1,8 @@
 """Reading a settings file. The one of a checkout is not trusted: it may be anything."""
 
-import os
 import tomllib
 from pathlib import Path
 from typing import Any, Final
-
-import platformdirs
 
 from coppice.regular_file import read_regular_file
 
@@ -17,12 +14,6 @@ MAX_BYTES: Final = 64 * 1024
 
 _MAX_DOTS: Final = 1_000
 """In one line. `tomllib` takes time with the square of a key's dots: 8 ms for this many, 13 s for 32,000."""
-
-
-def config_directory() -> Path:
-    """The folder of the user's `settings.toml`; `COPPICE_CONFIG_DIRECTORY` names another one."""
-    moved = os.environ.get("COPPICE_CONFIG_DIRECTORY")
-    return Path(moved) if moved else platformdirs.user_config_path("coppice")
 
 
 def read_user_file(file: Path) -> tuple[dict[str, Any], list[str]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
+from coppice.compaction.checking.stated import Statements
 from coppice.compaction.text.paths import folded
 from coppice.compaction.text.sentences import one_line
 from coppice.compaction.writing.references import referenced
@@ -19,19 +20,34 @@ _MOST_FILES: Final = 30
 """Uncommitted files that are listed before folders stand for them."""
 
 
-def state_section(state: WorkState, room: int, count: CountTokens, references: Mapping[str, str]) -> str:
-    """The section in at most `room` tokens; empty where nothing is known, or nothing fits."""
+def state_section(
+    state: WorkState,
+    room: int,
+    count: CountTokens,
+    references: Mapping[str, str],
+    stated: Statements | None = None,
+) -> str:
+    """The section in at most `room` tokens; empty where nothing is known, or nothing fits.
+
+    What `stated` says exactly is left out.
+    """
     text = f"{HEADING}\n{_ORIGIN}"
-    lines = fitting_lines(state, room - count(text), count, references)
+    lines = fitting_lines(state, room - count(text), count, references, stated)
     return "\n".join([text, *lines]) if lines else ""
 
 
 def fitting_lines(
-    state: WorkState, room: int, count: CountTokens, references: Mapping[str, str]
+    state: WorkState,
+    room: int,
+    count: CountTokens,
+    references: Mapping[str, str],
+    stated: Statements | None = None,
 ) -> list[str]:
     """The lines that together have at most `room` tokens, the most important first."""
     lines = []
     for line in state_lines(state, references):
+        if stated is not None and stated.say_exactly(line):
+            continue
         cost = count(f"{line}\n")
         if cost <= room:
             lines.append(line)

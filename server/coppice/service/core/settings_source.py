@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from coppice.compaction.asking.prompts import Prompts
 from coppice.compaction.span.sizes import smallest_reserve
+from coppice.directories import config_directory
 from coppice.files.paths import path_of_uri
 from coppice.settings import ModelSettings, Settings
 from coppice.settings.files import (
     USER_FILE,
     WORKSPACE_FILE,
-    config_directory,
     read_user_file,
     read_workspace_file,
 )

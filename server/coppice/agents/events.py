@@ -1,0 +1,73 @@
+"""The events of agents that are answered, and in which form. What an answer needs is imported for it."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+Event = dict[str, Any]
+
+
+def answer_to(agent: str, event: Event, name: str | None = None) -> str | None:
+    """What is printed for an event; None where there is nothing to say.
+
+    `name` is the event's, where the agent does not write it into the event. Raises KeyError for an event
+    that lacks what it should have, ImportFailedError and NotCompactedError.
+    """
+    answering = _ANSWERS.get((agent, name or str(event.get("hook_event_name"))))
+    return None if answering is None else answering(event)
+
+
+def _claude_code_started(event: Event) -> str | None:
+    """The transcript does not have the summary yet."""
+    if event.get("source") != "compact":
+        return None
+    return _as_context(event, _lost("claude-code", event["transcript_path"], recorded=False))
+
+
+def _codex_started(event: Event) -> str | None:
+    if event.get("source") != "compact":
+        return None
+    return _as_context(event, _lost("codex", event["transcript_path"]))
+
+
+def _gemini_went_on(event: Event) -> str | None:
+    return _as_context(event, _lost_since("gemini", event["transcript_path"], b"<state_snapshot>"))
+
+
+def _copilot_went_on(event: Event) -> str | None:
+    home = os.environ.get("COPILOT_HOME") or Path.home() / ".copilot"
+    transcript = Path(home, "session-state", Path(event["sessionId"]).name, "events.jsonl")
+    text = _lost_since("copilot", transcript, b'"session.compaction_complete"')
+    return None if text is None else json.dumps({"additionalContext": text})
+
+
+def _as_context(event: Event, text: str | None) -> str | None:
+    if text is None:
+        return None
+    output = {"hookEventName": event["hook_event_name"], "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": output})
+
+
+def _lost(agent: str, transcript: str | Path, *, recorded: bool = True) -> str | None:
+    from coppice.agents.lost import lost_text  # noqa: PLC0415 - most events need none of it
+
+    return lost_text(Path(transcript), agent, recorded=recorded)
+
+
+def _lost_since(agent: str, transcript: str | Path, mark: bytes) -> str | None:
+    """What was lost by a compaction that no event was answered for yet; `mark` is what its record has."""
+    from coppice.agents.compactions import is_new  # noqa: PLC0415
+
+    return _lost(agent, transcript) if is_new(Path(transcript), mark) else None
+
+
+_ANSWERS: Final[dict[tuple[str, str], Callable[[Event], str | None]]] = {
+    ("claude-code", "SessionStart"): _claude_code_started,
+    ("codex", "SessionStart"): _codex_started,
+    ("copilot", "postToolUse"): _copilot_went_on,
+    ("copilot", "userPromptSubmitted"): _copilot_went_on,
+    ("gemini", "AfterTool"): _gemini_went_on,
+    ("gemini", "BeforeAgent"): _gemini_went_on,
+}

@@ -1,0 +1,78 @@
+"""What the compaction of an agent's session lost: what its record has and the model no longer sees."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.compaction.writing.facts_text import facts_text
+from coppice.formats.reading import open_session
+from coppice.formats.registry import AUTO
+from coppice.formats.session import SessionReader
+from coppice.mcp.redaction import masked, with_marks
+from coppice.tokens.counting import estimate_tokens
+from coppice.tree.entries import CompactionEntry, Entry
+from coppice.tree.messages import text_of
+from coppice.tree.tags import escape_tags
+from coppice.tree.view import view_of
+
+MAX_TOKENS: Final = 2_400
+"""Of a text, by estimate. Codex cuts the middle out of 2,500 tokens, Claude Code of 10,000 characters."""
+
+_TAG: Final = "history-session"
+_HEAD: Final = (
+    "This session was compacted. From its record, what the summary does not say; history_search and "
+    "history_read give the exact text of anything earlier:"
+)
+_HEAD_UNSEEN: Final = (
+    "This session was compacted. From its record, because the summary may lack it; history_search and "
+    "history_read give the exact text of anything earlier:"
+)
+
+
+class NotCompactedError(ValueError):
+    """The transcript has no compaction yet."""
+
+
+def lost_text(
+    transcript: Path, format_: str = AUTO, *, summary: str | None = None, recorded: bool = True
+) -> str | None:
+    """What is put before the model after a compaction, in MAX_TOKENS; None where nothing was lost.
+
+    Without a `summary` it is that of the newest compaction in the transcript, with what follows it; with
+    `recorded` False the agent has not written that yet, and everything counts as lost. Raises
+    NotCompactedError, and ImportFailedError where the transcript cannot be read. CPU-bound.
+    """
+    session = open_session(transcript, format_)
+    path = _path(session)
+    if summary is None and recorded:
+        summary = _seen(path)
+    head = _HEAD_UNSEEN if summary is None else _HEAD
+    ledger = LedgerBuilder(root=session.header.cwd).add(path).ledger
+    frame = f"{head}\n<{_TAG}>\n\n</{_TAG}>"
+    facts = facts_text(ledger, MAX_TOKENS - estimate_tokens(frame), summary)
+    return f"{head}\n<{_TAG}>\n{escape_tags(with_marks(masked(facts)))}\n</{_TAG}>" if facts else None
+
+
+def _path(session: SessionReader) -> list[Entry]:
+    """The entries from the root to the leaf."""
+    entries = {entry.id: entry for entry in session}
+    return list(_from_leaf(entries, session.leaf_id))[::-1]
+
+
+def _from_leaf(entries: dict[str, Entry], leaf: str | None) -> Iterator[Entry]:
+    while leaf is not None and leaf in entries:
+        yield entries[leaf]
+        leaf = entries[leaf].parent_id
+
+
+def _seen(path: list[Entry]) -> str:
+    """The summary of the newest compaction, and the text of what a model sees with it."""
+    cut = next((n for n in reversed(range(len(path))) if isinstance(path[n], CompactionEntry)), None)
+    if cut is None:
+        raise NotCompactedError("The transcript has no compaction yet.")
+    compaction = path[cut]
+    assert isinstance(compaction, CompactionEntry)  # noqa: S101 - what was looked for
+    kept = next((n for n in range(cut) if path[n].id == compaction.first_kept_entry_id), cut)
+    messages = [item.message for item in view_of(path[kept:], compaction, "user")]
+    return "\n".join(text_of(getattr(message, "content", "")) for message in messages)

@@ -1,0 +1,48 @@
+"""What a ledger knows in few tokens: all of it, or what a text about the same work does not say."""
+
+from typing import Final
+
+from coppice.compaction.checking.stated import Statements
+from coppice.compaction.text.sentences import sentences_of, whole_sentences
+from coppice.compaction.writing.state_lines import state_section
+from coppice.compaction.writing.user_messages import user_messages_section
+from coppice.protocol.ledger import LedgerMessage, WorkLedger
+from coppice.tokens.counting import CHARS_PER_TOKEN, estimate_tokens
+
+_ELISION: Final = "[…]"
+_FRAME_TOKENS: Final = 70  # tokens of the headings (guess)
+
+
+def facts_text(ledger: WorkLedger, tokens: int, seen: str | None = None) -> str:
+    """The user's messages, the state, and the last report, in `tokens` by estimate; empty where there is
+    nothing.
+
+    With `seen`, a summary and what else of the session is before a model, what it says is left out.
+    """
+    statements = None if seen is None else Statements(seen)
+    asked = [message for message in ledger.messages if message.source in ("user", "answer", "refusal")]
+    reports = [quotation.text for quotation in ledger.quotations if quotation.kind == "report"][-1:]
+    if statements is not None:
+        asked = [part for message in asked if (part := _unsaid(message, statements)) is not None]
+        reports = [report for report in reports if not statements.say(report)]
+    messages = user_messages_section(asked, tokens // 2, estimate_tokens, {})
+    left = tokens - estimate_tokens(messages)
+    state = state_section(ledger.state, left * 2 // 3, estimate_tokens, {}, statements)
+    left = (left - estimate_tokens(state) - _FRAME_TOKENS) * CHARS_PER_TOKEN
+    report = f"## Last report\n{whole_sentences(reports[-1], left)}" if reports and left > 0 else ""
+    return "\n\n".join(filter(None, (messages, state, report)))
+
+
+def _unsaid(message: LedgerMessage, statements: Statements) -> LedgerMessage | None:
+    """What the text does not say of a message; None for nothing."""
+    parts: list[str] = []
+    sentences = list(sentences_of(message.text))
+    for sentence in sentences:
+        if not statements.say(sentence):
+            parts.append(sentence)
+        elif parts[-1:] != [_ELISION]:
+            parts.append(_ELISION)
+    lost = [part for part in parts if part != _ELISION]
+    if not lost or len(lost) == len(sentences):
+        return message if lost else None
+    return message.model_copy(update={"text": " ".join(parts), "shortened": True})

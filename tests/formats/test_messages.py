@@ -1,0 +1,56 @@
+"""Messages one a line, as adapters give them."""
+
+import json
+from typing import Any
+
+from coppice.formats.reading import open_session
+from coppice.tree.entries import CompactionEntry, MessageEntry
+from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserMessage
+
+HEADER = {"type": "messages", "id": "s-1", "cwd": "/work"}
+
+
+def text_of_lines(*values: Any) -> str:
+    return "".join(f"{json.dumps(value)}\n" for value in values)
+
+
+def test_messages_become_a_path() -> None:
+    call = {"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": "ls"}}
+    session = open_session(
+        text_of_lines(
+            HEADER,
+            {"role": "user", "content": "List."},
+            {"role": "assistant", "content": [call]},
+            {"role": "toolResult", "toolCallId": "c", "toolName": "bash", "content": "a", "isError": False},
+            {"role": "assistant", "content": "Listed."},
+        )
+    )
+    entries = list(session)
+    assert session.header.cwd == "/work"
+    assert [type(entry.message) for entry in entries if isinstance(entry, MessageEntry)] == [
+        UserMessage,
+        AssistantMessage,
+        ToolResultMessage,
+        AssistantMessage,
+    ]
+    assert [entry.parent_id for entry in entries] == [None, *(entry.id for entry in entries[:-1])]
+    assert session.leaf_id == entries[-1].id
+    assert [entry.id for entry in session] == [entry.id for entry in entries]
+
+
+def test_a_summary_stands_for_what_is_before_it() -> None:
+    summary = {"role": "compactionSummary", "summary": "It was listed."}
+    (_, compaction) = open_session(text_of_lines({"role": "user", "content": "List."}, summary))
+    assert isinstance(compaction, CompactionEntry)
+    assert compaction.summary == "It was listed."
+
+
+def test_a_message_that_is_not_as_expected_is_left_out_with_a_warning() -> None:
+    session = open_session(
+        text_of_lines({"role": "user", "content": 5}, {"role": "nobody"}, {"role": "user", "content": "Go."})
+    )
+    (entry,) = session
+    assert isinstance(entry, MessageEntry)
+    assert entry.message == UserMessage(content="Go.")
+    assert "line 1" in session.warnings[0]
+    assert session.skipped["nobody"] == 1

@@ -1,0 +1,69 @@
+"""A session of three compactions: what its first two windows had is before the model after the third."""
+
+import pytest
+from real_agents.conftest import WINDOW, RealAgent
+from real_agents.scripted_model import Answer, Asked
+
+RULE = "Never change the file settings.ini."
+FACT = "The service listens on port 48117 because 8080 is taken by the proxy."
+FAILING = "make deploy-4711"
+SUMMARY = "The user asked for a list of numbers. It is being made."
+LOST = "<history-session>"
+COMPACTIONS = 3
+CALLS = 3  # calls of a tool in a window
+LONG = "yes '0123456789 abcdefghijklmnopqrs' | head -n 1400"
+
+TOOLS = {
+    "claude-code": ("Bash", "command"),
+    "codex": ("exec_command", "cmd"),
+    "pi": ("bash", "command"),
+    "opencode": ("bash", "command"),
+    "copilot": ("bash", "command"),
+    "gemini": ("run_shell_command", "command"),
+}
+FULL = {"claude-code": 170_000, "codex": 170_000}
+OPTIONS = {
+    "claude-code": ("--autocompact", "100000"),
+    "codex": ("-c", "model_auto_compact_token_limit=100000", "--dangerously-bypass-hook-trust"),
+}
+SUMMARY_REQUESTS = ("summary of the conversation", "CONTEXT CHECKPOINT")
+
+
+class ThreeWindows:
+    """The model of a session whose window is full three times; the second one has a failing command."""
+
+    def __init__(self, agent: RealAgent) -> None:
+        self.name = agent.name
+        self.windows = [0]
+        """The calls of each window."""
+
+    def __call__(self, asked: Asked) -> Answer:
+        tool, argument = TOOLS[self.name]
+        if tool not in asked.tools or any(mark in asked.last for mark in SUMMARY_REQUESTS):
+            return self._summary()
+        if len(self.windows) > COMPACTIONS:
+            return Answer("Done.")
+        self.windows[-1] += 1
+        commands = [LONG, FAILING if len(self.windows) == 2 else LONG, LONG]
+        command = commands[min(self.windows[-1], CALLS) - 1]
+        tokens = FULL.get(self.name, WINDOW * 4 // 5) if self.windows[-1] >= CALLS else 1000
+        return Answer("I list.", tool=tool, arguments={argument: command}, tokens=tokens)
+
+    def _summary(self) -> Answer:
+        if self.windows[-1]:
+            self.windows.append(0)
+        return Answer(SUMMARY)
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"], indirect=True)
+def test_what_two_windows_had_is_before_the_model_after_the_third(agent: RealAgent) -> None:
+    agent.coppice("connect", agent.name)
+    script = ThreeWindows(agent)
+    agent.model.script = script
+    asked = agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS[agent.name])
+    assert len(script.windows) == COMPACTIONS + 1, script.windows
+    last = asked[-1].text
+    assert RULE in last
+    assert FACT in last
+    assert FAILING in last.rpartition(LOST)[2]
+    assert "answered" in agent.coppice("status")
