@@ -143,6 +143,37 @@ export interface Check {
 }
 
 /**
+ * The newest `keepTokens` of the view stay; by default as many as `compaction.clear.keepTokens` says.
+ * With `preview` nothing is stored.
+ */
+export interface ClearToolResultsParams {
+  conversationId: string;
+  contextWindow?: number | null;
+  keepTokens?: number | null;
+  preview?: boolean;
+}
+
+/**
+ * What is cleared, oldest first, and the tokens of the view before and after.
+ * `entry` is the context edit. There is none with `preview`, nor where nothing can be cleared: `reason` says so.
+ */
+export interface ClearToolResultsResult {
+  cleared: ClearedToolResult[];
+  tokensBefore: number;
+  tokensAfter: number;
+  entry?: ContextEditEntry;
+  leafId: string | null;
+  reason?: string;
+}
+
+/** A tool result of the entry `entryId`, and the tokens that clearing it saves. */
+export interface ClearedToolResult {
+  entryId: string;
+  toolName: string;
+  savedTokens: number;
+}
+
+/**
  * A commit made during the conversation, by whoever made it.
  * `hash` is as short as it was printed; empty where no output showed it. `files` are those that the conversation changed and the commit took.
  */
@@ -290,6 +321,20 @@ export interface CompactionUpdate {
   compactionId?: string;
   entryId?: string;
   status: "started" | "completed" | "cancelled" | "failed" | "skipped";
+}
+
+/**
+ * From here on a model sees a line in place of each tool result of the entries `cleared`.
+ * The next compaction ends that: of what it keeps a model sees everything. `saved` is what the lines save.
+ */
+export interface ContextEditEntry {
+  id: string;
+  parentId: string | null;
+  timestamp: string;
+  type: "context_edit";
+  cleared: string[];
+  saved: TokenCounts;
+  reason?: string | null;
 }
 
 /**
@@ -473,6 +518,7 @@ export type Entry =
   | MessageEntry
   | CompactionEntry
   | BranchSummaryEntry
+  | ContextEditEntry
   | CustomEntry
   | CustomMessageEntry
   | ModelChangeEntry
@@ -916,6 +962,17 @@ export interface NewCompactionEntry {
   model?: string | null;
 }
 
+/** A `ContextEditEntry` to append. */
+export interface NewContextEditEntry {
+  id?: string | null;
+  parentId?: string | null;
+  timestamp?: string | null;
+  type: "context_edit";
+  cleared: string[];
+  saved: TokenCounts;
+  reason?: string | null;
+}
+
 /** A `CustomEntry` to append. */
 export interface NewCustomEntry {
   id?: string | null;
@@ -943,6 +1000,7 @@ export type NewEntry =
   | NewMessageEntry
   | NewCompactionEntry
   | NewBranchSummaryEntry
+  | NewContextEditEntry
   | NewCustomEntry
   | NewCustomMessageEntry
   | NewModelChangeEntry
@@ -1108,12 +1166,13 @@ export interface PreparePromptParams {
 }
 
 /**
- * `entry` is the compaction that was made.
+ * `entry` is the compaction that was made, `contextEdit` the entry that cleared tool results before.
  * `message` is the reason if none was made although one was due.
  */
 export interface PreparePromptResult {
   compacted: boolean;
   entry?: CompactionEntry;
+  contextEdit?: ContextEditEntry;
   usage: UsageState;
   message?: string;
 }
@@ -1294,7 +1353,7 @@ export interface SampleResult {
 export interface SearchHit {
   conversationId: string;
   entryId: string;
-  type: "message" | "compaction" | "branch_summary" | "custom" | "custom_message" | "model_change" | "thinking_level_change" | "label" | "pin" | "session_info" | "file_activity";
+  type: "message" | "compaction" | "branch_summary" | "context_edit" | "custom" | "custom_message" | "model_change" | "thinking_level_change" | "label" | "pin" | "session_info" | "file_activity";
   role?: string;
   snippet: string;
   timestamp: string;
@@ -1428,6 +1487,12 @@ export interface TokenBreakdown {
   skills: number;
 }
 
+/** Tokens by both counters. */
+export interface TokenCounts {
+  tokenizer: number;
+  estimate: number;
+}
+
 /** A tool that a model may call. `inputSchema` is the JSON Schema of its arguments. */
 export interface Tool {
   name: string;
@@ -1470,7 +1535,7 @@ export interface ToolResultMessage {
 export interface TreeNode {
   id: string;
   parentId: string | null;
-  type: "message" | "compaction" | "branch_summary" | "custom" | "custom_message" | "model_change" | "thinking_level_change" | "label" | "pin" | "session_info" | "file_activity";
+  type: "message" | "compaction" | "branch_summary" | "context_edit" | "custom" | "custom_message" | "model_change" | "thinking_level_change" | "label" | "pin" | "session_info" | "file_activity";
   role?: string;
   preview: string;
   label?: string;
@@ -1535,7 +1600,7 @@ export interface TurnResult {
   turnId: string | null;
 }
 
-/** By default the newest compaction of the current path. */
+/** By default the newest compaction of the current path. A context edit is undone in the same way. */
 export interface UndoCompactionParams {
   conversationId: string;
   workDoneToken?: number | string | null;
@@ -1729,6 +1794,7 @@ export interface Requests {
   "coppice/preparePrompt": { params: PreparePromptParams; result: PreparePromptResult };
   "coppice/recover": { params: RecoverParams; result: RecoverResult };
   "coppice/truncateToolResults": { params: TruncateToolResultsParams; result: TruncateToolResultsResult };
+  "coppice/clearToolResults": { params: ClearToolResultsParams; result: ClearToolResultsResult };
   "coppice/turn/begin": { params: TurnParams; result: TurnResult };
   "coppice/turn/end": { params: TurnParams; result: TurnResult };
   "coppice/prompt": { params: PromptParams; result: PromptResult; partialResult: PromptUpdate };

@@ -65,6 +65,7 @@ def accepted_by(name: str) -> list[str]:
         "text",
         "separate",
         7,
+        0.25,
         False,
         True,
         ["x"],

@@ -140,6 +140,7 @@ def undo_version_two(url: str) -> None:
         "ALTER TABLE conversation DROP COLUMN indexed_count",
         "ALTER TABLE conversation DROP COLUMN indexed_key",
         *(f"ALTER TABLE conversation DROP COLUMN turn_{name}" for name in ("holder", "seen", "stop")),
+        *(f"ALTER TABLE entry DROP COLUMN saved_{name}" for name in ("tokenizer", "estimate")),
         "UPDATE coppice_schema SET version = 1",
     )
 

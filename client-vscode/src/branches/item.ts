@@ -48,6 +48,7 @@ function icon({ type, role, label, pinned }: TreeNode, { isLeaf, isFork }: Shown
   if (label !== undefined) return "tag";
   if (type === "compaction") return "fold";
   if (type === "branch_summary") return "note";
+  if (type === "context_edit") return "clear-all";
   if (isFork) return "git-branch";
   if (role === "user") return "account";
   return role === "toolResult" ? "tools" : "comment";

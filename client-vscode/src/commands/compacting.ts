@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
 import type { Conversations } from "../conversations";
-import { beforeAndAfter } from "../format";
+import { beforeAndAfter, counted } from "../format";
 import { notify } from "../notify";
 import { watched } from "../progress/watched";
 import type { CompactionEnded } from "../protocol.gen";
@@ -24,6 +24,7 @@ export function registerCompactionCommands(
     const focus = await vscode.window.showInputBox({ title: "Compact with Focus", prompt });
     if (focus !== undefined) await compact(focus);
   });
+  commands.add("coppice.clearToolResults", () => clearToolResults(client, conversations.current));
   commands.add("coppice.undoCompaction", async (compactionId?: unknown) => {
     await client.request("coppice/undoCompaction", {
       conversationId: conversations.current,
@@ -48,6 +49,22 @@ export function registerCompactionCommands(
       if (ended.conversationId === conversations.active) void notifyEnded(ended);
     }),
   );
+}
+
+/** Says what would be cleared, and clears it where the user wants that. */
+async function clearToolResults(client: CoppiceClient, conversationId: string): Promise<void> {
+  const looked = await client.request("coppice/clearToolResults", { conversationId, preview: true });
+  if (looked.cleared.length === 0) {
+    void notify.info(looked.reason ?? "There is no tool result to clear.");
+    return;
+  }
+  const what = counted(looked.cleared.length, "old tool result");
+  const detail = `${beforeAndAfter(looked.tokensBefore, looked.tokensAfter)}. The model sees a line in place of each; they stay in the conversation.`;
+  if ((await notify.confirm(`Clear ${what}?`, detail, "Clear")) === undefined) return;
+  const { entry, tokensBefore, tokensAfter } = await client.request("coppice/clearToolResults", { conversationId });
+  if (entry === undefined) return;
+  const chosen = await notify.info(`Cleared ${what}: ${beforeAndAfter(tokensBefore, tokensAfter)}`, "Undo");
+  if (chosen !== undefined) await client.request("coppice/undoCompaction", { conversationId, compactionId: entry.id });
 }
 
 /** What a compaction came to. A failed one that was asked for is reported by its command. */

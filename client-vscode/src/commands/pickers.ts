@@ -96,6 +96,7 @@ const SPEAKERS: Readonly<Record<string, string>> = {
   system: "System prompt",
   compaction: "Summary",
   branch_summary: "Branch summary",
+  context_edit: "Context edit",
   label: "Label",
   session_info: "Name",
   file_activity: "Files",

@@ -1,6 +1,7 @@
 /** What a conversation shows: one item for each entry with content, a tool's result inside its call. */
 import { changeOf, type FileChange } from "../../src/agent/file-change";
 import { readAttachmentBlock } from "../../src/context/blocks";
+import { counted, shortTokens } from "../../src/format";
 import type {
   AssistantMessage,
   CompactionEntry,
@@ -179,6 +180,8 @@ function itemOf(entry: Entry): Item | undefined {
       return entry.display === false
         ? undefined
         : { kind: "custom", id, customType: entry.customType, ...contentOf(entry.content) };
+    case "context_edit":
+      return { kind: "change", id, text: `Cleared ${counted(entry.cleared.length, "old tool result")}: ${shortTokens(entry.saved.tokenizer)} tokens` };
     case "model_change":
       return { kind: "change", id, text: `Model: ${entry.modelId}` };
     case "thinking_level_change":

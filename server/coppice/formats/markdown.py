@@ -9,6 +9,7 @@ from coppice.formats.session import SessionHeader
 from coppice.tree.entries import (
     BranchSummaryEntry,
     CompactionEntry,
+    ContextEditEntry,
     CustomMessageEntry,
     Entry,
     MessageEntry,
@@ -27,6 +28,7 @@ from coppice.tree.messages import (
     ToolResultMessage,
     text_of,
 )
+from coppice.tree.preview import preview_of
 
 RESULT_HEAD_CHARS: Final = 1500  # characters (guess)
 RESULT_TAIL_CHARS: Final = 500
@@ -74,6 +76,8 @@ def entry_text(entry: Entry) -> str:
             return f"> {title_}\n>\n{quoted(entry.summary)}"
         case BranchSummaryEntry():
             return f"> **Another branch** was left; this happened there\n>\n{quoted(entry.summary)}"
+        case ContextEditEntry():
+            return f"> **Context edit**: {preview_of(entry)}; the results stay in the conversation"
         case CustomMessageEntry():
             return f"## {inline(entry.custom_type)}\n\n{_content(entry.content)}" if entry.display else ""
         case ModelChangeEntry():

@@ -26,7 +26,11 @@ from coppice.tree.messages import present
 VERSION: Final = 3  # of Pi's session format that is written (Pi 0.73.1)
 FIRST_VERSION_WITH_IDS: Final = 2  # of Pi's format; before it an entry's parent is the entry before it
 
-OWN_TYPES: Final = {"pin": "coppice.pin", "file_activity": "coppice.file_activity"}
+OWN_TYPES: Final = {
+    "pin": "coppice.pin",
+    "file_activity": "coppice.file_activity",
+    "context_edit": "coppice.context_edit",
+}
 """Entry types Pi does not know, and the `customType` under which a Pi file holds them."""
 
 _TYPE_OF_CUSTOM: Final = {custom: own for own, custom in OWN_TYPES.items()}

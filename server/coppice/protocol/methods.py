@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from coppice.protocol import (
+    clearing,
     compaction,
     conversations,
     history,
@@ -166,6 +167,12 @@ TRUNCATE_TOOL_RESULTS: Final = Method(
     "coppice/truncateToolResults",
     recovery.TruncateToolResultsParams,
     recovery.TruncateToolResultsResult,
+    flush_file_events=True,
+)
+CLEAR_TOOL_RESULTS: Final = Method(
+    "coppice/clearToolResults",
+    clearing.ClearToolResultsParams,
+    clearing.ClearToolResultsResult,
     flush_file_events=True,
 )
 BEGIN_TURN: Final = Method(

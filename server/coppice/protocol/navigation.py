@@ -118,7 +118,7 @@ class PinResult(WireModel):
 
 
 class UndoCompactionParams(LongParams, ConversationParams):
-    """By default the newest compaction of the current path."""
+    """By default the newest compaction of the current path. A context edit is undone in the same way."""
 
     compaction_id: str | None = None
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from coppice.protocol.base import ConversationParams, LongParams, WireModel
 from coppice.protocol.tools import Skill, Tool
 from coppice.protocol.usage import UsageState
-from coppice.tree.entries import CompactionEntry
+from coppice.tree.entries import CompactionEntry, ContextEditEntry
 from coppice.tree.messages import Usage, UserContent
 
 Window = Annotated[int, Field(ge=1)]
@@ -28,13 +28,14 @@ class PreparePromptParams(LongParams, ConversationParams):
 
 
 class PreparePromptResult(WireModel):
-    """`entry` is the compaction that was made.
+    """`entry` is the compaction that was made, `contextEdit` the entry that cleared tool results before.
 
     `message` is the reason if none was made although one was due.
     """
 
     compacted: bool
     entry: CompactionEntry | None = None
+    context_edit: ContextEditEntry | None = None
     usage: UsageState
     message: str | None = None
 

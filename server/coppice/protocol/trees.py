@@ -22,6 +22,7 @@ EntryType = Literal[
     "message",
     "compaction",
     "branch_summary",
+    "context_edit",
     "custom",
     "custom_message",
     "model_change",

@@ -52,6 +52,7 @@ class Dispatcher:
         self.bind(methods.PREPARE_PROMPT, service.thresholds.prepare_prompt)
         self.bind(methods.RECOVER, service.recovering.recover)
         self.bind_short(methods.TRUNCATE_TOOL_RESULTS, service.truncating.truncate)
+        self.bind_short(methods.CLEAR_TOOL_RESULTS, service.clearing.clear)
         self.bind_short(methods.BEGIN_TURN, service.turns.begin)
         self.bind_short(methods.END_TURN, service.turns.end)
         self.bind(methods.PROMPT, service.slash_commands.prompt)

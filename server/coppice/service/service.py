@@ -31,6 +31,7 @@ from coppice.service.history.recall import Recall
 from coppice.service.history.tools import HistoryTools
 from coppice.service.hooks.hooks import Hooks
 from coppice.service.hooks.plugins import Plugins, installed_plugins
+from coppice.service.recovery.clearing import Clearing
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import Thresholds
 from coppice.service.recovery.truncating import Truncating
@@ -75,7 +76,8 @@ class Service:
         self.views = Views(self._context)
         self.compacting = Compacting(self._context, self.turns)
         self.truncating = Truncating(self._context, self.turns)
-        self.thresholds = Thresholds(self._context, self.compacting)
+        self.clearing = Clearing(self._context, self.turns)
+        self.thresholds = Thresholds(self._context, self.compacting, self.clearing)
         self.recovering = Recovering(self._context, self.compacting, self.truncating, self.turns)
         self.recall = Recall(self._context)
         self.history_tools = HistoryTools(self.recall)

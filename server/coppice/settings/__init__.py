@@ -26,6 +26,17 @@ class _Section(BaseModel):
     )
 
 
+class ClearSettings(_Section):
+    """When old tool results are cleared: from `start_share` of the window on, in steps that save at least
+    `least_gain_tokens`. The newest `keep_tokens` of the view stay.
+    """
+
+    enabled: bool = True
+    start_share: Annotated[float, Field(gt=0, le=1)] = 0.6
+    keep_tokens: Tokens = 40_000
+    least_gain_tokens: Tokens = 20_000
+
+
 class CompactionSettings(_Section):
     """Sizes in tokens. `max_summary_tokens` defaults to 0.8 of the reserve.
 
@@ -39,6 +50,7 @@ class CompactionSettings(_Section):
     target_summary_tokens: Tokens = 3_500
     max_summary_tokens: Tokens | None = None
     references: bool = True
+    clear: ClearSettings = ClearSettings()
 
 
 class BranchSummarySettings(_Section):

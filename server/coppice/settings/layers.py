@@ -146,11 +146,18 @@ def _allowed(values: Mapping[str, Any]) -> list[str]:
     return allowed
 
 
-_OPEN_TABLES: Final = frozenset({("prompts",), ("files", "tools"), ("sources", "folders")})
-"""Tables whose keys the user chooses."""
+_INNER_TABLES: Final = frozenset(
+    {
+        ("prompts",),
+        ("compaction", "clear"),
+        ("files", "tools"),
+        ("sources", "folders"),
+    }
+)
+"""Tables in a section, and the section whose keys the user chooses."""
 
 _DEPTH: Final = 2
-"""Parts of a setting's name, but in an open table; what is nested more deeply is no setting."""
+"""Parts of a setting's name, but in an inner table; what is nested more deeply is no setting."""
 
 _SHOWN_CHARS: Final = 80
 """Of a name in a report. A guess."""
@@ -159,7 +166,7 @@ _SHOWN_CHARS: Final = 80
 def _leaves(values: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]:
     for key, value in values.items():
         here = (*path, str(key))
-        if isinstance(value, Mapping) and (here in _OPEN_TABLES or len(here) < _DEPTH):
+        if isinstance(value, Mapping) and (here in _INNER_TABLES or len(here) < _DEPTH):
             yield from _leaves(value, here)
         elif value is not None:
             yield here, value

@@ -23,6 +23,7 @@ from coppice.tokens.size import Size
 from coppice.tree.entries import (
     MAX_NAME_CHARS,
     CompactionEntry,
+    ContextEditEntry,
     Entry,
     LabelEntry,
     MessageEntry,
@@ -86,7 +87,9 @@ class EntryWriter:
         entry, size = record.entry, record.size
         context_size = Size() if isinstance(entry, CompactionEntry) else size
         key = next(self._keys)
-        usage, since = _usage_at(entry, size, parent)
+        before = Size() if parent is None else parent.total
+        saved = _saved_by(entry, parent)
+        usage, since = _usage_at(entry, size - saved, parent)
         end = PathEnd(
             conversation_id=self._conversation_id,
             key=key,
@@ -94,10 +97,11 @@ class EntryWriter:
             run=self._runs.run_for(parent, annotation=annotation),
             depth=0 if parent is None else parent.depth + 1,
             type=entry.type,
-            total=context_size if parent is None else parent.total + context_size,
+            total=before + context_size,
             compaction_key=_compaction_at(entry, key, parent),
             usage_tokens=usage,
             since_usage=since,
+            saved=_saved_at(entry, saved, parent),
         )
         self._entries.append(self._row(record, body, parent, end))
         self.kinds.add("entries")
@@ -137,6 +141,8 @@ class EntryWriter:
             "usage_tokens": end.usage_tokens,
             "since_usage_tokenizer": end.since_usage.tokenizer,
             "since_usage_estimate": end.since_usage.estimate,
+            "saved_tokenizer": end.saved.tokenizer,
+            "saved_estimate": end.saved.estimate,
             "preview": showable(preview_of(entry)),
             "body": body,
         }
@@ -203,6 +209,20 @@ def _compaction_at(entry: Entry, key: int, parent: PathEnd | None) -> int | None
     if isinstance(entry, CompactionEntry):
         return key
     return None if parent is None else parent.compaction_key
+
+
+def _saved_by(entry: Entry, parent: PathEnd | None) -> Size:
+    """What a context edit saves, at most what earlier ones left of the path."""
+    if not isinstance(entry, ContextEditEntry) or parent is None:
+        return Size()
+    left = parent.total - parent.saved
+    return Size(min(entry.saved.tokenizer, left.tokenizer), min(entry.saved.estimate, left.estimate))
+
+
+def _saved_at(entry: Entry, saved: Size, parent: PathEnd | None) -> Size:
+    if isinstance(entry, CompactionEntry) or parent is None:
+        return Size()
+    return parent.saved + saved
 
 
 def _usage_at(entry: Entry, size: Size, parent: PathEnd | None) -> tuple[int | None, Size]:

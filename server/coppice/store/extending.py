@@ -13,7 +13,7 @@ from coppice.store.entry_writer import EntryWriter
 from coppice.store.importing import leading_on
 from coppice.store.path_ends import conversation_key, entry_end, unknown_entry
 from coppice.store.records import NewRecord, PathEnd
-from coppice.tree.entries import METADATA_TYPES, Entry
+from coppice.tree.entries import METADATA_TYPES, ContextEditEntry, Entry
 
 Stored = tuple[str | None, str, str]
 """The parent's id, the type and the body of a stored entry."""
@@ -140,4 +140,6 @@ def _with_new_ids(entry: Entry, renamed: dict[str, str]) -> Entry:
         for name in names
         if isinstance(value := getattr(entry, name, None), str) and value in renamed
     }
+    if isinstance(entry, ContextEditEntry):
+        return entry.model_copy(update={**changed, "cleared": [renamed.get(e, e) for e in entry.cleared]})
     return entry.model_copy(update=changed) if changed else entry

@@ -50,11 +50,17 @@ def _add_index_of_pieces(database: Database, connection: Connection) -> None:
     connection.execute(text("UPDATE conversation SET indexed_count = 0, indexed_key = 0"))
 
 
+def _add_savings(_: Database, connection: Connection) -> None:
+    for column in ("saved_tokenizer", "saved_estimate"):
+        connection.execute(text(f"ALTER TABLE entry ADD COLUMN {column} bigint NOT NULL DEFAULT 0"))
+
+
 FIRST_VERSION: Final = 1  # of the schema
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration(2, _add_full_text_index),
     Migration(3, _add_running_turns),
     Migration(4, _add_index_of_pieces),
+    Migration(5, _add_savings),
 )
 
 

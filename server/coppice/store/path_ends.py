@@ -24,12 +24,16 @@ END_COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
     ENTRY_TABLE.c.usage_tokens,
     ENTRY_TABLE.c.since_usage_tokenizer,
     ENTRY_TABLE.c.since_usage_estimate,
+    ENTRY_TABLE.c.saved_tokenizer,
+    ENTRY_TABLE.c.saved_estimate,
 )
 
 
 def path_end(conversation_id: str, row: Sequence[Any]) -> PathEnd:
     """The end in a row of `END_COLUMNS`."""
-    key, entry_id, run, depth, kind, tokenizer, estimate, compaction_key, usage, since_t, since_e = row[:11]
+    key, entry_id, run, depth, kind, tokenizer, estimate, compaction_key, usage, *since, saved_t, saved_e = (
+        row[: len(END_COLUMNS)]
+    )
     return PathEnd(
         conversation_id=conversation_id,
         key=key,
@@ -40,7 +44,8 @@ def path_end(conversation_id: str, row: Sequence[Any]) -> PathEnd:
         total=Size(tokenizer, estimate),
         compaction_key=compaction_key,
         usage_tokens=usage,
-        since_usage=Size(since_t, since_e),
+        since_usage=Size(*since),
+        saved=Size(saved_t, saved_e),
     )
 
 

@@ -22,7 +22,15 @@ from coppice.store.word_index import WordIndex
 
 SHORTEST_PREFIX: Final = 8
 """Characters from which a prefix names an entry, as in a summary's `[#26c4206e]`."""
-TEXTLESS_TYPES: Final = ("label", "pin", "session_info", "file_activity", "custom", "model_change")
+TEXTLESS_TYPES: Final = (
+    "label",
+    "pin",
+    "session_info",
+    "file_activity",
+    "custom",
+    "model_change",
+    "context_edit",
+)
 """Types of entries without text."""
 
 

@@ -79,7 +79,8 @@ class PathEnd:
     `depth` counts from 0 at the root. `total` is the size of the path: every entry up to this one except
     compactions, of which a view holds one at most.
     `usage_tokens` is the newest valid provider count on the path that is not older than the newest
-    compaction, and `since_usage` the size of what came after it.
+    compaction, and `since_usage` the size of what came after it, less than 0 where more was cleared.
+    `saved` is what the context edits since the newest compaction save in the view.
     """
 
     conversation_id: str
@@ -92,6 +93,7 @@ class PathEnd:
     compaction_key: int | None
     usage_tokens: int | None = None
     since_usage: Size = field(default_factory=Size)
+    saved: Size = field(default_factory=Size)
 
 
 @dataclass(frozen=True, slots=True)

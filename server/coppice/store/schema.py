@@ -112,6 +112,8 @@ ENTRY_TABLE: Final = Table(
     Column("usage_tokens", KEY),
     Column("since_usage_tokenizer", KEY, nullable=False),
     Column("since_usage_estimate", KEY, nullable=False),
+    Column("saved_tokenizer", KEY, nullable=False, server_default="0"),
+    Column("saved_estimate", KEY, nullable=False, server_default="0"),
     Column("preview", Text, nullable=False),
     Column("body", Text, nullable=False),
     UniqueConstraint("conversation_key", "id", name="entry_id"),

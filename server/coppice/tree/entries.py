@@ -126,6 +126,25 @@ class SessionInfoEntry(EntryBase):
     name: str | None = None
 
 
+class TokenCounts(DataModel):
+    """Tokens by both counters."""
+
+    tokenizer: Annotated[int, Field(ge=0, le=2**53 - 1)]
+    estimate: Annotated[int, Field(ge=0, le=2**53 - 1)]
+
+
+class ContextEditEntry(EntryBase):
+    """From here on a model sees a line in place of each tool result of the entries `cleared`.
+
+    The next compaction ends that: of what it keeps a model sees everything. `saved` is what the lines save.
+    """
+
+    type: Literal["context_edit"] = "context_edit"
+    cleared: list[str]
+    saved: TokenCounts
+    reason: str | None = None
+
+
 FileChangeKind = Literal["created", "modified", "deleted", "renamed", "read"]
 FileSource = Literal["editor", "watcher", "tool"]
 
@@ -169,6 +188,7 @@ Entry = Annotated[
     MessageEntry
     | CompactionEntry
     | BranchSummaryEntry
+    | ContextEditEntry
     | CustomEntry
     | CustomMessageEntry
     | ModelChangeEntry

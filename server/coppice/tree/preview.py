@@ -3,6 +3,7 @@
 from coppice.tree.entries import (
     BranchSummaryEntry,
     CompactionEntry,
+    ContextEditEntry,
     CustomEntry,
     CustomMessageEntry,
     Entry,
@@ -34,12 +35,14 @@ def preview_of(entry: Entry, limit: int = PREVIEW_CHARS) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def _words_of(entry: Entry) -> str:  # noqa: PLR0911 - one line for each type
+def _words_of(entry: Entry) -> str:  # noqa: C901, PLR0911 - one line for each type
     match entry:
         case MessageEntry():
             return _words_of_message(entry.message)
         case CompactionEntry() | BranchSummaryEntry():
             return entry.summary
+        case ContextEditEntry(cleared=cleared):
+            return f"cleared {len(cleared)} tool {'result' if len(cleared) == 1 else 'results'}"
         case CustomMessageEntry():
             return text_of(entry.content)
         case CustomEntry():

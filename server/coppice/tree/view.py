@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from coppice.tree.clearing import cleared_ids, cleared_result
 from coppice.tree.entries import (
     BranchSummaryEntry,
     CompactionEntry,
@@ -79,12 +80,15 @@ def view_of(
     """The view of a path, oldest message first.
 
     `entries` are those from the first kept one to the leaf, oldest first; `compaction` is the newest on the
-    path, and may itself be among them. `pinned` are entries from before the first kept one that stay in
-    the view; they come between the summary and the kept entries. `history_note` is a sentence before the
-    summary about how to look up what it replaced.
+    path, and may itself be among them. A tool result that a context edit among them cleared is a line.
+    `pinned` are entries from before the first kept one that stay in the view; they come between the summary
+    and the kept entries. `history_note` is a sentence before the summary about how to look up what it
+    replaced.
     """
+    entries = list(entries)
+    cleared = cleared_ids(entries)
     visible = [
-        ViewMessage(entry.id, sent)
+        ViewMessage(entry.id, cleared_result(sent, entry.id) if entry.id in cleared else sent)
         for entry in entries
         if (message := message_of(entry)) and (sent := _as_sent(message))
     ]

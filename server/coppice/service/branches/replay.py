@@ -11,7 +11,15 @@ from coppice.store.reader import StoreReader
 from coppice.store.records import NewRecord, PathEnd
 from coppice.tokens.measuring import size_of_entry
 from coppice.tokens.size import Size
-from coppice.tree.entries import METADATA_TYPES, CompactionEntry, Entry, LabelEntry, MessageEntry, PinEntry
+from coppice.tree.entries import (
+    METADATA_TYPES,
+    CompactionEntry,
+    ContextEditEntry,
+    Entry,
+    LabelEntry,
+    MessageEntry,
+    PinEntry,
+)
 from coppice.tree.ids import new_entry_id
 from coppice.tree.messages import AssistantMessage, Message, Usage
 
@@ -98,6 +106,9 @@ def _renamed(entry: Entry, ids: dict[str, str]) -> Entry:
     match entry:
         case CompactionEntry(first_kept_entry_id=str() as kept) if kept in ids:
             changes["first_kept_entry_id"] = ids[kept]
+        case ContextEditEntry():
+            cleared = [ids.get(each, each) for each in entry.cleared]
+            return entry.model_copy(update={**changes, "cleared": cleared})
         case LabelEntry() | PinEntry() if entry.target_id in ids:
             changes["target_id"] = ids[entry.target_id]
         case _:

@@ -58,8 +58,8 @@ def _found(path: ConversationPath, params: UndoCompactionParams) -> tuple[PathEn
             entryId=params.compaction_id,
         )
     compaction = path.store.entry(params.conversation_id, compaction_id)
-    if compaction.type != "compaction":
-        raise UnknownEntryError("That entry is no compaction.", entryId=compaction_id)
+    if compaction.type not in ("compaction", "context_edit"):
+        raise UnknownEntryError("That entry is no compaction and no context edit.", entryId=compaction_id)
     return path.end, depth, compaction.parent_id
 
 

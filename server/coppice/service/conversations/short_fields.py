@@ -3,7 +3,7 @@
 from hashlib import blake2b
 from typing import Final
 
-from coppice.tree.entries import MAX_ID_CHARS, MAX_TIME_CHARS, Entry
+from coppice.tree.entries import MAX_ID_CHARS, MAX_TIME_CHARS, ContextEditEntry, Entry
 
 _ID_FIELDS: Final = ("id", "parent_id", "first_kept_entry_id", "target_id", "from_id")
 _MAX_TEXT_CHARS: Final = 4096
@@ -12,11 +12,13 @@ _MAX_TEXT_CHARS: Final = 4096
 
 def with_short_fields(entry: Entry, time: str) -> Entry:
     """`entry`; where an id of it is too long, with a digest of the id, and with `time` for such a time."""
-    changed: dict[str, str | None] = {}
+    changed: dict[str, object] = {}
     for name in _ID_FIELDS:
         found = getattr(entry, name, None)
         if isinstance(found, str) and len(found) > MAX_ID_CHARS:
             changed[name] = short_id(found)
+    if isinstance(entry, ContextEditEntry):
+        changed["cleared"] = [short_id(each) for each in entry.cleared]
     if short_time(entry.timestamp) is None:
         changed["timestamp"] = time
     return entry.model_copy(update=changed) if changed else entry

@@ -13,11 +13,12 @@ from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_read
+from coppice.service.recovery.clearing import Clearing
 from coppice.service.window.fitting import Fit
 from coppice.service.window.measuring import measure
 from coppice.service.window.usage import Counter, overhead_of, usage_state
 from coppice.tokens.measuring import size_of_message
-from coppice.tree.entries import CompactionEntry
+from coppice.tree.entries import CompactionEntry, ContextEditEntry
 from coppice.tree.messages import UserContent, UserMessage
 
 MOST_IN_A_ROW: Final = 2  # automatic compactions without a message between them (guess)
@@ -36,10 +37,14 @@ class NextRequest:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """`message` is why nothing was compacted; with `cannot_fit` the prompt alone is too long."""
+    """`message` is why nothing was compacted; with `cannot_fit` the prompt alone is too long.
+
+    `edit` is the context edit that was made first.
+    """
 
     usage: UsageState
     entry: CompactionEntry | None = None
+    edit: ContextEditEntry | None = None
     message: str | None = None
     cannot_fit: bool = False
 
@@ -65,18 +70,25 @@ class _Situation:
 class Thresholds:
     """The use case `coppice/preparePrompt`."""
 
-    def __init__(self, context: Context, compacting: Compacting) -> None:
+    def __init__(self, context: Context, compacting: Compacting, clearing: Clearing) -> None:
         self._context = context
         self._compacting = compacting
+        self._clearing = clearing
         self._streaks: dict[str, _Streak] = {}
 
     async def prepare_prompt(self, params: PreparePromptParams, progress: Progress) -> PreparePromptResult:
-        """Compacts when the view and the prompt are over the threshold, or reports why that does not help."""
+        """Clears old tool results from the start share of the window on, and compacts where the view and the
+        prompt are over the threshold, or reports why that does not help.
+        """
         overhead_tokens = await run_read(self._overhead_tokens, params)
         request = NextRequest(params.conversation_id, params.context_window, params.prompt, overhead_tokens)
         done = await self.prepare(request, progress)
         return PreparePromptResult(
-            compacted=done.entry is not None, entry=done.entry, usage=done.usage, message=done.message
+            compacted=done.entry is not None,
+            entry=done.entry,
+            context_edit=done.edit,
+            usage=done.usage,
+            message=done.message,
         )
 
     def _overhead_tokens(self, params: PreparePromptParams) -> int:
@@ -91,11 +103,15 @@ class Thresholds:
         measured = now.measured
         if measured.pinned + now.prompt + request.overhead_tokens >= measured.window:
             return Prepared(now.usage, message=_too_large(measured), cannot_fit=True)
+        edit = await self._clearing.make_room(now.path, measured.window, measured.request_tokens)
+        if edit is not None:
+            now = await run_read(self._situation, request)
+            measured = now.measured
         is_enabled = now.path.settings.compaction.enabled
         if not is_enabled or measured.request_tokens <= measured.threshold:
-            return Prepared(now.usage)
+            return Prepared(now.usage, edit=edit)
         if refusal := _refusal(now):
-            return Prepared(now.usage, message=refusal)
+            return Prepared(now.usage, message=refusal, edit=edit)
         try:
             done = await self._compacting.compact(
                 CompactParams(conversation_id=conversation_id),
@@ -104,11 +120,11 @@ class Thresholds:
                 Fit(measured.window, measured.target, measured.tail),
             )
         except _NO_HELP as error:
-            return Prepared(now.usage, message=str(error))
+            return Prepared(now.usage, message=str(error), edit=edit)
         after = await run_read(self._situation, request)
         regained = after.measured.view_tokens <= measured.target
         self._streaks[conversation_id] = _Streak(now.in_a_row + 1, done.entry.id, regained)
-        return Prepared(after.usage, done.entry)
+        return Prepared(after.usage, done.entry, edit=edit)
 
     def _situation(self, request: NextRequest) -> _Situation:
         path = self._context.path(request.conversation_id)

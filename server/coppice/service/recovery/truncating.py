@@ -15,6 +15,7 @@ from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.window.measuring import measure
 from coppice.service.window.usage import Counter, usage_state
 from coppice.tokens.measuring import size_of_message
+from coppice.tree.clearing import cleared_ids
 from coppice.tree.entries import MessageEntry
 from coppice.tree.messages import Message, ToolResultMessage
 from coppice.tree.view import ViewMessage
@@ -117,5 +118,5 @@ def _plan(
         limit=result_limit(measured.window),
         excess=measured.view_tokens - measured.target,
         count_tokens=lambda message: counter.tokens(size_of_message(message)),
-        pinned={entry.id for _, entry in path.store.pins(path.end)},
+        pinned={entry.id for _, entry in path.store.pins(path.end)} | cleared_ids(path.entries()),
     )

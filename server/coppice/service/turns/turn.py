@@ -32,6 +32,7 @@ from coppice.service.turns.partial_reply import PartialReply, TurnProgress
 from coppice.service.turns.tool_calls import Tools, failed
 from coppice.service.window.usage import Counter, context_tokens, overhead_of, usage_state
 from coppice.settings import Settings
+from coppice.tokens.size import Size
 from coppice.tree.messages import AssistantMessage, ToolCall, ToolResultMessage, UserContent, UserMessage
 from coppice.tree.view import NO_RESULT
 
@@ -230,11 +231,12 @@ class Turn:
         return self._rooms.context.path(self._params.conversation_id)
 
     def _offer_history(self, path: ConversationPath) -> str:
-        """Offers the tools that look up the history, once something was compacted.
+        """Offers the tools that look up the history, once something was compacted or cleared.
 
         Returns what the system prompt adds about them.
         """
-        if path.compaction is None or not self._tools.offer_history():
+        is_whole = path.compaction is None and (path.end is None or path.end.saved == Size())
+        if is_whole or not self._tools.offer_history():
             return ""
         self._overhead_tokens = self._overhead(path)
         return HISTORY_NOTE

@@ -45,7 +45,7 @@ def context_tokens(path: ConversationPath, counter: Counter) -> tuple[int, Token
     """
     end = path.end
     if end is not None and end.usage_tokens is not None:
-        return end.usage_tokens + counter.tokens(end.since_usage), "usage"
+        return max(0, end.usage_tokens + counter.tokens(end.since_usage)), "usage"
     return counted_tokens(path, counter), counter.source
 
 
@@ -55,9 +55,9 @@ def counted_tokens(path: ConversationPath, counter: Counter) -> int:
     if end is None:
         return 0
     if compaction is None:
-        return counter.tokens(end.total)
-    counted = counter.tokens(compaction.size + end.total - compaction.before_kept)
-    return counted + counter.pinned_tokens(path.pinned())
+        return counter.tokens(end.total - end.saved)
+    counted = counter.tokens(compaction.size + end.total - compaction.before_kept - end.saved)
+    return max(0, counted) + counter.pinned_tokens(path.pinned())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,45 @@
+"""Cleared tool results: the line that a model sees in place of one.
+
+The line is a function of the result alone, so that the beginning of a view is the same in every request.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from coppice.tree.entries import CompactionEntry, ContextEditEntry, Entry
+from coppice.tree.messages import ImageContent, Message, TextContent, ToolResultMessage, text_of
+
+_ADDRESS: Final = re.compile(r"[^\s)\]]{1,64}")
+"""An entry's id that the line can name; an imported one may be anything."""
+
+
+def cleared_ids(entries: Iterable[Entry]) -> frozenset[str]:
+    """The ids that the context edits among `entries`, oldest first, clear since the last compaction there."""
+    cleared: set[str] = set()
+    for entry in entries:
+        match entry:
+            case CompactionEntry():
+                cleared = set()
+            case ContextEditEntry():
+                cleared |= set(entry.cleared)
+            case _:
+                pass
+    return frozenset(cleared)
+
+
+def cleared_result(message: Message, entry_id: str) -> Message:
+    """`message`, a tool result of the entry `entry_id`, with a line in place of its content.
+
+    Any other message is returned as it is.
+    """
+    if not isinstance(message, ToolResultMessage):
+        return message
+    size = f"{len(text_of(message.content)):,} characters"
+    images = sum(isinstance(block, ImageContent) for block in message.content)
+    if images:
+        size += f", {images} {'image' if images == 1 else 'images'}"
+    outcome = "failed, " if message.is_error else ""
+    where = f" history_read (id {entry_id}) gives the whole." if _ADDRESS.fullmatch(entry_id) else ""
+    line = f"[The result of {message.tool_name}, {outcome}{size}, was cleared to save room.{where}]"
+    return message.model_copy(update={"content": [TextContent(text=line)]})
