@@ -131,7 +131,7 @@ export interface ChangedFile {
 }
 
 /**
- * The newest run of a test, build or lint command, by command.
+ * The newest run of a test, build or lint command, by command, where its result is known.
  * `result` is the line that counts its results. `changedSince` are files that were changed afterwards.
  */
 export interface Check {
@@ -436,7 +436,7 @@ export interface CustomRoleMessage {
   details?: unknown;
 }
 
-/** The names of functions, classes and types that edits wrote into a file and that none removed. */
+/** The newest names of functions, classes and types that edits wrote into a file and that none removed; a first one `…` stands for older ones. */
 export interface Definitions {
   entryId: string;
   path: string;
@@ -1213,7 +1213,7 @@ export type PromptUpdate =
 
 /**
  * What the assistant or another agent wrote, word for word, chosen by its place and not by its words.
- * `report` ended a turn that changed files, `answer` one that changed none, `proposal` one that changed none and ended with a question, which the user answered with `about`. `cause` was written while the check `about` failed, and is `solved` since it passes. `approval` is a question that the user answered with `about`. `brief` is a document that the user named, as the command or path `about` showed it; `review` is what the agent `about` reported. `announcement` is what an unfinished turn was to do next, and `about` names the files that it then changed. With `overtaken`, files were changed or committed after it was written.
+ * `report` ended a turn that changed files, `answer` one that changed none, `proposal` one that changed none and ended with a question; `about` is the user's message that began the turn. `cause` was written while the check `about` failed, and is `solved` since it passes. `approval` is a question that the user answered with `about`. `brief` is a document that the user named, as the command or path `about` showed it, and that was not closed or edited since; `review` is what the agent `about` reported. `announcement` is what an unfinished turn was to do next, and `about` names the files that it then changed. With `overtaken`, files were changed or committed after it was written.
  */
 export interface Quotation {
   entryId: string;
@@ -1223,7 +1223,7 @@ export interface Quotation {
   overtaken: boolean;
 }
 
-/** A command that succeeded and does none of looking, checking and handling files: of a tracker, say. */
+/** A command that succeeded and names something with a digit, such as an issue, and that does none of looking, checking and handling files. */
 export interface RanCommand {
   entryId: string;
   command: string;

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coppice.compaction.text.lasting import is_lasting, lasting_sentences
+from coppice.compaction.text.lasting import is_answer, is_lasting, lasting_sentences
 
 ROWS = [
     line.split("\t")
@@ -36,3 +36,14 @@ def test_code_output_quotes_and_pasted_blocks_state_no_rule() -> None:
         "ERROR: the value must never be 0\n<log>\nNo mocks in tests.\n</log>\nCommit messages in English."
     )
     assert lasting_sentences(text) == ["No new dependencies.", "Commit messages in English."]
+
+
+def test_answers_to_a_question_are_told_from_requests() -> None:
+    replies = Path(__file__).with_name("replies.tsv").read_text(encoding="utf-8").splitlines()
+    wrong = [
+        text
+        for label, text in (line.split("\t") for line in replies)
+        if is_answer(text) != (label == "answer")
+    ]
+    assert len(replies) >= 60
+    assert wrong == []

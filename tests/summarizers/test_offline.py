@@ -135,7 +135,10 @@ def test_the_sections_quote_what_was_written_where_it_belongs() -> None:
         reply("The importer works. Still open: the docs of src/exporter.py are missing."),
     ]
     parsed = parse_summary(summarize_offline(request(messages)))
-    assert parsed.goal == ("Build the importer. Never use eval.", "Newest request: yes, do")
+    assert parsed.goal == (
+        "Build the importer. Never use eval.",
+        "Newest request: yes, do. It answers: Shall I use it?",
+    )
     assert parsed.constraints == ("Never use eval.",)
     assert parsed.done[0] == "The importer works. Still open: the docs of src/exporter.py are missing."
     assert parsed.decisions[0].what == "Asked: Shall I use it? The user: yes, do"

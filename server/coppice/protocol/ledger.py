@@ -30,12 +30,12 @@ class Quotation(Fact):
     """What the assistant or another agent wrote, word for word, chosen by its place and not by its words.
 
     `report` ended a turn that changed files, `answer` one that changed none, `proposal` one that changed none
-    and ended with a question, which the user answered with `about`. `cause` was written while the check
-    `about` failed, and is `solved` since it passes. `approval` is a question that the user answered with
-    `about`. `brief` is a document that the user named, as the command or path `about` showed it; `review` is
-    what the agent `about` reported. `announcement` is what an unfinished turn was to do next, and `about`
-    names the files that it then changed. With `overtaken`, files were changed or committed after it was
-    written.
+    and ended with a question; `about` is the user's message that began the turn. `cause` was written while
+    the check `about` failed, and is `solved` since it passes. `approval` is a question that the user answered
+    with `about`. `brief` is a document that the user named, as the command or path `about` showed it, and
+    that was not closed or edited since; `review` is what the agent `about` reported. `announcement` is what
+    an unfinished turn was to do next, and `about` names the files that it then changed. With `overtaken`,
+    files were changed or committed after it was written.
     """
 
     text: str

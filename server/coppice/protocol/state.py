@@ -40,14 +40,16 @@ class ChangedFile(Fact):
 
 
 class Definitions(Fact):
-    """The names of functions, classes and types that edits wrote into a file and that none removed."""
+    """The newest names of functions, classes and types that edits wrote into a file and that none removed; a
+    first one `…` stands for older ones.
+    """
 
     path: str
     names: list[str]
 
 
 class Check(Fact):
-    """The newest run of a test, build or lint command, by command.
+    """The newest run of a test, build or lint command, by command, where its result is known.
 
     `result` is the line that counts its results. `changedSince` are files that were changed afterwards.
     """
@@ -59,7 +61,9 @@ class Check(Fact):
 
 
 class RanCommand(Fact):
-    """A command that succeeded and does none of looking, checking and handling files: of a tracker, say."""
+    """A command that succeeded and names something with a digit, such as an issue, and that does none of
+    looking, checking and handling files.
+    """
 
     command: str
 

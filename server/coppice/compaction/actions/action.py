@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any, Final
 
 from coppice.compaction.actions.outputs import unwrapped
-from coppice.compaction.actions.shell import commands_of, outcomes
+from coppice.compaction.actions.shell import commands_of, divided, outcomes
 from coppice.compaction.actions.shell_scanner import Command
 from coppice.files.tools import FileTouch, touches_of
 from coppice.tree.messages import BashExecutionMessage, ToolCall
@@ -47,12 +47,14 @@ ours.
 @dataclass(frozen=True, slots=True)
 class Run:
     """One simple command of a call. `succeeded` is None where the status of the whole does not show it; the
-    output of a `piped` one goes to the next.
+    output of a `piped` one goes to the next. `output` is what it printed, empty where what the line printed
+    does not show which part is whose.
     """
 
     command: Command
     succeeded: bool | None
     piped: bool = False
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +115,10 @@ def action_of_user(entry: str, message: BashExecutionMessage) -> Action:
 def _runs(line: str, directory: str, output: str, *, failed: bool) -> Iterator[Run]:
     commands = commands_of(f"cd {quote(directory)}\n{line}" if directory else line)
     following = [*(each.operator for each in commands[1:]), ""][: len(commands)]
-    for command, succeeded, operator in zip(
-        commands, outcomes(commands, output, failed=failed), following, strict=True
-    ):
-        yield Run(command, succeeded, piped=operator == "|")
+    results = outcomes(commands, output, failed=failed)
+    parts = divided(commands, output)
+    for command, succeeded, operator, part in zip(commands, results, following, parts, strict=True):
+        yield Run(command, succeeded, piped=operator == "|", output=part)
 
 
 def _command_line(value: object) -> str:

@@ -23,6 +23,7 @@ _WRAPPERS: Final[dict[str, int]] = dict.fromkeys(
 ) | {"timeout": 1}
 """Programs that run the rest of their words, with how many words of their own come first."""
 _SHELLS: Final = frozenset(["sh", "bash", "zsh", "dash"])
+_SILENT: Final = frozenset(["cd", "export", "set", "source", "true", "sleep"])
 _GIT_VALUES: Final = frozenset(["-c", "--git-dir", "--work-tree", "--namespace"])
 
 
@@ -88,6 +89,25 @@ def outcomes(commands: Sequence[Command], output: str = "", *, failed: bool) -> 
         if not commands[end].conditional:
             results[end] = not failed
     return results
+
+
+def divided(commands: Sequence[Command], output: str) -> list[str]:
+    """For each command what it printed: the only one that prints, or the only one between two `echo`."""
+    parts = [""] * len(commands)
+    printing, rest = list[int](), f"\n{output}\n"
+    for number, command in enumerate(commands):
+        if command.program == "echo" and command.operator != "|" and not command.writes:
+            before, mark, rest = rest.partition(f"\n{' '.join(command.arguments)}\n")
+            if not mark:
+                return [""] * len(commands)
+            if len(printing) == 1:
+                parts[printing[0]] = before.strip("\n")
+            printing, rest = [], f"\n{rest}"
+        elif command.operator != "|" and command.program not in _SILENT:
+            printing.append(number)
+    if len(printing) == 1:
+        parts[printing[0]] = rest.strip("\n")
+    return parts
 
 
 def _prepares(command: Command) -> bool:

@@ -56,7 +56,9 @@ class Checks:
                     if counts_it and (counts[0] is False or run.succeeded is None)
                     else run.succeeded
                 )
-                if passed is not None:
+                if passed is None:
+                    self._checks.pop(words, None)  # its newest run is not known to have passed or failed
+                else:
                     name = label(str(run.command))
                     line = _result(action.output, counts, passed=passed) if counts_it else ""
                     self._ran(words, Check(entry_id=action.entry, command=name, passed=passed, result=line))
@@ -105,12 +107,11 @@ class Checks:
         purpose = command.program, *command.operands[:1]
         self._failures.pop(purpose, None)
         if succeeded:
-            if not handles_files(command.words):
-                name = label(str(command))
-                about = [word for word in command.operands if any(char.isdigit() for char in word)]
-                key = f"{command.program} {' '.join(about)}" if about else name
+            about = [word for word in command.operands if any(char.isdigit() for char in word)]
+            if about and not handles_files(command.words):
+                key = f"{command.program} {' '.join(about)}"
                 self._commands.pop(key, None)
-                self._commands[key] = RanCommand(entry_id=action.entry, command=name)
+                self._commands[key] = RanCommand(entry_id=action.entry, command=label(str(command)))
                 if len(self._commands) > _MOST_COMMANDS:
                     del self._commands[next(iter(self._commands))]
         else:

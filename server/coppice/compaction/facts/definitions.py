@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from coppice.compaction.actions.action import Action
+from coppice.compaction.facts.documents import TEXT_FILES
 from coppice.compaction.facts.working_tree import Workspace
 from coppice.protocol.state import Definitions, WorkState
 
@@ -36,7 +37,7 @@ class DefinitionsOfFiles:
             for touch in action.touches
             if touch.kind != "read" and (path := self._workspace.path(touch.path))
         ]
-        if len(set(paths)) != 1 or not (action.new or action.old):
+        if len(set(paths)) != 1 or paths[0].endswith(TEXT_FILES) or not (action.new or action.old):
             return
         new, old = (
             [m["name"] for m in _DEFINITION.finditer("\n".join(texts)[:_MOST_CHARS])]
@@ -49,9 +50,8 @@ class DefinitionsOfFiles:
         names = [name for name in (before.names if before else ()) if name not in gone]
         names = list(dict.fromkeys([*names, *(name for name in new if name not in old or name in names)]))
         if names:
-            self._by_path[paths[0]] = Definitions(
-                entry_id=action.entry, path=paths[0], names=names[-_MOST_NAMES:]
-            )
+            names = ["…", *names[-_MOST_NAMES:]] if len(names) > _MOST_NAMES else names
+            self._by_path[paths[0]] = Definitions(entry_id=action.entry, path=paths[0], names=names)
             self._files.append(self._by_path[paths[0]])
         while len(self._files) > _MOST_FILES:
             del self._by_path[self._files.pop(0).path]

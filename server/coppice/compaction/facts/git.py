@@ -91,7 +91,7 @@ class Git:
             branch=_branch(line["branch"] if line else self._state.branch),
             files=list(dict.fromkeys([*before.files, *(file.path for file in taken)])),
         )
-        self._taken[commit.subject] = [*self._taken.pop(before.subject, []), *taken]
+        self._taken[commit.subject] = _merged([*self._taken.pop(before.subject, []), *taken])
         commits.append(commit)
         del commits[:-_MOST_COMMITS]
 
@@ -158,6 +158,18 @@ class Git:
         if not state.base_commit:
             older = (digest for digest, _ in listed[newest or 0 :] if digest[:_SHORTEST] not in ours)
             state.base_commit = next(older, "")
+
+
+def _merged(taken: list[ChangedFile]) -> list[ChangedFile]:
+    """The change of each file that several changes make; none for one that was created and deleted."""
+    first = {file.path: file.kind for file in reversed(taken)}
+    last = {file.path: file for file in taken}
+    files = []
+    for path, file in last.items():
+        if first[path] != "created" or file.kind != "deleted":
+            kind = first[path] if first[path] == "created" else file.kind
+            files.append(file.model_copy(update={"kind": kind}))
+    return files
 
 
 def _prints_nothing(command: Command) -> bool:

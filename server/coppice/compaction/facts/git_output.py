@@ -71,8 +71,9 @@ def status_of(action: Action) -> Iterator[tuple[str, ChangeKind, bool]]:
     if "\n\t" in action.output:
         section = ""
         for line in action.output.splitlines():
-            section = line if line.startswith(_SECTIONS) else section
-            if match := _LONG_STATUS.match(line):
+            if line.strip() and not line.startswith(("\t", "  (")):
+                section = line if line.startswith(_SECTIONS) else ""
+            if section and (match := _LONG_STATUS.match(line)):
                 kind = _KINDS.get(match["kind"] or "new file", "changed")
                 yield _new_name(match["path"]), kind, section.startswith(_SECTIONS[0])
         return

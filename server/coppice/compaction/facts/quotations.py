@@ -1,12 +1,12 @@
 """Quotations of the assistant, chosen by their place in a turn: reports, causes, approvals, announcements."""
 
-import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from coppice.compaction.actions.action import Action
-from coppice.compaction.actions.shell_scanner import Command
+from coppice.compaction.facts.documents import Documents
+from coppice.compaction.text.lasting import is_answer
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import clip, one_line, sentences_of
 from coppice.protocol.ledger import Quotation, QuotationKind
@@ -14,8 +14,6 @@ from coppice.protocol.ledger import Quotation, QuotationKind
 _REPORT_CHARS: Final = 6_000
 """Characters of a report that are stored; the longest recorded one that ends a turn has 5,200."""
 _LAST_SENTENCES: Final = 3  # of a reply, among which its question is
-_SEARCHES: Final = frozenset(["pattern", "query", "regex", "glob"])
-"""Arguments of tools that search, whose output is no document."""
 _MOST_NAMED: Final = 3  # files that were changed for an announcement
 _MOST_ANNOUNCED: Final = 40  # announcements of a turn that has not ended
 _CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the recorded ones have fewer
@@ -23,13 +21,6 @@ _ANSWER_CHARS: Final = 200
 """Characters of a message that approves or answers; a longer one is a request of its own."""
 _PROMPT_CHARS: Final = 100
 """Characters of a `prompt` argument from which a tool is another agent."""
-_SHORTEST_BRIEF: Final = 200  # characters; less is an answer of a search
-_BRIEF_CHARS: Final = 8_000  # characters of a document; the recorded issues have at most 7,400
-_DOCUMENTS: Final = (".md", ".markdown", ".txt", ".rst", ".adoc", ".org")
-_SHOWS: Final = ("show", "view", "read", "get")
-_NAMED: Final = re.compile(r"(?<![\w@#./-])(?:https?://)?(?=[\w@#.-]{0,200}[-./#_\d])[\w@#./-]{1,400}")
-"""What a user names exactly: an issue, a path, an address. It has a mark or a digit that words do not have.
-"""
 _EDIT_CHARS: Final = 100_000
 """Characters of an edit whose names are compared."""
 
@@ -39,16 +30,17 @@ class Quotations:
 
     def __init__(self, quotations: list[Quotation]) -> None:
         self._quotations = quotations
-        self._inherited = len(quotations)
+        self._inherited = {id(each) for each in quotations}
+        self._documents = Documents(quotations)
         self._written_at = {id(each): 0 for each in quotations}
         self._removed: dict[str, int] = {}
         self._clock = 0
         self._changed_at = 0
         self._turn_changed = False
+        self._asked = ""
         self._question = ""
-        self._announcements: deque[Quotation] = deque(maxlen=_MOST_ANNOUNCED)
         self._question_entry = ""
-        self._named: set[str] = set()
+        self._announcements: deque[Quotation] = deque(maxlen=_MOST_ANNOUNCED)
         self._failing: list[str] = []
         self._causes: dict[str, list[Quotation]] = {}
         for each in quotations:
@@ -57,17 +49,13 @@ class Quotations:
 
     def user(self, text: str) -> None:
         """The user's next message: it answers the question before, where there is one."""
-        if self._question and not text.startswith("/"):
-            proposal = self._quotations[-1]
-            if proposal.kind == "proposal":
-                proposal.about = clip(one_line(text), _ANSWER_CHARS)
-            if len(text) <= _ANSWER_CHARS and not text.rstrip().endswith("?"):
-                entry, answer = self._question_entry, one_line(text)
-                self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
+        if self._question and len(text) <= _ANSWER_CHARS and is_answer(text):
+            entry, answer = self._question_entry, one_line(text)
+            self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
         self._question, self._turn_changed = "", False
+        self._asked = clip(one_line(text), _ANSWER_CHARS)
         self._announcements.clear()
-        named = {name for each in _NAMED.findall(text[:_BRIEF_CHARS]) if len(name := each.rstrip("./-")) > 2}  # noqa: PLR2004
-        self._named = named or self._named
+        self._documents.user(text)
 
     def assistant(self, text: str, entry: str, *, last: bool) -> None:
         """A reply; `last` ends the turn. Before calls a text is narration, but for the cause of a failure."""
@@ -100,10 +88,10 @@ class Quotations:
         self._question_entry = entry
         self._announcements.clear()
         kind: QuotationKind = "report" if self._turn_changed else "proposal" if self._question else "answer"
-        self._add(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind=kind))
+        self._add(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind=kind, about=self._asked))
 
     def action(self, action: Action) -> None:
-        """A call: what its edit removes, and what another agent reported."""
+        """A call: what its edit removes, the documents that it shows, and what another agent reported."""
         self._clock += 1
         changed = [touch.path.rpartition("/")[2] for touch in action.touches if touch.kind != "read"]
         if changed or any(run.command.runs("git", "commit") for run in action.runs):
@@ -112,59 +100,20 @@ class Quotations:
             announced = self._announcements[-1]
             files = dict.fromkeys([*filter(None, announced.about.split(", ")), *changed])
             announced.about = ", ".join(list(files)[:_MOST_NAMED])
+        for document in list(self._documents.take(action)):
+            self._add(document)
         prompt = action.arguments.get("prompt")
-        if (
-            isinstance(prompt, str)
-            and len(prompt) >= _PROMPT_CHARS
-            and not action.failed
-            and action.output.strip()
-        ):
+        if isinstance(prompt, str) and len(prompt) >= _PROMPT_CHARS and not action.failed:
             about = action.arguments.get("description")
             name = one_line(about)[:_ANSWER_CHARS] if isinstance(about, str) else action.tool
-            self._add(
-                Quotation(
-                    entry_id=action.entry,
-                    text=action.output.strip()[:_REPORT_CHARS],
-                    kind="review",
-                    about=name,
-                )
-            )
-        self._brief(action)
+            text = action.output.strip()[:_REPORT_CHARS]
+            self._add(Quotation(entry_id=action.entry, text=text, kind="review", about=name))
         if action.old:
             new = set(names_in("\n".join(action.new)[:_EDIT_CHARS]))
             for name in set(names_in("\n".join(action.old)[:_EDIT_CHARS])) - new:
                 self._removed[name] = self._clock
             for name in new & self._removed.keys():
                 del self._removed[name]
-
-    def _brief(self, action: Action) -> None:
-        """A document that the user named: an issue that a command shows, a text file, a page."""
-        if (
-            not self._named
-            or action.failed
-            or len(action.output) < _SHORTEST_BRIEF
-            or action.output[0] in "{["
-        ):
-            return
-        shown = [str(run.command) for run in action.runs if _shows_document(run.command)]
-        shown = shown if len(shown) == 1 else []  # the output does not show which part is whose
-        shown += [
-            touch.path for touch in action.touches if touch.kind == "read" and touch.path.endswith(_DOCUMENTS)
-        ]
-        if not action.runs and not action.touches and not _SEARCHES & action.arguments.keys():
-            shown += [
-                text
-                for text in action.arguments.values()
-                if isinstance(text, str) and len(text) < _ANSWER_CHARS
-            ]
-        about = next((text for text in shown if any(name in text for name in self._named)), None)
-        if about is not None:
-            text = action.output.strip()[:_BRIEF_CHARS]
-            self._add(
-                Quotation(
-                    entry_id=action.entry, text=text, kind="brief", about=clip(one_line(about), _ANSWER_CHARS)
-                )
-            )
 
     def checks(self, failed: Sequence[str], settled: Iterable[str]) -> None:
         """Checks that just failed, and that a pass has settled: a failure waits for its cause."""
@@ -183,7 +132,8 @@ class Quotations:
 
     def inherited(self, *, finished: bool) -> list[Quotation]:
         """Those among them that this began with."""
-        return self._holding_ones(self._quotations[: self._inherited], finished=finished)
+        ours = [each for each in self._quotations if id(each) in self._inherited]
+        return self._holding_ones(ours, finished=finished)
 
     def _holding_ones(self, quotations: Sequence[Quotation], *, finished: bool) -> list[Quotation]:
         held = [self._holding(each) for each in quotations if each.kind != "announcement"]
@@ -207,12 +157,6 @@ class Quotations:
     def _add(self, quotation: Quotation) -> None:
         self._quotations.append(quotation)
         self._written_at[id(quotation)] = self._clock
-
-
-def _shows_document(command: Command) -> bool:
-    if command.program in ("cat", "head", "less", "sed", "bat"):
-        return any(word.endswith(_DOCUMENTS) for word in command.operands)
-    return command.program != "git" and any(word in _SHOWS for word in command.operands[:3])
 
 
 def _sentences(line: str) -> list[str]:

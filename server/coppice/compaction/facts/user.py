@@ -31,6 +31,7 @@ _HARNESS_MESSAGES: Final = (
     "Caveat: ",
 )
 """How messages begin of which no part is the user's."""
+_REQUEST_HEADING: Final = "## My request for Codex:\n"
 _REASON: Final = re.compile(r"(?:the user said:|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE)
 
 
@@ -46,6 +47,11 @@ def written_by_user(text: str) -> str:
         place = end + len(closing) if end >= 0 else len(text)
     parts.append(text[place:])
     return _ARGUMENTS.sub("", "".join(parts)).strip()
+
+
+def request_in(text: str) -> str:
+    """What a message asks, without the list of files that an application put before it."""
+    return text.rpartition(_REQUEST_HEADING)[2].strip() or text
 
 
 def user_message(text: str, entry: str) -> LedgerMessage | None:

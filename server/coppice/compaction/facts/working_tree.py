@@ -40,6 +40,8 @@ class WorkingTree:
         self._edits: dict[str, list[tuple[int, int]]] = {}
         self._tracked = set(tracked)
         """Files that git has, as far as a commit or a status showed it."""
+        self._absent: set[str] = set()
+        """Files that were deleted from git."""
         self._stashes: list[dict[str, ChangedFile]] = []
         self._clock = 0
 
@@ -75,6 +77,7 @@ class WorkingTree:
         self._clock += 1
         self._versions[path] = self._clock
         edits = self._edits.setdefault(path, [])
+        kind = "created" if before is None and path in self._absent else kind
         pair = (hash(edit[0]), hash(edit[1])) if edit else (0, self._clock)
         if edit and edits and edits[-1] == pair[::-1]:
             edits.pop()
@@ -134,12 +137,13 @@ class WorkingTree:
         files = [self._files[path] for path in taken if path in self._files]
         self._tracked.update(file.path for file in files if file.kind != "deleted")
         for file in files:
-            self._forget(file.path)
+            self._take(file.path)
         return files
 
     def bring_back(self, file: ChangedFile, *, staged: bool) -> None:
         """A file of a commit that was taken back has its change again."""
         now = self._files.get(file.path)
+        self._absent.discard(file.path)
         if file.kind == "created":
             self._tracked.discard(file.path)
             if now is not None and now.kind == "deleted":
@@ -197,18 +201,24 @@ class WorkingTree:
         """All that `git status` listed: nothing else has changes, but files in the new `folders`."""
         for path in self.paths:
             if path not in listed and not path.startswith(tuple(f"{each.rstrip('/')}/" for each in folders)):
-                self._forget(path)
+                self._take(path)
         for path, kind in listed.items():
             self.note(path, kind, entry)
 
     def clear(self) -> None:
         """Nothing has changes, or nothing is known of them."""
         for path in self.paths:
-            self._forget(path)
+            self._take(path)
         self._staged.clear()
 
     def _is_untracked(self, path: str) -> bool:
         return self._files[path].kind == "created" and path not in self._staged
+
+    def _take(self, path: str) -> None:
+        """A commit has the file as it is."""
+        if self._files[path].kind == "deleted":
+            self._absent.add(path)
+        self._forget(path)
 
     def _forget(self, path: str) -> bool:
         self._edits.pop(path, None)

@@ -13,11 +13,6 @@ def normalized(text: str) -> str:
     return " ".join(re.findall(r"\w+", one_line(text).casefold()))
 
 
-def spelling(text: str) -> str:
-    """`text` without case, repeated spaces and the marks at its end."""
-    return " ".join(text.casefold().split()).rstrip(" .!。！")
-
-
 def words_in(text: str) -> set[str]:
     """Words for comparing; of Chinese, pairs of characters."""
     found = set()

@@ -17,9 +17,14 @@ _MOST_CHARS: Final = 40_000
 _CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
 _OPENING: Final = re.compile(r"\s{0,8}<([A-Za-z][\w-]{0,60})\b[^<>\n]{0,300}>")
 _CLOSING: Final = re.compile(r"</([A-Za-z][\w-]{0,60})>")
+_ANSWER: Final = re.compile(
+    r"(?:yes|yeah|yep|yup|ok|okay|sure|no|nope|nah|please|go|do|both|all|neither|none|either|option|[a-d1-9])\b"
+    r"|好|是|可以|行|对|嗯|不|都|第|选"
+)
 _OUTPUT: Final = re.compile(
     r"\s*(?:(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
-    r"|[\[{(<|+$%>#]|\d{2,4}[-:/]\d\d|at \S+ ?\(|File \"|\S{0,80}(?:Error|Exception|Warning)\b|E {3}"
+    r"|[\[{(<|+$%>#]|/[\w:-]+\s*$|\.{3}|\d{2,4}[-:/]\d\d"
+    r"|at \S+ ?\(|File \"|\S{0,80}(?:Error|Exception|Warning)\b|E {3}"
     r"|(?:import|from|def|class|const|let|var|return)\s"
     r"|.{0,200}[;{}]\s*$)"
 )
@@ -47,6 +52,11 @@ def lasting_sentences(text: str) -> list[str]:
         else:
             lines.append("")
     return [sentence for sentence in sentences_of("\n".join(lines)) if is_lasting(sentence)]
+
+
+def is_answer(text: str) -> bool:
+    """Whether a message begins like an answer to a question that is answered by yes, no or a choice."""
+    return bool(_ANSWER.match(text.strip().lower()))
 
 
 @lru_cache(maxsize=8_192)

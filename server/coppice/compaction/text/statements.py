@@ -24,6 +24,7 @@ def statements_of(text: str) -> Iterator[str]:
         if FENCE.match(line):
             code = not code
             paragraph = [] if paragraph and paragraph[-1].endswith(_INTRODUCES) else paragraph
+            intro = "" if not paragraph and not items else intro
             continue
         if code or line.lstrip().startswith(_NO_PROSE):
             continue

@@ -7,63 +7,44 @@ approvals.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
+from coppice.compaction.facts.user import request_in
 from coppice.compaction.summary import Summary, SummaryDecision, inert
 from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.text.lasting import lasting_sentences
-from coppice.compaction.text.sentences import clip, ended, one_line, whole_sentences
+from coppice.compaction.text.names import names_in
+from coppice.compaction.text.sentences import clip, ended, one_line, sentences_of, whole_sentences
 from coppice.compaction.text.statements import statements_of
 from coppice.compaction.writing.references import referenced
-from coppice.protocol.ledger import LedgerMessage, Quotation, QuotationKind, WorkLedger
+from coppice.protocol.ledger import LedgerMessage, Quotation, WorkLedger
 from coppice.protocol.state import WorkState
 
 _GOAL_CHARS: Final = 400
 """Characters of a request under Goal; its whole text is among the user's messages."""
+_QUESTION_MARKS: Final = ("?", "？")
 _FIRST_STATEMENTS: Final = 4
 """Statements of an older report that come before the rest of any report: people begin with what is done."""
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
-_ANSWER_CHARS: Final = 80  # characters of an answer before each statement of the proposal
+_ASKED_CHARS: Final = 100  # characters of the request before what replied to it
 _FIRST_OF_REVIEW: Final = 6  # statements; a review of another agent may be overtaken
-_DOCUMENT_ORDER: Final = {"brief": 1_000, "review": 2_000}
+_SHORTEST: Final = 20  # bytes of a sentence that states something, or
+_FEWEST_WORDS: Final = 3  # of one that does; "Fixed it." tells a reader nothing
 _RULES_SHARE: Final = 2
 """The room divided by this bounds the rules, so that what was done has a place."""
 _PLAN: Final = re.compile(r"\b1[.)] .{1,300}\b2[.)] ")
 _WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
-_GLUE: Final = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "with",
-        "about",
-        "this",
-        "that",
-        "please",
-        "focus",
-        "what",
-        "was",
-        "were",
-        "are",
-        "look",
-        "from",
-        "keep",
-        "all",
-    ]
-)
+_GLUE: Final = frozenset((
+    "the", "and", "for", "with", "about", "this", "that", "please", "focus", "what", "was", "were", "are",
+    "look", "from", "keep", "all",
+))  # fmt: skip
 _LINE: Final = "- [x] {}\n"
 _ORDER: Final = (
-    "goal",
-    "constraints",
-    "done",
-    "in_progress",
-    "blocked",
-    "decisions",
-    "next_steps",
-    "context",
-)
+    "goal", "constraints", "done", "in_progress", "blocked", "decisions", "next_steps", "context",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,104 +106,50 @@ def matches_focus(text: str, wanted: frozenset[str]) -> bool:
 def _lines(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
     """The statements, the most important first."""
     earlier = list(_earlier(ledger.earlier))
-    asked = [each for each in ledger.messages if each.source == "user"]
-    yield from _goal(asked, earlier, references)
+    quotations = ledger.quotations
+    yield from _goal(ledger, earlier, references)
     yield from (line for line in earlier if line.section == "constraints")
     yield from _rules(ledger.messages)
     yield from _under_way(ledger, now, references)
-    reports = [each for each in reversed(ledger.quotations) if each.kind == "report"]
-    yield from _reported(reports[:1], references, 0, _FIRST_STATEMENTS)
-    yield from _announced(ledger.quotations, references)
+    reports = [each for each in reversed(quotations) if each.kind == "report"]
+    yield from _ended_turns(reports[:1], references, 0, _FIRST_STATEMENTS)
+    yield from _announced(quotations, references)
     yield from (line for line in earlier if line.section not in ("goal", "constraints"))
-    yield from _decisions(ledger.quotations, references)
-    yield from _solved(ledger.quotations, references)
-    yield from _documents(ledger.quotations, "brief", references, 1, None)
+    yield from _decisions(ledger, references)
+    yield from _solved(quotations, references)
+    yield from _documents(quotations, references)
     yield from _written(now, references)
-    yield from _reported(reports[:1], references, _FIRST_STATEMENTS, None)
-    yield from _reported(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
+    yield from _ended_turns(reports[:1], references, _FIRST_STATEMENTS, None)
+    yield from _ended_turns(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
     yield from _bodies(now, references)
-    yield from _answers(ledger.quotations, references, overtaken=False)
-    yield from _documents(ledger.quotations, "review", references, None, _FIRST_OF_REVIEW)
-    yield from _answers(ledger.quotations, references, overtaken=True)
+    answers = [each for each in reversed(quotations) if each.kind in ("answer", "proposal")]
+    current = [each for each in answers if not each.overtaken]
+    yield from _ended_turns(current, references, 0, None, first=3_000)
+    yield from _reviews(quotations, references)
+    yield from _ended_turns([each for each in answers if each.overtaken], references, 0, None, first=4_000)
 
 
-def _written(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
-    for place, each in enumerate(reversed(now.definitions)):
-        text = f"Written in {each.path}: {', '.join(each.names)}"
-        yield Line("context", referenced(text, each.entry_id, references), 500 + place)
-
-
-def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
-    for place, commit in enumerate(reversed(now.commits)):
-        if commit.body:
-            text = f"Commit {commit.hash} {commit.subject}: {one_line(commit.body)}"
-            yield Line("done", referenced(text, commit.entry_id, references), 1_000 + place)
-
-
-def _answers(
-    quotations: list[Quotation], references: Mapping[str, str], *, overtaken: bool
-) -> Iterator[Line]:
-    """What ended turns in which nothing was changed, newest first: explanations, findings, proposals."""
-    answers = [each for each in quotations if each.kind in ("answer", "proposal")]
-    newest = quotations[-1] if quotations else None
-    for place, each in enumerate(reversed(answers)):
-        if each.overtaken != overtaken or (each is newest and each.kind == "proposal"):
-            continue
-        when = "before later changes" if overtaken else "explained"
-        answered = f', and the user answered "{clip(each.about, _ANSWER_CHARS)}"' if each.about else ""
-        texts = list(statements_of(each.text))
-        if overtaken and texts:
-            texts = [" ".join(map(ended, texts[:_FIRST_STATEMENTS]))]
-        for number, text in enumerate(texts):
-            stated = f"The assistant, {when}{answered if number == 0 else ''}: {text}"
-            yield Line(
-                "context", referenced(stated, each.entry_id, references), 3_000 + place + number / 1_000
-            )
-
-
-def _documents(
-    quotations: list[Quotation],
-    kind: QuotationKind,
-    references: Mapping[str, str],
-    newest: int | None,
-    most: int | None,
-) -> Iterator[Line]:
-    """The statements of the `newest` documents, each under what showed it; a review that is overtaken is
-    none.
-    """
-    documents = [each for each in reversed(quotations) if each.kind == kind]
-    for place, each in enumerate(documents[:newest]):
-        if each.kind == "review" and each.overtaken:
-            continue
-        for number, text in list(enumerate(statements_of(each.text)))[:most]:
-            order = _DOCUMENT_ORDER[kind] + place + number / 1_000
-            yield Line("context", referenced(f"{each.about}: {text}", each.entry_id, references), order)
-
-
-def _announced(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """What the unfinished turn announced and then changed files for, newest first."""
-    announced = [each for each in quotations if each.kind == "announcement"][:-1]
-    for place, each in enumerate(reversed([each for each in announced if each.about])):
-        section = "in_progress" if _PLAN.search(each.text) else "done"  # of a list a part may be done
-        text = f"Changed {each.about}, after: {each.text}"
-        yield Line(section, referenced(text, each.entry_id, references), 100 + place)
-
-
-def _goal(asked: list[LedgerMessage], earlier: list[Line], references: Mapping[str, str]) -> Iterator[Line]:
-    yield from (line for line in earlier if line.section == "goal")
-    if asked and not any(line.section == "goal" for line in earlier):
-        yield Line("goal", whole_sentences(asked[0].text, _GOAL_CHARS))
-    if len(asked) > 1 or (asked and any(line.section == "goal" for line in earlier)):
-        text = f"Newest request: {whole_sentences(asked[-1].text, _GOAL_CHARS)}"
-        yield Line("goal", referenced(text, asked[-1].entry_id, references), 1_000)
+def _goal(ledger: WorkLedger, earlier: list[Line], references: Mapping[str, str]) -> Iterator[Line]:
+    asked = [each for each in ledger.messages if each.source == "user"]
+    goals = [line for line in earlier if line.section == "goal"]
+    yield from goals
+    if asked and not goals:
+        yield Line("goal", whole_sentences(request_in(asked[0].text), _GOAL_CHARS))
+    if asked[0 if goals else 1 :]:
+        newest = asked[-1]
+        text = f"Newest request: {whole_sentences(request_in(newest.text), _GOAL_CHARS)}"
+        approved = [each for each in ledger.quotations if each.kind == "approval"][-1:]
+        if any(each.about == one_line(newest.text) for each in approved):
+            text = f"{ended(text)} It answers: {approved[0].text}"
+        yield Line("goal", referenced(text, newest.entry_id, references), 1_000)
 
 
 def _rules(messages: list[LedgerMessage]) -> Iterator[Line]:
     """Sentences of the user that last, and short messages of the application; the newest first."""
     for place, message in reversed(list(enumerate(messages))):
-        if message.source in ("user", "answer", "refusal"):
+        if message.source in ("user", "refusal"):
             rules = lasting_sentences(message.text)
-        elif len(message.text) <= _SHORT_RULES:
+        elif len(message.text) <= _SHORT_RULES and message.source != "answer":
             rules = [f"({message.source} message) {text}" for text in statements_of(message.text)]
         else:
             rules = []
@@ -242,36 +169,113 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
         done = f", and changed {newest.about}" if newest.about else ""
         text = f"Announced last{done}: {newest.text}"
         yield Line("in_progress", referenced(text, newest.entry_id, references))
-    if newest is not None and newest.kind == "proposal" and ledger.finished:
-        for number, text in enumerate(statements_of(newest.text)):
-            stated = f"Proposed to the user, not answered: {text}" if number == 0 else text
-            yield Line("next_steps", referenced(stated, newest.entry_id, references), number / 1_000)
+    if newest is not None and ledger.finished:
+        for number, text in enumerate(_questions(newest.text)):
+            stated = referenced(f"The user was asked: {text}", newest.entry_id, references)
+            yield Line("next_steps", stated, number / 1_000)
     for number, task in enumerate(each for each in now.tasks if each.state in ("in_progress", "open")):
         yield Line("next_steps", task.title, 1 + number)
 
 
-def _reported(
-    reports: list[Quotation], references: Mapping[str, str], start: int, end: int | None, first: int = 0
+def _ended_turns(
+    replies: list[Quotation], references: Mapping[str, str], start: int, end: int | None, first: int = 0
 ) -> Iterator[Line]:
-    for place, report in enumerate(reports, first):
-        texts = list(statements_of(report.text))[start:end]
-        if report.overtaken and texts:
-            texts = [f"Reported before later changes: {' '.join(map(ended, texts))}"]
-        for number, text in enumerate(texts, start):
-            yield Line("done", referenced(text, report.entry_id, references), place + number / 1_000)
+    """What ended turns, after what was asked. Of one that later changes overtook only the first statements,
+    and that they are old.
+    """
+    for place, reply in enumerate(replies, first):
+        texts = [text for each in statements_of(reply.text) if (text := _stated(each))]
+        asked = f"To “{clip(reply.about, _ASKED_CHARS)}” the assistant" if reply.about else "The assistant"
+        if reply.overtaken:
+            texts = texts[start : _FIRST_STATEMENTS if end is None else end]
+            texts = [f"{asked} before later changes: {' '.join(map(ended, texts))}"] if texts else []
+        elif reply.kind != "report":
+            texts = [f"{asked}: {text}" if number == 0 else text for number, text in enumerate(texts)]
+        section = "done" if reply.kind == "report" else "context"
+        for number, text in enumerate(texts if reply.overtaken else texts[start:end], start):
+            yield Line(section, referenced(text, reply.entry_id, references), place + number / 1_000)
 
 
-def _decisions(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    approvals = [each for each in quotations if each.kind == "approval"]
-    for place, each in enumerate(reversed(approvals)):
-        text = f"Asked: {each.text} The user: {each.about}"
-        yield Line("decisions", referenced(text, each.entry_id, references), place)
+def _stated(text: str) -> str:
+    """`text` without questions, which the next message dealt with, and without words like "Done."."""
+    return " ".join(each for each in sentences_of(text) if _states(each))
+
+
+def _states(sentence: str) -> bool:
+    is_long = len(sentence.encode()) >= _SHORTEST or len(sentence.split()) >= _FEWEST_WORDS
+    return is_long and not sentence.endswith(_QUESTION_MARKS)
+
+
+def _questions(text: str) -> list[str]:
+    return [each for each in sentences_of(text[-2_000:]) if each.endswith(_QUESTION_MARKS)]
+
+
+def _announced(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
+    """What the unfinished turn announced and then changed files for, newest first. Of a list a part may be
+    done: only the newest is told.
+    """
+    solved = {each.text for each in quotations if each.kind == "solved"}
+    announced = [each for each in quotations if each.kind == "announcement"][:-1]
+    plans = 0
+    for place, each in enumerate(each for each in reversed(announced) if each.about):
+        is_plan = bool(_PLAN.search(each.text))
+        plans += is_plan
+        if each.text in solved or (is_plan and plans > 1) or not any(names_in(each.text)):
+            continue
+        text = f"Changed {each.about}, after: {each.text}"
+        section = "in_progress" if is_plan else "done"
+        yield Line(section, referenced(text, each.entry_id, references), 100 + place)
+
+
+def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Line]:
+    """What the user answered to questions of the assistant and of its tools, the newest first."""
+    approvals = [each for each in ledger.quotations if each.kind == "approval"]
+    answers = [each for each in ledger.messages if each.source == "answer"]
+    for place, (question, answer, entry) in enumerate(
+        [(each.text, each.about, each.entry_id) for each in reversed(approvals)]
+        + [(each.about, clip(one_line(each.text), _GOAL_CHARS), each.entry_id) for each in reversed(answers)]
+    ):
+        text = f"Asked: {question} The user: {answer}"
+        yield Line("decisions", referenced(text, entry, references), place)
 
 
 def _solved(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
     for place, each in enumerate(each for each in reversed(quotations) if each.kind == "solved"):
-        text = f"`{each.about}` failed and passes again. Before: {each.text}"
-        yield Line("context", referenced(text, each.entry_id, references), place)
+        cause = " ".join(text for text in sentences_of(each.text) if not text.endswith((":", "：")))
+        text = f"`{each.about}` failed and passes again. Before: {cause}"
+        if cause:
+            yield Line("context", referenced(text, each.entry_id, references), place)
+
+
+def _documents(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
+    """The statements of the newest document, each after what showed it."""
+    for each in [each for each in quotations if each.kind == "brief"][-1:]:
+        for number, text in enumerate(statements_of(each.text)):
+            if len(text) >= _SHORTEST:
+                stated = referenced(f"`{each.about}`: {text}", each.entry_id, references)
+                yield Line("context", stated, 1_000 + number / 1_000)
+
+
+def _reviews(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
+    """The first statements of what other agents reported and no later change overtook, newest first."""
+    reviews = [each for each in reversed(quotations) if each.kind == "review" and not each.overtaken]
+    for place, each in enumerate(reviews):
+        for number, text in enumerate(islice(statements_of(each.text), _FIRST_OF_REVIEW)):
+            stated = referenced(f"{each.about}: {text}", each.entry_id, references)
+            yield Line("context", stated, 2_000 + place + number / 1_000)
+
+
+def _written(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
+    for place, each in enumerate(reversed(now.definitions)):
+        text = f"Written in {each.path}: {', '.join(each.names)}"
+        yield Line("context", referenced(text, each.entry_id, references), 500 + place)
+
+
+def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
+    for place, commit in enumerate(reversed(now.commits)):
+        if commit.body:
+            text = f"Commit {commit.hash or commit.subject}: {one_line(commit.body)}"
+            yield Line("done", referenced(text, commit.entry_id, references), 1_000 + place)
 
 
 def _earlier(text: str) -> Iterator[Line]:

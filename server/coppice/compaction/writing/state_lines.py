@@ -56,7 +56,11 @@ def fitting_lines(
 
 
 def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str]:
-    """Each fact as a list item, on one line, unable to close a tag."""
+    """Each fact as a list item, on one line, unable to close a tag. Of passed checks those after which the
+    fewest files were changed.
+    """
+    passed = [each for each in state.checks[::-1] if each.passed]
+    fewest = min((len(each.changed_since) for each in passed), default=0)
     facts = [
         *_uncommitted(state),
         *((_check(each), each) for each in state.checks[::-1] if not each.passed),
@@ -70,7 +74,7 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
         ),
         *_tasks(state),
         *((_commit(each, state.branch), each) for each in state.commits[::-1]),
-        *((_check(each), each) for each in state.checks[::-1] if each.passed),
+        *((_check(each), each) for each in passed if len(each.changed_since) == fewest),
         *((f"Ran with success: `{each.command}`", each) for each in state.commands[::-1]),
         *((_ended(each), each) for each in state.jobs[::-1] if each.state != "running"),
     ]

@@ -1,0 +1,92 @@
+"""Documents that the user named, as a command or a tool showed them: an issue, a plan, a page."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from coppice.compaction.actions.action import Action
+from coppice.compaction.actions.shell_scanner import Command
+from coppice.compaction.text.sentences import label
+from coppice.protocol.ledger import Quotation
+
+_SHORTEST: Final = 200  # characters; less is an answer of a search
+_MOST_CHARS: Final = 8_000  # of a document; the recorded issues have at most 7,400
+TEXT_FILES: Final = (".md", ".markdown", ".txt", ".rst", ".adoc", ".org")
+_READERS: Final = ("cat", "head", "less", "sed", "bat")
+_SHOWS: Final = ("show", "view", "read", "get")
+_CLOSES: Final = frozenset(["close", "done", "complete", "finish", "resolve", "merge", "delete"])
+_LATER: Final = " (before later commands on it)"
+_LONGEST_ARGUMENT: Final = 200  # characters of a tool's argument that names a page
+_SEARCHES: Final = frozenset(["pattern", "query", "regex", "glob"])
+"""Arguments of tools that search, whose output is no document."""
+_NAMED: Final = re.compile(r"(?<![\w@#./-])(?:https?://)?(?=[\w@#.-]{0,200}[-./#_\d])[\w@#./-]{1,400}")
+"""What a user names exactly: an issue, a path, an address. It has a mark or a digit that words do not have.
+"""
+
+
+class Documents:
+    """Follows documents in `quotations`: one that was closed or edited is none, one in work is the newest."""
+
+    def __init__(self, quotations: list[Quotation]) -> None:
+        self._quotations = quotations
+        self._named: set[str] = set()
+
+    def user(self, text: str) -> None:
+        """Takes in what a message of the user names."""
+        self._named = _names(text[:_MOST_CHARS]) or self._named
+
+    def take(self, action: Action) -> Iterator[Quotation]:
+        """Takes in what an action did to documents; those that it showed."""
+        changed = {touch.path for touch in action.touches if touch.kind != "read"}
+        for document in [each for each in self._quotations if each.kind == "brief"]:
+            later = [run.command for run in action.runs if run.succeeded and _is_about(run.command, document)]
+            if any(path in document.about for path in changed) or any(map(_closes, later)):
+                self._remove(document)
+            elif later:
+                self._remove(document)
+                document.about = document.about.removesuffix(_LATER) + _LATER
+                self._quotations.append(document)
+        if self._named and not action.failed:
+            for about, shown in _shown(action):
+                text = shown.strip()[:_MOST_CHARS]
+                named = any(name in about for name in self._named)
+                if named and len(text) >= _SHORTEST and text[0] not in "{[":
+                    yield Quotation(entry_id=action.entry, text=text, kind="brief", about=label(about))
+
+    def _remove(self, document: Quotation) -> None:
+        self._quotations[:] = [each for each in self._quotations if each is not document]
+
+
+def _shown(action: Action) -> Iterator[tuple[str, str]]:
+    """What an action showed of documents: the command, path or argument, and the text."""
+    for run in action.runs:
+        if _shows(run.command):
+            yield str(run.command), run.output
+    for touch in action.touches:
+        if touch.kind == "read" and touch.path.endswith(TEXT_FILES):
+            yield touch.path, action.output
+    if not action.runs and not action.touches and not _SEARCHES & action.arguments.keys():
+        for text in action.arguments.values():
+            if isinstance(text, str) and len(text) < _LONGEST_ARGUMENT:
+                yield text, action.output
+
+
+def _shows(command: Command) -> bool:
+    if command.program in _READERS:
+        return any(word.endswith(TEXT_FILES) for word in command.operands)
+    return command.program != "git" and any(word in _SHOWS for word in command.operands[:3])
+
+
+def _is_about(command: Command, document: Quotation) -> bool:
+    """Whether another command of the program that showed the document names it."""
+    words = document.about.removesuffix(_LATER).split()
+    names = {word for word in words[1:] if not word.startswith("-") and _names(word)}
+    return command.program == words[0] and not _shows(command) and not names.isdisjoint(command.operands)
+
+
+def _closes(command: Command) -> bool:
+    return not _CLOSES.isdisjoint(command.operands[:3])
+
+
+def _names(text: str) -> set[str]:
+    return {name for each in _NAMED.findall(text) if len(name := each.rstrip("./-")) > 2}  # noqa: PLR2004

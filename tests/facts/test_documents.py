@@ -1,0 +1,57 @@
+"""Which documents that the user named are quoted: the one in work, while what it says holds."""
+
+from talk import edit, reply, run, tool, user
+
+from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.tree.messages import Message
+
+ISSUE = "Rows must be read one by one. " * 10
+
+
+def documents(*messages: Message) -> list[tuple[str, str]]:
+    ledger = LedgerBuilder().add_messages([user("Do epic-7."), *messages]).ledger
+    return [(each.about, each.text) for each in ledger.quotations if each.kind == "brief"]
+
+
+def test_each_issue_of_a_line_is_its_part_of_the_output() -> None:
+    line = 'bd show epic-7.1 2>&1; echo "==="; bd show epic-7.2 | head -50; echo done'
+    shown = documents(*run(line, f"One. {ISSUE}\n===\nTwo. {ISSUE}\ndone"))
+    assert shown == [
+        ("bd show epic-7.1", f"One. {ISSUE}".strip()),
+        ("bd show epic-7.2", f"Two. {ISSUE}".strip()),
+    ]
+
+
+def test_an_output_whose_parts_nobody_tells_apart_is_quoted_as_none() -> None:
+    assert documents(*run("bd show epic-7.1; bd show epic-7.2", ISSUE)) == []
+    assert documents(*run("bd show epic-7.1; echo ===; bd show epic-7.2", ISSUE)) == []
+
+
+def test_a_closed_issue_is_none_and_the_one_in_work_is_the_newest() -> None:
+    show = [message for n in (1, 2, 3) for message in run(f"bd show epic-7.{n}", f"Number {n}. {ISSUE}")]
+    shown = documents(
+        *show,
+        *run("bd close epic-7.1", "Closed."),
+        *run("bd update epic-7.2 --status in_progress", "Updated."),
+    )
+    assert [about for about, _ in shown] == [
+        "bd show epic-7.3",
+        "bd show epic-7.2 (before later commands on it)",
+    ]
+
+
+def test_a_command_that_failed_closes_nothing() -> None:
+    shown = documents(
+        *run("bd show epic-7.1", ISSUE), *run("bd close epic-7.1", "no such issue", is_error=True)
+    )
+    assert [about for about, _ in shown] == ["bd show epic-7.1"]
+
+
+def test_a_plan_that_was_edited_is_read_in_the_repository() -> None:
+    read = tool("Read", {"file_path": "docs/epic-7.md"}, ISSUE)
+    assert [about for about, _ in documents(*read)] == ["docs/epic-7.md"]
+    assert documents(*read, *edit("docs/epic-7.md", "- [x] read rows")) == []
+
+
+def test_what_the_user_did_not_name_is_no_document() -> None:
+    assert documents(*run("bd show other-9", ISSUE), reply("Read.")) == []
