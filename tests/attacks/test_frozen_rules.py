@@ -5,13 +5,13 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 from attacks.frozen_rule import frozen, killed
+from attacks.worker_processes import TESTS, processes_that_know_the_tests, workers_of
 from conftest_service import Client
 from lsp.editor import turn
 from lsp.raw_client import RawServer
@@ -20,9 +20,10 @@ from waiting import PATIENCE, wait_until
 from coppice.errors import WorkTooLongError
 from coppice.service.compaction import work_ledger
 from coppice.service.core import worker_process
-from coppice.service.core.worker_process import SMALL_TOKENS, call_in_process
+from coppice.service.core.worker_process import SMALL_TOKENS, call_on_tokens
 
-TESTS = Path(__file__).parents[1]
+__all__ = ["processes_that_know_the_tests"]
+
 LONG = [entry for number in range(250) for entry in turn(number)]
 """Of more tokens than are worked on in the server's own process."""
 STARTER = """
@@ -32,20 +33,6 @@ work_ledger._ledger_until = frozen
 from coppice.lsp.__main__ import main
 main([])
 """
-
-
-@pytest.fixture(autouse=True)
-def _processes_know_the_tests(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("PYTHONPATH", str(TESTS))
-    worker_process._POOL.end_idle()
-    yield
-    worker_process._POOL.end_idle()
-
-
-def workers_of(process: int) -> list[psutil.Process]:
-    children = psutil.Process(process).children(recursive=True)
-    living = (child for child in children if child.status() != psutil.STATUS_ZOMBIE)
-    return [child for child in living if "worker_main" in " ".join(child.cmdline())]
 
 
 async def a_long_conversation(client: Client) -> str:
@@ -89,16 +76,16 @@ async def test_a_compaction_that_takes_too_long_is_refused_and_changes_nothing(
 
 
 def test_what_a_function_raises_is_raised_and_its_process_stays() -> None:
-    call_in_process(SMALL_TOKENS, len, "abc")
+    call_on_tokens(SMALL_TOKENS, len, "abc")
     [process] = workers_of(os.getpid())
     with pytest.raises(ZeroDivisionError):
-        call_in_process(SMALL_TOKENS, divmod, 1, 0)
-    assert call_in_process(SMALL_TOKENS, len, "abcd") == 4
+        call_on_tokens(SMALL_TOKENS, divmod, 1, 0)
+    assert call_on_tokens(SMALL_TOKENS, len, "abcd") == 4
     assert workers_of(os.getpid()) == [process]
 
 
 def test_a_short_text_needs_no_process() -> None:
-    assert call_in_process(SMALL_TOKENS - 1, len, "abc") == 3
+    assert call_on_tokens(SMALL_TOKENS - 1, len, "abc") == 3
     assert workers_of(os.getpid()) == []
 
 
@@ -106,7 +93,7 @@ def test_where_no_process_can_be_started_the_work_is_done_here() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (psutil.Process().num_fds(), hard))
     try:
-        assert call_in_process(SMALL_TOKENS, len, "abc") == 3
+        assert call_on_tokens(SMALL_TOKENS, len, "abc") == 3
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert workers_of(os.getpid()) == []

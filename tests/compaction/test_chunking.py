@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from talk import reply, run, tool, user
 
-from coppice.compaction.span.chunking import grouped, next_chunk, shortened_message
+from coppice.compaction.span.chunking import grouped, leading_groups, shortened_group, shortened_message
 from coppice.compaction.span.serialization import serialize
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import (
@@ -22,8 +22,10 @@ def chunks(messages: list[Message], room: int) -> list[str]:
     groups = grouped(messages, count_tokens)
     found = []
     while groups:
-        text, taken = next_chunk(groups, room, count_tokens)
-        found.append(text)
+        taken = leading_groups(groups, room)
+        texts = [group.text for group in groups[:taken]]
+        found.append("\n\n".join(texts) or shortened_group(groups[0], room, count_tokens))
+        taken = max(1, taken)
         groups = groups[taken:]
     return found
 

@@ -45,6 +45,8 @@ class SqliteDatabase(Database):
                 poolclass=QueuePool,
                 pool_size=_CONNECTIONS,
                 max_overflow=-1,
+                # Each connection has pages and statements of its own in memory: the others stay empty.
+                pool_use_lifo=True,
                 hide_parameters=True,
             )
         )

@@ -1,14 +1,13 @@
 """A span of any length through a window of any size: in one request, or in parts that the last one joins."""
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from coppice.compaction.asking.prompts import Part
-from coppice.compaction.asking.summarizer import SummaryRequest
-from coppice.compaction.span.chunking import Group, grouped, next_chunk
+from coppice.compaction.asking.summarizer import CountTokens, SummaryRequest, without_progress
+from coppice.compaction.span.chunking import Group, grouped, leading_groups, shortened_group
 from coppice.compaction.span.serialization import RESULT_CHARS
 from coppice.compaction.summary_parser import parse_summary
 from coppice.compaction.trimming import fit_whole
@@ -57,18 +56,20 @@ class Chunked:
         A part that fails is summarized offline once another has succeeded. Raises ModelError or
         SummaryRejectedError when the first one fails; one answer that is no summary is let pass.
         """
-        groups = await asyncio.to_thread(self._groups, messages)
+        groups = await self._groups(messages)
         span = Span(self._request.kind, groups, [before] if before else [])
         self._progress.add(span)
         await self._leave_the_oldest(span)
         while span.groups:
             window, room = self._client.template.window, self._client.template.room
-            previous, adds = await asyncio.to_thread(self._previous, span, room)
-            left = room - await asyncio.to_thread(self._client.measure, previous)
-            text, taken = await asyncio.to_thread(next_chunk, span.groups, left, self._client.measure)
+            previous = await self._client.compute(
+                shown_texts, span.texts, room, self._client.template.answer_tokens, self._client.measure
+            )
+            left = room - previous.tokens
+            text, taken = await self._next(span.groups, left)
             self._progress.begin(span, taken, left)
             try:
-                await self._by_model(span, text, taken, previous, adds=adds)
+                await self._by_model(span, text, taken, previous.text, adds=previous.has_room)
             except (ModelFailedError, SummaryRejectedError) as error:
                 failed = await self._shrunk(span, window) if _was_too_big(error) else error
                 if failed is not None:
@@ -78,7 +79,17 @@ class Chunked:
             span.by_model += 1
             span.failures = 0
             self._stats.chunks += 1
-        return await asyncio.to_thread(_whole, span)
+        if len(span.texts) == 1 and not span.sentences:
+            return span.texts[0]
+        return await self._client.compute(joined, span.texts, span.sentences)
+
+    async def _next(self, groups: Sequence[Group], room: int) -> tuple[str, int]:
+        """The text of the first groups that fit, or of the first one shortened, and how many those are."""
+        taken = leading_groups(groups, room)
+        if taken:
+            return "\n\n".join(group.text for group in groups[:taken]), taken
+        compute, measure = self._client.compute, self._client.measure
+        return await compute(shortened_group, groups[0], room, measure), 1
 
     async def _by_model(self, span: Span, text: str, taken: int, previous: str, *, adds: bool) -> None:
         """Writes the next part; its sentences where the model does not keep to the format.
@@ -106,10 +117,6 @@ class Chunked:
             raise rejected or error from None
         await self._with_rules(span, taken)
 
-    def _has_room_for_another(self, previous: str) -> bool:
-        template = self._client.template
-        return self._client.measure(previous) + template.answer_tokens <= template.room * _PREVIOUS_SHARE
-
     async def _shrunk(self, span: Span, window: int) -> CoppiceError | None:
         """Cuts what is left for a smaller window; returns an error when that does not end."""
         span.shrinks += 1
@@ -123,22 +130,15 @@ class Chunked:
         except SummaryRejectedError as error:
             return error
         messages = [message for group in span.groups for message in group.messages]
-        span.groups = await asyncio.to_thread(self._groups, messages)
+        span.groups = await self._groups(messages)
         await self._leave_the_oldest(span)
         return None
 
-    def _groups(self, messages: Sequence[Message]) -> list[Group]:
-        """The groups, with tool results shorter where they then fit one request, or not too many."""
-        whole, shorter, shortest = (
-            partial(grouped, messages, self._client.measure, chars) for chars in _SHORTER_RESULTS
+    async def _groups(self, messages: Sequence[Message]) -> list[Group]:
+        compute, measure = self._client.compute, self._client.measure
+        return await compute(
+            fitting_groups, messages, measure, self._client.template.room, self._most_tokens()
         )
-        groups = whole()
-        if _size(groups) <= self._client.template.room:
-            return groups
-        fewer = shorter()
-        if _size(fewer) <= self._client.template.room or _size(groups) > self._most_tokens():
-            groups = fewer
-        return groups if _size(groups) <= self._most_tokens() else shortest()
 
     def _most_tokens(self) -> int:
         return int(self._most_chunks * self._client.template.room * (1 - _PREVIOUS_SHARE))
@@ -196,27 +196,48 @@ class Chunked:
             ledger=None,
             target_tokens=None,
         )
-        text = await asyncio.to_thread(summarize_offline, request)
+        text = await self._client.compute(summarize_offline, without_progress(request))
         span.texts = [*span.texts, text] if adds else [text]
 
-    def _previous(self, span: Span, room: int) -> tuple[str, bool]:
-        """The texts so far as the model is shown them, and whether there is room for another.
 
-        They are whole, or the more important lines of each section.
-        """
-        limit = int(room * _PREVIOUS_SHARE)
-        text = "\n\n".join(span.texts)
-        if self._client.measure(text) <= limit:
-            return text, self._has_room_for_another(text)
-        return fit_whole(parse_summary(text), limit, self._client.measure), False
+def fitting_groups(
+    messages: Sequence[Message], measure: CountTokens, room: int, most_tokens: int
+) -> list[Group]:
+    """The groups, with tool results shorter where they then fit one request, or not too many. CPU-bound."""
+    whole, shorter, shortest = (partial(grouped, messages, measure, chars) for chars in _SHORTER_RESULTS)
+    groups = whole()
+    if _size(groups) <= room:
+        return groups
+    fewer = shorter()
+    if _size(fewer) <= room or _size(groups) > most_tokens:
+        groups = fewer
+    return groups if _size(groups) <= most_tokens else shortest()
 
 
-def _whole(span: Span) -> str:
-    """The text of the last request, or the texts joined by sections where that one failed."""
-    if len(span.texts) == 1 and not span.sentences:
-        return span.texts[0]
-    summary = parse_summary("\n\n".join(span.texts))
-    return replace(summary, context=(*span.sentences, *summary.context)).render()
+@dataclass(frozen=True, slots=True)
+class ShownTexts:
+    """The texts so far as the model is shown them; `has_room` says that there is room for another."""
+
+    text: str
+    tokens: int
+    has_room: bool
+
+
+def shown_texts(texts: Sequence[str], room: int, answer_tokens: int, measure: CountTokens) -> ShownTexts:
+    """The texts whole, or the more important lines of each section. CPU-bound."""
+    limit = int(room * _PREVIOUS_SHARE)
+    text = "\n\n".join(texts)
+    tokens = measure(text)
+    if tokens <= limit:
+        return ShownTexts(text, tokens, has_room=tokens + answer_tokens <= room * _PREVIOUS_SHARE)
+    text = fit_whole(parse_summary(text), limit, measure)
+    return ShownTexts(text, measure(text), has_room=False)
+
+
+def joined(texts: Sequence[str], sentences: Sequence[str]) -> str:
+    """The texts joined by sections, with the sentences as context. CPU-bound."""
+    summary = parse_summary("\n\n".join(texts))
+    return replace(summary, context=(*sentences, *summary.context)).render()
 
 
 def _size(groups: Sequence[Group]) -> int:

@@ -12,8 +12,15 @@ from coppice.compaction.checking.validation import validate
 from coppice.errors import SummaryRejectedError
 from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
 from coppice.protocol.ledger import WorkLedger
+from coppice.summarizers.computing import Compute, in_thread
 from coppice.summarizers.concurrency import SideBySide
-from coppice.summarizers.request_template import FEWEST_WORDS, RequestTemplate, measure_with, template_for
+from coppice.summarizers.request_template import (
+    FEWEST_WORDS,
+    RequestTemplate,
+    carried,
+    measure_with,
+    template_for,
+)
 from coppice.summarizers.stats import SummaryStats
 from coppice.tree.messages import AssistantMessage, TextContent, UserMessage, text_of
 from coppice.tree.view import ViewMessage
@@ -37,7 +44,8 @@ class SummaryClient:
     """Asks `model` for the summaries of one request. `deadline` is a time of the running loop.
 
     `template` is what its requests share. It follows from the model's window, which shrinks when the model
-    turns out to have a smaller one.
+    turns out to have a smaller one. `compute` is where everything computes that reads the conversation or an
+    answer.
     """
 
     template: RequestTemplate
@@ -51,6 +59,7 @@ class SummaryClient:
         stats: SummaryStats,
         *,
         deadline: float | None,
+        compute: Compute = in_thread,
     ) -> None:
         self._model = model
         self._prompts = prompts
@@ -58,6 +67,7 @@ class SummaryClient:
         self._ledger = ledger
         self._stats = stats
         self._deadline = deadline
+        self.compute = compute
         self._side_by_side = SideBySide()
         self._leaks = prompts.leaks()
         self._asked = ""
@@ -65,17 +75,21 @@ class SummaryClient:
 
     async def fit(self) -> None:
         """Takes the model's limits. Raises SummaryRejectedError when nothing can be summarized in them."""
-        self._fit(await self._model.limits())
+        await self._fit(await self._model.limits())
 
     async def shrink(self, window: int) -> None:
         """Takes the window that the model reports now, or half, after a request of `window` was too long."""
         limits = await self._model.limits()
         if self.template.window == window:
             smaller = limits.context_window if limits.context_window < window else window // 2
-            self._fit(replace(limits, context_window=smaller))
+            await self._fit(replace(limits, context_window=smaller))
 
-    def _fit(self, limits: ModelLimits) -> None:
-        self.template = template_for(limits, self._prompts, self._request, self._ledger)
+    async def _fit(self, limits: ModelLimits) -> None:
+        request = self._request
+        carried_ = await self.compute(
+            carried, limits.context_window, self._ledger, request.kept, request.count_tokens
+        )
+        self.template = template_for(limits, self._prompts, request, carried_)
         if self.template.is_too_small:
             window = limits.context_window
             raise SummaryRejectedError(
@@ -119,7 +133,7 @@ class SummaryClient:
                     raise
                 problem = "It broke off."
                 continue
-            validation = await asyncio.to_thread(validate, message, part, self._leaks, material)
+            validation = await self.compute(validate, message, part, self._leaks, material)
             if validation.text is not None:
                 self._stats.repaired += validation.repaired
                 self._asked = first
@@ -158,7 +172,7 @@ class SummaryClient:
         text = self._prompts.in_sentences(conversation, focus=self.template.focus)
         progress = _growing(FEWEST_WORDS, on_share)
         message = await self._complete(text, _SENTENCES_TOKENS, progress, temperature=0.0)
-        sentences = await asyncio.to_thread(reported_sentences, message, self._leaks, conversation)
+        sentences = await self.compute(reported_sentences, message, self._leaks, conversation)
         if not sentences:
             raise SummaryRejectedError(f"{self.name} reported nothing that the conversation bears out.")
         self._stats.sentences += len(sentences)

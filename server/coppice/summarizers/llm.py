@@ -2,12 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final, Literal
 
 from coppice.compaction.asking.prompts import Prompts
-from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary, cautious
+from coppice.compaction.asking.summarizer import (
+    CountTokens,
+    SummaryRequest,
+    WrittenSummary,
+    cautious,
+    without_progress,
+)
 from coppice.compaction.checking.correcting import corrected, lines_to_correct
 from coppice.compaction.checking.verification import Claim, unsupported
 from coppice.compaction.span.chunking import grouped
@@ -23,10 +30,12 @@ from coppice.models.chat import ChatModel
 from coppice.protocol.ledger import WorkLedger
 from coppice.summarizers.chunks import Chunked
 from coppice.summarizers.client import SummaryClient
+from coppice.summarizers.computing import Compute, in_thread
 from coppice.summarizers.offline import ledger_for, turn_by_rule
 from coppice.summarizers.progress import Span, SummaryProgress
 from coppice.summarizers.stats import SummaryStats
 from coppice.tokens.budget import leading
+from coppice.tree.messages import Message
 
 SMALLEST_SUMMARY: Final = 200
 """In tokens. A budget below it holds little more than the headings, so no model is asked."""
@@ -45,7 +54,8 @@ class ModelSummarizer:
     Its text stays as it is. `seconds` bounds the whole work: when they are over, what is left is summarized
     offline if anything was finished, else the model has failed. A conversation that would take more than
     `most_chunks` requests is summarized offline in its oldest part. `split_turn` says whether a turn's early
-    part is in the same text or in one of its own. The model is not closed.
+    part is in the same text or in one of its own. `compute` is where the conversation and the model's
+    answers are worked on. The model is not closed.
     """
 
     def __init__(
@@ -56,12 +66,14 @@ class ModelSummarizer:
         seconds: float | None = None,
         most_chunks: int = MOST_CHUNKS,
         split_turn: Literal["together", "separate"] = "together",
+        compute: Compute = in_thread,
     ) -> None:
         self._model = model
         self._prompts = prompts or Prompts()
         self._seconds = seconds
         self._most_chunks = most_chunks
         self._split_turn = split_turn
+        self._compute = compute
 
     async def summarize(self, request: SummaryRequest) -> WrittenSummary:
         """The narrative, never more than `request.max_tokens`.
@@ -77,13 +89,17 @@ class ModelSummarizer:
             )
         stats = SummaryStats()
         before = narrative_in(request.previous_summary or "")
-        ledger = await asyncio.to_thread(ledger_for, request)
+        ledger = request.ledger
+        if ledger is None:
+            ledger = await self._compute(ledger_for, without_progress(request))
         deadline = None if self._seconds is None else asyncio.get_running_loop().time() + self._seconds
-        client = SummaryClient(self._model, self._prompts, request, ledger, stats, deadline=deadline)
+        client = SummaryClient(
+            self._model, self._prompts, request, ledger, stats, deadline=deadline, compute=self._compute
+        )
         await client.fit()
         text = await self._written(client, request, before, stats)
         text, claims = await _verified(text, request, ledger, client, stats)
-        whole = await asyncio.to_thread(_fitted, text, request)
+        whole = await self._compute(fitted, text, request.max_tokens, request.count_tokens)
         if not whole:
             raise SummaryRejectedError(
                 f"{self._model.name} wrote a summary that does not fit {request.max_tokens:,} tokens.",
@@ -105,7 +121,7 @@ class ModelSummarizer:
         self, client: SummaryClient, request: SummaryRequest, before: str, stats: SummaryStats
     ) -> str:
         """The narrative of the whole span, with the split turn's early part in it or after it."""
-        apart = await asyncio.to_thread(self._is_turn_apart, client, request)
+        apart = await self._is_turn_apart(client, request)
         progress = SummaryProgress(request.report, 2 if apart else 1)
         if not apart:
             chunked = Chunked(client, request, stats, self._most_chunks, progress)
@@ -127,7 +143,7 @@ class ModelSummarizer:
             raise
         return f"{first.result()}{_RULE}{second.result()}" if second.result() else first.result()
 
-    def _is_turn_apart(self, client: SummaryClient, request: SummaryRequest) -> bool:
+    async def _is_turn_apart(self, client: SummaryClient, request: SummaryRequest) -> bool:
         """Whether the turn's early part gets a request of its own, which it must fit.
 
         As it is set, and in a small window that the whole span does not fit.
@@ -135,13 +151,14 @@ class ModelSummarizer:
         if not request.turn_prefix or not (request.history or request.previous_summary):
             return False
         room = client.template.room
-        turn = sum(group.tokens for group in grouped(request.turn_prefix, client.measure))
+        turn = await self._compute(grouped_tokens, request.turn_prefix, client.measure)
         if turn > room:
             return False
         if self._split_turn == "separate":
             return True
-        whole = turn + sum(group.tokens for group in grouped(request.history, client.measure))
-        return client.template.window <= _SMALL_WINDOW and whole > room
+        if client.template.window > _SMALL_WINDOW:
+            return False
+        return turn + await self._compute(grouped_tokens, request.history, client.measure) > room
 
 
 async def _unchanged(text: str) -> str:
@@ -159,7 +176,7 @@ async def _turn_summary(
 
     By rule where the model fails: it matters less than the history.
     """
-    groups = await asyncio.to_thread(grouped, request.turn_prefix, client.measure)
+    groups = await client.compute(grouped, request.turn_prefix, client.measure)
     span = Span("turn", groups, [])
     progress.add(span)
     progress.begin(span, len(groups), client.template.room)
@@ -168,7 +185,7 @@ async def _turn_summary(
         text = await client.ask("turn", conversation, before, lambda share: progress.receive(span, share))
     except (ModelFailedError, SummaryRejectedError) as error:
         stats.warnings.append(f"The early part of the turn was summarized offline: {error}")
-        turn = await asyncio.to_thread(turn_by_rule, request)
+        turn = await client.compute(turn_by_rule, without_progress(request))
         text = "\n".join(f"- {line}" for line in turn.turn)
     else:
         stats.chunks += 1
@@ -185,28 +202,29 @@ async def _verified(
     text: str, request: SummaryRequest, ledger: WorkLedger, client: SummaryClient, stats: SummaryStats
 ) -> tuple[str, list[Claim]]:
     """The text after the model has corrected its names once, and the claims that nothing shows."""
+    messages = [*request.history, *request.turn_prefix, *request.kept]
+    texts = [client.template.facts, request.previous_summary or "", request.instructions or ""]
 
-    def look() -> list[Claim]:
-        return unsupported(text, _evidence(request, client.template.facts), _references(ledger))
+    async def look(text: str) -> list[Claim]:
+        return await client.compute(unsupported_claims, text, messages, texts, _references(ledger))
 
-    claims = await asyncio.to_thread(look)
+    claims = await look(text)
     lines = lines_to_correct(text, claims)
     if not lines:
         return text, claims
     answer = await client.correct(text, lines)
-    better = corrected(text, answer or "", claims)
+    better = await client.compute(corrected, text, answer or "", claims)
     if better == text:
         return text, claims
     stats.repaired.append("corrected names")
-    text = better
-    return text, await asyncio.to_thread(look)
+    return better, await look(better)
 
 
-def _evidence(request: SummaryRequest, facts: str) -> Iterator[str]:
-    """All that the model could have taken a statement from, text by text."""
-    for message in (*request.history, *request.turn_prefix, *request.kept):
-        yield transcript([message])
-    yield from (facts, request.previous_summary or "", request.instructions or "")
+def unsupported_claims(
+    text: str, messages: Sequence[Message], texts: Sequence[str], references: frozenset[str]
+) -> list[Claim]:
+    """The claims of `text` that neither a message nor one of the texts shows. CPU-bound."""
+    return unsupported(text, chain((transcript([each]) for each in messages), texts), references)
 
 
 def _references(ledger: WorkLedger) -> frozenset[str]:
@@ -222,13 +240,14 @@ def _reported(text: str, claims: Sequence[Claim]) -> list[dict[str, Any]]:
     ]
 
 
-def _fitted(text: str, request: SummaryRequest) -> str:
+def fitted(text: str, max_tokens: int, count_tokens: CountTokens) -> str:
     """The text as it is, or over the hard limit the more important lines of each section; empty where not
-    even its headings fit.
+    even its headings fit. CPU-bound.
     """
-    count = cautious(request.count_tokens)
-    return (
-        text
-        if count(text) <= request.max_tokens
-        else fit_whole(parse_summary(text), request.max_tokens, count)
-    )
+    count = cautious(count_tokens)
+    return text if count(text) <= max_tokens else fit_whole(parse_summary(text), max_tokens, count)
+
+
+def grouped_tokens(messages: Sequence[Message], measure: CountTokens) -> int:
+    """The tokens of the messages as a summarizer is given them. CPU-bound."""
+    return sum(group.tokens for group in grouped(messages, measure))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from coppice.compaction.asking.prompts import Part, Prompts
@@ -13,6 +14,7 @@ from coppice.compaction.writing.state_lines import fitting_lines
 from coppice.models.chat import ModelLimits
 from coppice.protocol.ledger import WorkLedger
 from coppice.tokens.counting import CHARS_PER_TOKEN
+from coppice.tree.messages import Message
 
 FEWEST_WORDS: Final = 80
 """Words that are asked for at the least (guess)."""
@@ -40,9 +42,11 @@ _SMALLEST_ROOM: Final = 256  # tokens; a smaller window holds no part of a conve
 
 def measure_with(count_tokens: CountTokens) -> CountTokens:
     """Tokens by `count_tokens` or by the bytes, whichever is more: some tokenizers know one alphabet only."""
-    return lambda text: max(
-        count_tokens(text), -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
-    )
+    return partial(_measured, count_tokens)
+
+
+def _measured(count_tokens: CountTokens, text: str) -> int:
+    return max(count_tokens(text), -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +92,23 @@ class RequestTemplate:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What the requests for the newest part carry besides it: facts, and the newest messages after it."""
+
+    facts: str
+    afterwards: str
+
+
+def carried(window: int, ledger: WorkLedger, kept: Sequence[Message], count_tokens: CountTokens) -> Carried:
+    """As much of both as has its place in a window of so many tokens. CPU-bound."""
+    room = min(_MOST_FACTS_TOKENS, window // _FACTS_SHARE)
+    lines = fitting_lines(ledger.state, room, measure_with(count_tokens), short_ids(entries_in(ledger)))
+    return Carried("\n".join(lines), _newest_of(kept, window))
+
+
 def template_for(
-    limits: ModelLimits, prompts: Prompts, request: SummaryRequest, ledger: WorkLedger
+    limits: ModelLimits, prompts: Prompts, request: SummaryRequest, carried: Carried
 ) -> RequestTemplate:
     """The template for a model of these limits; a small one gets no newest messages, then no facts either."""
     measure = measure_with(request.count_tokens)
@@ -103,8 +122,8 @@ def template_for(
         answer_tokens,
         words=max(FEWEST_WORDS, int(prose * _WORDS_PER_TOKEN)),
         focus=clip(request.instructions or "", window // _FOCUS_SHARE * CHARS_PER_TOKEN) or None,
-        facts=_facts(ledger, min(_MOST_FACTS_TOKENS, window // _FACTS_SHARE), measure),
-        afterwards=_newest_of_kept(request, window),
+        facts=carried.facts,
+        afterwards=carried.afterwards,
     )
     shorter = replace(whole, afterwards="")
     parts: tuple[Part, ...] = (request.kind, "earlier", "addition", "turn")
@@ -117,13 +136,9 @@ def template_for(
     return template
 
 
-def _facts(ledger: WorkLedger, room: int, measure: CountTokens) -> str:
-    return "\n".join(fitting_lines(ledger.state, room, measure, short_ids(entries_in(ledger))))
-
-
-def _newest_of_kept(request: SummaryRequest, window: int) -> str:
+def _newest_of(kept: Sequence[Message], window: int) -> str:
     """The end of what stays after the span: the model must not call undone what was done there."""
     tokens = min(_MOST_AFTERWARDS_TOKENS, window // _AFTERWARDS_SHARE)
-    text = serialize(request.kept, _AFTERWARDS_RESULT_CHARS)
+    text = serialize(kept, _AFTERWARDS_RESULT_CHARS)
     left_out = max(0, len(text) - tokens * CHARS_PER_TOKEN)
     return f"[… {left_out} characters left out …]\n{text[left_out:]}" if left_out else text

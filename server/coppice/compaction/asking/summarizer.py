@@ -1,7 +1,7 @@
 """What whoever writes a summary is given, and gives."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from coppice.protocol.ledger import WorkLedger
@@ -65,6 +65,11 @@ class SummaryRequest:
     kind: Kind = "history"
     replace_instructions: bool = False
     report: OnProgress = _ignore
+
+
+def without_progress(request: SummaryRequest) -> SummaryRequest:
+    """The request as another process can be given it."""
+    return replace(request, report=_ignore)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,19 +56,13 @@ def grouped(
     return groups
 
 
-def next_chunk(groups: Sequence[Group], room: int, count_tokens: CountTokens) -> tuple[str, int]:
-    """The text of the first groups that fit `room` tokens, and how many groups those are.
-
-    It is always at least one: a group that alone is too big is shortened, head and tail of each text staying.
-    """
-    taken = leading(groups, room, lambda group: group.tokens + 1)
-    if taken:
-        return "\n\n".join(group.text for group in taken), len(taken)
-    return shortened_group(groups[0], room, count_tokens), 1
+def leading_groups(groups: Sequence[Group], room: int) -> int:
+    """How many of the first groups fit `room` tokens together."""
+    return len(leading(groups, room, lambda group: group.tokens + 1))
 
 
 def shortened_group(group: Group, room: int, count_tokens: CountTokens) -> str:
-    """The group's text in at most about `room` tokens."""
+    """The group's text in at most about `room` tokens; head and tail of each text stay. CPU-bound."""
     chars = max(_SHORTEST, room * CHARS_PER_TOKEN // len(group.shown))
     while True:
         text = serialize([shortened_message(message, chars) for message in group.shown], None)

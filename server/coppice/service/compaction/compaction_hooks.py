@@ -11,6 +11,7 @@ from coppice.service.compaction.preparing import Preparation, messages_of, previ
 from coppice.service.compaction.summarizing import FinishedSummary, adopt, most_summary_tokens
 from coppice.service.compaction.summary_parts import Stage
 from coppice.service.core.context import Context
+from coppice.service.core.worker_process import call_in_process
 from coppice.service.core.workers import run_long
 from coppice.service.hooks.hook_answers import CompactionAnswer
 from coppice.service.hooks.hooks import Hooks
@@ -62,7 +63,9 @@ def _described(prepared: Preparation) -> CompactionPreparation:
     cut, sizes = prepared.cut, prepared.sizes
     history, prefix = prepared.span(0, cut.history_end), prepared.span(cut.history_end, cut.first_kept)
     previous = prepared.path.compaction_entry()
-    history_text, prefix_text = (serialize(messages_of(entries)) for entries in (history, prefix))
+    history_text, prefix_text = (
+        call_in_process(serialize, messages_of(entries)) for entries in (history, prefix)
+    )
     spoken = "\n\n".join(filter(None, (history_text, prefix_text)))
     parts = [tagged("conversation", spoken)] if spoken else []
     if previous is not None and previous.summary:

@@ -19,6 +19,7 @@ from coppice.service.compaction.summary_parts import (
     written_by_hook,
 )
 from coppice.service.compaction.work_ledger import ledger_until
+from coppice.service.core.worker_process import call_in_process
 from coppice.service.core.workers import run_long
 from coppice.tokens.measuring import size_of_text
 from coppice.tokens.size import Size
@@ -53,7 +54,7 @@ async def summarize(
     stage("Reading the conversation", 5)
     task = await run_long(_compaction_task, prepared, instructions)
     if edited is not None:
-        written = WrittenSummary(_by_hand(edited, task.request), EDITED)
+        written = WrittenSummary(await run_long(_by_hand, edited, task.request), EDITED)
     else:
         written = await summarizer.summarize(watched(task.request, stage))
     stage("Checking the summary", 85)
@@ -103,14 +104,13 @@ def _compaction_task(prepared: Preparation, instructions: str | None) -> Summary
 
 
 def _by_hand(edited: str, request: SummaryRequest) -> str:
-    """A person's text in the structured format: its words stay, what is computed comes anew."""
-    summary = parse_summary(narrative_in(edited))
-    if summary == Summary(other=summary.other):
+    """A person's text in the structured format: its words stay, what is computed comes anew. CPU-bound."""
+    text = call_in_process(_formatted, edited)
+    if text is None:
         raise SummaryRejectedError(
             "The edited summary has none of the headings (## Goal, ## Next Steps …); nothing was "
             "changed. Keep the headings of the draft and edit the text under them."
         )
-    text = summary.render()
     tokens = request.count_tokens(text)
     if tokens > request.max_tokens:
         raise SummaryRejectedError(
@@ -120,6 +120,12 @@ def _by_hand(edited: str, request: SummaryRequest) -> str:
             maxTokens=request.max_tokens,
         )
     return text
+
+
+def _formatted(edited: str) -> str | None:
+    """None where the text has none of the headings."""
+    summary = parse_summary(narrative_in(edited))
+    return None if summary == Summary(other=summary.other) else summary.render()
 
 
 def _summary_budget(prepared: Preparation) -> int:

@@ -13,7 +13,7 @@ from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.hooks import HookCompaction, HookSummary
 from coppice.protocol.ledger import WorkLedger
-from coppice.service.core.worker_process import call_in_process, estimated_tokens
+from coppice.service.core.worker_process import call_in_process
 from coppice.service.window.usage import Counter
 from coppice.tree.entries import Entry
 from coppice.tree.messages import Message
@@ -62,7 +62,6 @@ def summary_task(
     unread = () if work is not None else messages
     kept_messages = [message for entry in kept if (message := message_of(entry)) is not None]
     stored, now, parts = call_in_process(
-        estimated_tokens([*unread, *kept_messages, *filter(None, [work])]),
         _computed,
         _Source(unread, work, kept, root, kind),
         partial(
@@ -140,9 +139,9 @@ def written_by_hook(
     """A hook's summary, without file blocks of its own and unable to close a tag of ours.
 
     What the hook wants kept in its entry are an object's properties, or any other JSON under `hookDetails`.
-    Raises SummaryRejectedError when the text is empty or has more tokens than one of ours may have.
+    CPU-bound. Raises SummaryRejectedError when the text is empty or longer than one of ours may be.
     """
-    text = escape_tags(narrative_in(given.summary)).strip()
+    text = call_in_process(_harmless, given.summary)
     if not text:
         raise SummaryRejectedError("The summary is empty.")
     tokens = request.count_tokens(text)
@@ -156,6 +155,10 @@ def written_by_hook(
     if not isinstance(details, dict):
         details = {} if details is None else {"hookDetails": details}
     return WrittenSummary(text, f"hook/{hook}", details=details)
+
+
+def _harmless(summary: str) -> str:
+    return escape_tags(narrative_in(summary)).strip()
 
 
 def signature(written: WrittenSummary, *, from_hook: bool) -> dict[str, Any]:

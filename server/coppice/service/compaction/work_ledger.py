@@ -6,7 +6,7 @@ from coppice.compaction.facts.ledger import LedgerBuilder, stored_ledger
 from coppice.compaction.writing.document import narrative_in
 from coppice.protocol.ledger import WorkLedger
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.core.worker_process import call_in_process
+from coppice.service.core.worker_process import call_on_tokens
 from coppice.summarizers.offline import NAME as OFFLINE
 
 _MOST_BEFORE: Final = 20_000
@@ -18,7 +18,7 @@ def ledger_until(path: ConversationPath, last: int) -> WorkLedger:
 
     Raises WorkTooLongError.
     """
-    return call_in_process(_tokens(path), _ledger_until, path, last)
+    return call_on_tokens(_tokens(path), _ledger_until, path, last)
 
 
 def ledger_of_branch(path: ConversationPath, first: int) -> WorkLedger:
@@ -26,7 +26,7 @@ def ledger_of_branch(path: ConversationPath, first: int) -> WorkLedger:
 
     Raises WorkTooLongError.
     """
-    return call_in_process(_tokens(path), _ledger_of_branch, path, first)
+    return call_on_tokens(_tokens(path), _ledger_of_branch, path, first)
 
 
 def _tokens(path: ConversationPath) -> int:

@@ -4,9 +4,8 @@ import asyncio
 from dataclasses import replace
 from typing import Final
 
-from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
-from coppice.service.core.worker_process import call_in_process, estimated_tokens
-from coppice.service.core.workers import run_long
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary, without_progress
+from coppice.service.core.computing import in_process
 from coppice.summarizers.offline import OfflineSummarizer
 
 _WRITER: Final = OfflineSummarizer()
@@ -20,17 +19,8 @@ class ProcessSummarizer:
         if request.ledger is not None:
             # All that is computed then depends on the facts.
             request = replace(request, history=(), turn_prefix=(), kept=())
-        return await run_long(_summarized, replace(request, report=_ignore))
-
-
-def _summarized(request: SummaryRequest) -> WrittenSummary:
-    parts = [*request.history, *request.turn_prefix, *request.kept, *filter(None, [request.ledger])]
-    return call_in_process(estimated_tokens(parts), _written, request)
+        return await in_process(_written, without_progress(request))
 
 
 def _written(request: SummaryRequest) -> WrittenSummary:
     return asyncio.run(_WRITER.summarize(request))
-
-
-def _ignore(doing: str, share: float) -> None:
-    del doing, share

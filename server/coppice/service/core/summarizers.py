@@ -12,6 +12,7 @@ from coppice.models.chat import ChatModel
 from coppice.models.choosing import chat_model
 from coppice.models.editor import Sample
 from coppice.protocol.server_requests import SAMPLE, ClientPort
+from coppice.service.core.computing import in_process
 from coppice.service.core.offline_summaries import ProcessSummarizer
 from coppice.settings import ModelSettings, Settings, SummarizerSettings
 from coppice.summarizers.fallback import FallbackSummarizer
@@ -59,7 +60,9 @@ class Summarizers:
         stack.push_async_callback(model.close)
         prompts, _ = Prompts.from_settings(settings.prompts)
         chosen = settings.summarizer
-        return ModelSummarizer(model, prompts, seconds=chosen.timeout_seconds, split_turn=chosen.split_turn)
+        return ModelSummarizer(
+            model, prompts, seconds=chosen.timeout_seconds, split_turn=chosen.split_turn, compute=in_process
+        )
 
 
 def model_of(name: str, settings: Settings, sample: Sample | None = None) -> ChatModel:

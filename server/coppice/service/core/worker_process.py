@@ -11,12 +11,11 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
-
-from pydantic import BaseModel
 
 from coppice.errors import WorkTooLongError
 from coppice.service.core.stopping import STOPPING, Stopping
@@ -45,39 +44,41 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def call_in_process(tokens: int, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """The result of a function of a module, in another process where it works on many tokens. Blocks.
+def call_in_process(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """The result of a function of a module, in another process where its arguments are long. Blocks.
 
     The function and its arguments, its result and what it raises are pickled. The process is ended when the
     work of the calling thread is stopped.
 
     Raises:
-        WorkTooLongError: it took longer than so many tokens should, or its process was ended.
+        WorkTooLongError: it took longer than such arguments should, or its process was ended.
         StoppedError: nobody waits for the result any more.
     """
+    call = pickle.dumps((function, args, kwargs))
+    return _called(call, len(call) // CHARS_PER_TOKEN, partial(function, *args, **kwargs))
+
+
+def call_on_tokens(tokens: int, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """As `call_in_process`, for arguments that only name what is worked on, so many tokens."""
+    call = pickle.dumps((function, args, kwargs))
+    return _called(call, tokens, partial(function, *args, **kwargs))
+
+
+def _called(call: bytes, tokens: int, here: Callable[[], T]) -> T:
     if tokens < SMALL_TOKENS:
-        return function(*args, **kwargs)
+        return here()
     stopping = STOPPING.get(None) or Stopping()
     seconds = _LEAST_SECONDS + tokens / _TOKENS_PER_SECOND
     with _borrowed(stopping) as process:
         if process is None:
-            return function(*args, **kwargs)
+            return here()
         with stopping.calling(process.end):
-            result: T = _called(process, (function, args, kwargs), seconds, stopping)
+            try:
+                result: T = process.call(call, seconds)
+            except WorkTooLongError:
+                stopping.check()
+                raise
             return result
-
-
-def _called(process: "_Process", work: tuple[Any, ...], seconds: float, stopping: Stopping) -> Any:
-    try:
-        return process.call(work, seconds)
-    except WorkTooLongError:
-        stopping.check()
-        raise
-
-
-def estimated_tokens(values: Iterable[BaseModel]) -> int:
-    """About how many tokens the values have as JSON."""
-    return sum(len(value.model_dump_json()) for value in values) // CHARS_PER_TOKEN
 
 
 class _Process:
@@ -107,7 +108,7 @@ class _Process:
                 assert stream is not None  # noqa: S101 - they are pipes
                 stream.close()
 
-    def call(self, work: tuple[Any, ...], seconds: float) -> Any:
+    def call(self, call: bytes, seconds: float) -> Any:
         sender, receiver = self._process.stdin, self._process.stdout
         assert sender is not None  # noqa: S101
         assert receiver is not None  # noqa: S101
@@ -115,7 +116,6 @@ class _Process:
         timer.daemon = True
         timer.start()
         try:
-            call = pickle.dumps(work)
             sender.write(len(call).to_bytes(SIZE_BYTES) + call)
             sender.flush()
             failure, result = pickle.load(receiver)  # noqa: S301 - a process of our own wrote it
