@@ -21,5 +21,11 @@ def processes_that_know_the_tests(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 def workers_of(process: int) -> list[psutil.Process]:
     children = psutil.Process(process).children(recursive=True)
-    living = (child for child in children if child.status() != psutil.STATUS_ZOMBIE)
-    return [child for child in living if "worker_main" in " ".join(child.cmdline())]
+    return [child for child in children if "worker_main" in " ".join(_command(child))]
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:  # it has ended
+        return []
