@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from attacks.frozen_rule import frozen
+from attacks.frozen_rule import frozen, killed
 from attacks.worker_processes import processes_that_know_the_tests, workers_of
 from conftest_service import Client, MakeClient
 from lsp.editor import turn
@@ -15,7 +15,6 @@ from waiting import PATIENCE, wait_until
 
 from coppice.protocol.server_requests import SAMPLE, WILL_COMPACT, WILL_NAVIGATE
 from coppice.service.compaction import compaction_hooks, summarizing, summary_parts
-from coppice.service.core import worker_process
 from coppice.summarizers import chunks, client, llm
 
 __all__ = ["processes_that_know_the_tests"]
@@ -86,8 +85,7 @@ async def test_a_model_whose_text_cannot_be_worked_on_is_passed_over(
     summarized: Any, monkeypatch: pytest.MonkeyPatch, place: Any, name: str
 ) -> None:
     made, conversation = await summarized()
-    monkeypatch.setattr(worker_process, "_LEAST_SECONDS", 1.0)
-    monkeypatch.setattr(place, name, frozen)
+    monkeypatch.setattr(place, name, killed)
     done = await made.ask("compact", conversationId=conversation)
     assert done["summarizer"] == "offline"
     assert "it was stopped" in done["warnings"][0]
