@@ -26,7 +26,7 @@ from coppice.protocol.history import RecallParams, RecallResult
 from coppice.protocol.navigation import SearchParams
 from coppice.service.core.progress import NoProgress
 from coppice.service.service import Service
-from coppice.store.search_text import whole_text
+from coppice.store.search.search_text import whole_text
 from coppice.tokens.counting import estimate_tokens
 from coppice.tree.entries import CompactionEntry, Entry
 

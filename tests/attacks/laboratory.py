@@ -23,7 +23,7 @@ from attacks.lab_operations import FEWEST, Conversations, message
 from attacks.lab_window import Window
 from models.provider_server import serving
 
-from coppice.store.disk_reserve import DiskReserve
+from coppice.store.engines.disk_reserve import DiskReserve
 from coppice.store.store import Store
 
 WINDOWS: Final = 5

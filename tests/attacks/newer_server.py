@@ -8,8 +8,8 @@ from sqlalchemy import Connection, text
 
 from coppice.lsp.serve import serve_stdio
 from coppice.store import store
-from coppice.store.engine import Database
-from coppice.store.migrations import MIGRATIONS, Migration, migrate
+from coppice.store.engines.engine import Database
+from coppice.store.engines.migrations import MIGRATIONS, Migration, migrate
 
 VERSION = MIGRATIONS[-1].number
 

@@ -14,9 +14,9 @@ from store.store_kit import NOW, new_conversation, user
 from waiting import PATIENCE
 
 from coppice.errors import StorageFailedError
-from coppice.store import purging
-from coppice.store.disk_reserve import DiskReserve
+from coppice.store.engines.disk_reserve import DiskReserve
 from coppice.store.store import Store
+from coppice.store.tree import purging
 
 
 @pytest.fixture

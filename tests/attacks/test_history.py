@@ -10,8 +10,8 @@ from conftest_service import Client, user
 
 from coppice.protocol.history import READ_TOOL, SEARCH_TOOL
 from coppice.service.history.query import stems_asked_for
-from coppice.store.pieces import pieces_of
-from coppice.store.stems import stem_text
+from coppice.store.words.pieces import pieces_of
+from coppice.store.words.stems import stem_text
 
 HOSTILE = ("A", "Aa", "aA", "1a", "_", " ", "\n", "压", "é", "a_", "ﬃ", '"', "'", "*", "\u0301", "AbC ", "𝔄")
 

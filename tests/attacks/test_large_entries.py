@@ -11,9 +11,10 @@ from attacks.store_attacks import opened
 from sqlalchemy import event
 from store.store_kit import NOW, new_conversation, user
 
-from coppice.store import indexing, paging
-from coppice.store.records import LEAF, NewRecord
+from coppice.store.schema.records import LEAF, NewRecord
+from coppice.store.search import indexing
 from coppice.store.store import Store
+from coppice.store.tree import paging
 from coppice.tree.entries import MessageEntry
 from coppice.tree.messages import ImageContent, TextContent, UserContent, UserMessage
 

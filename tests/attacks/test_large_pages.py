@@ -9,7 +9,7 @@ from conftest_service import Client, user
 from pydantic import ValidationError
 
 from coppice.errors import ResultTooLargeError
-from coppice.store import paging
+from coppice.store.tree import paging
 
 HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/"}
 LARGEST_PAGE = 200_000

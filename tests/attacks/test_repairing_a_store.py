@@ -14,11 +14,11 @@ from store.store_kit import NOW, assistant, compaction, label, user
 
 from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.service.conversations.repairing import repair_workspace
-from coppice.store import repair as repair_module
-from coppice.store import sqlite_file
-from coppice.store.disk_reserve import RESERVE_NAME
-from coppice.store.repair import repair
-from coppice.store.salvage import Salvage
+from coppice.store.engines import sqlite_file
+from coppice.store.engines.disk_reserve import RESERVE_NAME
+from coppice.store.repair import copying as repair_module
+from coppice.store.repair.copying import repair
+from coppice.store.repair.salvage import Salvage
 
 __all__ = ["make_client"]
 

@@ -16,10 +16,10 @@ from coppice.formats import codex_steps, session
 from coppice.formats.reading import open_session
 from coppice.formats.registry import IMPORT_NAMES
 from coppice.formats.source import MAX_BYTES
-from coppice.store.importing import ImportWriter
 from coppice.store.reader import StoreReader
-from coppice.store.records import NewRecord
+from coppice.store.schema.records import NewRecord
 from coppice.store.store import Store
+from coppice.store.tree.importing import ImportWriter
 from coppice.tree.entries import MAX_NAME_CHARS, Entry, MessageEntry
 from coppice.tree.messages import AssistantMessage
 

@@ -8,7 +8,7 @@ from conftest_service import Client, user
 from waiting import until
 
 from coppice.service.core import conversation_path
-from coppice.store import indexing
+from coppice.store.search import indexing
 from coppice.store.store import Store
 
 ENTRIES = 200

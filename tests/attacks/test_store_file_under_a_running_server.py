@@ -10,7 +10,7 @@ from attacks.store_attacks import filled_store, opened, url_of
 from store.store_kit import NOW, user
 
 from coppice.errors import StorageFailedError
-from coppice.store.disk_reserve import RESERVE_NAME
+from coppice.store.engines.disk_reserve import RESERVE_NAME
 from coppice.store.store import Store
 
 

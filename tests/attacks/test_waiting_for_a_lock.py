@@ -21,7 +21,7 @@ from coppice.service.core import conversation_index
 from coppice.service.core import stores as stores_module
 from coppice.service.core.conversation_index import ConversationIndex
 from coppice.service.core.workers import release_writers, run_read, run_write
-from coppice.store.conversation_ids import conversation_ids
+from coppice.store.tree.conversation_ids import conversation_ids
 
 
 async def test_writers_waiting_for_a_lock_do_not_keep_a_read_waiting(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from store.store_kit import NOW, new_conversation, user
 
-from coppice.store import purging
 from coppice.store.store import Store
+from coppice.store.tree import purging
 
 SECRETS = [f"{(number * 2654435761) % 2**32:08x}plum" for number in range(1, 40)]
 """Words that begin differently: the index keeps what a word does not share with the one before."""

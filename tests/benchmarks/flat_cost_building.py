@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from flat_cost_operations import NOW
 
-from coppice.store.records import NewConversation, NewRecord
+from coppice.store.schema.records import NewConversation, NewRecord
 from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_entry
 from coppice.tokens.size import Size

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from coppice.store.records import NewRecord, PathEnd
+from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.store.store import Store
 
 NOW: Final = "2025-06-01T12:00:00.000Z"

@@ -14,7 +14,7 @@ from pathlib import Path
 from flat_cost_operations import OPERATIONS, Subject
 from flat_cost_service import REQUESTS, Requests
 
-from coppice.store.records import NewRecord
+from coppice.store.schema.records import NewRecord
 from coppice.store.store import Store
 from coppice.tokens.size import Size
 from coppice.tree.entries import ENTRY

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from coppice.store.location import workspace_database
-from coppice.store.records import NewConversation, NewRecord
+from coppice.store.schema.records import NewConversation, NewRecord
 from coppice.store.store import Store
+from coppice.store.tree.location import workspace_database
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import ENTRY
 

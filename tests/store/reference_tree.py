@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from coppice.store.records import NewRecord, TreeRow
+from coppice.store.schema.records import NewRecord, TreeRow
 from coppice.tokens.size import Size
 from coppice.tree.entries import METADATA_TYPES, CompactionEntry, LabelEntry, MessageEntry, PinEntry
 from coppice.tree.messages import AssistantMessage

@@ -4,7 +4,7 @@ import time
 from itertools import count
 from typing import Any
 
-from coppice.store.records import NewConversation, NewRecord, StoredChange
+from coppice.store.schema.records import NewConversation, NewRecord, StoredChange
 from coppice.store.store import Store
 from coppice.tokens.size import Size
 from coppice.tree.entries import ENTRY

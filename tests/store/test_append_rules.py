@@ -17,7 +17,7 @@ from store.store_kit import (
 )
 
 from coppice.errors import IdConflictError, StaleLeafError, UnknownConversationError, UnknownEntryError
-from coppice.store.records import LEAF, NewRecord
+from coppice.store.schema.records import LEAF, NewRecord
 from coppice.store.store import Store
 from coppice.tokens.size import Size
 

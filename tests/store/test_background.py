@@ -5,7 +5,7 @@ import threading
 from typing_extensions import override
 from waiting import PATIENCE
 
-from coppice.store.background import BackgroundWork
+from coppice.store.engines.background import BackgroundWork
 
 
 class Held(BackgroundWork):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from store.store_kit import NOW, label, new_conversation, record, user
 
 from coppice.errors import UnknownConversationError, UnknownEntryError
-from coppice.store.entry_json import body_of, entry_from, showable, storable
+from coppice.store.schema.entry_json import body_of, entry_from, showable, storable
 from coppice.store.store import Store
 from coppice.tree.entries import ENTRY
 

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import event
 from store.store_kit import NOW, WORKSPACE, activity, compaction, label, new_conversation, pin, user
 
-from coppice.store.records import NewRecord, PathEnd
+from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.store.store import Store
 
 SHORT, LONG = 600, 12_000

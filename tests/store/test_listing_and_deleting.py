@@ -11,9 +11,9 @@ from store.store_kit import NOW, assistant, compaction, label, new_conversation,
 from waiting import PATIENCE
 
 from coppice.errors import IdConflictError, StorageFailedError, UnknownConversationError, UnknownEntryError
-from coppice.store import purging
-from coppice.store.records import ConversationRecord
-from coppice.store.schema import (
+from coppice.store.engines.sqlite import SqliteDatabase
+from coppice.store.schema.records import ConversationRecord
+from coppice.store.schema.tables import (
     COMPACTION,
     CONVERSATION,
     ENTRY_TABLE,
@@ -22,8 +22,8 @@ from coppice.store.schema import (
     PIN,
     RUN,
 )
-from coppice.store.sqlite import SqliteDatabase
 from coppice.store.store import Store
+from coppice.store.tree import purging
 
 
 def rows_left(store: Store) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.store.location import canonical_uri, workspace_database
+from coppice.store.tree.location import canonical_uri, workspace_database
 
 FOLDER = Path("/data/coppice")
 

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, event, text
 from store.store_kit import NOW, assistant, new_conversation, news, user
 
 from coppice.errors import StorageFailedError
-from coppice.store.engines import name_of
-from coppice.store.postgres import PostgresDatabase
+from coppice.store.engines.choosing import name_of
+from coppice.store.engines.postgres import PostgresDatabase
 from coppice.store.store import Store
 
 

@@ -9,9 +9,9 @@ from store.conftest import OpenStore
 from store.store_kit import NOW, new_conversation, user
 
 from coppice.errors import StorageFailedError
-from coppice.store.engine import Database
-from coppice.store.engines import database
-from coppice.store.migrations import MIGRATIONS, Migration, migrate
+from coppice.store.engines.choosing import database
+from coppice.store.engines.engine import Database
+from coppice.store.engines.migrations import MIGRATIONS, Migration, migrate
 from coppice.store.store import Store
 
 NEWEST = MIGRATIONS[-1].number

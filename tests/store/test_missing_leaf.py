@@ -5,7 +5,7 @@ from sqlalchemy import delete
 from store.store_kit import NOW, user
 
 from coppice.errors import StoreDamagedError
-from coppice.store.schema import ENTRY_TABLE
+from coppice.store.schema.tables import ENTRY_TABLE
 from coppice.store.store import Store
 
 

@@ -13,7 +13,7 @@ from store.conftest import OpenStore
 from store.store_kit import NOW, new_conversation, user
 
 from coppice.errors import StorageFailedError
-from coppice.store.disk_reserve import RESERVE_NAME
+from coppice.store.engines.disk_reserve import RESERVE_NAME
 from coppice.store.store import Store
 
 NOBODY = 65534

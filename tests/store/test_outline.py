@@ -6,9 +6,9 @@ import pytest
 from store.store_kit import NOW, assistant, compaction, label, new_conversation, pin, user
 
 from coppice.errors import UnknownEntryError
-from coppice.store.outline import Outline
-from coppice.store.records import LEAF, NewRecord
+from coppice.store.schema.records import LEAF, NewRecord
 from coppice.store.store import Store
+from coppice.store.tree.outline import Outline
 
 
 def put(store: Store, conversation: str, parent: str | None, *records: NewRecord) -> None:

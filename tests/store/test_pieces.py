@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.store.pieces import KEYS_PER_ENTRY, PIECE_CHARS, indexed_pieces, pieces_of
-from coppice.store.search_text import HEAD_CHARS, TAIL_CHARS
-from coppice.store.stems import stem, stem_text, stems_of
-from coppice.store.word_index import POSTGRES_PIECES, SQLITE_PIECES
+from coppice.store.search.search_text import HEAD_CHARS, TAIL_CHARS
+from coppice.store.words.pieces import KEYS_PER_ENTRY, PIECE_CHARS, indexed_pieces, pieces_of
+from coppice.store.words.stems import stem, stem_text, stems_of
+from coppice.store.words.word_index import POSTGRES_PIECES, SQLITE_PIECES
 
 
 def cut(text: str) -> list[str]:

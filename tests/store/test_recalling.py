@@ -4,8 +4,8 @@ import pytest
 from store.store_kit import NOW, label, new_conversation, user
 
 from coppice.errors import UnknownEntryError
-from coppice.store.indexing import Scope
-from coppice.store.recalling import Where
+from coppice.store.search.indexing import Scope
+from coppice.store.search.recalling import Where
 from coppice.store.store import Store
 
 WORDS = ["rowan", "oak", "rowan and oak", "don't 'quote' rowan", "登录页面"]

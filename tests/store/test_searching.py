@@ -13,8 +13,8 @@ from store.store_kit import NOW, activity, assistant, compaction, label, named, 
 from waiting import wait_until
 
 from coppice.errors import UnknownConversationError
-from coppice.store import indexing
-from coppice.store.records import NewRecord
+from coppice.store.schema.records import NewRecord
+from coppice.store.search import indexing
 from coppice.store.store import Store
 
 

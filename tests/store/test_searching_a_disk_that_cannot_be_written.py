@@ -8,9 +8,9 @@ from store.conftest import OpenStore
 from store.store_kit import NOW, new_conversation, user
 
 from coppice.errors import StorageFailedError
-from coppice.store.indexing import Scope
-from coppice.store.recalling import Where
-from coppice.store.sqlite import SqliteDatabase
+from coppice.store.engines.sqlite import SqliteDatabase
+from coppice.store.search.indexing import Scope
+from coppice.store.search.recalling import Where
 
 
 def test_what_is_indexed_is_found_where_nothing_can_be_written(open_store: OpenStore) -> None:

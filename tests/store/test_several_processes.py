@@ -10,9 +10,9 @@ from store.conftest import OpenStore
 from store.store_kit import NOW, new_conversation, news, user
 
 from coppice.errors import StorageFailedError
-from coppice.store.append import open_conversation
-from coppice.store.records import LEAF
+from coppice.store.schema.records import LEAF
 from coppice.store.store import Store
+from coppice.store.tree.append import open_conversation
 
 pytestmark = pytest.mark.slow
 

@@ -6,10 +6,10 @@ from store.conftest import OpenStore
 from store.store_kit import NOW, activity, assistant, compaction, label, named, new_conversation, news, user
 
 from coppice.errors import IdConflictError, ImportFailedError, UnknownConversationError, UnknownEntryError
-from coppice.store import purging
-from coppice.store.importing import ImportWriter
-from coppice.store.records import NewRecord
+from coppice.store.schema.records import NewRecord
 from coppice.store.store import Store
+from coppice.store.tree import purging
+from coppice.store.tree.importing import ImportWriter
 
 
 def path_of(store: Store, conversation: str) -> list[str]:

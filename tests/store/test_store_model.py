@@ -32,7 +32,7 @@ from store.store_kit import (
     user,
 )
 
-from coppice.store.records import LEAF, NewRecord, PathEnd
+from coppice.store.schema.records import LEAF, NewRecord, PathEnd
 from coppice.store.store import Store
 
 pytestmark = pytest.mark.slow

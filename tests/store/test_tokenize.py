@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.store.snippets import SNIPPET_CHARS, snippet
-from coppice.store.tokenize import MOST_CHARS, MOST_WORDS, Term, index_text, places, terms_of
+from coppice.store.search.snippets import SNIPPET_CHARS, snippet
+from coppice.store.words.tokens import MOST_CHARS, MOST_WORDS, Term, index_text, places, terms_of
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from store.conftest import OpenStore
 from store.store_kit import new_conversation, news
 
 from coppice.errors import UnknownConversationError
-from coppice.store.records import StoredChange, StoredTurn
+from coppice.store.schema.records import StoredChange, StoredTurn
 from coppice.store.store import Store
 
 

@@ -11,7 +11,7 @@ from coppice.cli.progress import watched
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console, print_row, warn, write_json, write_text
 from coppice.service.conversations.following import Found, Updated
-from coppice.store.location import canonical_uri
+from coppice.store.tree.location import canonical_uri
 
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
 _TITLE_CHARS: Final = 12  # columns: the longest title of an agent

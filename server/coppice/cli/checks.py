@@ -17,7 +17,7 @@ from coppice.service.core.workspaces import damages, databases
 from coppice.service.hooks.plugins import installed_plugins
 from coppice.settings import Settings, data_directory
 from coppice.settings.files import WORKSPACE_FILE
-from coppice.store.engines import name_of, sqlite_path
+from coppice.store.engines.choosing import name_of, sqlite_path
 from coppice.tokens.counting import ENCODING, count_tokens, encoding
 
 Status = Literal["ok", "warning", "broken"]

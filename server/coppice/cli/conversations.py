@@ -18,7 +18,7 @@ from coppice.protocol.conversations import Conversation, ExportFormat, ImportFor
 from coppice.service.conversations.conversations import conversation_of
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.workspaces import newest_conversations
-from coppice.store.recalling import SHORTEST_PREFIX
+from coppice.store.search.recalling import SHORTEST_PREFIX
 
 _PAGE: Final = 500  # conversations a request (guess)
 _TITLE_CHARS: Final = 60  # characters (guess)

@@ -12,7 +12,7 @@ from coppice.cli.terminal import console, print_error, warn, write_json
 from coppice.service.conversations.store_copying import CopiedConversation, Outcome, Place, StoreCopy
 from coppice.service.core.settings_source import SettingsSource
 from coppice.settings import Settings, data_directory
-from coppice.store.location import canonical_uri
+from coppice.store.tree.location import canonical_uri
 
 _NOT_COPIED: Final[dict[Outcome, str]] = {
     "behind": "the target lacks its newest {missing:,} entries, and was left as it is",

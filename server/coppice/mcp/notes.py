@@ -12,10 +12,10 @@ from coppice.mcp.project import Project
 from coppice.mcp.redaction import masked, with_marks
 from coppice.mcp.rendering import attribute, safe
 from coppice.service.core.context import now
-from coppice.store.indexing import Scope
-from coppice.store.location import canonical_uri
-from coppice.store.recalling import RecallRow, Where
-from coppice.store.records import NewConversation, NewRecord
+from coppice.store.schema.records import NewConversation, NewRecord
+from coppice.store.search.indexing import Scope
+from coppice.store.search.recalling import RecallRow, Where
+from coppice.store.tree.location import canonical_uri
 from coppice.tokens.counting import estimate_tokens
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import CustomMessageEntry

@@ -11,7 +11,7 @@ from coppice.mcp.redaction import masked
 from coppice.mcp.rendering import attribute, safe
 from coppice.service.compaction.work_ledger import ledger_until
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.store.records import ConversationRecord
+from coppice.store.schema.records import ConversationRecord
 from coppice.tokens.counting import estimate_tokens
 
 SESSION_TAG: Final = "history-session"

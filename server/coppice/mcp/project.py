@@ -10,8 +10,8 @@ from coppice.mcp.rendering import shortened
 from coppice.mcp.transcripts import Transcripts
 from coppice.service.core.workspaces import databases
 from coppice.service.service import Service
-from coppice.store.indexing import EVERYTHING, Scope
-from coppice.store.records import ConversationRecord
+from coppice.store.schema.records import ConversationRecord
+from coppice.store.search.indexing import EVERYTHING, Scope
 from coppice.store.store import Store
 
 RESUME_COMMANDS = {

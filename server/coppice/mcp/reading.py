@@ -10,8 +10,8 @@ from coppice.mcp.redaction import masked, with_marks
 from coppice.mcp.rendering import FRAME_TOKENS, attribute, entry_text, framed
 from coppice.protocol.history import is_history_tool
 from coppice.service.history.calls import calls_of_results
-from coppice.store.indexing import Scope
-from coppice.store.recalling import RecallRow, Where
+from coppice.store.search.indexing import Scope
+from coppice.store.search.recalling import RecallRow, Where
 from coppice.tokens.counting import estimate_tokens
 
 _AROUND: Final = 3  # entries before and after one, unless a call says how many (guess)

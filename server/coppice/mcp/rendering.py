@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from coppice.mcp.redaction import masked, with_marks
 from coppice.service.history.calls import CallOf
-from coppice.store.recalling import RecallRow
+from coppice.store.search.recalling import RecallRow
 from coppice.tree.tags import escape_tags
 
 ENTRY_TAG: Final = "history-entry"

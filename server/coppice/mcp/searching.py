@@ -15,11 +15,11 @@ from coppice.service.history.calls import CallOf, calls_of_results
 from coppice.service.history.query import stems_asked_for
 from coppice.service.history.ranking import SUMMARY_TYPES, Hit, share_of
 from coppice.service.history.search import search
-from coppice.store.indexing import Scope
-from coppice.store.recalling import Where
-from coppice.store.sessions import Extent
-from coppice.store.stems import stem_text
+from coppice.store.search.indexing import Scope
+from coppice.store.search.recalling import Where
+from coppice.store.search.sessions import Extent
 from coppice.store.store import Store
+from coppice.store.words.stems import stem_text
 from coppice.tokens.counting import estimate_tokens
 from coppice.tree.messages import ToolCall
 

@@ -40,7 +40,7 @@ from coppice.service.turns.slash_commands import SlashCommands
 from coppice.service.views.documents import Documents
 from coppice.service.views.views import Views
 from coppice.service.window.usage import usage_state
-from coppice.store.records import StoredChange
+from coppice.store.schema.records import StoredChange
 
 WATCH_SECONDS: Final = 0.25  # seconds between two looks for changes of other servers (guess)
 

@@ -7,12 +7,14 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from coppice.store import annotations, paging, path_ends, paths, recalling, sessions, tree_listing
-from coppice.store import conversations as conversation_rows
-from coppice.store import outline as outlines
-from coppice.store.engine import Work
-from coppice.store.errors import translated
-from coppice.store.records import NewRecord
+from coppice.store.engines.engine import Work
+from coppice.store.schema.errors import translated
+from coppice.store.schema.records import NewRecord
+from coppice.store.search import recalling, sessions
+from coppice.store.tree import annotations, paging, path_ends, paths
+from coppice.store.tree import conversations as conversation_rows
+from coppice.store.tree import listing as tree_listing
+from coppice.store.tree import outline as outlines
 from coppice.tree.entries import Entry
 
 P = ParamSpec("P")

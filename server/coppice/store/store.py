@@ -7,19 +7,12 @@ from functools import partial
 from typing import Final
 
 from coppice.errors import StorageFailedError, StoreDamagedError
-from coppice.store import append as appending
-from coppice.store import changes as change_log
-from coppice.store import conversations, purging, recalling, searching
-from coppice.store.damage import damaged_entries
-from coppice.store.engine import Database, T, Work
-from coppice.store.engines import database
-from coppice.store.errors import is_unwritable
-from coppice.store.extending import ExtendWriter
-from coppice.store.importing import ImportWriter
-from coppice.store.indexing import EVERYTHING, IDLE_SECONDS, Indexer, Scope, newest_unindexed
-from coppice.store.migrations import migrate
+from coppice.store.engines.choosing import database
+from coppice.store.engines.engine import Database, T, Work
+from coppice.store.engines.migrations import migrate
 from coppice.store.reader import Snapshot, StoreReader
-from coppice.store.records import (
+from coppice.store.schema.errors import is_unwritable
+from coppice.store.schema.records import (
     LEAF,
     Appended,
     ConversationRecord,
@@ -29,8 +22,16 @@ from coppice.store.records import (
     SearchRow,
     StoredChange,
 )
-from coppice.store.tokenize import terms_of
-from coppice.store.turns import RunningTurns
+from coppice.store.search import recalling, searching
+from coppice.store.search.indexing import EVERYTHING, IDLE_SECONDS, Indexer, Scope, newest_unindexed
+from coppice.store.tree import append as appending
+from coppice.store.tree import changes as change_log
+from coppice.store.tree import conversations, purging
+from coppice.store.tree.damage import damaged_entries
+from coppice.store.tree.extending import ExtendWriter
+from coppice.store.tree.importing import ImportWriter
+from coppice.store.tree.turns import RunningTurns
+from coppice.store.words.tokens import terms_of
 
 MOST_DAMAGES: Final = 5
 """Damages that are listed; the repair lists all. Guess: enough to see that it is no single accident."""

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from coppice.store.errors import translated
-from coppice.store.sqlite_file import connect
+from coppice.store.engines.sqlite_file import connect
+from coppice.store.schema.errors import translated
 
 FILE_NAME: Final = "transcripts.db"
 _BUSY_SECONDS: Final = 10.0  # how long another process's write is waited for (guess)

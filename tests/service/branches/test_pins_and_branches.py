@@ -7,7 +7,7 @@ from conftest_service import Client, MakeClient, assistant, tool, user
 
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.errors import ContextOverflowError, ModelFailedError, NothingToCompactError, SummaryRejectedError
-from coppice.store.records import PathEnd
+from coppice.store.schema.records import PathEnd
 from coppice.store.store import Store
 from coppice.tree.entries import Entry
 

@@ -1,7 +1,7 @@
 """Which pieces come first."""
 
 from coppice.service.history.ranking import choose_candidates, ranked, rarities
-from coppice.store.recalling import PieceRow, Postings
+from coppice.store.search.recalling import PieceRow, Postings
 
 
 def piece(entry: int, words: str, role: str = "toolResult", *, parent: int | None = None) -> PieceRow:

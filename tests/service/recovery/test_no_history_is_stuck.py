@@ -27,7 +27,7 @@ from coppice.recovery.truncation import plan, result_limit
 from coppice.service.window.fitting import Fit, Pinned, fitted_cut
 from coppice.service.window.measuring import least_tokens, measured_of, tail_start
 from coppice.settings import CompactionSettings
-from coppice.store.records import EntryRow
+from coppice.store.schema.records import EntryRow
 from coppice.tokens.size import Size
 from coppice.tree.messages import (
     AssistantMessage,

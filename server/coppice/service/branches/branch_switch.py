@@ -27,7 +27,7 @@ from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.workers import run_long
 from coppice.service.window.usage import Counter
 from coppice.store.reader import StoreReader
-from coppice.store.records import EntryRow, PathEnd
+from coppice.store.schema.records import EntryRow, PathEnd
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import (
     METADATA_TYPES,

@@ -17,9 +17,9 @@ from coppice.service.core.conversation_path import BEFORE_THE_ROOT
 from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_read
-from coppice.store.importing import ImportWriter
 from coppice.store.reader import StoreReader
-from coppice.store.records import ConversationRecord, NewConversation, NewRecord, PathEnd
+from coppice.store.schema.records import ConversationRecord, NewConversation, NewRecord, PathEnd
+from coppice.store.tree.importing import ImportWriter
 from coppice.tokens.size import Size
 from coppice.tree.entries import METADATA_TYPES, Entry, LabelEntry, PinEntry, SessionInfoEntry
 from coppice.tree.ids import new_entry_id

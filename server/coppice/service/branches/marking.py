@@ -9,7 +9,7 @@ from coppice.protocol.navigation import LabelParams, LabelResult, PinParams, Pin
 from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.window.usage import Counter
-from coppice.store.records import NewRecord
+from coppice.store.schema.records import NewRecord
 from coppice.tokens.size import Size
 from coppice.tree.entries import LabelEntry, PinEntry
 from coppice.tree.ids import new_entry_id

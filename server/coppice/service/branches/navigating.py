@@ -29,7 +29,7 @@ from coppice.service.core.progress import JobProgress, LateProgress, Progress
 from coppice.service.core.workers import run_long
 from coppice.service.hooks.hook_answers import NavigationAnswer, both
 from coppice.service.window.usage import usage_state
-from coppice.store.records import NewRecord
+from coppice.store.schema.records import NewRecord
 from coppice.tokens.measuring import size_of_entry
 from coppice.tokens.size import Size
 from coppice.tree.entries import BranchSummaryEntry

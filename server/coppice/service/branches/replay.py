@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from coppice.service.branches.marking import label_entry, pin_entry
 from coppice.store.reader import StoreReader
-from coppice.store.records import NewRecord, PathEnd
+from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.tokens.measuring import size_of_entry
 from coppice.tokens.size import Size
 from coppice.tree.entries import (

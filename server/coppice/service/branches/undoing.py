@@ -12,7 +12,7 @@ from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork
 from coppice.service.window.usage import usage_state
-from coppice.store.records import PathEnd
+from coppice.store.schema.records import PathEnd
 from coppice.store.store import Store
 from coppice.tree.entries import METADATA_TYPES
 

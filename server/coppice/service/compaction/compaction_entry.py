@@ -10,7 +10,7 @@ from coppice.service.compaction.summarizing import FinishedSummary
 from coppice.service.compaction.summary_parts import signature
 from coppice.service.core.context import now
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.store.records import NewRecord, PathEnd
+from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.tree.entries import CompactionEntry
 from coppice.tree.ids import new_entry_id
 

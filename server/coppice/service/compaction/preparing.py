@@ -13,7 +13,7 @@ from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.window.fitting import Fit, fitted_cut
 from coppice.service.window.measuring import open_rows, pins_of
 from coppice.service.window.usage import Counter, context_tokens
-from coppice.store.records import EntryRow, PathEnd
+from coppice.store.schema.records import EntryRow, PathEnd
 from coppice.tree.entries import Entry
 from coppice.tree.messages import Message
 

@@ -26,7 +26,7 @@ from coppice.service.core.context import Context, now
 from coppice.service.core.workers import run_read, run_write
 from coppice.service.files.tracking import Tracking
 from coppice.service.window.usage import usage_state
-from coppice.store.records import LEAF, ConversationRecord, NewConversation, NewRecord
+from coppice.store.schema.records import LEAF, ConversationRecord, NewConversation, NewRecord
 from coppice.tokens.size import Size
 from coppice.tree.entries import SessionInfoEntry
 from coppice.tree.ids import new_entry_id

@@ -22,10 +22,10 @@ from coppice.settings import data_directory
 from coppice.sources.agent import Agent
 from coppice.sources.registry import AGENTS
 from coppice.sources.transcript import Beginning, Transcript, conversation_id_of
-from coppice.store.engines import is_missing
-from coppice.store.location import canonical_uri
+from coppice.store.engines.choosing import is_missing
 from coppice.store.store import Store
 from coppice.store.transcript_catalog import Reading, TranscriptCatalog
+from coppice.store.tree.location import canonical_uri
 
 _SAVED_TOGETHER: Final = 100
 """Readings that are recorded in one transaction; after a crash so many are repeated. A guess."""

@@ -9,10 +9,10 @@ from coppice.service.conversations.short_fields import with_short_fields
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.thread_work import ThreadWork
 from coppice.settings import Settings
-from coppice.store.extending import ExtendWriter
-from coppice.store.importing import ImportWriter
-from coppice.store.records import ConversationRecord, NewConversation, NewRecord
+from coppice.store.schema.records import ConversationRecord, NewConversation, NewRecord
 from coppice.store.store import Store
+from coppice.store.tree.extending import ExtendWriter
+from coppice.store.tree.importing import ImportWriter
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import CompactionEntry, Entry
 

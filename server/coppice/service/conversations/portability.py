@@ -24,10 +24,10 @@ from coppice.service.conversations.short_fields import short_id, short_text, sho
 from coppice.service.core.context import Context, now
 from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
-from coppice.store import paging
-from coppice.store.opened_files import is_opened
+from coppice.store.engines.opened_files import is_opened
 from coppice.store.reader import StoreReader
-from coppice.store.records import ConversationRecord, NewConversation
+from coppice.store.schema.records import ConversationRecord, NewConversation
+from coppice.store.tree import paging
 from coppice.tree.entries import MAX_NAME_CHARS, Entry
 
 

@@ -2,9 +2,9 @@
 
 from coppice.service.conversations.store_copying import Place, StoreCopy
 from coppice.service.core.progress import NoProgress
-from coppice.store.engines import sqlite_path
-from coppice.store.location import spare_database
-from coppice.store.repair import Repair, is_in_use, repair
+from coppice.store.engines.choosing import sqlite_path
+from coppice.store.repair.copying import Repair, is_in_use, repair
+from coppice.store.tree.location import spare_database
 
 
 def repair_workspace(url: str) -> Repair:

@@ -7,7 +7,7 @@ from coppice.service.core.progress import Progress
 from coppice.service.core.stopping import check_stopped
 from coppice.service.core.stores import Stores
 from coppice.service.core.thread_work import run_in_thread
-from coppice.store.records import SearchRow
+from coppice.store.schema.records import SearchRow
 
 
 class Searching:

@@ -10,11 +10,11 @@ from typing import Final, Literal
 
 from coppice.errors import CoppiceError, StorageFailedError, UnknownConversationError
 from coppice.service.core.progress import Progress
-from coppice.store.engines import is_missing, name_of
-from coppice.store.location import databases_in, workspace_database
+from coppice.store.engines.choosing import is_missing, name_of
 from coppice.store.reader import StoreReader
-from coppice.store.records import ConversationRecord, NewConversation, NewRecord
+from coppice.store.schema.records import ConversationRecord, NewConversation, NewRecord
 from coppice.store.store import Store
+from coppice.store.tree.location import databases_in, workspace_database
 
 Outcome = Literal["copied", "same", "behind", "ahead", "different"]
 """What became of a conversation.

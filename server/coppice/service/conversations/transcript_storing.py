@@ -21,10 +21,10 @@ from coppice.service.core.context import now
 from coppice.service.core.thread_work import ThreadWork
 from coppice.settings import Settings
 from coppice.sources.transcript import Transcript, conversation_id_of
-from coppice.store.extending import ExtendWriter
-from coppice.store.records import NewConversation, NewRecord
+from coppice.store.schema.records import NewConversation, NewRecord
 from coppice.store.store import Store
 from coppice.store.transcript_catalog import Reading
+from coppice.store.tree.extending import ExtendWriter
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import MAX_NAME_CHARS, CompactionEntry, Entry
 

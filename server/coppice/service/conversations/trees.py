@@ -29,7 +29,7 @@ from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.workers import run_read
 from coppice.service.window.usage import Counter, usage_state
-from coppice.store.records import LEAF, NewRecord, PathEnd, TreeRow
+from coppice.store.schema.records import LEAF, NewRecord, PathEnd, TreeRow
 from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import METADATA_TYPES, CompactionEntry, Entry, MessageEntry

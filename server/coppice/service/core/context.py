@@ -21,7 +21,7 @@ from coppice.service.core.summarizers import Summarizers
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_read, run_write
 from coppice.service.hooks.hooks import Asking, Hooks
-from coppice.store.records import ConversationRecord
+from coppice.store.schema.records import ConversationRecord
 from coppice.store.store import Store
 
 Written = TypeVar("Written")

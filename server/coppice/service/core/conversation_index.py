@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from coppice.errors import StorageFailedError
-from coppice.store.conversation_ids import Stamp, conversation_ids, stamp_of
-from coppice.store.engines import name_of
+from coppice.store.engines.choosing import name_of
+from coppice.store.tree.conversation_ids import Stamp, conversation_ids, stamp_of
 
 LOCKED_SECONDS: Final = 1.0
 """How long a search waits for locks, on all stores together. Guess.

@@ -16,7 +16,7 @@ from coppice.files.paths import path_of_uri
 from coppice.service.core.reopened_stores import reopened_store
 from coppice.service.core.stopping import check_stopped
 from coppice.settings import Settings
-from coppice.store.records import LEAF, CompactionRecord, ConversationRecord, EntryRow, PathEnd
+from coppice.store.schema.records import LEAF, CompactionRecord, ConversationRecord, EntryRow, PathEnd
 from coppice.store.store import Store
 from coppice.tree.entries import CompactionEntry, Entry, reply_of
 from coppice.tree.view import ViewMessage, view_of

@@ -12,8 +12,8 @@ from coppice.protocol.events import TurnChanged
 from coppice.protocol.notifications import TURN_CHANGED
 from coppice.service.core.context import Context, Locks
 from coppice.service.core.workers import run_read
-from coppice.store.records import StoredTurn
-from coppice.store.turns import RunningTurns
+from coppice.store.schema.records import StoredTurn
+from coppice.store.tree.turns import RunningTurns
 
 KEEP_SECONDS: Final = 10.0
 """How often a server renews the mark of its turn in the store. Guess: a write that nobody notices."""

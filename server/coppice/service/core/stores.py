@@ -13,10 +13,10 @@ from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.workers import release_writers
 from coppice.service.core.workspaces import databases
 from coppice.settings import data_directory
-from coppice.store.engines import name_of, sqlite_path
-from coppice.store.known_files import KnownFiles
-from coppice.store.location import spare_database, workspace_database
+from coppice.store.engines.choosing import name_of, sqlite_path
 from coppice.store.store import Store
+from coppice.store.tree.known_files import KnownFiles
+from coppice.store.tree.location import spare_database, workspace_database
 
 NO_FOLDER: Final = "untitled:coppice"
 """The workspace of conversations that belong to no folder."""

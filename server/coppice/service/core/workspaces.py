@@ -6,11 +6,11 @@ from typing import Final
 from coppice.errors import CoppiceError
 from coppice.service.core.conversation_index import ConversationIndex
 from coppice.settings import Settings, data_directory
-from coppice.store.engines import name_of
-from coppice.store.location import databases_in
-from coppice.store.recalling import SHORTEST_PREFIX
-from coppice.store.records import ConversationRecord
+from coppice.store.engines.choosing import name_of
+from coppice.store.schema.records import ConversationRecord
+from coppice.store.search.recalling import SHORTEST_PREFIX
 from coppice.store.store import Store
+from coppice.store.tree.location import databases_in
 
 _SERVER_ID: Final = "overview"
 MOST_NAMED: Final = 1000

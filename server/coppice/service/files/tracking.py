@@ -19,7 +19,7 @@ from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.workers import run_read
 from coppice.service.files.file_events import Active, Sorter, opened_last, without_folders
 from coppice.service.files.git_updates import split_updates
-from coppice.store.records import LEAF, NewRecord
+from coppice.store.schema.records import LEAF, NewRecord
 from coppice.tokens.size import Size
 from coppice.tree.entries import FileActivityEntry, FileChange, GitUpdate
 from coppice.tree.ids import new_entry_id

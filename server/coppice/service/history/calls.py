@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from coppice.files.tools import touches_of
-from coppice.store.recalling import RecallRow
+from coppice.store.search.recalling import RecallRow
 from coppice.store.store import Store
 from coppice.tree.messages import ToolCall
 

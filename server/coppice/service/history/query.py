@@ -9,7 +9,7 @@ from typing import Final
 
 from coppice.service.history.translations import PAIRS
 from coppice.service.history.words import STOP_CHARACTERS, STOP_WORDS
-from coppice.store.stems import UNSPACED, stem, stems_of, words_of
+from coppice.store.words.stems import UNSPACED, stem, stems_of, words_of
 
 MAX_STEMS: Final = 40
 """Further stems of a question are not looked for. A guess: a question of three sentences has fewer."""

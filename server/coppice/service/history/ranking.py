@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from coppice.store.recalling import PieceRow, Postings, RecallRow
+from coppice.store.search.recalling import PieceRow, Postings, RecallRow
 
 MAX_CANDIDATES: Final = 300
 """Pieces that are ranked for one question, those with the rarest stems. recall_tools.py: 200 and 1,000 find

@@ -11,10 +11,10 @@ from coppice.service.history.calls import CallOf, calls_of_results
 from coppice.service.history.query import stems_asked_for
 from coppice.service.history.ranking import Hit
 from coppice.service.history.search import MAX_EXAMINED, search, whole_entries
-from coppice.store.indexing import Scope
-from coppice.store.pieces import PIECE_CHARS
-from coppice.store.recalling import Where
+from coppice.store.search.indexing import Scope
+from coppice.store.search.recalling import Where
 from coppice.store.store import Store
+from coppice.store.words.pieces import PIECE_CHARS
 from coppice.tokens.counting import estimate_tokens
 
 _ITEM_CHARS: Final = 4

@@ -16,10 +16,10 @@ from coppice.service.history.ranking import (
     ranked,
     rarities,
 )
-from coppice.store.pieces import KEYS_PER_ENTRY, pieces_of
-from coppice.store.recalling import RecallRow, Where
-from coppice.store.search_text import shortened, whole_text
+from coppice.store.search.recalling import RecallRow, Where
+from coppice.store.search.search_text import shortened, whole_text
 from coppice.store.store import Store
+from coppice.store.words.pieces import KEYS_PER_ENTRY, pieces_of
 
 MAX_POSTINGS: Final = 1000
 """The newest pieces that a stem is looked up in. A guess: three in each of the newest entries that hold

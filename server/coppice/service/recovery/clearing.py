@@ -11,7 +11,7 @@ from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.workers import run_read
 from coppice.service.window.usage import Counter, context_tokens, usage_state
-from coppice.store.records import NewRecord
+from coppice.store.schema.records import NewRecord
 from coppice.tokens.size import Size
 from coppice.tree.clearing import cleared_ids
 from coppice.tree.entries import ContextEditEntry, TokenCounts

@@ -26,7 +26,7 @@ from coppice.service.core.workers import run_read
 from coppice.service.recovery.truncating import fitted_view
 from coppice.service.window.breakdown import breakdown_of, heaviest_of
 from coppice.service.window.usage import Counter, context_tokens, counted_tokens, overhead_of, usage_state
-from coppice.store.paging import fitting
+from coppice.store.tree.paging import fitting
 from coppice.tree.rendering.anthropic import anthropic_request
 from coppice.tree.rendering.openai import openai_messages
 from coppice.tree.view import ViewMessage

@@ -5,7 +5,7 @@ from heapq import nlargest
 
 from coppice.protocol.usage import HeavyEntry, TokenBreakdown
 from coppice.service.window.usage import Counter, Overhead
-from coppice.store.records import CompactionRecord
+from coppice.store.schema.records import CompactionRecord
 from coppice.tokens.counting import IMAGE_TOKENS
 from coppice.tokens.measuring import compact_json, size_of_message, size_of_text
 from coppice.tree.entries import MessageEntry

@@ -9,7 +9,7 @@ from coppice.recovery.truncation import LEAST_LIMIT, truncated
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.window.fitting import Pinned, pinned_before
 from coppice.service.window.usage import Counter, context_tokens, counted_tokens
-from coppice.store.records import EntryRow
+from coppice.store.schema.records import EntryRow
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import Entry, reply_of
 from coppice.tree.messages import Message, ToolResultMessage

@@ -1,0 +1,308 @@
+"""SQLite: a file for each workspace, the default."""
+
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Table, create_engine, inspect, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import QueuePool
+from typing_extensions import override
+
+from coppice.errors import StorageFailedError
+from coppice.store.engines.disk_reserve import DiskReserve
+from coppice.store.engines.engine import Database, T, Work
+from coppice.store.engines.sqlite_file import DatabaseFile
+from coppice.store.schema.errors import LOCKED, is_busy, is_full, translated
+from coppice.store.words.word_index import SQLITE_INDEX, SQLITE_PIECES
+
+
+class SqliteDatabase(Database):
+    """One file in WAL mode, only its owner's to read."""
+
+    index = SQLITE_INDEX
+    pieces = SQLITE_PIECES
+
+    def __init__(self, path: Path, busy_seconds: float) -> None:
+        self._file = DatabaseFile(path, busy_seconds)
+        self._reserve = DiskReserve(path.parent)
+        self._busy_seconds = busy_seconds
+        # Threads of one process queue here: SQLite's own waiting is by polling, and unfair.
+        self._writer = threading.Lock()
+        self._watch_lock = threading.Lock()
+        self._watch: sqlite3.Connection | None = None
+        self._data_version: int | None = None
+        super().__init__(
+            create_engine(
+                "sqlite://",
+                creator=self._connect,
+                poolclass=QueuePool,
+                pool_size=_CONNECTIONS,
+                max_overflow=-1,
+                # Each connection has pages and statements of its own in memory: the others stay empty.
+                pool_use_lifo=True,
+                hide_parameters=True,
+            )
+        )
+
+    @override
+    def prepare(self, version: int) -> None:
+        def fill(path: Path) -> None:
+            new = SqliteDatabase(path, self._busy_seconds)
+            try:
+                new.fill(version)
+            finally:
+                new.close()
+
+        with translated():
+            if not self._file.path.exists():
+                self._file.create(fill)
+            self._file.open()
+            self._reserve.keep()
+            with self._engine.connect() as connection:
+                tables = inspect(connection).get_table_names()
+                if tables and "coppice_schema" not in tables:
+                    raise StorageFailedError(
+                        "The file of the conversation store belongs to another program. Choose another one."
+                    )
+
+    def _connect(self) -> sqlite3.Connection:
+        """A connection that has read. On a full disk its shared memory takes from what is reserved."""
+        try:
+            return self._file.connect()
+        except sqlite3.Error as error:
+            if not is_full(error):
+                raise
+        self._reserve.lend()
+        return self._file.connect()
+
+    def fill(self, version: int) -> None:
+        """Makes the schema in an empty file, which nobody else knows yet."""
+        self._file.adopt()
+        with translated(), self._engine.connect() as connection:
+            # Can only be chosen while the file is empty; lets `shrink` shorten it.
+            connection.exec_driver_sql("PRAGMA auto_vacuum = INCREMENTAL")
+        self.settle()
+        with self._transaction(partial(_begin_writing, 0.0)) as connection:
+            self.make_schema(connection, version)
+
+    def settle(self) -> None:
+        """Switches to WAL, which the file remembers. A second process doing the same has to wait."""
+        deadline = time.monotonic() + self._busy_seconds
+        with translated():
+            while True:
+                try:
+                    with self._engine.connect() as connection:
+                        connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                        return
+                except OperationalError as error:
+                    if not is_busy(error) or time.monotonic() > deadline:
+                        raise
+                time.sleep(0.01)
+
+    @contextmanager
+    def _transaction(self, begin: Callable[[Connection], object]) -> Iterator[Connection]:
+        self._check_open()
+        with translated(), self._engine.connect() as connection, connection.begin():
+            # SQLAlchemy leaves it to the driver to begin, which is set not to.
+            begin(connection)
+            yield connection
+
+    @override
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with self._transaction(_begin_reading) as connection:
+            yield connection
+            # A commit fails once damage was met, though nothing was written.
+            connection.rollback()
+
+    @override
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        deadline = time.monotonic() + self._busy_seconds
+        if not self._writer.acquire(timeout=self._busy_seconds):
+            raise StorageFailedError(LOCKED)
+        try:
+            with translated():
+                self._file.check()
+            with self._transaction(partial(_begin_writing, deadline)) as connection:
+                self._check_version(connection)
+                yield connection
+            with translated():
+                self._file.check(uncertain=True)
+        finally:
+            self._writer.release()
+
+    @override
+    def write(self, work: Work[T]) -> T:
+        return self._write_with_room(work, self.await_space)
+
+    @override
+    def write_deletion(self, work: Work[T]) -> T:
+        return self._write_with_room(work, self._give_up_reserve)
+
+    def _write_with_room(self, work: Work[T], make_room: Callable[[], None]) -> T:
+        """Writes once more after `make_room` where the disk is full."""
+        try:
+            return super().write(work)
+        except StorageFailedError as error:
+            if not is_full(error):
+                raise
+        make_room()
+        return super().write(work)
+
+    def _give_up_reserve(self) -> None:
+        self._reserve.give_up()
+        self._checkpoint(self._busy_seconds)
+
+    @override
+    def shrink(self, stop: Callable[[], bool]) -> None:
+        while not stop() and self._vacuum_some():
+            time.sleep(_VACUUM_PAUSE)
+        give_up = time.monotonic() + self._busy_seconds
+        while not (self._checkpoint(_CHECKPOINT_SECONDS) or stop() or time.monotonic() > give_up):
+            time.sleep(_CHECKPOINT_SECONDS)
+        self._reserve.keep()
+
+    def _vacuum_some(self) -> bool:
+        """Gives some free pages back; false when there are none, or the file was made without that."""
+        with translated(), self._engine.connect() as connection:
+            before = _free_pages(connection)
+            driver: Any = connection.connection.driver_connection
+            # A row for each page: `execute` would stop after the first.
+            driver.executescript(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
+            return _free_pages(connection) < before
+
+    def _checkpoint(self, seconds: float) -> bool:
+        """Moves the WAL into the database and cuts it; false when others prevent that for `seconds`.
+
+        Nobody can write meanwhile (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
+        """
+        with translated(), self._engine.connect() as connection:
+            _wait_for_locks(connection, seconds)
+            try:
+                busy: int = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+            finally:
+                _wait_for_locks(connection, self._busy_seconds)
+        return busy == 0
+
+    @override
+    def reserve_keys(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
+        # The writer is alone, and AUTOINCREMENT counts explicit keys too.
+        last = connection.execute(_LAST_KEY, {"name": table.name}).scalar() or 0
+        return range(last + 1, last + 1 + count)
+
+    def order_migrations(self, connection: Connection) -> None:
+        """A writer is alone anyway."""
+
+    def announce_change(self, connection: Connection) -> None:
+        """`PRAGMA data_version` changes by itself."""
+
+    @override
+    def changed_elsewhere(self) -> bool:
+        with translated(), self._watch_lock:
+            self._check_open()
+            if self._watch is None:
+                self._watch = self._connect()
+            version: int = self._watch.execute("PRAGMA data_version").fetchone()[0]
+            changed, self._data_version = version != self._data_version, version
+            return changed
+
+    @override
+    def back_up(self, version: int) -> None:
+        path = self._file.path
+        with translated():
+            self._file.copy_to(path.with_name(f"{path.name}.version-{version}.backup"))
+
+    @override
+    def damages(self) -> list[str]:
+        try:
+            with self.reading() as connection:
+                found = connection.exec_driver_sql("PRAGMA integrity_check(5)").scalars().all()
+        except StorageFailedError as error:
+            # Some damage stops the check itself.
+            return [str(error)]
+        return [str(line) for line in found if line != "ok"]
+
+    def rest(self) -> None:
+        """Closes the connections that are not in use; the next call opens them again."""
+        with self._watch_lock:
+            if self._watch is not None:
+                self._watch.close()
+                self._watch = None
+        super().rest()
+
+    @override
+    def close(self) -> None:
+        super().close()
+        self.rest()
+
+
+_CONNECTIONS: Final = 4
+"""Connections that stay open while nothing is asked; workers.py limits how many there are at once. Guess."""
+
+
+_VACUUM_PAGES: Final = 500
+"""The most pages that one transaction gives back: 2 MB, a few milliseconds. Guess."""
+
+_VACUUM_PAUSE: Final = 0.005
+"""Seconds in which others may write."""
+
+
+_CHECKPOINT_SECONDS: Final = 0.1
+"""How long writers wait for each try to cut the WAL after a purge, and may write before the next. Guess."""
+
+
+_FIRST_PAUSE: Final = 0.002  # seconds (guess)
+_LONGEST_PAUSE: Final = 0.05
+"""Seconds between two tries of a writer, of which a random share is taken. Guess: a write takes 5 ms."""
+_RANDOM: Final = random.Random()  # noqa: S311 - spreads out tries
+
+
+def _begin_reading(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
+def _begin_writing(deadline: float, connection: Connection) -> None:
+    """Takes the lock of the writer, which is asked for until `deadline`, of `time.monotonic`.
+
+    SQLite's own waiting tries ten times a second in the end, so that of many waiting processes some never
+    meet the moment in which the lock is free.
+    """
+    driver: Any = connection.connection.driver_connection
+    patience = driver.execute("PRAGMA busy_timeout").fetchone()[0]
+    driver.execute("PRAGMA busy_timeout = 0")
+    try:
+        pause = _FIRST_PAUSE
+        while not _has_begun(driver, deadline):
+            time.sleep(pause * _RANDOM.uniform(0.2, 1))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+    finally:
+        driver.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def _has_begun(driver: sqlite3.Connection, deadline: float) -> bool:
+    try:
+        driver.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if not is_busy(error) or time.monotonic() > deadline:
+            raise
+        return False
+    return True
+
+
+def _wait_for_locks(connection: Connection, seconds: float) -> None:
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+
+def _free_pages(connection: Connection) -> int:
+    return int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
+
+
+_LAST_KEY: Final = text("SELECT seq FROM sqlite_sequence WHERE name = :name")

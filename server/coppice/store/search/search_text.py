@@ -1,0 +1,90 @@
+"""The searchable text of an entry."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from coppice.store.schema.entry_json import readable_body
+from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE
+
+HEAD_CHARS: Final = 16_000  # characters (guess)
+TAIL_CHARS: Final = 4_000
+"""Of a longer text only the beginning and the end are searched: errors are at the end of an output."""
+
+_CONTENT_ROLES: Final = frozenset({"user", "developer", "system", "custom", "assistant", "toolResult"})
+
+
+def searchable_text(entry_type: str, body: str) -> str:
+    """The text of messages, tool calls with their arguments, tool results, commands and summaries.
+
+    `body` is an entry's JSON as the store keeps it; one that is damaged gives no text, as do thinking,
+    images, metadata, and what the harness of another agent wrote.
+    """
+    return shortened(whole_text(entry_type, readable_body(body)))
+
+
+def shortened(text: str) -> str:
+    """What is searched of a text."""
+    if len(text) <= HEAD_CHARS + TAIL_CHARS:
+        return text
+    return f"{text[:HEAD_CHARS]}\n…\n{text[-TAIL_CHARS:]}"
+
+
+def whole_text(entry_type: str, body: dict[str, Any]) -> str:
+    """The same of parsed JSON, however long it is."""
+    try:
+        return "\n".join(part for part in _parts(entry_type, body) if part)
+    except (LookupError, TypeError, AttributeError):
+        return ""
+
+
+def _parts(entry_type: str, body: dict[str, Any]) -> Iterator[str]:
+    match entry_type:
+        case "message":
+            yield from _parts_of_message(body["message"])
+        case "compaction" | "branch_summary":
+            yield body["summary"]
+        case "custom_message" if body["customType"] not in (HARNESS_TYPE, MEMORY_TYPE):
+            yield from _parts_of_content(body["content"])
+        case _:
+            return
+
+
+def _parts_of_message(message: dict[str, Any]) -> Iterator[str]:
+    role = message["role"]
+    if role in _CONTENT_ROLES:
+        yield message["toolName"] if role == "toolResult" else ""
+        yield from _parts_of_content(message["content"])
+        yield (message.get("errorMessage") or "") if role == "assistant" else ""
+    elif role == "bashExecution":
+        yield message["command"]
+        yield message["output"]
+    else:
+        yield message["summary"]
+
+
+def _parts_of_content(content: str | list[dict[str, Any]]) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+        return
+    for block in content:
+        if block["type"] == "text":
+            yield block["text"]
+        elif block["type"] == "toolCall":
+            yield block["name"]
+            yield from _leaves(block["arguments"])
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """The names and values in a JSON value, in order. Values may be nested deeper than Python recurses."""
+    left = [value]
+    while left:
+        match left.pop():
+            case dict() as named:
+                for name, inner in reversed(named.items()):
+                    left += [inner, name]
+            case list() as listed:
+                left += reversed(listed)
+            case None | bool():
+                pass
+            case leaf:
+                yield str(leaf)

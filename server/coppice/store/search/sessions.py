@@ -1,0 +1,98 @@
+"""Which conversations a name or a workspace stands for, and how much they hold."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, func, or_, select
+
+from coppice.store.schema.entry_json import storable
+from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE
+from coppice.store.search.indexing import Scope
+
+SHORTEST_NAME: Final = 8
+"""Characters from which the beginning of an id names a conversation."""
+_MOST: Final = 20  # conversations that one name may stand for (guess)
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How many conversations and entries there are, and when the first conversation began."""
+
+    conversations: int
+    entries: int
+    since: str | None
+
+
+def extent(connection: Connection, scope: Scope, agent: str | None = None) -> Extent:
+    """What is stored in `scope`, or of it what came from `agent`'s sessions."""
+    statement = select(
+        func.count(), func.sum(CONVERSATION.c.entry_count), func.min(CONVERSATION.c.created_at)
+    ).where(CONVERSATION.c.id.is_not(None), scope.condition, *from_agent(agent))
+    conversations, entries, since = connection.execute(statement).one()
+    return Extent(int(conversations), int(entries or 0), since)
+
+
+def named(connection: Connection, scope: Scope, name: str) -> list[str]:
+    """The ids of the conversations that `name` is the id of, or its agent's id of the session, or the
+    beginning of one of them; newest first.
+    """
+    name = storable(name)
+    exact = [CONVERSATION.c.id == name, _source_has("sessionId", name, whole=True)]
+    found = _ids(connection, scope, or_(*exact))
+    if found or len(name) < SHORTEST_NAME:
+        return found
+    begun = [
+        CONVERSATION.c.id.startswith(name, autoescape=True),
+        _source_has("sessionId", name, whole=False),
+    ]
+    return _ids(connection, scope, or_(*begun))
+
+
+def newest(connection: Connection, scope: Scope, agent: str | None, most: int) -> list[str]:
+    """The ids of the conversations in `scope` that were modified last."""
+    return _ids(connection, scope, *from_agent(agent), most=most)
+
+
+def entries_named(connection: Connection, scope: Scope, entry_id: str, most: int) -> list[Any]:
+    """At most `most` entries of that id in `scope`, or else whose ids begin so, newest conversation first.
+
+    Each has the entry's `key` and `id`, and the `conversation_id`.
+    """
+    entry_id = storable(entry_id)
+    rows = _entries(connection, scope, ENTRY_TABLE.c.id == entry_id, most)
+    if rows or len(entry_id) < SHORTEST_NAME:
+        return rows
+    begun = (ENTRY_TABLE.c.id > entry_id) & (ENTRY_TABLE.c.id < entry_id + "\U0010ffff")
+    return _entries(connection, scope, begun, most)
+
+
+def from_agent(agent: str | None) -> list[ColumnElement[bool]]:
+    """The condition that a conversation comes from an agent's session: its format begins with `agent`."""
+    return [] if not agent else [_source_has("format", storable(agent), whole=False)]
+
+
+def _entries(connection: Connection, scope: Scope, condition: ColumnElement[bool], most: int) -> list[Any]:
+    statement = (
+        select(ENTRY_TABLE.c.key, ENTRY_TABLE.c.id, CONVERSATION.c.id.label("conversation_id"))
+        .join(CONVERSATION, CONVERSATION.c.key == ENTRY_TABLE.c.conversation_key)
+        .where(CONVERSATION.c.id.is_not(None), scope.condition, condition)
+        .order_by(CONVERSATION.c.modified_at.desc(), ENTRY_TABLE.c.key)
+        .limit(most)
+    )
+    return list(connection.execute(statement))
+
+
+def _ids(connection: Connection, scope: Scope, *conditions: Any, most: int = _MOST) -> list[str]:
+    statement = (
+        select(CONVERSATION.c.id)
+        .where(CONVERSATION.c.id.is_not(None), scope.condition, *conditions)
+        .order_by(CONVERSATION.c.modified_at.desc(), CONVERSATION.c.key.desc())
+        .limit(most)
+    )
+    return list(connection.execute(statement).scalars())
+
+
+def _source_has(name: str, value: str, *, whole: bool) -> ColumnElement[bool]:
+    """Whether a property of a conversation's source is `value`, or begins with it. It is kept as JSON."""
+    end = '"' if whole else ""
+    return CONVERSATION.c.source.contains(f'"{name}": "{value}{end}', autoescape=True)

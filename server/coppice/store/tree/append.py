@@ -1,0 +1,218 @@
+"""The rules of an append: chains, branches, safe retries, the leaf."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, bindparam, select, update
+
+from coppice.errors import IdConflictError, StaleLeafError, StoreDamagedError
+from coppice.store.engines.engine import Database
+from coppice.store.schema.entry_json import body_of, same_body, storable
+from coppice.store.schema.errors import DAMAGED
+from coppice.store.schema.records import LEAF, Appended, EntryRef, NewRecord, PathEnd
+from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE
+from coppice.store.tree.changes import record_change
+from coppice.store.tree.entry_writer import EntryWriter
+from coppice.store.tree.path_ends import END_COLUMNS, end_at, entry_end, path_end, unknown_conversation
+from coppice.tree.entries import METADATA_TYPES
+
+_IDS_A_QUERY: Final = 500  # parameters; SQLite allowed 999 before 3.32
+
+
+@dataclass(frozen=True, slots=True)
+class OpenConversation:
+    """A conversation as the transaction that writes to it found it; no other one writes to it."""
+
+    key: int
+    id: str
+    leaf: PathEnd | None
+    has_first_message: bool
+
+    @property
+    def leaf_id(self) -> str | None:
+        """The leaf's id; None in an empty conversation."""
+        return None if self.leaf is None else self.leaf.id
+
+
+def append(
+    database: Database,
+    connection: Connection,
+    origin: str,
+    conversation_id: str,
+    records: Sequence[NewRecord],
+    *,
+    parent_id: EntryRef | None = LEAF,
+    expected_leaf_id: EntryRef | None = LEAF,
+    modified_at: str,
+) -> Appended:
+    """As `Store.append` says; `origin` is the id of the server that appends."""
+    conversation = open_conversation(connection, conversation_id)
+    fresh, known = sort_out(connection, conversation.key, conversation_id, records)
+    entry_ids = [record.entry.id for record in records]
+    if not fresh:
+        return Appended(entry_ids, [], conversation.leaf_id, leaf_moved=False)
+    _check_leaf(conversation, expected_leaf_id)
+    position = _stored(connection, conversation, parent_id)
+    entry_writer = EntryWriter(database, connection, conversation.key, conversation_id, len(fresh))
+    leaf = conversation.leaf
+    for record in _once_each(records):
+        entry = record.entry
+        metadata = entry.type in METADATA_TYPES
+        if entry.id in fresh:
+            placed = entry_writer.place(record, fresh[entry.id], position, annotation=metadata)
+            if not metadata:
+                leaf = position = placed
+        elif not metadata and not entry_writer.on_path(known[entry.id], position):
+            position = known[entry.id]
+    entry_writer.flush()
+    moved = leaf is not conversation.leaf
+    if moved and leaf is not None:
+        connection.execute(_UPDATE, {"open": conversation.key, "leaf_key": leaf.key})
+    update_summary(connection, conversation, entry_writer, len(fresh), storable(modified_at))
+    kinds = entry_writer.kinds | ({"leaf"} if moved else set())
+    record_change(database, connection, origin, conversation_id, kinds)
+    return Appended(entry_ids, list(fresh), None if leaf is None else leaf.id, leaf_moved=moved)
+
+
+def set_leaf(
+    database: Database,
+    connection: Connection,
+    origin: str,
+    conversation_id: str,
+    entry_id: str | None,
+    *,
+    expected_leaf_id: EntryRef | None = LEAF,
+    modified_at: str,
+) -> bool:
+    """As `Store.set_leaf` says; `origin` is the id of the server that moves the leaf."""
+    conversation = open_conversation(connection, conversation_id)
+    _check_leaf(conversation, expected_leaf_id)
+    leaf = _stored(connection, conversation, entry_id)
+    if entry_id == conversation.leaf_id:
+        return False
+    values = {"open": conversation.key, "leaf_key": None if leaf is None else leaf.key}
+    connection.execute(_UPDATE, {**values, "modified_at": modified_at})
+    record_change(database, connection, origin, conversation_id, ["leaf"])
+    return True
+
+
+def open_conversation(connection: Connection, conversation_id: str) -> OpenConversation:
+    """The conversation's row and leaf, locked for this transaction.
+
+    Raises:
+        UnknownConversationError: no conversation has the id.
+        StoreDamagedError: the row of the leaf is gone.
+    """
+    row = connection.execute(_OPEN, {"id": storable(conversation_id)}).one_or_none()
+    if row is None:
+        raise unknown_conversation(conversation_id)
+    leaf = None if row.leaf_key is None else end_at(connection, conversation_id, row.leaf_key)
+    if leaf is None and row.leaf_key is not None:
+        raise StoreDamagedError(DAMAGED)
+    return OpenConversation(row.key, conversation_id, leaf, row.first_message is not None)
+
+
+def sort_out(
+    connection: Connection, conversation: int, conversation_id: str, records: Iterable[NewRecord]
+) -> tuple[dict[str, str], dict[str, PathEnd]]:
+    """Which records are new, with their bodies, and which are stored already.
+
+    Raises:
+        IdConflictError: an id is in use for other content, in the store or in this call.
+    """
+    bodies: dict[str, tuple[str, str]] = {}
+    for record in records:
+        found = (record.entry.type, body_of(record.entry))
+        _check_same(record.entry.id, found, bodies.setdefault(record.entry.id, found))
+    known: dict[str, PathEnd] = {}
+    for row in _rows(connection, conversation, list(bodies)):
+        _check_same(row.id, bodies[row.id], (row.type, row.body))
+        known[row.id] = path_end(conversation_id, row)
+    return {entry_id: body for entry_id, (_, body) in bodies.items() if entry_id not in known}, known
+
+
+def known_entries(
+    connection: Connection, conversation: int, ids: Sequence[str]
+) -> dict[str, tuple[str | None, str, str]]:
+    """The parent's id, the type and the body of each entry of `ids` that is stored."""
+    rows = _rows(connection, conversation, ids, _WITH_PARENT)
+    return {row.id: (row.parent_id, row.type, row.body) for row in rows}
+
+
+def _rows(
+    connection: Connection, conversation: int, ids: Sequence[str], query: Select[Any] | None = None
+) -> Iterator[Any]:
+    for start in range(0, len(ids), _IDS_A_QUERY):
+        some = {"conversation": conversation, "ids": ids[start : start + _IDS_A_QUERY]}
+        yield from connection.execute(_KNOWN if query is None else query, some)
+
+
+def _check_same(entry_id: str, new: tuple[str, str], old: tuple[str, str]) -> None:
+    if new[0] != old[0] or not same_body(new[1], old[1]):
+        raise IdConflictError(
+            "The entry's id is taken by an entry with other content. Nothing was stored.", entryId=entry_id
+        )
+
+
+def _check_leaf(conversation: OpenConversation, expected: EntryRef | None) -> None:
+    if expected is not LEAF and expected != conversation.leaf_id:
+        raise StaleLeafError(
+            "The conversation has moved on since you last looked. Read it again, then repeat the request.",
+            leafId=conversation.leaf_id,
+        )
+
+
+def _stored(
+    connection: Connection, conversation: OpenConversation, entry_id: EntryRef | None
+) -> PathEnd | None:
+    if not isinstance(entry_id, str):
+        return None if entry_id is None else conversation.leaf
+    return entry_end(connection, conversation.key, conversation.id, entry_id)
+
+
+def _once_each(records: Iterable[NewRecord]) -> Iterable[NewRecord]:
+    first: dict[str, NewRecord] = {}
+    for record in records:
+        first.setdefault(record.entry.id, record)
+    return first.values()
+
+
+def update_summary(
+    connection: Connection,
+    conversation: OpenConversation,
+    entry_writer: EntryWriter,
+    stored: int,
+    modified_at: str,
+) -> None:
+    """What the list of conversations shows of the `stored` new entries."""
+    connection.execute(_COUNT, {"open": conversation.key, "modified_at": modified_at, "stored": stored})
+    if entry_writer.first_message is not None and not conversation.has_first_message:
+        connection.execute(_UPDATE, {"open": conversation.key, "first_message": entry_writer.first_message})
+    for name in entry_writer.names:
+        connection.execute(_UPDATE, {"open": conversation.key, "name": name})
+
+
+_OPEN: Final = (
+    select(CONVERSATION.c.key, CONVERSATION.c.leaf_key, CONVERSATION.c.first_message)
+    .where(CONVERSATION.c.id == bindparam("id"))
+    .with_for_update()
+)
+_KNOWN: Final = select(*END_COLUMNS, ENTRY_TABLE.c.body).where(
+    ENTRY_TABLE.c.conversation_key == bindparam("conversation"),
+    ENTRY_TABLE.c.id.in_(bindparam("ids", expanding=True)),
+)
+_PARENT: Final = ENTRY_TABLE.alias("parent")
+_WITH_PARENT: Final = (
+    select(ENTRY_TABLE.c.id, ENTRY_TABLE.c.type, ENTRY_TABLE.c.body, _PARENT.c.id.label("parent_id"))
+    .outerjoin(_PARENT, _PARENT.c.key == ENTRY_TABLE.c.parent_key)
+    .where(
+        ENTRY_TABLE.c.conversation_key == bindparam("conversation"),
+        ENTRY_TABLE.c.id.in_(bindparam("ids", expanding=True)),
+    )
+)
+_UPDATE: Final = update(CONVERSATION).where(CONVERSATION.c.key == bindparam("open"))
+_COUNT: Final = _UPDATE.values(
+    modified_at=bindparam("modified_at"),
+    entry_count=CONVERSATION.c.entry_count + bindparam("stored"),
+)

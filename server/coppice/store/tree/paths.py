@@ -1,0 +1,150 @@
+"""Reads along a path. The cost follows the entries that are asked for, not the length of the path."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Executable, and_, bindparam, select
+
+from coppice.store.schema.entry_json import entry_from, storable
+from coppice.store.schema.records import CompactionRecord, EntryRow, NewRecord, PathEnd
+from coppice.store.schema.tables import COMPACTION, ENTRY_TABLE
+from coppice.store.tree.path_ends import conversation_key, unknown_conversation, unknown_entry
+from coppice.store.tree.runs import segments
+from coppice.tokens.size import Size
+from coppice.tree.entries import Entry
+
+_RECORDS_A_READ: Final = 200  # entries (guess)
+PARENT: Final = ENTRY_TABLE.alias("parent")
+ENTRY_COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
+    ENTRY_TABLE.c.id,
+    PARENT.c.id.label("parent_id"),
+    ENTRY_TABLE.c.timestamp,
+    ENTRY_TABLE.c.type,
+    ENTRY_TABLE.c.body,
+)
+WITH_PARENT: Final = ENTRY_TABLE.outerjoin(PARENT, PARENT.c.key == ENTRY_TABLE.c.parent_key)
+
+
+def rows(connection: Connection, end: PathEnd, from_depth: int, to_depth: int) -> list[EntryRow]:
+    """The path's entries from one depth to another, both included, root first, without content."""
+    found = _rows(connection, _ROWS, end, from_depth, to_depth)
+    return [EntryRow(row.id, row.depth, row.type, row.role, Size(*row[4:6]), row.timestamp) for row in found]
+
+
+def entries(connection: Connection, end: PathEnd, from_depth: int, to_depth: int) -> list[Entry]:
+    """The same with content."""
+    return [entry_from(*row) for row in _rows(connection, _ENTRIES, end, from_depth, to_depth)]
+
+
+def entry(connection: Connection, conversation_id: str, entry_id: str) -> Entry:
+    """One entry. Raises UnknownConversationError and UnknownEntryError."""
+    key = conversation_key(connection, conversation_id)
+    row = connection.execute(_ENTRY, {"conversation": key, "id": storable(entry_id)}).one_or_none()
+    if row is None:
+        raise unknown_entry(entry_id)
+    return entry_from(*row)
+
+
+def records_after(
+    connection: Connection, *, conversation: int, after_key: int
+) -> list[tuple[int, NewRecord]]:
+    """The next entries of a conversation in append order, each with its key, as they were stored."""
+    rows = connection.execute(_NEXT_RECORDS, {"conversation": conversation, "after_key": after_key})
+    return [
+        (
+            row.key,
+            NewRecord(
+                entry_from(*row[:5]),
+                Size(row.size_tokenizer, row.size_estimate),
+                None if row.ledger is None else json.loads(row.ledger),
+            ),
+        )
+        for row in rows
+    ]
+
+
+def compaction(connection: Connection, end: PathEnd) -> CompactionRecord | None:
+    """The newest compaction on the path, `end` included."""
+    if end.compaction_key is None:
+        return None
+    row = connection.execute(_COMPACTION, {"key": end.compaction_key}).one_or_none()
+    if row is None:
+        raise unknown_conversation(end.conversation_id)
+    return CompactionRecord(
+        entry_id=row.id,
+        depth=row.depth,
+        kept_depth=row.kept_depth,
+        first_kept_entry_id=row.first_kept_entry_id,
+        size=Size(row.size_tokenizer, row.size_estimate),
+        total=Size(row.total_tokenizer, row.total_estimate),
+        before_kept=Size(row.before_kept_tokenizer, row.before_kept_estimate),
+        ledger=None if row.ledger is None else json.loads(row.ledger),
+    )
+
+
+def _rows(
+    connection: Connection, statement: Executable, end: PathEnd, from_depth: int, to_depth: int
+) -> Iterator[Any]:
+    low, high = max(from_depth, 0), min(to_depth, end.depth)
+    missing = max(high - low + 1, 0)
+    for segment in segments(connection, end.run, end.depth, low, high):
+        for row in connection.execute(statement, segment._asdict()):
+            missing -= 1
+            yield row
+    # The end may outlive its conversation, which is purged piece by piece.
+    if missing:
+        raise unknown_conversation(end.conversation_id)
+
+
+_IN_CONVERSATION: Final = ENTRY_TABLE.c.conversation_key == bindparam("conversation")
+_IN_RANGE: Final = and_(
+    ENTRY_TABLE.c.run == bindparam("run"), ENTRY_TABLE.c.depth.between(bindparam("low"), bindparam("high"))
+)
+_ROWS: Final = (
+    select(
+        ENTRY_TABLE.c.id,
+        ENTRY_TABLE.c.depth,
+        ENTRY_TABLE.c.type,
+        ENTRY_TABLE.c.role,
+        ENTRY_TABLE.c.size_tokenizer,
+        ENTRY_TABLE.c.size_estimate,
+        ENTRY_TABLE.c.timestamp,
+    )
+    .where(_IN_RANGE)
+    .order_by(ENTRY_TABLE.c.depth)
+)
+_ENTRIES: Final = (
+    select(*ENTRY_COLUMNS).select_from(WITH_PARENT).where(_IN_RANGE).order_by(ENTRY_TABLE.c.depth)
+)
+_ENTRY: Final = (
+    select(*ENTRY_COLUMNS)
+    .select_from(WITH_PARENT)
+    .where(_IN_CONVERSATION, ENTRY_TABLE.c.id == bindparam("id"))
+)
+_NEXT_RECORDS: Final = (
+    select(
+        *ENTRY_COLUMNS,
+        ENTRY_TABLE.c.key,
+        ENTRY_TABLE.c.size_tokenizer,
+        ENTRY_TABLE.c.size_estimate,
+        COMPACTION.c.ledger,
+    )
+    .select_from(WITH_PARENT.outerjoin(COMPACTION, COMPACTION.c.entry_key == ENTRY_TABLE.c.key))
+    .where(_IN_CONVERSATION, ENTRY_TABLE.c.key > bindparam("after_key"))
+    .order_by(ENTRY_TABLE.c.key)
+    .limit(_RECORDS_A_READ)
+)
+_COMPACTION: Final = select(
+    ENTRY_TABLE.c.id,
+    ENTRY_TABLE.c.depth,
+    ENTRY_TABLE.c.size_tokenizer,
+    ENTRY_TABLE.c.size_estimate,
+    ENTRY_TABLE.c.total_tokenizer,
+    ENTRY_TABLE.c.total_estimate,
+    COMPACTION.c.kept_depth,
+    COMPACTION.c.first_kept_entry_id,
+    COMPACTION.c.before_kept_tokenizer,
+    COMPACTION.c.before_kept_estimate,
+    COMPACTION.c.ledger,
+).where(COMPACTION.c.entry_key == bindparam("key"), ENTRY_TABLE.c.key == COMPACTION.c.entry_key)

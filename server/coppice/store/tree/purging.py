@@ -1,0 +1,136 @@
+"""Takes deleted conversations away, a little at a time, so that nobody waits long for the database."""
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import Connection, Delete, Table, and_, bindparam, delete, or_, select, update
+from typing_extensions import override
+
+from coppice.errors import StorageFailedError
+from coppice.store.engines.background import BackgroundWork
+from coppice.store.engines.engine import Database
+from coppice.store.schema.errors import is_full
+from coppice.store.schema.tables import (
+    COMPACTION,
+    CONVERSATION,
+    ENTRY_TABLE,
+    LABEL,
+    LANDMARK,
+    PIN,
+    RUN,
+)
+from coppice.store.words.word_index import WordIndex
+
+PURGE_ROWS: Final = 500
+"""The most rows that one transaction takes away."""
+
+IMPORT_SECONDS: Final = 3600
+"""An import that has stored nothing for so long is dead."""
+
+SPACE_SECONDS: Final = 10.0
+"""How long a write on a full disk waits for the purge. Guess: as long as for a lock of another program."""
+
+_PAUSE: Final = 0.005  # seconds in which others may write (guess)
+_LOG: Final = logging.getLogger(__name__)
+
+
+class Purger(BackgroundWork):
+    """Purges while there is something to purge."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__("coppice-purge")
+        self._database = database
+        self._rows = PURGE_ROWS
+
+    @override
+    def work(self) -> None:
+        try:
+            for purge in (self._purge_rows, self._purge_words):
+                while not self._stopped.is_set() and purge():
+                    self._stopped.wait(_PAUSE)
+                self._database.shrink(self._stopped.is_set)
+        except StorageFailedError as error:
+            # What is left is invisible already, and purged when the store is opened again.
+            _LOG.warning("purging deleted conversations stopped: %s", error)
+
+    def _purge_rows(self) -> bool:
+        try:
+            return self._database.write_deletion(lambda connection: purge_some(connection, self._rows))
+        except StorageFailedError as error:
+            if not is_full(error) or self._rows == 1:
+                raise
+        # Rows of many pages: what a transaction changes has to fit into the space there is.
+        self._rows = max(1, self._rows // 10)
+        return True
+
+    def _purge_words(self) -> bool:
+        indexes = (self._database.index, self._database.pieces)
+        return self._database.write_deletion(lambda connection: purge_some_words(connection, indexes))
+
+
+def has_garbage(connection: Connection) -> bool:
+    """Whether rows of deleted conversations are left to remove."""
+    return connection.execute(_GARBAGE, _dead()).scalar() is not None
+
+
+def purge_some(connection: Connection, limit: int) -> bool:
+    """Takes away at most `limit` rows of one deleted conversation; false when there is none.
+
+    Its own row stays, for `purge_some_words`. A conversation that another server is purging is passed over.
+    """
+    conversation = connection.execute(_LOCKED_FILLED, _dead()).scalar()
+    if conversation is None:
+        return False
+    for statement in _STATEMENTS:
+        if connection.execute(statement, {"conversation": conversation, "most": limit}).rowcount > 0:
+            return True
+    connection.execute(_MARK_EMPTIED, {"conversation": conversation})
+    return True
+
+
+def purge_some_words(connection: Connection, indexes: Sequence[WordIndex]) -> bool:
+    """Takes words of deleted conversations out of the indexes, then their rows; false when none are left."""
+    if connection.execute(_EMPTIED).first() is None:
+        return False
+    if not any(index.forget_some(connection) for index in indexes):
+        connection.execute(_DELETE_EMPTIED)
+    return True
+
+
+def _dead() -> dict[str, int]:
+    return {"dead": int(time.time()) - IMPORT_SECONDS}
+
+
+def _delete_some(table: Table) -> Delete:
+    # Children have greater keys than their parents, which must go last.
+    key = table.c["entry_key" if "entry_key" in table.c else "key"]
+    some = (
+        select(key)
+        .where(table.c.conversation_key == bindparam("conversation"))
+        .order_by(key.desc())
+        .limit(bindparam("most"))
+    )
+    return delete(table).where(key.in_(some))
+
+
+_STATEMENTS: Final = [_delete_some(table) for table in (LANDMARK, LABEL, PIN, COMPACTION, ENTRY_TABLE, RUN)]
+_IS_EMPTIED: Final = and_(CONVERSATION.c.id.is_(None), CONVERSATION.c.indexed_count < 0)
+"""Of the conversation nothing is left but its row, and words in the full-text index."""
+_MARK_EMPTIED: Final = (
+    update(CONVERSATION)
+    .where(CONVERSATION.c.key == bindparam("conversation"))
+    .values(indexed_count=-1, name=None, first_message=None, source=None, import_seen=None)
+)
+_EMPTIED: Final = select(CONVERSATION.c.key).where(_IS_EMPTIED).limit(1)
+_DELETE_EMPTIED: Final = delete(CONVERSATION).where(_IS_EMPTIED)
+_GARBAGE: Final = (
+    select(CONVERSATION.c.key)
+    .where(
+        CONVERSATION.c.id.is_(None),
+        or_(CONVERSATION.c.import_seen.is_(None), CONVERSATION.c.import_seen < bindparam("dead")),
+    )
+    .limit(1)
+)
+_LOCKED_FILLED: Final = _GARBAGE.where(CONVERSATION.c.indexed_count >= 0).with_for_update(skip_locked=True)
