@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from talk import edit, reply, request, run, saying, tool, user
 
+from coppice.compaction.checking.narrative import is_in_format
 from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import missing_headings, parse_summary
+from coppice.protocol.ledger import WorkLedger
 from coppice.summarizers.offline import OfflineSummarizer, summarize_offline
 from coppice.tokens.counting import count_tokens
 from coppice.tree.messages import AssistantMessage, Message, TextContent
@@ -245,11 +247,42 @@ def test_a_rule_that_the_messages_and_the_previous_summary_hold_is_written_once(
     assert parse_summary(summarize_offline(asked)).constraints == ("Never use eval.",)
 
 
-def test_a_previous_summary_without_any_structure_is_kept_in_short() -> None:
-    text = summarize_offline(
-        request(_session(2, []), previous="We renamed foo_bar to baz_qux.\nAll is well.")
-    )
-    assert "We renamed foo_bar to baz_qux." in text
+FOREIGN = """\
+1. Primary Request and Intent:
+   - The user wants "one importer", not two.
+
+2. Pending Tasks:
+   None: everything was reviewed.
+```
+# not a heading
+```
+All is well."""
+
+
+def test_a_previous_summary_in_another_form_stays_as_it_was_written_round_after_round() -> None:
+    text = FOREIGN
+    ledger = WorkLedger(earlier=FOREIGN)
+    for _ in range(3):
+        text = summarize_offline(replace(request(_session(2, [])), ledger=ledger))
+        ledger = LedgerBuilder.from_details({"ledger": ledger_details(ledger)}).ledger
+    assert "\n".join(f"> {line}".rstrip() for line in FOREIGN.splitlines()) in text
+    assert text.count("one importer") == 1
+    assert is_in_format(text)
+
+
+def test_of_a_long_summary_in_another_form_the_middle_is_left_out_with_a_mark() -> None:
+    foreign = f"Intent: port it.\n{'She went on about the weather. ' * 900}\nNext: run the port."
+    text = summarize_offline(replace(request(_session(2, [])), ledger=WorkLedger(earlier=foreign)))
+    assert "> Intent: port it." in text
+    assert "> Next: run the port." in text
+    assert "characters left out" in text
+    assert count_tokens(text) <= request([]).max_tokens
+
+
+def test_what_nothing_else_needs_of_the_room_is_for_rules() -> None:
+    rules = [f"Never call old_api_{n}() from the checkout, always ask before." for n in range(9)]
+    asked = replace(request([*map(user, rules), *[user("Go on.")] * 6]), max_tokens=330)
+    assert len(parse_summary(summarize_offline(asked)).constraints) == len(rules)
 
 
 def test_a_split_turn_is_part_of_the_whole() -> None:

@@ -18,6 +18,7 @@ _LOOSE_TAG: Final = re.compile(r"</?(?:summary|previous-summary|analysis|read-fi
 _ANALYSIS: Final = re.compile(r"\s*(?:#{1,6} )?\**(?:Analysis:?|<analysis>)\**\s*")
 _PREPARED: Final = re.compile(r"\s*(?:#{1,6} )?\**(?:Summary:?|<summary>)\**\s*")
 _DECISION: Final = re.compile(r"\*\*(.{1,2000}?)\*\*(?::\s*(.*))?$")
+_LEAST_HEADINGS: Final = 2  # of ours in a summary that follows the format (guess)
 _MAX_CHARS: Final = 400_000  # characters of a summary that are parsed (guess: 100,000 tokens)
 _ALIASES: Final = (
     ("constraint", "constraints"),
@@ -58,6 +59,11 @@ def missing_headings(text: str) -> list[str]:
     """The headings of the format that `text` lacks, as they should be written."""
     present = {line.strip() for line, fenced in _lines(text) if not fenced}
     return [heading for heading in HEADINGS if heading not in present]
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a summary has other headings than ours, or none, so that it can only be quoted."""
+    return bool(text.strip()) and len(missing_headings(text)) > len(HEADINGS) - _LEAST_HEADINGS
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:

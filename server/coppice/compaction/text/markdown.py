@@ -14,3 +14,8 @@ def heading_in(line: str) -> str:
     """The text of a line that is marked as a heading; else empty."""
     match = _HEADING.match(line[:170])
     return match[1] or match[2] if match else ""
+
+
+def block_quote(text: str) -> str:
+    """`text` as a quotation, in which no line opens a section or a block of code."""
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

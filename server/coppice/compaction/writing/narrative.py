@@ -4,20 +4,22 @@ What it states is what was written: the request, rules, the reports that ended t
 approvals.
 """
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.facts.user import request_in
-from coppice.compaction.summary import Summary, SummaryDecision, inert
-from coppice.compaction.summary_parser import parse_summary
+from coppice.compaction.summary import Summary, SummaryDecision
 from coppice.compaction.text.lasting import lasting_sentences
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import clip, ended, one_line, sentences_of, whole_sentences
 from coppice.compaction.text.statements import statements_of
+from coppice.compaction.writing.choosing import Line, chosen_lines
+from coppice.compaction.writing.earlier import FOREIGN_SHARE, earlier_lines, quoted_foreign
 from coppice.compaction.writing.references import referenced
 from coppice.protocol.ledger import LedgerMessage, Quotation, WorkLedger
 from coppice.protocol.state import WorkState
@@ -33,27 +35,13 @@ _ASKED_CHARS: Final = 100  # characters of the request before what replied to it
 _FIRST_OF_REVIEW: Final = 6  # statements; a review of another agent may be overtaken
 _SHORTEST: Final = 20  # bytes of a sentence that states something, or
 _FEWEST_WORDS: Final = 3  # of one that does; "Fixed it." tells a reader nothing
-_RULES_SHARE: Final = 2
-"""The room divided by this bounds the rules, so that what was done has a place."""
+_QUOTED: Final = "The earlier summary, as it was written:"
 _PLAN: Final = re.compile(r"\b1[.)] .{1,300}\b2[.)] ")
 _WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
 _GLUE: Final = frozenset((
     "the", "and", "for", "with", "about", "this", "that", "please", "focus", "what", "was", "were", "are",
     "look", "from", "keep", "all",
 ))  # fmt: skip
-_LINE: Final = "- [x] {}\n"
-_ORDER: Final = (
-    "goal", "constraints", "done", "in_progress", "blocked", "decisions", "next_steps", "context",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One statement of a section. `order` is its place there."""
-
-    section: str
-    text: str
-    order: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +71,11 @@ def offline_narrative(
     room = limit - count(bare)
     if room < 0:
         return Narrative("", 0)
+    quoted = quoted_foreign(ledger.earlier, room // FOREIGN_SHARE, count)
+    above = [Line("context", _QUOTED, math.inf)] if quoted else []
     while room > 0:
-        chosen = _chosen(lines, room, count)
-        text = _summary(chosen).render()
+        chosen = [*chosen_lines(lines, room - count(quoted), count), *above]
+        text = "\n".join(filter(None, (_summary(chosen).render(), quoted)))
         over = count(text) - limit
         if over <= 0:
             return Narrative(text, sum(matches_focus(line.text, wanted) for line in chosen))
@@ -105,7 +95,7 @@ def matches_focus(text: str, wanted: frozenset[str]) -> bool:
 
 def _lines(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
     """The statements, the most important first."""
-    earlier = list(_earlier(ledger.earlier))
+    earlier = list(earlier_lines(ledger.earlier))
     quotations = ledger.quotations
     yield from _goal(ledger, earlier, references)
     yield from (line for line in earlier if line.section == "constraints")
@@ -276,39 +266,6 @@ def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
         if commit.body:
             text = f"Commit {commit.hash or commit.subject}: {one_line(commit.body)}"
             yield Line("done", referenced(text, commit.entry_id, references), 1_000 + place)
-
-
-def _earlier(text: str) -> Iterator[Line]:
-    """The lines of an earlier summary by a model or a person."""
-    if not text:
-        return
-    summary = parse_summary(text)
-    for section in _ORDER:
-        for place, line in enumerate(getattr(summary, section)):
-            if isinstance(line, SummaryDecision):
-                yield Line(section, f"{line.what}: {line.why}" if line.why else line.what, place)
-            else:
-                yield Line(section, line, place)
-    for place, line in enumerate([*summary.turn, *summary.other_lines()]):
-        yield Line("context", line, 500 + place)
-
-
-def _chosen(lines: Iterable[Line], room: int, count: CountTokens) -> list[Line]:
-    """The lines that fit, the most important first; rules have a part of the room at most."""
-    taken: list[Line] = []
-    seen: set[str] = set()
-    rules = room // _RULES_SHARE
-    for line in lines:
-        key = f"{line.section if line.section == 'constraints' else ''}{line.text.casefold()}"
-        cost = count(_LINE.format(inert(line.text)))
-        limit = min(room, rules) if line.section == "constraints" else room
-        if key in seen or cost > limit:
-            continue
-        seen.add(key)
-        taken.append(line)
-        room -= cost
-        rules -= cost if line.section == "constraints" else 0
-    return taken
 
 
 def _summary(lines: list[Line]) -> Summary:

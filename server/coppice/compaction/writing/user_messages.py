@@ -6,6 +6,7 @@ from typing import Final
 from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.checking.narrative import safe_text
 from coppice.compaction.facts.user import only_rules
+from coppice.compaction.text.markdown import block_quote
 from coppice.compaction.text.sentences import one_line
 from coppice.compaction.text.shortening import shortened
 from coppice.protocol.ledger import LedgerMessage
@@ -113,5 +114,4 @@ def _quoted(message: LedgerMessage, references: Mapping[str, str]) -> str:
         )
     )
     head = [f"[{escape_tags(one_line(label))}]"] if label else []
-    body = [line.rstrip() for line in safe_text(message.text).splitlines()]
-    return "\n".join(f"> {line}" if line else ">" for line in [*head, *body])
+    return block_quote("\n".join([*head, safe_text(message.text)]))

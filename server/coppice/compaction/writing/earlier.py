@@ -1,0 +1,50 @@
+"""What an earlier summary states, for a narrative that is written without a model."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from coppice.compaction.asking.summarizer import CountTokens
+from coppice.compaction.checking.narrative import safe_text
+from coppice.compaction.span.serialization import shorten
+from coppice.compaction.summary import SummaryDecision
+from coppice.compaction.summary_parser import is_foreign, parse_summary
+from coppice.compaction.text.markdown import block_quote
+from coppice.compaction.writing.choosing import Line
+from coppice.tokens.counting import CHARS_PER_TOKEN
+
+_ORDER: Final = (
+    "goal", "constraints", "done", "in_progress", "blocked", "decisions", "next_steps", "context",
+)  # fmt: skip
+FOREIGN_SHARE: Final = 2
+"""The room divided by this bounds an earlier summary in sections of its own."""
+_LEAST_FOREIGN: Final = 200  # characters of it
+_MARK_CHARS: Final = 40  # characters of the mark for what is left out
+
+
+def earlier_lines(text: str) -> Iterator[Line]:
+    """The lines of an earlier summary by a model or a person."""
+    if not text or is_foreign(text):
+        return
+    summary = parse_summary(text)
+    for section in _ORDER:
+        for place, line in enumerate(getattr(summary, section)):
+            if isinstance(line, SummaryDecision):
+                yield Line(section, f"{line.what}: {line.why}" if line.why else line.what, place)
+            else:
+                yield Line(section, line, place)
+    for place, line in enumerate([*summary.turn, *summary.other_lines()]):
+        yield Line("context", line, 500 + place)
+
+
+def quoted_foreign(earlier: str, room: int, count: CountTokens) -> str:
+    """An earlier summary that has not our sections, quoted as it was written, without its middle where there
+    is no room for it.
+    """
+    chars = room * CHARS_PER_TOKEN if is_foreign(earlier) else 0
+    while chars >= _LEAST_FOREIGN:
+        quoted = block_quote(shorten(safe_text(earlier), chars))
+        tokens = count(quoted)
+        if tokens <= room:
+            return quoted
+        chars = chars * room // tokens - _MARK_CHARS
+    return ""
