@@ -279,6 +279,14 @@ def test_of_a_long_summary_in_another_form_the_middle_is_left_out_with_a_mark() 
     assert count_tokens(text) <= request([]).max_tokens
 
 
+def test_the_end_of_a_sentence_names_no_document() -> None:
+    brief = "Rows keep their order in every export.\n" * 20
+    asked = request(
+        [user("Work on shop-7"), user("A part was added. Go on."), *run("bd show shop-7.1", brief)]
+    )
+    assert "`bd show shop-7.1`: Rows keep their order in every export." in summarize_offline(asked)
+
+
 def test_what_nothing_else_needs_of_the_room_is_for_rules() -> None:
     rules = [f"Never call old_api_{n}() from the checkout, always ask before." for n in range(9)]
     asked = replace(request([*map(user, rules), *[user("Go on.")] * 6]), max_tokens=330)

@@ -22,6 +22,8 @@ _SEARCHES: Final = frozenset(["pattern", "query", "regex", "glob"])
 _NAMED: Final = re.compile(r"(?<![\w@#./-])(?:https?://)?(?=[\w@#.-]{0,200}[-./#_\d])[\w@#./-]{1,400}")
 """What a user names exactly: an issue, a path, an address. It has a mark or a digit that words do not have.
 """
+_MARK: Final = re.compile(r"[-./#_\d]")
+_SHORTEST_NAME: Final = 3  # characters (guess)
 
 
 class Documents:
@@ -89,4 +91,5 @@ def _closes(command: Command) -> bool:
 
 
 def _names(text: str) -> set[str]:
-    return {name for each in _NAMED.findall(text) if len(name := each.rstrip("./-")) > 2}  # noqa: PLR2004
+    names = {each.rstrip("./-") for each in _NAMED.findall(text)}
+    return {name for name in names if len(name) >= _SHORTEST_NAME and _MARK.search(name)}
