@@ -32,6 +32,11 @@ export interface AppendResult {
   usage: UsageState;
 }
 
+/** `waited`: a turn of this server waited for the provider of the conversation, and asks it now. */
+export interface AskNowResult {
+  waited: boolean;
+}
+
 export type AssistantContent =
   | TextContent
   | ThinkingContent
@@ -380,6 +385,11 @@ export interface ConversationChanged {
   conversationId: string;
   leafId: string | null;
   changes: ("entries" | "leaf" | "labels" | "pins" | "name" | "created" | "deleted")[];
+}
+
+/** Params of a request about one conversation. */
+export interface ConversationParams {
+  conversationId: string;
 }
 
 /** The conversation as it is after the request. */
@@ -1178,18 +1188,20 @@ export interface PreparePromptResult {
 }
 
 /**
- * `content` is the user's message; it is appended first, unless the turn cannot begin. A text that is `/compact`, with or without words after it, is a command: the conversation is compacted with these words as the instructions, and nothing is appended or sent to a model.
+ * `content` is the user's message; it is appended first, unless the turn cannot begin. Without it the turn goes on where the last one was stopped or failed; where the model has answered that is `nothing-to-continue`. A text that is `/compact`, with or without words after it, is a command: the conversation is compacted with these words as the instructions, and nothing is appended or sent to a model.
  * `tools` are offered to the model where the client answers `coppice/invokeTool`. `system` is sent before the conversation, with the texts of `skills` after it; neither is stored. A step is one request to the model with the tool calls of its answer; the turn stops after `maxSteps` of them. On `partialResultToken` the turn is reported as it happens.
+ * `patience` is for how many seconds the turn waits for a reply in all, while the provider has too many requests, fails, or is not reached; a single `retry-after` of more than ten minutes ends the turn at once.
  */
 export interface PromptParams {
   conversationId: string;
   workDoneToken?: number | string | null;
   partialResultToken?: number | string | null;
-  content: string | UserContent[];
+  content?: string | UserContent[] | null;
   tools?: Tool[] | null;
   system?: string | null;
   skills?: Skill[] | null;
   maxSteps?: number;
+  patience?: number;
 }
 
 /**
@@ -1209,7 +1221,8 @@ export type PromptUpdate =
   | ToolCallUpdate
   | MessageUpdate
   | CompactionUpdate
-  | RetryUpdate;
+  | RetryUpdate
+  | WaitUpdate;
 
 /**
  * What the assistant or another agent wrote, word for word, chosen by its place and not by its words.
@@ -1674,6 +1687,17 @@ export interface UserMessage {
   content: string | UserContent[];
 }
 
+/**
+ * The provider failed for the moment: `message` says how. The request is made again in `seconds`, or after `coppice/askNow`; `attempt` counts from 1.
+ * The pieces of the unfinished reply that were sent are to be dropped.
+ */
+export interface WaitUpdate {
+  kind: "wait";
+  attempt: number;
+  seconds: number;
+  message: string;
+}
+
 /** The branch's other entries can be read with `coppice/entries`. */
 export interface WillCompactParams {
   conversationId: string;
@@ -1798,6 +1822,7 @@ export interface Requests {
   "coppice/turn/begin": { params: TurnParams; result: TurnResult };
   "coppice/turn/end": { params: TurnParams; result: TurnResult };
   "coppice/prompt": { params: PromptParams; result: PromptResult; partialResult: PromptUpdate };
+  "coppice/askNow": { params: ConversationParams; result: AskNowResult };
   "coppice/model": { params: ModelParams; result: ModelResult };
   "coppice/cancel": { params: CancelParams; result: CancelResult };
 }
@@ -1843,6 +1868,7 @@ export type ErrorCode =
   | "stale-leaf"
   | "id-conflict"
   | "nothing-to-compact"
+  | "nothing-to-continue"
   | "conversation-busy"
   | "too-many-requests"
   | "no-model"

@@ -48,6 +48,12 @@ class NothingToCompactError(CoppiceError):
     code = "nothing-to-compact"
 
 
+class NothingToContinueError(CoppiceError):
+    """The last turn was not broken off: the model has answered, or nobody has asked."""
+
+    code = "nothing-to-continue"
+
+
 class ConversationBusyError(CoppiceError):
     """Another long job runs for the conversation: wait, or send `coppice/cancel`."""
 

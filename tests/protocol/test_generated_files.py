@@ -42,6 +42,7 @@ def test_the_tables_have_the_codes_of_the_contract() -> None:
         "stale-leaf",
         "id-conflict",
         "nothing-to-compact",
+        "nothing-to-continue",
         "conversation-busy",
         "too-many-requests",
         "no-model",

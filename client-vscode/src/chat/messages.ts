@@ -44,6 +44,10 @@ const fromPage = v.variant("type", [
   v.object({ type: v.literal("send"), text: v.pipe(text, v.minLength(1)) }),
   /** Stops whatever runs for the shown conversation. */
   v.object({ type: v.literal("stop") }),
+  /** Has the turn that waits for its provider ask it now. */
+  v.object({ type: v.literal("askNow") }),
+  /** Goes on with the turn at the end of the conversation, which was broken off. */
+  v.object({ type: v.literal("resume") }),
   v.object({ type: v.literal("compact") }),
   v.object({ type: v.literal("undoCompaction"), entryId: id }),
   /** Sends a message of the user's again on a branch of its own, with another `text` where there is one. */

@@ -76,6 +76,12 @@ export class Requests {
       case "stop":
         await this.turns.stop(conversationId);
         return;
+      case "askNow":
+        await this.client.request("coppice/askNow", { conversationId });
+        return;
+      case "resume":
+        await this.sending.run(conversationId, { resume: true });
+        return;
       case "compact": {
         const { entry, warnings, report } = await this.client.request("coppice/compact", { conversationId });
         page.post({ type: "compacted", entryId: entry.id, warnings, report });

@@ -16,6 +16,7 @@ export function messageContent(entry: Entry, text: string | undefined): string |
 /** What the user typed of a message. */
 export function textOf(outgoing: Outgoing): string {
   if ("text" in outgoing) return outgoing.text;
+  if ("resume" in outgoing) return "";
   if (typeof outgoing.content === "string") return outgoing.content;
   return outgoing.content.filter(isTyped).map(({ text }) => text).join("\n");
 }

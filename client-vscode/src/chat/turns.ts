@@ -9,6 +9,9 @@ import type { PromptUpdate, Tool, UserContent } from "../protocol.gen";
 /** Requests to the model that one turn may take. A guess: more than a long change needs, and an end for one that goes in circles. */
 const MOST_STEPS = 200;
 
+/** Seconds in all that a reply is waited for while its provider fails for the moment. A guess: half an hour. */
+const PATIENCE = 1800;
+
 /** What a turn is given. */
 export interface Equipment {
   content: string | UserContent[];
@@ -21,13 +24,18 @@ export interface Equipment {
 /** Without `attachments` the message gets what is attached to the conversation. */
 export type Equip = (conversationId: string, text: string, attachments?: readonly Attachment[]) => Promise<Equipment>;
 
-/** What a turn begins with: text and what is attached to it, or a message's content as it was stored before. */
-export type Outgoing = { text: string; attachments?: readonly Attachment[] } | { content: string | UserContent[] };
+/**
+ * What a turn begins with: text and what is attached to it, or a message's content as it was stored before. One that is
+ * resumed goes on where it was broken off.
+ */
+export type Outgoing = { text: string; attachments?: readonly Attachment[] } | { content: string | UserContent[] } | { resume: true };
 
 interface Turn {
   source: vscode.CancellationTokenSource;
   /** The updates of the reply that is not complete, for a page that is opened again meanwhile. */
   pieces: PromptUpdate[];
+  /** When the wait began that is the newest of the pieces, in milliseconds. */
+  waitsSince: number;
   /** The user's message is stored. */
   isStored: boolean;
   /** A reply is stored that says what went wrong. */
@@ -117,7 +125,8 @@ export class Turns implements vscode.Disposable {
   }
 
   pieces(conversationId: string): readonly PromptUpdate[] {
-    return this.#running.get(conversationId)?.pieces ?? [];
+    const turn = this.#running.get(conversationId);
+    return (turn?.pieces ?? []).map((piece) => (piece.kind === "wait" ? { ...piece, seconds: left(piece.seconds, turn?.waitsSince ?? 0) } : piece));
   }
 
   /** Runs a turn to its end. Throws `PromptFailure`. */
@@ -125,7 +134,7 @@ export class Turns implements vscode.Disposable {
     let isInterrupted = false;
     let isDone = false;
     let restore = (): void => undefined;
-    const turn: Turn = { source: new vscode.CancellationTokenSource(), pieces: [], isStored: false, isExplained: false };
+    const turn: Turn = { source: new vscode.CancellationTokenSource(), pieces: [], waitsSince: 0, isStored: "resume" in outgoing, isExplained: false };
     this.#running.set(conversationId, turn);
     this.#changes.fire(conversationId);
     try {
@@ -133,9 +142,10 @@ export class Turns implements vscode.Disposable {
         note(turn, update);
         this.#updates.fire({ conversationId, update });
       };
-      const { restore: undo, ...equipment } = await this.#equip(conversationId, ..."content" in outgoing ? ["", []] as const : [outgoing.text, outgoing.attachments] as const);
+      const { restore: undo, content, ...equipment } = await this.#equip(conversationId, ..."text" in outgoing ? [outgoing.text, outgoing.attachments] as const : ["", []] as const);
       restore = undo;
-      const params = { conversationId, maxSteps: MOST_STEPS, ...equipment, ...("content" in outgoing ? outgoing : {}) };
+      const begins = "resume" in outgoing ? {} : "content" in outgoing ? outgoing : { content };
+      const params = { conversationId, maxSteps: MOST_STEPS, patience: PATIENCE, ...equipment, ...begins };
       await this.#client.stream("coppice/prompt", params, onPart, turn.source.token);
       isDone = true;
     } catch (error) {
@@ -168,7 +178,12 @@ export class Turns implements vscode.Disposable {
   }
 }
 
+function left(seconds: number, since: number): number {
+  return Math.max(0, seconds - (Date.now() - since) / 1000);
+}
+
 function note(turn: Turn, update: PromptUpdate): void {
+  if (turn.pieces.at(-1)?.kind === "wait") turn.pieces = [];
   const last = turn.pieces.at(-1);
   if (update.kind === "message") {
     turn.isStored ||= update.message.role === "user";
@@ -178,6 +193,9 @@ function note(turn: Turn, update: PromptUpdate): void {
     }
   } else if (update.kind === "retry") {
     turn.pieces = [];
+  } else if (update.kind === "wait") {
+    turn.pieces = [update];
+    turn.waitsSince = Date.now();
   } else if ((update.kind === "text" || update.kind === "thinking") && last?.kind === update.kind) {
     turn.pieces[turn.pieces.length - 1] = { kind: update.kind, text: last.text + update.text };
   } else if (update.kind !== "compaction") {

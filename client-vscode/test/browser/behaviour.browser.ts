@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 import type { Entry } from "../../src/protocol.gen";
 import { inBrowser } from "./panel";
-import { assistant, BREAKDOWN, CONVERSATION, COMPACTION, entry, RUNNING, shown, TALK, USAGE, user } from "./samples";
+import { assistant, BREAKDOWN, call, COMPACTION, CONVERSATION, entry, result, RUNNING, shown, TALK, USAGE, user } from "./samples";
 
 const LONG: readonly Entry[] = Array.from({ length: 60 }, (_, at) => (at % 2 === 0 ? user(`Question ${at}`) : assistant(`Answer ${at}.\n\nIt has two paragraphs.`)));
 
@@ -270,6 +270,45 @@ inBrowser("Ctrl+Alt+C leads to the input from everywhere in the page, and the pa
   await panel.page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
   await panel.page.evaluate(() => dispatchEvent(new FocusEvent("blur")));
   assert.deepEqual((await panel.posted()).at(-1), { type: "blurred" });
+});
+
+inBrowser("a wait for the provider counts down, can be ended and stopped, and goes with the first piece of the reply", {}, async (panel) => {
+  const { page } = panel;
+  const wait = page.getByTestId("wait");
+  await page.clock.install();
+  const post = async (...messages: object[]): Promise<void> => {
+    await page.evaluate((all) => { for (const message of all) postMessage(message, "*"); }, messages);
+    await page.clock.runFor(100);
+  };
+  const update = (given: object): object => ({ type: "update", conversationId: "c1", update: given });
+  await post(RUNNING, shown([user("Hello?")], { running: true }), update({ kind: "wait", attempt: 2, seconds: 90, message: "Too many requests." }));
+  assert.match(await wait.innerText(), /Too many requests\.[^]*Asking again in 1:30 min, try 3/);
+  await page.clock.runFor(31_000);
+  assert.match(await wait.innerText(), /in 59 s/);
+  await wait.getByRole("button", { name: "Now" }).click();
+  assert.deepEqual((await panel.asked()).at(-1), { type: "askNow" });
+  await wait.getByRole("button", { name: "Stop" }).click();
+  assert.deepEqual((await panel.asked()).at(-1), { type: "stop" });
+  await page.clock.runFor(60_000);
+  assert.match(await wait.innerText(), /Asking again…/);
+  await post(update({ kind: "text", text: "Hello." }));
+  assert.equal(await wait.count(), 0);
+});
+
+inBrowser("a turn that was stopped or killed can be continued where it is, and an answered one cannot", {}, async (panel) => {
+  const asked = user("Look.");
+  const stopped = entry({ role: "assistant", content: [{ type: "text", text: "Partly" }], stopReason: "aborted" });
+  const calling = entry({ role: "assistant", content: [call("t1", "run_command", { command: "ls" })], stopReason: "toolUse" });
+  const resume = panel.page.getByRole("button", { name: "Continue", exact: true });
+  for (const entries of [[asked, stopped], [asked], [asked, calling], [asked, calling, result("t1", "run_command", "a b")]]) {
+    await panel.post(RUNNING, shown(entries));
+    await resume.click();
+    assert.deepEqual((await panel.asked()).at(-1), { type: "resume" });
+    await panel.post({ type: "turn", conversationId: "c1", running: true });
+    assert.equal(await resume.count(), 0);
+  }
+  await panel.post(shown([asked, assistant("Answered.")]));
+  assert.equal(await resume.count(), 0);
 });
 
 inBrowser("a file's place in a reply is a link to its line", {}, async (panel) => {

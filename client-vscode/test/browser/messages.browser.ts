@@ -132,12 +132,6 @@ inBrowser("the sections of a summary fold, and its references lead to their entr
   assert.deepEqual((await panel.asked()).at(-1), { type: "showEntry", entryId: "26c4206e" });
 });
 
-inBrowser("an entry that is a tool's result is found with the reply that called the tool", {}, async (panel) => {
-  await panel.post(RUNNING, shown(TALK), { type: "reveal", conversationId: "c1", entryId: RESULT.id });
-  await panel.page.locator(".found").waitFor();
-  assert.equal(await panel.page.locator(".found").getAttribute("data-entry"), ANSWER.id);
-});
-
 inBrowser("columns keep their alignment, and numbers of any length are in sight", {}, async (panel) => {
   const list = Array.from({ length: 12 }, (_, at) => `${at + 99_995}. item`).join("\n");
   await panel.post(RUNNING, shown([assistant(`| a | b | c |\n|---|--:|:-:|\n| 1 | 2 | 3 |\n\n${list}`)]));

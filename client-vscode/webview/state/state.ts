@@ -25,6 +25,8 @@ export interface Shown {
   /** The turn runs in another window or program. */
   elsewhere: boolean;
   work: Work | undefined;
+  /** The provider fails for the moment; it is asked again at `until`, in milliseconds. */
+  wait?: { attempt: number; until: number; message: string } | undefined;
   usage: UsageState | undefined;
   outline: OutlineResult | undefined;
   /** By entry. */
@@ -151,9 +153,9 @@ function reduceShown(shown: Shown, action: OfConversation): Shown {
     case "grown":
       return grown(shown, action.entries);
     case "update":
-      return reduceUpdate(shown, action.update, action.at);
+      return reduceUpdate({ ...shown, wait: undefined }, action.update, action.at);
     case "turn":
-      return { ...shown, running: action.running, elsewhere: action.elsewhere ?? false, draft: action.running ? shown.draft : [], failure: action.running ? undefined : shown.failure };
+      return { ...shown, running: action.running, elsewhere: action.elsewhere ?? false, draft: action.running ? shown.draft : [], failure: action.running ? undefined : shown.failure, wait: undefined };
     case "turnFailed":
       return { ...shown, failure: action };
     case "work":
@@ -175,6 +177,8 @@ function reduceUpdate(shown: Shown, update: PromptUpdate, timestamp = ""): Shown
     }
     case "retry":
       return { ...shown, draft: [] };
+    case "wait":
+      return { ...shown, draft: [], wait: { attempt: update.attempt, until: Date.now() + update.seconds * 1000, message: update.message } };
     default:
       return shown;
   }

@@ -10,11 +10,11 @@ import { firstItemFrom } from "../state/successors";
 import type { PendingApproval } from "../../src/approvals/approval";
 import { Approvals } from "./approval";
 import { ChatContext } from "./context";
-import { IconButton } from "./icon";
+import { Icon, IconButton } from "./icon";
 import { MarkRow, ViewLine } from "./marks";
 import { Menu, MenuContext, type MenuTarget } from "./menu";
 import { Rail } from "./rail";
-import { DraftMessage, Message } from "./message";
+import { DraftMessage, Message, Resume } from "./message";
 import { RevealContext } from "./reveal";
 import { useScrolling } from "./scrolling";
 
@@ -63,8 +63,11 @@ export function Log({ shown, reports, approvals, revealed }: LogProps): JSX.Elem
             </div>
           )}
           <Items items={items} running={running} busy={busy} locked={locked} reports={reports} marks={marks} viewFrom={viewFrom} />
+          {!busy && approvals.length === 0 && isBrokenOff(items) && (
+            <div class="item ending" data-testid="broken-off"><Icon name="debug-disconnect" /><div>The model has not answered. <Resume /></div></div>
+          )}
           {draft.length > 0 && <div class="item"><DraftMessage blocks={draft} /></div>}
-          {running && draft.length === 0 && work === undefined && approvals.length === 0 && <p class="item working shimmer">{elsewhere ? "Working in another window…" : "Working…"}</p>}
+          {running && shown.wait === undefined && draft.length === 0 && work === undefined && approvals.length === 0 && <p class="item working shimmer">{elsewhere ? "Working in another window…" : "Working…"}</p>}
         </div>
         <Approvals approvals={approvals} />
         </div>
@@ -84,6 +87,13 @@ export function Log({ shown, reports, approvals, revealed }: LogProps): JSX.Elem
     </RevealContext.Provider>
     </MenuContext.Provider>
   );
+}
+
+/** The turn at the end was killed: nobody could say so in a reply. */
+function isBrokenOff(items: readonly Item[]): boolean {
+  const last = items.at(-1);
+  if (last?.kind !== "assistant") return last?.kind === "user";
+  return last.stopReason === "toolUse" && last.blocks.some(({ kind }) => kind === "tool");
 }
 
 interface ItemsProps {

@@ -81,7 +81,7 @@ function Actions({ item, running }: { item: AssistantItem; running: boolean }): 
         {newest?.replyId === item.id && (
           <IconButton name="refresh" label="Regenerate on a New Branch" onClick={() => { post({ type: "resend", entryId: newest.entryId }); }} />
         )}
-        {isUnfinished && <IconButton name="debug-continue" label="Continue" onClick={() => { post({ type: "send", text: "Continue." }); }} />}
+        {item.stopReason === "length" && <IconButton name="debug-continue" label="Continue" onClick={() => { post({ type: "send", text: "Continue." }); }} />}
         <MoreButton item={item} />
       </div>
       {isLast && <Figures of={item.turn} />}
@@ -102,6 +102,11 @@ function Ending({ item: { id, stopReason, error } }: { item: AssistantItem }): J
   return null;
 }
 
+/** Goes on with a turn that was broken off. */
+export function Resume(): JSX.Element {
+  return <button type="button" class="button" onClick={() => { post({ type: "resume" }); }}>Continue</button>;
+}
+
 /** What helps after a turn that failed, at the end of the conversation. */
 function TryAgain({ id }: { id: string }): JSX.Element | null {
   const { failed } = useContext(ChatContext);
@@ -110,7 +115,8 @@ function TryAgain({ id }: { id: string }): JSX.Element | null {
     <p class="buttons">
       {failed.kind === "auth" && <button type="button" class="button" onClick={() => { post({ type: "run", command: "coppice.setApiKey" }); }}>Set API Key</button>}
       {failed.kind === "not-found" && <button type="button" class="button" onClick={() => { post({ type: "run", command: "coppice.setUpModel" }); }}>Choose a Model</button>}
-      <button type="button" class="button secondary" onClick={() => { post({ type: "resend", entryId: failed.entryId }); }}>Retry</button>
+      <Resume />
+      <button type="button" class="button secondary" title="Asks again on a new branch" onClick={() => { post({ type: "resend", entryId: failed.entryId }); }}>Retry</button>
     </p>
   );
 }

@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useReducer, useState } from "preact/hooks";
 
 import type { Work } from "../../src/chat/messages";
 import { post } from "../page";
-import type { Notice } from "../state/state";
+import type { Notice, Shown } from "../state/state";
 import { Icon, IconButton } from "./icon";
 
 /** Long work, as it goes on, with the button that stops it. */
@@ -22,6 +22,31 @@ export function WorkBar({ work }: { work: Work }): JSX.Element {
       </div>
     </section>
   );
+}
+
+/** A provider that fails for the moment: why, when it is asked again, and the buttons that ask now and give up. */
+export function WaitBar({ wait: { attempt, until, message } }: { wait: NonNullable<Shown["wait"]> }): JSX.Element {
+  const [, tick] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    const timer = setInterval(tick, 1000, undefined);
+    return () => { clearInterval(timer); };
+  }, []);
+  const seconds = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+  const when = seconds === 0 ? "Asking again…" : `Asking again in ${countdown(seconds)}`;
+  return (
+    <section class="wait" aria-label="Waiting for the provider" data-testid="wait">
+      <p class="notice-text">{message}</p>
+      <p class="buttons">
+        <span class="wait-when">{when}{attempt > 1 && `, try ${attempt + 1}`}</span>
+        <button type="button" class="button" disabled={seconds === 0} onClick={() => { post({ type: "askNow" }); }}>Now</button>
+        <button type="button" class="button secondary" onClick={() => { post({ type: "stop" }); }}>Stop</button>
+      </p>
+    </section>
+  );
+}
+
+function countdown(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} min`;
 }
 
 /** How long a notice that asks for nothing stays, in milliseconds; a guess. */

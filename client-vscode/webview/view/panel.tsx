@@ -10,7 +10,7 @@ import { ChatContext, chatContext } from "./context";
 import { Composer } from "./composer";
 import { Log } from "./log";
 import { Meter, UsageDetails } from "./meter";
-import { Notices, RestrictedMode, WorkBar } from "./notices";
+import { Notices, RestrictedMode, WaitBar, WorkBar } from "./notices";
 import { Picker } from "./picker";
 import { PreviewNotice } from "./preview";
 import { ServerNotice } from "./server";
@@ -60,6 +60,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         {state.restricted && <RestrictedMode />}
         {shown && <ServerNotice server={server} />}
         {shown?.work && <WorkBar work={shown.work} />}
+        {shown?.wait && <WaitBar wait={shown.wait} />}
         {details && usage && <UsageDetails usage={usage} busy={busy} />}
         <Queue messages={state.composer.queues[id] ?? []} running={busy} />
       </div>
@@ -94,5 +95,6 @@ function isEmpty({ items, draft, running }: Shown): boolean {
 function announcement(shown: Shown | undefined): string {
   if (shown?.work) return `${shown.work.title}…`;
   if (!shown?.running) return "";
+  if (shown.wait) return "Waiting for the provider…";
   return shown.elsewhere ? "Working in another window…" : "Working…";
 }

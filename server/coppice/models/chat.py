@@ -34,7 +34,8 @@ class ChatRequest:
 
     `messages` are a view's, after `system`; `max_tokens` bounds the answer, thinking included.
     `temperature` None leaves that to the server; 0 asks for the likeliest words. Anthropic and the editor are
-    not sent it: newer models refuse the parameter.
+    not sent it: newer models refuse the parameter. With `caller_waits` a failed request is not made again by
+    itself: whoever asks decides when.
     """
 
     messages: Sequence[ViewMessage]
@@ -43,6 +44,7 @@ class ChatRequest:
     purpose: Purpose = "summary"
     tools: Sequence[Tool] = ()
     temperature: float | None = None
+    caller_waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

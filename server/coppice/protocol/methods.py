@@ -22,7 +22,7 @@ from coppice.protocol import (
     trees,
     usage,
 )
-from coppice.protocol.base import LongParams, WireModel
+from coppice.protocol.base import ConversationParams, LongParams, WireModel
 
 Params = TypeVar("Params", bound=WireModel)
 Result = TypeVar("Result", bound=WireModel)
@@ -186,6 +186,7 @@ PROMPT: Final = LongMethod(
     activates_conversation=True,
     partial_result=prompt.PromptUpdate,
 )
+ASK_NOW: Final = Method("coppice/askNow", ConversationParams, prompt.AskNowResult)
 MODEL: Final = Method("coppice/model", model.ModelParams, model.ModelResult)
 CANCEL: Final = Method("coppice/cancel", compaction.CancelParams, compaction.CancelResult)
 

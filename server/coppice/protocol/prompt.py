@@ -15,21 +15,27 @@ DEFAULT_STEPS: Final = 50
 
 
 class PromptParams(StreamingParams, ConversationParams):
-    """`content` is the user's message; it is appended first, unless the turn cannot begin. A text that is
-    `/compact`, with or without words after it, is a command: the conversation is compacted with these words
-    as the instructions, and nothing is appended or sent to a model.
+    """`content` is the user's message; it is appended first, unless the turn cannot begin. Without it the
+    turn goes on where the last one was stopped or failed; where the model has answered that is
+    `nothing-to-continue`. A text that is `/compact`, with or without words after it, is a command: the
+    conversation is compacted with these words as the instructions, and nothing is appended or sent to a
+    model.
 
     `tools` are offered to the model where the client answers `coppice/invokeTool`. `system` is sent before
     the conversation, with the texts of `skills` after it; neither is stored. A step is one request to the
     model with the tool calls of its answer; the turn stops after `maxSteps` of them. On `partialResultToken`
     the turn is reported as it happens.
+
+    `patience` is for how many seconds the turn waits for a reply in all, while the provider has too many
+    requests, fails, or is not reached; a single `retry-after` of more than ten minutes ends the turn at once.
     """
 
-    content: Annotated[str | list[UserContent], Field(min_length=1)]
+    content: Annotated[str | list[UserContent], Field(min_length=1)] | None = None
     tools: list[Tool] | None = None
     system: str | None = None
     skills: list[Skill] | None = None
     max_steps: Annotated[int, Field(ge=1, le=1000)] = DEFAULT_STEPS
+    patience: Annotated[int, Field(ge=0, le=86_400)] = 0
 
 
 class PromptResult(WireModel):
@@ -103,7 +109,32 @@ class RetryUpdate(WireModel):
     strategy: Literal["compacted", "truncated"]
 
 
+class WaitUpdate(WireModel):
+    """The provider failed for the moment: `message` says how. The request is made again in `seconds`, or
+    after `coppice/askNow`; `attempt` counts from 1.
+
+    The pieces of the unfinished reply that were sent are to be dropped.
+    """
+
+    kind: Literal["wait"] = "wait"
+    attempt: int
+    seconds: int
+    message: str
+
+
+class AskNowResult(WireModel):
+    """`waited`: a turn of this server waited for the provider of the conversation, and asks it now."""
+
+    waited: bool
+
+
 PromptUpdate = Annotated[
-    TextUpdate | ThinkingUpdate | ToolCallUpdate | MessageUpdate | CompactionUpdate | RetryUpdate,
+    TextUpdate
+    | ThinkingUpdate
+    | ToolCallUpdate
+    | MessageUpdate
+    | CompactionUpdate
+    | RetryUpdate
+    | WaitUpdate,
     Field(discriminator="kind"),
 ]

@@ -56,6 +56,7 @@ class Dispatcher:
         self.bind_short(methods.BEGIN_TURN, service.turns.begin)
         self.bind_short(methods.END_TURN, service.turns.end)
         self.bind(methods.PROMPT, service.slash_commands.prompt)
+        self.bind_short(methods.ASK_NOW, service.prompting.ask_now)
         self.bind_short(methods.MODEL, service.prompting.model)
         self.bind_short(methods.CANCEL, service.compacting.cancel)
 

@@ -116,7 +116,9 @@ class HttpChatModel:
             except ModelError as error:
                 attempt += 1
                 pause = self._retries.before(attempt, error.retry_after)
-                if error.kind not in _WORTH_ANOTHER_TRY or builder.begun or pause is None:
+                if request.caller_waits or error.kind not in _WORTH_ANOTHER_TRY:
+                    raise
+                if builder.begun or pause is None:
                     raise
                 if loop.time() + pause >= end:
                     raise

@@ -3,8 +3,9 @@
 from typing import Final
 
 from coppice.errors import NoModelError
+from coppice.protocol.base import ConversationParams
 from coppice.protocol.model import ModelParams, ModelResult
-from coppice.protocol.prompt import PromptParams, PromptResult
+from coppice.protocol.prompt import AskNowResult, PromptParams, PromptResult
 from coppice.protocol.server_requests import INVOKE_TOOL
 from coppice.service.compaction.compacting import DRAFT_JOB
 from coppice.service.compaction.compacting import JOB as COMPACTION
@@ -46,6 +47,7 @@ class Prompting:
         self._rooms = Rooms(context, self._models, trees, thresholds, recovering)
         self._turns = turns
         self._history_tools = history_tools
+        self._running: dict[str, Turn] = {}
 
     async def prompt(self, params: PromptParams, progress: Progress) -> PromptResult:
         """Waits for a compaction that runs. Raises NoModelError, ModelError and ContextOverflowError.
@@ -63,9 +65,11 @@ class Prompting:
 
         async def work(shared: JobProgress) -> PromptResult:
             await self._turns.shared.begin(conversation_id)
+            turn = self._running[conversation_id] = Turn(self._rooms, params, settings, tools, shared)
             try:
-                result = await Turn(self._rooms, params, settings, tools, shared).run()
+                result = await turn.run()
             finally:
+                del self._running[conversation_id]
                 self._rooms.recovering.forget(conversation_id)
                 await self._turns.shared.end(conversation_id)
             shared.end(ENDINGS[result.stop_reason])
@@ -80,6 +84,11 @@ class Prompting:
             joinable=False,
             wait_for=(COMPACTION, DRAFT_JOB),
         )
+
+    async def ask_now(self, params: ConversationParams) -> AskNowResult:
+        """Has the turn that waits for its provider ask it now."""
+        turn = self._running.get(params.conversation_id)
+        return AskNowResult(waited=turn is not None and turn.ask_now())
 
     async def model(self, params: ModelParams) -> ModelResult:
         """Which model answers turns, and what is missing where none can."""

@@ -48,4 +48,4 @@ def _typed_text(params: PromptParams) -> str:
     content = params.content
     if isinstance(content, list):
         return content[0].text if len(content) == 1 and isinstance(content[0], TextContent) else ""
-    return content
+    return content or ""

@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Final, Literal
 
 from coppice.compaction.span.sizes import fitted_sizes
-from coppice.errors import ContextOverflowError, CoppiceError
+from coppice.errors import ContextOverflowError, CoppiceError, NothingToContinueError
 from coppice.models.chat import ChatRequest, ModelError
 from coppice.protocol.prompt import (
     MessageUpdate,
@@ -15,6 +16,7 @@ from coppice.protocol.prompt import (
     PromptResult,
     RetryUpdate,
     ToolCallUpdate,
+    WaitUpdate,
 )
 from coppice.protocol.usage import UsageState
 from coppice.recovery.overflow import is_silent_overflow
@@ -29,6 +31,7 @@ from coppice.service.history.tools import HISTORY_NOTE
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import NextRequest, Thresholds
 from coppice.service.turns.partial_reply import PartialReply, TurnProgress
+from coppice.service.turns.patience import Waiting
 from coppice.service.turns.tool_calls import Tools, failed
 from coppice.service.window.usage import Counter, context_tokens, overhead_of, usage_state
 from coppice.settings import Settings
@@ -68,6 +71,7 @@ class Turn:
         self._tools = tools
         self._progress = TurnProgress(progress)
         self._draft = PartialReply(self._progress)
+        self._waiting = Waiting(params.patience)
         self._unanswered: list[ToolCall] = []
         self._leaf_id: str | None = None
         self._entry_ids: list[str] = []
@@ -75,10 +79,17 @@ class Turn:
         self._window = 0
 
     async def run(self) -> PromptResult:
-        """Raises ModelError, ContextOverflowError, and StaleLeafError when the conversation left the turn."""
+        """Raises ModelError, ContextOverflowError, and StaleLeafError when the conversation left the turn.
+
+        Without a message of the user's it raises NothingToContinueError where the model owes no answer.
+        """
+        content = self._params.content
+        if content is None:
+            await run_read(self._refuse_if_answered)
         self._overhead_tokens = await run_read(self._count_overhead)
-        await self._make_room(self._params.content)
-        await self._store(UserMessage(content=self._params.content))
+        await self._make_room(content)
+        if content is not None:
+            await self._store(UserMessage(content=content))
         try:
             stop_if_cancelled()
             stop_reason = await self._steps()
@@ -125,13 +136,30 @@ class Turn:
                 reply = await self._model.complete(await self._request(), self._draft.add)
             except ModelError as error:
                 if error.kind != "overflow":
-                    raise
+                    await self._wait(error)
+                    continue
             else:
+                self._waiting.replied()
                 counted = reply.usage.request_tokens if reply.usage is not None else 0
                 if not is_silent_overflow(counted, self._window):
                     await self._store(reply)
                     return reply
             await self._recover(reply, counted)
+
+    async def _wait(self, error: ModelError) -> None:
+        """Waits for a provider that fails for the moment; raises `error` where that does not help."""
+        seconds = self._waiting.next_pause(error)
+        if seconds is None:
+            raise error
+        self._draft = PartialReply(self._progress)
+        self._progress.report("Waiting for the provider")
+        attempt = self._waiting.attempt + 1
+        self._progress.partial(WaitUpdate(attempt=attempt, seconds=ceil(seconds), message=str(error)))
+        await self._waiting.pause(seconds)
+
+    def ask_now(self) -> bool:
+        """Asks the provider now that the turn waits for; False where it waits for none."""
+        return self._waiting.ask_now()
 
     async def _recover(self, reply: AssistantMessage | None, counted: int) -> None:
         """`reply` answered only a part of what was sent; it is kept where no better one can be had."""
@@ -168,6 +196,7 @@ class Turn:
                 system=self._system(),
                 purpose="turn",
                 tools=self._tools.offered,
+                caller_waits=self._params.patience > 0,
             )
 
         return await run_read(build)
@@ -218,6 +247,11 @@ class Turn:
         elif not content:
             return
         await self._store(stopped)
+
+    def _refuse_if_answered(self) -> None:
+        view = self._path().view()
+        if not view or isinstance(view[-1].message, AssistantMessage):
+            raise NothingToContinueError("The last turn was not broken off: send a message instead.")
 
     def _system(self) -> str | None:
         """The system prompt, with the texts of the skills after it."""

@@ -1,0 +1,66 @@
+"""How a turn waits for a provider that fails for the moment."""
+
+import asyncio
+from typing import Final
+
+from coppice.models.chat import ModelError
+
+_FOR_THE_MOMENT: Final = frozenset({"rate-limit", "server", "network", "cut-off"})
+_LONGEST_ASKED: Final = 600.0
+"""The longest `retry-after`, in seconds, that is waited for. A guess: later, nobody is there."""
+_LONGEST_PAUSE: Final = 60.0
+"""The longest pause, in seconds, that no provider asked for; a guess."""
+
+
+class Waiting:
+    """The pauses of one turn. `ask_now` ends the pause that is."""
+
+    def __init__(self, patience: float) -> None:
+        self.patience = patience
+        self._left = patience
+        self._now = asyncio.Event()
+        self._attempt = 0
+        self._is_pausing = False
+
+    @property
+    def attempt(self) -> int:
+        """The number of pauses since the last reply."""
+        return self._attempt
+
+    def replied(self) -> None:
+        """A reply has come: what follows is waited for with all the patience again."""
+        self._left = self.patience
+        self._attempt = 0
+
+    def next_pause(self, error: ModelError) -> float | None:
+        """The pause after `error`, in seconds; None where waiting does not help, or has taken long enough.
+
+        Without a `retry-after` it doubles from one second.
+        """
+        if error.kind not in _FOR_THE_MOMENT or self._left <= 0:
+            return None
+        if error.retry_after is not None:
+            return error.retry_after if error.retry_after <= min(_LONGEST_ASKED, self._left) else None
+        return float(min(2**self._attempt, _LONGEST_PAUSE, self._left))
+
+    async def pause(self, seconds: float) -> None:
+        """Waits for `seconds`, or until `ask_now`. Only what was waited counts against the patience."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        self._attempt += 1
+        self._now.clear()
+        self._is_pausing = True
+        try:
+            async with asyncio.timeout(seconds):
+                await self._now.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._is_pausing = False
+            self._left -= loop.time() - began
+
+    def ask_now(self) -> bool:
+        """Ends the pause; False where there is none."""
+        if self._is_pausing:
+            self._now.set()
+        return self._is_pausing
