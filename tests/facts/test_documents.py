@@ -53,5 +53,10 @@ def test_a_plan_that_was_edited_is_read_in_the_repository() -> None:
     assert documents(*read, *edit("docs/epic-7.md", "- [x] read rows")) == []
 
 
+def test_a_request_that_names_nothing_leaves_what_was_named_before() -> None:
+    shown = documents(user("Tasks were added."), *run("bd show epic-7.1", ISSUE))
+    assert [about for about, _ in shown] == ["bd show epic-7.1"]
+
+
 def test_what_the_user_did_not_name_is_no_document() -> None:
     assert documents(*run("bd show other-9", ISSUE), reply("Read.")) == []

@@ -39,6 +39,17 @@ def test_only_commands_on_something_that_has_a_number_are_listed() -> None:
     assert [each.command for each in seen.commands] == ["bd close rows-4"]
 
 
+def test_what_a_later_command_on_the_same_overtook_is_not_listed() -> None:
+    claim = [
+        message for n in (1, 2) for message in run(f"bd update rows-{n} --status in_progress", "Updated.")
+    ]
+    seen = state(*claim, *run("bd close rows-1 rows-3", "Closed."))
+    assert [each.command for each in seen.commands] == [
+        "bd update rows-2 --status in_progress",
+        "bd close rows-1 rows-3",
+    ]
+
+
 def test_names_that_are_left_out_of_a_list_are_marked() -> None:
     written = "\n".join(f"def read_{n}(): ..." for n in range(20))
     (definitions,) = state(*edit("rows.py", written), *edit("notes.md", written)).definitions

@@ -129,12 +129,14 @@ def test_the_same_input_gives_the_same_summary() -> None:
 def test_the_sections_quote_what_was_written_where_it_belongs() -> None:
     messages = [
         user("Build the importer. Never use eval."),
+        reply("The rows are CSV. Shall I read them with the csv module?"),
+        user("yes"),
         reply("SQLite is the better storage here. Shall I use it?"),
         user("yes, do"),
         *edit("src/importer.py", "def read_rows(): ..."),
         *run("pytest tests/test_importer.py", "E   ValueError: bad row\n1 failed", is_error=True),
         *saying("The parser splits quoted cells.", edit("src/importer.py", "def read_cells(): ...")),
-        reply("The importer works. Still open: the docs of src/exporter.py are missing."),
+        reply("The importer works now. Still open: the docs of src/exporter.py are missing."),
     ]
     parsed = parse_summary(summarize_offline(request(messages)))
     assert parsed.goal == (
@@ -142,8 +144,8 @@ def test_the_sections_quote_what_was_written_where_it_belongs() -> None:
         "Newest request: yes, do. It answers: Shall I use it?",
     )
     assert parsed.constraints == ("Never use eval.",)
-    assert parsed.done[0] == "The importer works. Still open: the docs of src/exporter.py are missing."
-    assert parsed.decisions[0].what == "Asked: Shall I use it? The user: yes, do"
+    assert parsed.done[0] == "The importer works now. Still open: the docs of src/exporter.py are missing."
+    assert parsed.decisions[0].what == "Asked: Shall I read them with the csv module? The user: yes"
     assert parsed.blocked == (
         (
             "`pytest tests/test_importer.py`: ValueError: bad row; 1 failed "

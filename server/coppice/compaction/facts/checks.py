@@ -33,7 +33,7 @@ class Checks:
         self.settled: list[str] = []
         """The checks that it settled: they pass, or are part of one that passes."""
         self._failures: dict[tuple[str, ...], Failure] = {}
-        self._commands = {each.command: each for each in state.commands}
+        self._commands = state.commands
         for failure in state.failures:
             self._failures[tuple(failure.command.split()[:2])] = failure
 
@@ -70,7 +70,7 @@ class Checks:
     def write(self, state: WorkState) -> None:
         """Writes the checks and failures into `state`."""
         state.checks = [self._with_changes(check, clock) for check, clock in self._checks.values()]
-        state.commands = list(self._commands.values())
+        state.commands = self._commands
         state.failures = list(self._failures.values())
 
     def _with_changes(self, check: Check, clock: int) -> Check:
@@ -107,19 +107,23 @@ class Checks:
         purpose = command.program, *command.operands[:1]
         self._failures.pop(purpose, None)
         if succeeded:
-            about = [word for word in command.operands if any(char.isdigit() for char in word)]
+            about = _about(command.words)
             if about and not handles_files(command.words):
-                key = f"{command.program} {' '.join(about)}"
-                self._commands.pop(key, None)
-                self._commands[key] = RanCommand(entry_id=action.entry, command=label(str(command)))
-                if len(self._commands) > _MOST_COMMANDS:
-                    del self._commands[next(iter(self._commands))]
+                ran = RanCommand(entry_id=action.entry, command=label(str(command)))
+                others = (each for each in self._commands if not _about(tuple(each.command.split())) <= about)
+                self._commands = [*others, ran][-_MOST_COMMANDS:]
         else:
             self._failures[purpose] = Failure(
                 entry_id=action.entry, command=label(str(command)), error=error_line(action.output)
             )
             if len(self._failures) > _MOST_FAILURES:
                 del self._failures[next(iter(self._failures))]
+
+
+def _about(words: tuple[str, ...]) -> frozenset[str]:
+    """The program, and what it was run on that has a number; empty where nothing has."""
+    names = {word for word in words[1:] if not word.startswith("-") and any(map(str.isdigit, word))}
+    return frozenset([words[0], *names] if names else ())
 
 
 def _words(command: str) -> tuple[str, ...]:

@@ -62,7 +62,9 @@ class Documents:
 def _shown(action: Action) -> Iterator[tuple[str, str]]:
     """What an action showed of documents: the command, path or argument, and the text."""
     for run in action.runs:
-        if _shows(run.command):
+        if run.command.program in _READERS:
+            yield from ((word, run.output) for word in run.command.operands if word.endswith(TEXT_FILES))
+        elif _shows(run.command):
             yield str(run.command), run.output
     for touch in action.touches:
         if touch.kind == "read" and touch.path.endswith(TEXT_FILES):
@@ -74,8 +76,6 @@ def _shown(action: Action) -> Iterator[tuple[str, str]]:
 
 
 def _shows(command: Command) -> bool:
-    if command.program in _READERS:
-        return any(word.endswith(TEXT_FILES) for word in command.operands)
     return command.program != "git" and any(word in _SHOWS for word in command.operands[:3])
 
 

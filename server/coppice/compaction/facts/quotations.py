@@ -17,8 +17,9 @@ _LAST_SENTENCES: Final = 3  # of a reply, among which its question is
 _MOST_NAMED: Final = 3  # files that were changed for an announcement
 _MOST_ANNOUNCED: Final = 40  # announcements of a turn that has not ended
 _CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the recorded ones have fewer
-_ANSWER_CHARS: Final = 200
-"""Characters of a message that approves or answers; a longer one is a request of its own."""
+_ANSWER_CHARS: Final = 400
+"""Characters of a message that answers; a longer one is a request of its own."""
+_NAME_CHARS: Final = 200  # of another agent's task, and of a request before its reply
 _PROMPT_CHARS: Final = 100
 """Characters of a `prompt` argument from which a tool is another agent."""
 _EDIT_CHARS: Final = 100_000
@@ -53,7 +54,8 @@ class Quotations:
             entry, answer = self._question_entry, one_line(text)
             self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
         self._question, self._turn_changed = "", False
-        self._asked = clip(one_line(text), _ANSWER_CHARS)
+        if not text.startswith("/"):
+            self._asked = clip(one_line(text), _NAME_CHARS)
         self._announcements.clear()
         self._documents.user(text)
 
@@ -105,7 +107,7 @@ class Quotations:
         prompt = action.arguments.get("prompt")
         if isinstance(prompt, str) and len(prompt) >= _PROMPT_CHARS and not action.failed:
             about = action.arguments.get("description")
-            name = one_line(about)[:_ANSWER_CHARS] if isinstance(about, str) else action.tool
+            name = one_line(about)[:_NAME_CHARS] if isinstance(about, str) else action.tool
             text = action.output.strip()[:_REPORT_CHARS]
             self._add(Quotation(entry_id=action.entry, text=text, kind="review", about=name))
         if action.old:

@@ -171,6 +171,7 @@ class WorkingTree:
 
     def reset_hard(self) -> None:
         """`git reset --hard`: what is not new, or was staged, is as it was committed."""
+        self._absent.clear()
         for path in self.paths:
             if self._files[path].kind != "created" or path in self._staged:
                 self._forget(path)

@@ -63,7 +63,7 @@ def is_answer(text: str) -> bool:
 def is_lasting(sentence: str) -> bool:
     """Whether a sentence reads like a rule, by the weighted features of its language."""
     text = sentence.strip().lower().replace("’", "'")
-    if not text or len(text) > _LONGEST or text.endswith((":", "：")):
+    if not text or len(text) > _LONGEST or text.rstrip("*_").endswith((":", "：")):
         return False
     language = _languages()["chinese" if _CHINESE.search(text) else "english"]
     return language.bias + sum(weight for pattern, weight in language.features if pattern.search(text)) > 0

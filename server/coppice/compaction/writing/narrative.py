@@ -33,8 +33,7 @@ _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ASKED_CHARS: Final = 100  # characters of the request before what replied to it
 _FIRST_OF_REVIEW: Final = 6  # statements; a review of another agent may be overtaken
-_SHORTEST: Final = 20  # bytes of a sentence that states something, or
-_FEWEST_WORDS: Final = 3  # of one that does; "Fixed it." tells a reader nothing
+_SHORTEST: Final = 20  # bytes of a sentence that states something to who has not read what is before it
 _QUOTED: Final = "The earlier summary, as it was written:"
 _PLAN: Final = re.compile(r"\b1[.)] .{1,300}\b2[.)] ")
 _WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
@@ -112,7 +111,12 @@ def _lines(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]) ->
     yield from _ended_turns(reports[:1], references, _FIRST_STATEMENTS, None)
     yield from _ended_turns(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
     yield from _bodies(now, references)
-    answers = [each for each in reversed(quotations) if each.kind in ("answer", "proposal")]
+    approved = {each.entry_id for each in quotations if each.kind == "approval" and each.entry_id}
+    answers = [
+        each
+        for each in reversed(quotations)
+        if each.kind in ("answer", "proposal") and not (each.overtaken and each.entry_id in approved)
+    ]
     current = [each for each in answers if not each.overtaken]
     yield from _ended_turns(current, references, 0, None, first=3_000)
     yield from _reviews(quotations, references)
@@ -156,7 +160,7 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
             yield Line("blocked", referenced(text, cause.entry_id, references))
     newest = ledger.quotations[-1] if ledger.quotations else None
     if newest is not None and newest.kind == "announcement":
-        done = f", and changed {newest.about}" if newest.about else ""
+        done = f", before changes of {newest.about}" if newest.about else ""
         text = f"Announced last{done}: {newest.text}"
         yield Line("in_progress", referenced(text, newest.entry_id, references))
     if newest is not None and ledger.finished:
@@ -187,13 +191,12 @@ def _ended_turns(
 
 
 def _stated(text: str) -> str:
-    """`text` without questions, which the next message dealt with, and without words like "Done."."""
-    return " ".join(each for each in sentences_of(text) if _states(each))
-
-
-def _states(sentence: str) -> bool:
-    is_long = len(sentence.encode()) >= _SHORTEST or len(sentence.split()) >= _FEWEST_WORDS
-    return is_long and not sentence.endswith(_QUESTION_MARKS)
+    """`text` without questions, which the next message dealt with, and without words like "Fixed it."."""
+    return " ".join(
+        each
+        for each in sentences_of(text)
+        if len(each.encode()) >= _SHORTEST and not each.endswith(_QUESTION_MARKS)
+    )
 
 
 def _questions(text: str) -> list[str]:
@@ -218,8 +221,11 @@ def _announced(quotations: list[Quotation], references: Mapping[str, str]) -> It
 
 
 def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Line]:
-    """What the user answered to questions of the assistant and of its tools, the newest first."""
-    approvals = [each for each in ledger.quotations if each.kind == "approval"]
+    """What the user answered to questions of the assistant and of its tools, the newest first; the newest
+    request is under Goal.
+    """
+    newest = next((one_line(each.text) for each in reversed(ledger.messages) if each.source == "user"), "")
+    approvals = [each for each in ledger.quotations if each.kind == "approval" and each.about != newest]
     answers = [each for each in ledger.messages if each.source == "answer"]
     for place, (question, answer, entry) in enumerate(
         [(each.text, each.about, each.entry_id) for each in reversed(approvals)]

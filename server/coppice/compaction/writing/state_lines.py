@@ -76,7 +76,7 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
         *((_commit(each, state.branch), each) for each in state.commits[::-1]),
         *((_check(each), each) for each in passed if len(each.changed_since) == fewest),
         *((f"Ran with success: `{each.command}`", each) for each in state.commands[::-1]),
-        *((_ended(each), each) for each in state.jobs[::-1] if each.state != "running"),
+        *((_failed(each), each) for each in state.jobs[::-1] if each.state == "failed"),
     ]
     for text, fact in facts[:_MOST_LINES]:
         yield f"- {escape_tags(one_line(referenced(text, fact.entry_id, references)))}"
@@ -86,9 +86,9 @@ def _running(state: WorkState) -> list[Job]:
     return [job for job in state.jobs[::-1] if job.state == "running"]
 
 
-def _ended(job: Job) -> str:
+def _failed(job: Job) -> str:
     result = f": {job.result}" if job.result else ""
-    return f"In the background, {job.state}: `{job.command}`{result}"
+    return f"Failed in the background: `{job.command}`{result}"
 
 
 def _uncommitted(state: WorkState) -> Iterator[tuple[str, Fact]]:
