@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Final
 
@@ -287,6 +287,10 @@ class Store(StoreReader):
     def extending(self, conversation_id: str) -> ExtendWriter:
         """Adds entries that bring their own parents, as a transcript that grows has them."""
         return ExtendWriter(self._database, self._server_id, conversation_id)
+
+    def together(self) -> AbstractContextManager[None]:
+        """What this thread imports and extends in the block is durable when it ends, all or none of it."""
+        return self._database.together()
 
     def note_entries(self) -> None:
         """Entries were added that are to be made searchable in the background."""

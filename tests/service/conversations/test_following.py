@@ -4,13 +4,17 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 from conftest_service import Client
 from session_samples import Json, call_block, prompt, reply, text_block
 
+from coppice.errors import StorageFailedError
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS
+from coppice.store.store import Store
 
 Turns = list[Json]
 
@@ -198,3 +202,51 @@ async def test_a_file_without_a_session_is_a_problem_of_its_own(
     updated = await client.service.following.update(folder.as_uri())
     assert len(updated.created) == 1
     assert [problem.partition(":")[0] for problem in updated.problems] == [path.name]
+
+
+async def test_short_transcripts_are_stored_in_few_transactions(
+    client: Client, agents: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Store] = []
+    together = Store.together
+
+    def counted(store: Store) -> AbstractContextManager[None]:
+        begun.append(store)
+        return together(store)
+
+    monkeypatch.setattr(Store, "together", counted)
+    for n in range(45):
+        write(agents, folder, turns(folder, 1), f"s{n}")
+    updated = await client.service.following.update(folder.as_uri())
+    assert (len(updated.created), len(begun), updated.problems) == (45, 3, [])
+    found = await client.ask("conversation/search", query="question", workspaceUri=folder.as_uri(), limit=100)
+    assert len(found["hits"]) == 45
+
+
+async def test_transcripts_that_cannot_be_stored_together_are_stored_one_by_one(
+    client: Client, agents: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(3):
+        write(agents, folder, turns(folder, 1), f"s{n}")
+
+    @contextmanager
+    def full(store: Store) -> Iterator[None]:
+        with together(store):
+            yield
+            raise StorageFailedError("The disk is full.")
+
+    together = Store.together
+    monkeypatch.setattr(Store, "together", full)
+    updated = await client.service.following.update(folder.as_uri())
+    assert (len(updated.created), len(await stored(client, folder)), updated.problems) == (3, 3, [])
+
+
+async def test_an_unusable_transcript_leaves_those_beside_it(
+    client: Client, agents: Path, folder: Path
+) -> None:
+    for n in range(3):
+        write(agents, folder, turns(folder, 1), f"s{n}")
+    path = write(agents, folder, turns(folder, 1), "s3")
+    path.write_text('{"cwd": ' + json.dumps(str(folder)) + ', "type": "nothing"}\n')
+    updated = await client.service.following.update(folder.as_uri())
+    assert (len(updated.created), len(updated.problems), len(await stored(client, folder))) == (3, 1, 3)

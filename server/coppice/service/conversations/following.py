@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -30,6 +31,12 @@ from coppice.store.tree.location import canonical_uri
 _SAVED_TOGETHER: Final = 100
 """Readings that are recorded in one transaction; after a crash so many are repeated. A guess."""
 
+_STORED_TOGETHER: Final = 20
+"""Transcripts that are stored in one transaction. A guess: others who write wait for some 0.1 s."""
+
+_SHORT: Final = 64 * 1024
+"""Bytes of a transcript up to which it is stored together with others. A guess: some 20 ms of work."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -53,6 +60,26 @@ class Updated:
     extended: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     read: int = 0
+
+
+@dataclass
+class _Storers:
+    """What stores the transcripts of each workspace; `missing` says of a URL whether its store was there."""
+
+    context: Context
+    thread: ThreadWork
+    missing: dict[str, bool]
+    _made: dict[str, TranscriptStorer] = field(default_factory=dict)
+
+    def of(self, found: Found) -> TranscriptStorer:
+        """Raises CoppiceError where the store cannot be opened."""
+        workspace = found.reading.workspace or NO_FOLDER
+        if workspace not in self._made:
+            store = self.context.stores.of_workspace(workspace)
+            settings = self.context.settings.of(workspace)
+            is_new = self.missing.get(store.url, False)
+            self._made[workspace] = TranscriptStorer(store, workspace, settings, self.thread, is_new=is_new)
+        return self._made[workspace]
 
 
 class Following:
@@ -135,10 +162,14 @@ class Following:
             if found.transcript is not None and self._is_due(found, places, missing)
         ]
         due.sort(key=lambda found: found.reading.modified, reverse=True)
+        storers = _Storers(self._context, thread, missing)
         try:
-            for number, found in enumerate(due):
-                thread.report(f"{number:,} of {len(due):,}", number * 100 // len(due))
-                done.append(self._read(found, missing, thread, updated))
+            for group in _groups(due):
+                thread.report(f"{updated.read:,} of {len(due):,}", updated.read * 100 // len(due))
+                readings = self._read_group(group, storers)
+                for found, reading in zip(group, readings, strict=True):
+                    _count(updated, found, reading)
+                done += readings
                 if len(done) >= _SAVED_TOGETHER:
                     self._catalog.put(done)
                     done = []
@@ -159,27 +190,24 @@ class Following:
         settled = reading.held and time.time() - reading.modified > SETTLED_SECONDS
         return not found.is_current or gone or settled or reading.store != url
 
-    def _read(self, found: Found, missing: dict[str, bool], thread: ThreadWork, updated: Updated) -> Reading:
+    def _read_group(self, group: list[Found], storers: _Storers) -> list[Reading]:
+        """In one transaction if there are several; one by one where that fails."""
+        if len(group) > 1:
+            with suppress(CoppiceError):
+                store = storers.of(group[0]).store
+                with store.together():
+                    readings = [self._read(found, storers) for found in group]
+                store.note_entries()
+                return readings
+        return [self._read(found, storers) for found in group]
+
+    def _read(self, found: Found, storers: _Storers) -> Reading:
         transcript, last = found.transcript, found.reading
         assert transcript is not None  # noqa: S101 - `_update` asks for nothing else
-        workspace = last.workspace or NO_FOLDER
-        updated.read += 1
         try:
-            store = self._context.stores.of_workspace(workspace)
-            settings = self._context.settings.of(workspace)
-            is_new = missing.get(store.url, False)
-            storer = TranscriptStorer(store, workspace, settings, thread, is_new=is_new)
-            reading = storer.stored(transcript, found.agent.format, last)
+            return storers.of(found).stored(transcript, found.agent.format, last)
         except CoppiceError as error:
-            updated.problems.append(f"{transcript.name}: {error}")
             return replace(last, problem=str(error))
-        if reading.problem is not None:
-            updated.problems.append(f"{transcript.name}: {reading.problem}")
-        elif last.read_at is None:
-            updated.created.append(transcript.conversation_id)
-        elif reading.entries > last.entries:
-            updated.extended.append(transcript.conversation_id)
-        return reading
 
     def _listed(self, workspace: str | None, thread: ThreadWork) -> list[Found]:
         """The transcripts of a `workspace`, or with None of all."""
@@ -219,6 +247,33 @@ class Following:
                 if each.key not in newest or newest[each.key].modified < each.modified:
                     newest[each.key] = each
             yield from ((agent, each) for each in newest.values())
+
+
+def _groups(due: list[Found]) -> Iterator[list[Found]]:
+    """`due` in their order: short transcripts of one workspace that follow one another together."""
+    group: list[Found] = []
+    for found in due:
+        if group and not (
+            len(group) < _STORED_TOGETHER
+            and group[0].reading.workspace == found.reading.workspace
+            and max(group[0].reading.size, found.reading.size) <= _SHORT
+        ):
+            yield group
+            group = []
+        group.append(found)
+    if group:
+        yield group
+
+
+def _count(updated: Updated, found: Found, reading: Reading) -> None:
+    updated.read += 1
+    if reading.problem is not None:
+        name = Path(reading.path).name
+        updated.problems.append(f"{name}: {reading.problem}")
+    elif found.reading.read_at is None:
+        updated.created.append(conversation_id_of(reading.agent, reading.key))
+    elif reading.entries > found.reading.entries:
+        updated.extended.append(conversation_id_of(reading.agent, reading.key))
 
 
 def _first_reading(agent: Agent, transcript: Transcript) -> Reading:

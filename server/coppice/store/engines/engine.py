@@ -4,9 +4,10 @@ Everything that SQLite and PostgreSQL do differently is a method of `Database`, 
 and postgres.py, or a part of its `index`; the rest of the package is portable SQL.
 """
 
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, insert, select
@@ -30,6 +31,7 @@ class Database(ABC):
         self._engine = engine
         self._closed = False
         self._version: int | None = None
+        self._joint = threading.local()
         self.await_space: Callable[[], None] = lambda: None
         """Called when the disk is full, before a write is tried once more."""
 
@@ -39,8 +41,8 @@ class Database(ABC):
 
     def read(self, work: Work[T]) -> T:
         """What `work` reads from one state of the store."""
-        with self.reading() as connection:
-            return work(connection)
+        joint: Connection | None = getattr(self._joint, "connection", None)
+        return self._read(work) if joint is None else work(joint)
 
     def write(self, work: Work[T]) -> T:
         """The result of `work`, which is durable; when this raises, nothing of it was stored.
@@ -48,6 +50,30 @@ class Database(ABC):
         Raises:
             StorageFailedError: with `uncertain` in `data` where it is not known whether it was stored.
         """
+        joint: Connection | None = getattr(self._joint, "connection", None)
+        if joint is None:
+            return self._write(work)
+        with joint.begin_nested():
+            return work(joint)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What this thread writes in the block is one transaction, durable when it ends.
+
+        Other writers wait meanwhile. Raises StorageFailedError where nothing of all of it was stored.
+        """
+        with self.writing() as connection:
+            self._joint.connection = connection
+            try:
+                yield
+            finally:
+                self._joint.connection = None
+
+    def _read(self, work: Work[T]) -> T:
+        with self.reading() as connection:
+            return work(connection)
+
+    def _write(self, work: Work[T]) -> T:
         with self.writing() as connection:
             return work(connection)
 

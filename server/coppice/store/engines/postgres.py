@@ -106,7 +106,7 @@ class PostgresDatabase(Database):
             yield connection
 
     @override
-    def read(self, work: Work[T]) -> T:
+    def _read(self, work: Work[T]) -> T:
         def attempt() -> T:
             with self._connected("REPEATABLE READ") as connection:
                 return work(connection)
@@ -114,7 +114,7 @@ class PostgresDatabase(Database):
         return self._patiently(attempt)
 
     @override
-    def write(self, work: Work[T]) -> T:
+    def _write(self, work: Work[T]) -> T:
         def attempt() -> T:
             with self._connected("READ COMMITTED") as connection:
                 self._check_version(connection)

@@ -140,7 +140,7 @@ class SqliteDatabase(Database):
             self._writer.release()
 
     @override
-    def write(self, work: Work[T]) -> T:
+    def _write(self, work: Work[T]) -> T:
         return self._write_with_room(work, self.await_space)
 
     @override
@@ -150,12 +150,12 @@ class SqliteDatabase(Database):
     def _write_with_room(self, work: Work[T], make_room: Callable[[], None]) -> T:
         """Writes once more after `make_room` where the disk is full."""
         try:
-            return super().write(work)
+            return super()._write(work)
         except StorageFailedError as error:
             if not is_full(error):
                 raise
         make_room()
-        return super().write(work)
+        return super()._write(work)
 
     def _give_up_reserve(self) -> None:
         self._reserve.give_up()
