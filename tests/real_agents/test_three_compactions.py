@@ -26,7 +26,7 @@ OPTIONS = {
     "claude-code": ("--autocompact", "100000"),
     "codex": ("-c", "model_auto_compact_token_limit=100000", "--dangerously-bypass-hook-trust"),
 }
-SUMMARY_REQUESTS = ("summary of the conversation", "CONTEXT CHECKPOINT")
+SUMMARY_REQUESTS = ("summary of the conversation", "CONTEXT CHECKPOINT", "create a detailed summary")
 
 
 class ThreeWindows:
@@ -39,14 +39,18 @@ class ThreeWindows:
 
     def __call__(self, asked: Asked) -> Answer:
         tool, argument = TOOLS[self.name]
-        if tool not in asked.tools or any(mark in asked.last for mark in SUMMARY_REQUESTS):
+        if any(mark in asked.last for mark in SUMMARY_REQUESTS):
             return self._summary()
-        if len(self.windows) > COMPACTIONS:
+        if tool not in asked.tools:
+            return Answer("Numbers")
+        is_last = len(self.windows) > COMPACTIONS
+        if is_last and self.windows[-1] >= CALLS:
             return Answer("Done.")
         self.windows[-1] += 1
-        commands = [LONG, FAILING if len(self.windows) == 2 else LONG, LONG]
-        command = commands[min(self.windows[-1], CALLS) - 1]
-        tokens = FULL.get(self.name, WINDOW * 4 // 5) if self.windows[-1] >= CALLS else 1000
+        number = sum(self.windows)
+        fails = len(self.windows) == 2 and self.windows[-1] == 2
+        command = FAILING if fails else f"{LONG} # {number}"
+        tokens = FULL.get(self.name, WINDOW * 4 // 5) if self.windows[-1] >= CALLS and not is_last else 1000
         return Answer("I list.", tool=tool, arguments={argument: command}, tokens=tokens)
 
     def _summary(self) -> Answer:
@@ -55,12 +59,12 @@ class ThreeWindows:
         return Answer(SUMMARY)
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex"], indirect=True)
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot"], indirect=True)
 def test_what_two_windows_had_is_before_the_model_after_the_third(agent: RealAgent) -> None:
     agent.coppice("connect", agent.name)
     script = ThreeWindows(agent)
     agent.model.script = script
-    asked = agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS[agent.name])
+    asked = agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS.get(agent.name, ()))
     assert len(script.windows) == COMPACTIONS + 1, script.windows
     last = asked[-1].text
     assert RULE in last

@@ -1,17 +1,20 @@
-"""Copilot CLI 1.0: the user's `~/.copilot/mcp-config.json`."""
+"""Copilot CLI 1.0: the user's `~/.copilot/mcp-config.json`, and a file of hooks."""
 
+import json
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
-from coppice.agents.edits import Edit, Member
-from coppice.agents.program import Program
+from coppice.agents.edits import Edit, Member, OwnFile
+from coppice.agents.program import HOOK_SECONDS, Program
+
+_EVENTS: Final = ("userPromptSubmitted", "postToolUse")
 
 
 class Copilot(Connector):
-    """It has no place where the summary of a compaction can be given or completed."""
+    """It takes no answer at a compaction: what was lost is added at the next prompt or tool."""
 
     name: ClassVar[str] = "copilot"
     title: ClassVar[str] = "Copilot CLI"
@@ -35,11 +38,20 @@ class Copilot(Connector):
             "env": dict(program.environment),
             "tools": ["*"],
         }
+        hooks = {
+            event: [{"type": "command", "bash": program.hook(self.name, event), "timeoutSec": HOOK_SECONDS}]
+            for event in _EVENTS
+        }
         return [
             Member(
                 path=self.folder / "mcp-config.json",
                 what="the MCP server `coppice`",
                 keys=("mcpServers", "coppice"),
                 value=server,
-            )
+            ),
+            OwnFile(
+                path=self.folder / "hooks" / "coppice.json",
+                what="hooks that add what was lost after a compaction",
+                content=json.dumps({"version": 1, "hooks": hooks}, indent=2) + "\n",
+            ),
         ]

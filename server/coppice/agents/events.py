@@ -39,7 +39,7 @@ def _gemini_went_on(event: Event) -> str | None:
 def _copilot_went_on(event: Event) -> str | None:
     home = os.environ.get("COPILOT_HOME") or Path.home() / ".copilot"
     transcript = Path(home, "session-state", Path(event["sessionId"]).name, "events.jsonl")
-    text = _lost_since("copilot", transcript, b'"session.compaction_complete"')
+    text = _lost_since("copilot", transcript, b'"type":"session.compaction_complete"')
     return None if text is None else json.dumps({"additionalContext": text})
 
 

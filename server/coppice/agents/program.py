@@ -32,8 +32,9 @@ class Program:
         words = (str(script),) if script.exists() else (sys.executable, "-m", "coppice.cli")
         return cls(words, {name: os.environ[name] for name in _PASSED if os.environ.get(name)})
 
-    def hook(self, agent: str) -> str:
-        """The command line of the hook of an agent, for a shell."""
+    def hook(self, agent: str, event: str | None = None) -> str:
+        """The command line of an agent's hook, for a shell; with the event where the agent needs that."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         words = [*(["env", *variables] if variables else []), sys.executable, "-m", HOOK_MODULE, agent]
+        words += [] if event is None else [event]
         return shlex.join(words)
