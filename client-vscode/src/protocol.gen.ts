@@ -42,7 +42,10 @@ export type AssistantContent =
   | ThinkingContent
   | ToolCall;
 
-/** A model's reply. `stopReason` is absent where the source did not record it. */
+/**
+ * A model's reply. `stopReason` is absent where the source did not record it.
+ * `milliseconds` are those of its request, where the server made it.
+ */
 export interface AssistantMessage {
   timestamp?: number | string | null;
   role: "assistant";
@@ -50,6 +53,7 @@ export interface AssistantMessage {
   provider?: string | null;
   model?: string | null;
   usage?: Usage | null;
+  milliseconds?: RequestTimes | null;
   stopReason?: "stop" | "length" | "toolUse" | "error" | "aborted" | null;
   errorMessage?: string | null;
 }
@@ -1324,6 +1328,12 @@ export interface RequestError {
   usage?: Usage | null;
 }
 
+/** How long a request took, in milliseconds: to the first piece of its answer, and to the end. */
+export interface RequestTimes {
+  firstToken: number;
+  whole: number;
+}
+
 /**
  * The request was too long and is made again, after this `strategy`; `attempt` counts from 1.
  * The pieces of the unfinished reply that were sent are to be dropped.
@@ -1400,6 +1410,26 @@ export interface SessionInfoEntry {
 export interface Skill {
   name: string;
   text: string;
+}
+
+/**
+ * What `requests` requests to models took, as far as their replies record it.
+ * `input` are the tokens that were sent, `cacheRead` of them read from the provider's cache and `cacheWrite` written to it; `output` those that came back. `milliseconds` is the time of the requests together.
+ */
+export interface Spent {
+  requests: number;
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  milliseconds: number;
+}
+
+/** Sums for the `turn` that the path ends with, and for the whole path. `compactions` are those on it. */
+export interface SpentState {
+  turn: Spent;
+  conversation: Spent;
+  compactions: Spent;
 }
 
 /** The entries from `fromId` to `toId`, both included, of the path to `leafId`; by default all of it. */
@@ -1650,11 +1680,15 @@ export interface UsageChanged {
   usage: UsageState;
 }
 
-/** `tools`, `system` and `skills` are what the next request carries; the counts are of all of it. */
+/**
+ * `tools`, `system` and `skills` are what the next request carries; the counts are of all of it.
+ * With `spent` the whole path is read for what its requests took.
+ */
 export interface UsageParams {
   conversationId: string;
   contextWindow?: number | null;
   detail?: boolean;
+  spent?: boolean;
   tools?: Tool[] | null;
   system?: string | null;
   skills?: Skill[] | null;
@@ -1674,6 +1708,7 @@ export interface UsageState {
   breakdown?: TokenBreakdown;
   heaviest?: HeavyEntry[];
   overhead?: OverheadPart[];
+  spent?: SpentState;
 }
 
 export type UserContent =

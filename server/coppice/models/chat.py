@@ -35,7 +35,8 @@ class ChatRequest:
     `messages` are a view's, after `system`; `max_tokens` bounds the answer, thinking included.
     `temperature` None leaves that to the server; 0 asks for the likeliest words. Anthropic and the editor are
     not sent it: newer models refuse the parameter. With `caller_waits` a failed request is not made again by
-    itself: whoever asks decides when.
+    itself: whoever asks decides when. Requests that begin alike have the same `cache_key`, by which a
+    provider may choose the machine that has their beginning.
     """
 
     messages: Sequence[ViewMessage]
@@ -45,6 +46,7 @@ class ChatRequest:
     tools: Sequence[Tool] = ()
     temperature: float | None = None
     caller_waits: bool = False
+    cache_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,29 @@ class HeavyEntry(WireModel):
     preview: str
 
 
+class Spent(WireModel):
+    """What `requests` requests to models took, as far as their replies record it.
+
+    `input` are the tokens that were sent, `cacheRead` of them read from the provider's cache and `cacheWrite`
+    written to it; `output` those that came back. `milliseconds` is the time of the requests together.
+    """
+
+    requests: int = 0
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    milliseconds: int = 0
+
+
+class SpentState(WireModel):
+    """Sums for the `turn` that the path ends with, and for the whole path. `compactions` are those on it."""
+
+    turn: Spent
+    conversation: Spent
+    compactions: Spent
+
+
 class UsageState(WireModel):
     """Token counts of the next request, with all that it carries, against the model's window.
 
@@ -63,13 +86,18 @@ class UsageState(WireModel):
     breakdown: TokenBreakdown | None = None
     heaviest: list[HeavyEntry] | None = None
     overhead: list[OverheadPart] | None = None
+    spent: SpentState | None = None
 
 
 class UsageParams(ConversationParams):
-    """`tools`, `system` and `skills` are what the next request carries; the counts are of all of it."""
+    """`tools`, `system` and `skills` are what the next request carries; the counts are of all of it.
+
+    With `spent` the whole path is read for what its requests took.
+    """
 
     context_window: Annotated[int, Field(ge=1)] | None = None
     detail: bool = False
+    spent: bool = False
     tools: list[Tool] | None = None
     system: str | None = None
     skills: list[Skill] | None = None

@@ -121,14 +121,25 @@ class UserMessage(_Message):
     content: str | list[UserContent]
 
 
+class RequestTimes(DataModel):
+    """How long a request took, in milliseconds: to the first piece of its answer, and to the end."""
+
+    first_token: int
+    whole: int
+
+
 class AssistantMessage(_Message):
-    """A model's reply. `stopReason` is absent where the source did not record it."""
+    """A model's reply. `stopReason` is absent where the source did not record it.
+
+    `milliseconds` are those of its request, where the server made it.
+    """
 
     role: Literal["assistant"] = "assistant"
     content: list[AssistantContent]
     provider: str | None = None
     model: str | None = None
     usage: Usage | None = None
+    milliseconds: RequestTimes | None = None
     stop_reason: StopReason | None = None
     error_message: str | None = None
 

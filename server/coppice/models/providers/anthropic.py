@@ -7,6 +7,7 @@ from typing import Any, Final
 from coppice.models.chat import ChatRequest
 from coppice.models.providers.answer import LONGEST_NAME, AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError
+from coppice.models.providers.anthropic_cache import has_breakpoints, with_breakpoints
 from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
 from coppice.models.providers.failures import RefusedInStreamError
@@ -26,11 +27,16 @@ _STOPS: Final[dict[str, StopReason]] = {
 
 @dataclass(slots=True)
 class AnthropicDialect:
-    """Anthropic's Messages API, version 2023-06-01."""
+    """Anthropic's Messages API, version 2023-06-01.
+
+    The requests of a turn mark what is to be cached; a summary's are made once. A server of this protocol
+    that refuses the marks is sent none again.
+    """
 
     model: str
     provider: str = "anthropic"
     path: str = "/messages"
+    _takes_breakpoints: bool = True
 
     def headers(self, key: str | None) -> dict[str, str]:
         """The API's version, and the key as `x-api-key`."""
@@ -51,15 +57,18 @@ class AnthropicDialect:
             body["system"] = rendered.system
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
-        return body
+        return with_breakpoints(body) if request.purpose == "turn" and self._takes_breakpoints else body
 
     def reader(self, builder: AnswerBuilder) -> "MessageReader":
         """A reader of one answer."""
         return MessageReader(builder)
 
-    def adapt(self, error_response: ErrorResponse, sent: dict[str, Any]) -> bool:  # noqa: ARG002 - nothing is optional here
-        """False: every server of this protocol takes the whole body."""
-        return False
+    def adapt(self, error_response: ErrorResponse, sent: dict[str, Any]) -> bool:
+        """Leave out the marks of the cache where the error names them."""
+        if not has_breakpoints(sent) or "cache_control" not in error_response.message:
+            return False
+        self._takes_breakpoints = False
+        return True
 
 
 def make_dialect(model: str, is_own_endpoint: bool) -> AnthropicDialect:  # noqa: FBT001, ARG001 - a DialectFactory

@@ -73,6 +73,8 @@ class OpenAIDialect:
             body["temperature"] = request.temperature
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
+        if request.cache_key is not None and self.is_openai_itself:
+            body["prompt_cache_key"] = request.cache_key
         return body
 
     def reader(self, builder: AnswerBuilder) -> CompletionReader:

@@ -30,13 +30,20 @@ from coppice.service.core.workers import run_read
 from coppice.service.history.tools import HISTORY_NOTE
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import NextRequest, Thresholds
+from coppice.service.turns.model_requests import cache_key, timed_reply
 from coppice.service.turns.partial_reply import PartialReply, TurnProgress
 from coppice.service.turns.patience import Waiting
 from coppice.service.turns.tool_calls import Tools, failed
 from coppice.service.window.usage import Counter, context_tokens, overhead_of, usage_state
 from coppice.settings import Settings
 from coppice.tokens.size import Size
-from coppice.tree.messages import AssistantMessage, ToolCall, ToolResultMessage, UserContent, UserMessage
+from coppice.tree.messages import (
+    AssistantMessage,
+    ToolCall,
+    ToolResultMessage,
+    UserContent,
+    UserMessage,
+)
 from coppice.tree.view import NO_RESULT
 
 LEAST_ANSWER: Final = 256
@@ -133,7 +140,7 @@ class Turn:
             reply: AssistantMessage | None = None
             counted = 0
             try:
-                reply = await self._model.complete(await self._request(), self._draft.add)
+                reply = await timed_reply(self._model, await self._request(), self._draft.add)
             except ModelError as error:
                 if error.kind != "overflow":
                     await self._wait(error)
@@ -197,6 +204,7 @@ class Turn:
                 purpose="turn",
                 tools=self._tools.offered,
                 caller_waits=self._params.patience > 0,
+                cache_key=cache_key(path.conversation.id),
             )
 
         return await run_read(build)

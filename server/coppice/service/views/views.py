@@ -25,6 +25,7 @@ from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_read
 from coppice.service.recovery.truncating import fitted_view
 from coppice.service.window.breakdown import breakdown_of, heaviest_of
+from coppice.service.window.spending import spent_on
 from coppice.service.window.usage import Counter, context_tokens, counted_tokens, overhead_of, usage_state
 from coppice.store.tree.paging import fitting
 from coppice.tree.rendering.anthropic import anthropic_request
@@ -50,6 +51,8 @@ class Views:
             counter = Counter(path.settings)
             overhead = overhead_of(counter, params.system, params.tools, params.skills)
             usage = usage_state(path, params.context_window, overhead.total)
+            if params.spent:
+                usage = usage.model_copy(update={"spent": spent_on(path.all_entries())})
             if not params.detail:
                 return usage
             view = path.view()

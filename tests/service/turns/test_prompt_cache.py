@@ -1,0 +1,132 @@
+"""What a provider can read from its cache: consecutive requests of a conversation, and what they took."""
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from conftest_service import Client, MakeClient
+from models.provider_replies import answer, error
+from models.provider_server import ProviderServer, Received
+from models.provider_window import ScriptedReply, Windowed
+
+from coppice.protocol.base import WireModel
+from coppice.protocol.server_requests import INVOKE_TOOL
+
+WINDOW = 30_000
+READ = {"name": "read", "description": "Reads a file.", "inputSchema": {"type": "object"}}
+OUTPUT = "a line of a file that was read\n" * 150  # 1,200 tokens
+TURNS = 12
+CALLS = 3
+
+
+async def runs_tools(_method: str, params: WireModel) -> Any:
+    path = params.model_dump(by_alias=True)["arguments"]["path"]
+    return {"content": [{"type": "text", "text": f"{path}: {OUTPUT}"}]}
+
+
+def replies() -> Iterator[ScriptedReply]:
+    for turn in range(TURNS):
+        for call in range(CALLS):
+            name = f"c{turn}-{call}"
+            yield ScriptedReply("I look.", calls=[(name, "read", {"path": f"src/{name}.py"})])
+        yield ScriptedReply(f"That is how part {turn} works.")
+
+
+async def prompting(make_client: MakeClient, server: ProviderServer, provider: str) -> Client:
+    client: Client = await make_client(
+        {
+            "model": {"provider": provider, "name": "m", "baseUrl": server.url, "contextWindow": WINDOW},
+            "summarizer": {"provider": "offline"},
+            "tokens": {"counter": "estimate"},
+            "compaction": {"reserveTokens": 4_096, "keepRecentTokens": 2_000},
+        }
+    )
+    client.port.answer(runs_tools, INVOKE_TOOL)
+    return client
+
+
+def unmarked(value: Any) -> Any:
+    """A body without the marks of the cache, which are no part of what is cached."""
+    match value:
+        case dict():
+            return {key: unmarked(item) for key, item in value.items() if key != "cache_control"}
+        case list():
+            return [unmarked(item) for item in value]
+        case _:
+            return value
+
+
+def beginning(request: Received) -> bytes:
+    """What a provider caches of a request, as bytes, in its order."""
+    body = unmarked(request.body)
+    parts = [body.get("tools"), body.get("system"), *body["messages"]]
+    return b"\n".join(json.dumps(part).encode() for part in parts)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_a_request_begins_with_the_one_before_until_a_step_changes_the_view(
+    make_client: MakeClient, provider: str
+) -> None:
+    async with ProviderServer([Windowed(WINDOW, list(replies()))]) as server:
+        client = await prompting(make_client, server, provider)
+        about = {"conversationId": await client.conversation()}
+        for turn in range(TURNS):
+            await client.ask("prompt", **about, content=f"Part {turn}?", tools=[READ], system="Be brief.")
+        path = (await client.ask("entries", **about, limit=1000))["entries"]
+        steps = sum(entry["type"] in ("context_edit", "compaction") for entry in path)
+        bodies = [beginning(request) for request in server.requests]
+    assert len(bodies) == TURNS * (CALLS + 1)
+    changed = sum(not later.startswith(earlier) for earlier, later in pairwise(bodies))
+    assert steps >= 2
+    assert changed == steps
+
+
+def marked_places(body: dict[str, Any]) -> list[str]:
+    places = [f"message {n}" for n, m in enumerate(body["messages"]) if "cache_control" in m["content"][-1]]
+    system = ["system"] if isinstance(body.get("system"), list) else []
+    tools = ["tools"] if any("cache_control" in tool for tool in body.get("tools", [])) else []
+    return [*tools, *system, *places]
+
+
+async def test_anthropic_is_told_where_the_last_two_requests_end(make_client: MakeClient) -> None:
+    async with ProviderServer([Windowed(WINDOW, list(replies()))]) as server:
+        client = await prompting(make_client, server, "anthropic")
+        about = {"conversationId": await client.conversation()}
+        await client.ask("prompt", **about, content="Part 0?", tools=[READ], system="Be brief.")
+        await client.ask("prompt", **about, content="Part 1?", tools=[READ])
+        marked = [marked_places(request.body) for request in server.requests]
+    assert marked[:2] == [["system", "message 0"], ["system", "message 0", "message 2"]]
+    assert marked[4] == ["tools", "message 6", "message 8"]
+
+
+async def test_a_server_that_refuses_the_marks_is_sent_none_again(make_client: MakeClient) -> None:
+    refusal = error(400, "messages.0.content.0.cache_control: Extra inputs are not permitted")
+    async with ProviderServer([refusal, answer("Yes."), answer("Yes.")]) as server:
+        client = await prompting(make_client, server, "anthropic")
+        about = {"conversationId": await client.conversation()}
+        for _ in range(2):
+            await client.ask("prompt", **about, content="There?", system="Be brief.")
+        marked = [bool(marked_places(request.body)) for request in server.requests]
+    assert marked == [True, False, False]
+
+
+async def test_what_requests_took_is_recorded_and_summed(make_client: MakeClient) -> None:
+    async with ProviderServer([Windowed(WINDOW, list(replies()))]) as server:
+        client = await prompting(make_client, server, "anthropic")
+        about = {"conversationId": await client.conversation()}
+        for turn in range(2):
+            await client.ask("prompt", **about, content=f"Part {turn}?", tools=[READ])
+        path = (await client.ask("entries", **about, limit=1000))["entries"]
+        spent = (await client.ask("usage", **about, spent=True))["spent"]
+        assert "spent" not in await client.ask("usage", **about)
+    made = [entry["message"] for entry in path if entry["message"]["role"] == "assistant"]
+    assert all(0 <= each["milliseconds"]["firstToken"] <= each["milliseconds"]["whole"] for each in made)
+    sent = [
+        sum(each["usage"].get(name) or 0 for name in ("input", "cacheRead", "cacheWrite")) for each in made
+    ]
+    assert (spent["conversation"]["requests"], spent["conversation"]["input"]) == (8, sum(sent))
+    assert (spent["turn"]["requests"], spent["turn"]["input"]) == (4, sum(sent[4:]))
+    whole = sum(each["milliseconds"]["whole"] for each in made)
+    assert spent["conversation"]["milliseconds"] == whole
