@@ -905,7 +905,7 @@ export interface ModelResult {
 
 /**
  * With `summarize` the branch that is left is summarized for the one that is entered.
- * `instructions` are added to ours, or replace them with `replaceInstructions`. `label` names the summary, or the target where there is none.
+ * The new leaf is the target; where that is a user's message, its parent, so that the message can be sent anew as another branch. A branch summary is appended there and is the leaf then. `instructions` are added to ours, or replace them with `replaceInstructions`. `label` names the summary, or the target where there is none.
  */
 export interface NavigateParams {
   conversationId: string;
@@ -1009,7 +1009,10 @@ export interface NewCustomMessageEntry {
   details?: unknown;
 }
 
-/** An entry to append: an `Entry` whose `id` and `timestamp` may be left to the server. */
+/**
+ * An entry to append: an `Entry` whose `id` and `timestamp` may be left to the server.
+ * Its `parentId` may be absent and is ignored: the first entry follows the params' `parentId`, each other one the entry before it.
+ */
 export type NewEntry =
   | NewMessageEntry
   | NewCompactionEntry

@@ -31,6 +31,8 @@ class NavigatePreviewResult(WireModel):
 class NavigateParams(LongParams, ConversationParams):
     """With `summarize` the branch that is left is summarized for the one that is entered.
 
+    The new leaf is the target; where that is a user's message, its parent, so that the message can be sent
+    anew as another branch. A branch summary is appended there and is the leaf then.
     `instructions` are added to ours, or replace them with `replaceInstructions`. `label` names the
     summary, or the target where there is none.
     """

@@ -35,7 +35,11 @@ EntryType = Literal[
 
 
 class NewEntry(DataModel):
-    """An entry to append: an `Entry` whose `id` and `timestamp` may be left to the server."""
+    """An entry to append: an `Entry` whose `id` and `timestamp` may be left to the server.
+
+    Its `parentId` may be absent and is ignored: the first entry follows the params' `parentId`, each other
+    one the entry before it.
+    """
 
     type: EntryType
     id: Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)] | None = None

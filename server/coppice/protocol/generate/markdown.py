@@ -1,16 +1,47 @@
 """The tables of docs/protocol.md, between markers that name them."""
 
+import json
 import re
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Final
+
+from pydantic import BaseModel
 
 from coppice.protocol.generate.schema import Schema, error_codes, name_of
 from coppice.protocol.generate.typescript import type_of
-from coppice.protocol.methods import COMMANDS, METHODS, LongMethod
+from coppice.protocol.methods import COMMANDS, METHODS, LongMethod, Method
 from coppice.protocol.server_requests import SERVER_REQUESTS
 from coppice.settings import Settings
 
+_SUBJECTS: Final = {
+    "Conversations": ("conversations",),
+    "Entries and trees": ("trees", "outline", "navigation"),
+    "Entry types": ("entries",),
+    "Messages and their contents": ("messages", "content"),
+    "Compaction": ("compaction", "clearing"),
+    "Window and usage": ("usage", "model"),
+    "Earlier work": ("history", "ledger", "state"),
+    "Turns that the client runs": ("recovery",),
+    "Turns that the server runs": ("prompt", "tools", "sampling"),
+    "Hooks": ("hooks",),
+    "Files and events": ("file_events", "events"),
+}
+"""The headings of types and requests, with the modules whose names end their modules' paths."""
+
+_OTHER: Final = "Everything else"
+_LIMITS: Final = {
+    "default": "default {}",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+}
+"""What the schema states of a property besides its type, as the tables state it."""
+
 _MARKED: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_CONTENTS: Final = re.compile(r"(<!-- contents -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def fill(text: str, document: Schema) -> str:
@@ -24,20 +55,45 @@ def fill(text: str, document: Schema) -> str:
         "commands": lambda _: _commands(),
         "settings": lambda _: _settings(),
     }
-    return _MARKED.sub(lambda found: f"{found[1]}{tables[found[2]](document)}\n{found[3]}", text)
+    whole = _MARKED.sub(lambda marked: f"{marked[1]}{tables[marked[2]](document)}\n{marked[3]}", text)
+    return _CONTENTS.sub(lambda marked: f"{marked[1]}{_contents(whole)}\n{marked[2]}", whole)
+
+
+def _contents(text: str) -> str:
+    """The headings of second level, and those of the types below theirs."""
+    lines = []
+    for level, heading in re.findall(r"^(##|###) (.+)$", text, re.MULTILINE):
+        indent = "" if level == "##" else "  "
+        lines.append(f"{indent}- [{heading}](#{_anchor(heading)})")
+    return "\n".join(lines)
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def _requests(document: Schema) -> str:
-    rows = [
-        [
-            f"`{name}`",
-            _link(parts["params"]),
-            _results(parts),
-            "yes" if isinstance(METHODS[name], LongMethod) else "",
-        ]
-        for name, parts in document["requests"].items()
-    ]
-    return _table(["method", "params", "result", "long"], rows)
+    subjects: dict[str, list[list[str]]] = {}
+    for name, parts in document["requests"].items():
+        is_long = "yes" if isinstance(METHODS[name], LongMethod) else ""
+        row = [f"`{name}`", _link(parts["params"]), _results(parts), is_long]
+        subjects.setdefault(_method_subject(METHODS[name]), []).append(row)
+    head = ["method", "params", "result", "long"]
+    return "\n\n".join(f"**{subject}**\n\n{_table(head, subjects[subject])}" for subject in _order(subjects))
+
+
+def _method_subject(method: Method[Any, Any]) -> str:
+    own = _subject(method.params)
+    return own if own != _OTHER else _subject(method.result)
+
+
+def _subject(model: type) -> str:
+    module = model.__module__.rpartition(".")[2]
+    return next((subject for subject, modules in _SUBJECTS.items() if module in modules), _OTHER)
+
+
+def _order(subjects: Collection[str]) -> list[str]:
+    return [subject for subject in (*_SUBJECTS, _OTHER) if subject in subjects]
 
 
 def _server_requests(document: Schema) -> str:
@@ -64,27 +120,47 @@ def _notifications(document: Schema) -> str:
 
 
 def _types(document: Schema) -> str:
+    """The types by subject; a union of types is with the first of them."""
+    models = {model.__name__: model for model in _models(BaseModel)}
+    subjects: dict[str, list[str]] = {}
+    for name, definition in document["$defs"].items():
+        if _described_as(name) == name:
+            first = name if name in models else name_of(definition["oneOf"][0])
+            subjects.setdefault(_subject(models[first]), []).append(_type(name, definition))
     return "\n\n".join(
-        _type(name, definition)
-        for name, definition in document["$defs"].items()
-        if _described_as(name) == name
+        "\n\n".join([f"### Types: {subject.lower()}", *subjects[subject]]) for subject in _order(subjects)
     )
 
 
+def _models(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for model in base.__subclasses__():
+        yield model
+        yield from _models(model)
+
+
 def _type(name: str, definition: Schema) -> str:
-    parts = [f"### {name}", definition.get("description", "")]
+    parts = [f"#### {name}", definition.get("description", "")]
     if "oneOf" in definition:
         parts.append("One of " + ", ".join(_link(member) for member in definition["oneOf"]) + ".")
     elif definition.get("properties"):
         required = definition.get("required", ())
         rows = [
-            [f"`{key}`", f"`{_cell(type_of(value))}`", "" if key in required else "optional"]
+            [f"`{key}`", f"`{_cell(type_of(value))}`", _terms(value, is_required=key in required)]
             for key, value in definition["properties"].items()
         ]
         parts.append(_table(["property", "type", ""], rows))
     else:
         parts.append("No properties.")
     return "\n\n".join(part for part in parts if part)
+
+
+def _terms(schema: Schema, *, is_required: bool) -> str:
+    """Whether a property may be left out, its default and its limits."""
+    own = [schema, *(each for each in schema.get("anyOf", ()) if each.get("type") != "null")]
+    stated = {key: value for each in reversed(own) for key, value in each.items() if key in _LIMITS}
+    shown = {key: json.dumps(value) for key, value in stated.items() if value is not None}
+    terms = [text.format(shown[key]) for key, text in _LIMITS.items() if key in shown]
+    return ", ".join(["" if is_required else "optional", *terms]).removeprefix(", ")
 
 
 def _errors() -> str:
