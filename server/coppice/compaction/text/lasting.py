@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Final
 
-from coppice.compaction.text.markdown import FENCE
+from coppice.compaction.text.markdown import CODE, FENCE
 from coppice.compaction.text.sentences import sentences_of
 
 _LONGEST: Final = 400
@@ -63,7 +63,7 @@ def is_answer(text: str) -> bool:
 def is_lasting(sentence: str) -> bool:
     """Whether a sentence reads like a rule, by the weighted features of its language."""
     text = sentence.strip().lower().replace("’", "'")
-    if not text or len(text) > _LONGEST or text.rstrip("*_").endswith((":", "：")):
+    if len(text) > _LONGEST or text.rstrip("*_").endswith((":", "：")) or not CODE.sub("", text):
         return False
     language = _languages()["chinese" if _CHINESE.search(text) else "english"]
     return language.bias + sum(weight for pattern, weight in language.features if pattern.search(text)) > 0

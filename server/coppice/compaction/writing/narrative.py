@@ -29,9 +29,10 @@ _GOAL_CHARS: Final = 400
 _QUESTION_MARKS: Final = ("?", "？")
 _FIRST_STATEMENTS: Final = 4
 """Statements of an older report that come before the rest of any report: people begin with what is done."""
+_FIRST_OF_PROPOSAL: Final = 2  # statements; the rest of one that the work went past says what could be done
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
-_ASKED_CHARS: Final = 100  # characters of the request before what replied to it
+_ASKED_CHARS: Final = 100  # characters of a message that is quoted whole below
 _FIRST_OF_REVIEW: Final = 6  # statements; a review of another agent may be overtaken
 _SHORTEST: Final = 20  # bytes of a sentence that states something to who has not read what is before it
 _QUOTED: Final = "The earlier summary, as it was written:"
@@ -181,7 +182,8 @@ def _ended_turns(
         texts = [text for each in statements_of(reply.text) if (text := _stated(each))]
         asked = f"To “{clip(reply.about, _ASKED_CHARS)}” the assistant" if reply.about else "The assistant"
         if reply.overtaken:
-            texts = texts[start : _FIRST_STATEMENTS if end is None else end]
+            most = _FIRST_OF_PROPOSAL if reply.kind == "proposal" else _FIRST_STATEMENTS
+            texts = texts[start : most if end is None else end]
             texts = [f"{asked} before later changes: {' '.join(map(ended, texts))}"] if texts else []
         elif reply.kind != "report":
             texts = [f"{asked}: {text}" if number == 0 else text for number, text in enumerate(texts)]
@@ -229,9 +231,9 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
     answers = [each for each in ledger.messages if each.source == "answer"]
     for place, (question, answer, entry) in enumerate(
         [(each.text, each.about, each.entry_id) for each in reversed(approvals)]
-        + [(each.about, clip(one_line(each.text), _GOAL_CHARS), each.entry_id) for each in reversed(answers)]
+        + [(each.about, one_line(each.text), each.entry_id) for each in reversed(answers)]
     ):
-        text = f"Asked: {question} The user: {answer}"
+        text = f"Asked: {question} The user: {clip(answer, _ASKED_CHARS)}"
         yield Line("decisions", referenced(text, entry, references), place)
 
 
