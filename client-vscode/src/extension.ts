@@ -29,6 +29,8 @@ import { Keys } from "./models/keys";
 import { answerToolCalls } from "./models/tools";
 import { LedgerView, registerLedgerCommands } from "./ledger/view";
 import { createLog } from "./log";
+import { registerPermissionCommands } from "./permissions/commands";
+import { windowRules } from "./permissions/window";
 import { languageClient } from "./server/connect";
 import { Servers } from "./server/servers";
 import { Status } from "./status";
@@ -42,7 +44,8 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
     return languageClient(context, log, launch, events);
   });
   answerSamples(client);
-  const approvals = windowApprovals(context);
+  const rules = windowRules(context);
+  const approvals = windowApprovals(context, rules);
   const { agent, host, equip } = createAgent(context, approvals);
   answerToolCalls(client, agent, approvals);
   const conversations = new Conversations(client, context.workspaceState);
@@ -64,6 +67,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   registerCompactionCommands(commands, context, client, conversations);
   registerBranchCommands(commands, client, conversations, chat, branches);
   registerModelCommands(commands, client, keys);
+  registerPermissionCommands(commands, rules);
   registerFileCommands(commands, files);
   registerConversationListCommands(commands, conversations, chat, list);
   registerLedgerCommands(commands, conversations, chat);

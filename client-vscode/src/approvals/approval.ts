@@ -40,6 +40,8 @@ const pending = v.object({
   id: v.string(),
   /** The turn ended with the server or the window: nothing waits for the answer any more. */
   interrupted: v.boolean(),
+  /** What a rule could allow, in a line. */
+  proposal: v.optional(v.string()),
 });
 
 export type DiffHunk = v.InferOutput<typeof hunk>;
@@ -51,7 +53,12 @@ export type PendingApproval = v.InferOutput<typeof pending>;
 export type ApprovalPolicy = "always" | "firstUse" | "never";
 
 /** `message` is what the person wants the model to know. */
-export type ApprovalDecision = { kind: "allow" } | { kind: "allowConversation" } | { kind: "deny"; message?: string | undefined };
+export type ApprovalDecision =
+  | { kind: "allow" }
+  | { kind: "allowConversation" }
+  /** Allows it from now on, by the rule that was proposed. */
+  | { kind: "allowRule"; reach: "conversation" | "workspace" | "always" }
+  | { kind: "deny"; message?: string | undefined };
 
 /** What a tool gets: whether it may run, and for the model why not. */
 export type ApprovalResult = { allowed: true } | { allowed: false; reason: string };

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 
+import { describe, proposalOf } from "../permissions/rule";
+import { type Reach, type RuleMemory, Rules } from "../permissions/rules";
 import {
   type ApprovalDecision,
   type ApprovalPolicy,
@@ -11,8 +13,12 @@ import {
   readPending,
 } from "./approval";
 
+const REFUSED = "A rule of the user's refuses this";
 const DENIED = "The user did not allow this.";
 const CANCELLED = "The turn was stopped before the user answered.";
+
+/** For rules that last no longer than the window. */
+const FORGETTING: RuleMemory = { read: () => [], write: () => undefined };
 
 /** Where pending approvals are kept over a reload of the window: `vscode.Memento` with one key. */
 export interface ApprovalMemory {
@@ -26,6 +32,7 @@ export interface ApprovalMemory {
  */
 export class Approvals implements Approver {
   readonly #memory: ApprovalMemory;
+  readonly #rules: Rules;
   readonly #answers = new Map<string, (result: ApprovalResult) => void>();
   readonly #listeners = new Set<() => void>();
   /** Conversation and scope of what was allowed for the conversation; forgotten with the window. */
@@ -34,8 +41,9 @@ export class Approvals implements Approver {
   readonly #once = new Set<string>();
   #pending: readonly PendingApproval[];
 
-  constructor(memory: ApprovalMemory) {
+  constructor(memory: ApprovalMemory, rules = new Rules({ workspace: FORGETTING, always: FORGETTING })) {
     this.#memory = memory;
+    this.#rules = rules;
     this.#pending = readPending(memory.read()).map((each) => ({ ...each, interrupted: true }));
   }
 
@@ -51,8 +59,11 @@ export class Approvals implements Approver {
 
   approve(request: ApprovalRequest, policy: ApprovalPolicy, token?: Cancellation): Promise<ApprovalResult> {
     if (token?.isCancellationRequested) return Promise.resolve({ allowed: false, reason: CANCELLED });
-    if (policy === "never" || this.#once.delete(sameRequest(request))) return Promise.resolve({ allowed: true });
-    if (policy === "firstUse" && this.#isCovered(request)) return Promise.resolve({ allowed: true });
+    const rule = this.#rules.decide(request);
+    if (rule?.effect === "deny") return Promise.resolve({ allowed: false, reason: `${REFUSED}: ${describe(rule)}.` });
+    const isAsked = rule?.effect === "ask";
+    if ((policy === "never" && !isAsked) || this.#once.delete(sameRequest(request))) return Promise.resolve({ allowed: true });
+    if (policy === "firstUse" && !isAsked && this.#isCovered(request)) return Promise.resolve({ allowed: true });
     const id = randomUUID();
     return new Promise((resolve) => {
       const cancelling = token?.onCancellationRequested(() => { this.#answer(id, { allowed: false, reason: CANCELLED }); });
@@ -60,7 +71,9 @@ export class Approvals implements Approver {
         cancelling?.dispose();
         resolve(result);
       });
-      this.#put([...this.#pending, { ...request, id, interrupted: false }]);
+      const proposal = policy === "firstUse" && !isAsked ? proposalOf(request) : undefined;
+      const proposed = proposal === undefined ? {} : { proposal: describe(proposal) };
+      this.#put([...this.#pending, { ...request, id, interrupted: false, ...proposed }]);
     });
   }
 
@@ -73,10 +86,11 @@ export class Approvals implements Approver {
       return asked;
     }
     if (asked.interrupted) this.#once.add(sameRequest(asked));
-    const covered = decision.kind === "allowConversation" && asked.scope !== null ? scopeKey(asked) : undefined;
-    if (covered !== undefined) this.#scopes.add(covered);
+    if (decision.kind === "allowConversation") this.#cover(asked);
+    if (decision.kind === "allowRule") this.#addRule(asked, decision.reach);
+    const isMore = decision.kind !== "allow";
     for (const each of this.#pending) {
-      const isCovered = covered !== undefined && !each.interrupted && scopeKey(each) === covered;
+      const isCovered = isMore && !each.interrupted && this.#rules.decide(each)?.effect !== "ask" && this.#isCovered(each);
       if (each.id === id || isCovered) this.#answer(each.id, { allowed: true });
     }
     return asked;
@@ -93,9 +107,20 @@ export class Approvals implements Approver {
     if (interrupted) this.#put(this.#pending.map((each) => (each.conversationId === conversationId ? { ...each, interrupted: true } : each)));
   }
 
+  #cover(asked: PendingApproval): void {
+    const key = scopeKey(asked);
+    if (key !== undefined) this.#scopes.add(key);
+  }
+
+  /** The page says where the rule holds; what it allows is computed from the request. */
+  #addRule(asked: PendingApproval, reach: Reach): void {
+    const rule = asked.proposal === undefined ? undefined : proposalOf(asked);
+    if (rule !== undefined) this.#rules.add({ rule, reach, conversationId: asked.conversationId });
+  }
+
   #isCovered(request: ApprovalRequest): boolean {
     const key = scopeKey(request);
-    return key !== undefined && this.#scopes.has(key);
+    return key !== undefined && (this.#scopes.has(key) || this.#rules.decide(request)?.effect === "allow");
   }
 
   #answer(id: string, result: ApprovalResult): void {

@@ -25,6 +25,7 @@ export const PAGE_COMMANDS = [
   "coppice.showLog",
   "coppice.importConversation",
   "workbench.trust.manage",
+  "coppice.editPermissions",
 ] as const;
 
 /** `above`: pixels that the item of an entry is above the upper edge. */
@@ -75,6 +76,7 @@ const fromPage = v.variant("type", [
     decision: v.variant("kind", [
       v.object({ kind: v.literal("allow") }),
       v.object({ kind: v.literal("allowConversation") }),
+      v.object({ kind: v.literal("allowRule"), reach: v.picklist(["conversation", "workspace", "always"]) }),
       v.object({ kind: v.literal("deny"), message: v.optional(v.pipe(v.string(), v.maxLength(20_000))) }),
     ]),
   }),

@@ -96,3 +96,16 @@ inBrowser("a notice appears for a reader who has scrolled up when a request wait
   await panel.page.waitForTimeout(100);
   assert.equal(await panel.page.getByRole("button", { name: "Waiting for Approval" }).count(), 0);
 });
+
+inBrowser("what a card proposes is allowed from now on where the button says, and an interrupted question proposes nothing", {}, async (panel) => {
+  for (const [label, reach] of [["In This Conversation", "conversation"], ["In This Workspace", "workspace"], ["Always", "always"]] as const) {
+    await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [COMMAND] });
+    const group = panel.page.getByRole("group", { name: "Allow run_command `pytest tests …` in . from now on" });
+    await group.getByRole("button", { name: label }).click();
+    assert.deepEqual((await panel.asked()).at(-1), { type: "decide", id: COMMAND.id, decision: { kind: "allowRule", reach } });
+  }
+  await panel.page.getByRole("button", { name: "Permissions…" }).click();
+  assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "coppice.editPermissions" });
+  await panel.post({ type: "approvals", approvals: [{ ...COMMAND, interrupted: true }, { ...EDIT, proposal: undefined }] });
+  assert.equal(await panel.page.getByText("From now on").count(), 0);
+});

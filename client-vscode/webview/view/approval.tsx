@@ -21,7 +21,7 @@ export function approvalAnnouncement({ title, details }: PendingApproval): strin
 }
 
 function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element {
-  const { id, title, details, scope, interrupted } = approval;
+  const { id, title, details, scope, interrupted, proposal } = approval;
   const [reply, setReply] = useState("");
   const heading = useId();
   const decide = (decision: ApprovalDecision): void => {
@@ -41,6 +41,15 @@ function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element 
           <button type="button" class="button secondary" onClick={() => { decide({ kind: "allowConversation" }); }}>Allow for This Conversation</button>
         )}
       </div>
+      {proposal !== undefined && !interrupted && (
+        <div class="approval-rule" role="group" aria-label={`Allow ${visible(proposal)} from now on`}>
+          <p class="hint">From now on allow {visible(proposal)}</p>
+          {REACHES.map(([reach, label]) => (
+            <button key={reach} type="button" class="button secondary" onClick={() => { decide({ kind: "allowRule", reach }); }}>{label}</button>
+          ))}
+          <button type="button" class="link" onClick={() => { post({ type: "run", command: "coppice.editPermissions" }); }}>Permissions…</button>
+        </div>
+      )}
       <form class="approval-deny" onSubmit={(event) => { event.preventDefault(); deny(); }}>
         <input
           type="text"
@@ -54,6 +63,8 @@ function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element 
     </section>
   );
 }
+
+const REACHES = [["conversation", "In This Conversation"], ["workspace", "In This Workspace"], ["always", "Always"]] as const;
 
 function Detail({ detail, title }: { detail: ApprovalDetail; title: string }): JSX.Element {
   switch (detail.kind) {

@@ -1,0 +1,66 @@
+import type { ApprovalRequest } from "../approvals/approval";
+import { describe, type Effect, isAbout, readRules, type Rule } from "./rule";
+
+/** Where a rule holds. */
+export type Reach = "conversation" | "workspace" | "always";
+
+/** Where rules outlive the window: `vscode.Memento` with one key. A checkout cannot write there. */
+export interface RuleMemory {
+  read(): unknown;
+  write(rules: readonly Rule[]): void;
+}
+
+export interface PlacedRule {
+  rule: Rule;
+  reach: Reach;
+  /** Of a rule for one conversation. */
+  conversationId?: string;
+}
+
+/** The rules of this window. Those of a conversation are forgotten with the window. */
+export class Rules {
+  readonly #conversations = new Map<string, readonly Rule[]>();
+
+  constructor(private readonly memories: Readonly<Record<"workspace" | "always", RuleMemory>>) {}
+
+  all(): PlacedRule[] {
+    return [
+      ...[...this.#conversations].flatMap(([conversationId, rules]) => rules.map((rule): PlacedRule => ({ rule, reach: "conversation", conversationId }))),
+      ...this.#kept("workspace").map((rule): PlacedRule => ({ rule, reach: "workspace" })),
+      ...this.#kept("always").map((rule): PlacedRule => ({ rule, reach: "always" })),
+    ];
+  }
+
+  add(placed: PlacedRule): void {
+    this.remove(placed);
+    this.#put(placed, (rules) => [...rules, placed.rule]);
+  }
+
+  remove(placed: PlacedRule): void {
+    this.#put(placed, (rules) => rules.filter((rule) => !isSame(rule, placed.rule)));
+  }
+
+  /** What the rules say of a request, and the rule that does. One that refuses wins over one that asks, and that over one that allows. */
+  decide(request: ApprovalRequest): Rule | undefined {
+    const about = this.all()
+      .filter(({ conversationId }) => conversationId === undefined || conversationId === request.conversationId)
+      .map(({ rule }) => rule)
+      .filter((rule) => isAbout(rule, request));
+    const first = (effect: Effect): Rule | undefined => about.find((rule) => rule.effect === effect);
+    return first("deny") ?? first("ask") ?? first("allow");
+  }
+
+  #kept(reach: "workspace" | "always"): Rule[] {
+    return readRules(this.memories[reach].read());
+  }
+
+  #put({ reach, conversationId = "" }: PlacedRule, change: (rules: readonly Rule[]) => readonly Rule[]): void {
+    if (reach === "conversation") this.#conversations.set(conversationId, change(this.#conversations.get(conversationId) ?? []));
+    else this.memories[reach].write(change(this.#kept(reach)));
+  }
+}
+
+/** Whether two rules are about the same: the later one takes the place of the earlier. */
+function isSame(one: Rule, other: Rule): boolean {
+  return describe(one) === describe(other);
+}

@@ -1,0 +1,37 @@
+/** A character that no shell takes for anything but itself, wherever it stands in a word. */
+const PLAIN = /^[A-Za-z0-9_@+:,./-][A-Za-z0-9_@+:,./=-]*$/;
+/** In quotes: nothing that ends them, expands or escapes. Longer than any command that is read before it is allowed. */
+const QUOTED = /^(?:'[^'\\\p{C}]*'|"[^"\\$`!%\p{C}]*")$/u;
+const PARTS = /'[^']*'|"[^"]*"|[^\s'"]+|[\s]+|['"]/g;
+const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
+const LONGEST = 4000;
+
+/**
+ * The words of a command line that is one simple command: no operator, substitution, redirection, expansion, pattern,
+ * assignment or comment. Undefined for every other line, also for one that a shell would read in the same way.
+ * To `cmd`, which knows neither kind of quotes as others do, quoted words are not plain.
+ */
+export function plainWords(line: string, windows = process.platform === "win32"): string[] | undefined {
+  if (line.length > LONGEST || /[^ -~\p{L}\p{N}]/u.test(line)) return undefined;
+  const words: string[] = [];
+  let isOpen = false;
+  for (const [part] of line.matchAll(PARTS)) {
+    if (/^ +$/.test(part)) {
+      isOpen = false;
+      continue;
+    }
+    const quoted = QUOTED.test(part);
+    // A word is plain or quoted, and never a mixture.
+    if (isOpen || !(quoted ? !windows : PLAIN.test(part))) return undefined;
+    isOpen = true;
+    words.push(quoted ? part.slice(1, -1) : part);
+  }
+  const [program] = words;
+  return program === undefined || program === "" || ASSIGNMENT.test(program) ? undefined : words;
+}
+
+/** What could be the words of commands in a line, with quotes and backslashes as ends of words and as nothing. For rules that refuse. */
+export function possibleWords(line: string): string[][] {
+  const joined = line.replaceAll(/\\\r?\n/g, "");
+  return [joined, joined.replaceAll(/["'\\^]/g, "")].map((each) => each.split(/[\s;|&()<>`$"'{}\\=]+/).filter((word) => word !== ""));
+}

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { ApprovalRequest } from "../src/approvals/approval";
+import { Approvals } from "../src/approvals/approvals";
+import { describe, isAbout, proposalOf, readRules, type Rule } from "../src/permissions/rule";
+import { Rules } from "../src/permissions/rules";
+import { plainWords } from "../src/permissions/words";
+
+const ALLOWED = { allowed: true };
+const NPM_TEST: Rule = { effect: "allow", tool: "run_command", words: ["npm", "test"], directory: "." };
+
+function memory(value: unknown = []) {
+  return { value, read() { return this.value; }, write(rules: unknown) { this.value = structuredClone(rules); } };
+}
+
+function runs(command: string, more: Partial<ApprovalRequest> = {}, directory = "."): ApprovalRequest {
+  return { conversationId: "a", toolCallId: "c", tool: "run_command", title: "Run a command", scope: command, details: [{ kind: "command", command, directory }], ...more };
+}
+
+function edits(path: string, more: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  return { conversationId: "a", toolCallId: "c", tool: "edit_file", title: `Edit ${path}`, scope: "edit_file", details: [{ kind: "diff", path, isNew: false, hunks: [] }], ...more };
+}
+
+/** Lines made of `npm test` and each of these, before, after and around it. */
+function hostile(): string[] {
+  const operators = [";", "|", "&", "&&", "||", "|&", ";;", "\n", "\r", "\r\n", "\u2028", "\u000b", "\u0000", "\u00a0;", "`", "$", "(", ")", "{", "}", "<", ">", ">>", "<<", "<<<", "<(", ">(", "2>", "&>", "#", "!", "~", "*", "?", "[", "]", "^", "%", "\\", "'", "\""];
+  const around = operators.flatMap((each) => [`npm test${each}id`, `npm test ${each} id`, `npm test ${each}id`]);
+  const expansions = [
+    "$(id)", "`id`", "$HOME", "${HOME}", "$((1))", "$'\\x3bid'", "$\"x\"", "<(id)", ">(id)", "{a,b}", "~root", "*.js", "a?b", "[ab]", "%COMSPEC%", "!id", "^id", "\"$(id)\"", "\"`id`\"", "\"$HOME\"", "\"a\\\"; id; \\\"\"",
+    "a\\ b", "'a'b", "a'b'", "'a'\"b\"", "'a' 'b", "\"a", "'a", "=ls", "x\u202ey", "x\u200by", "\ttest", "a\\", "@(a|b)$(id)", "'\n'", "\"\n\"", "'\u202e'", "\"!id\"", "\"%PATH%\"",
+  ];
+  const prefixes = [
+    "npm  tes't'", "npmtest", "npm-test", "npm tests", "npm run test", "NPM test", "npm TEST", "npm test: --", "./npm test", "/tmp/npm test", "../npm test", "npm --prefix /tmp test", "npm -C /tmp test", "npm exec test",
+    "sudo npm test", "env npm test", "PATH=/tmp npm test", "A=1 npm test", "A+=1 npm test", "A='x y' npm test", "command npm test", "exec npm test", "nohup npm test", "time npm test", "! npm test", "{ npm test; }", "(npm test)",
+    "if npm test; then id; fi", "eval npm test", ". npm test", "sh -c 'npm test'", "bash -c \"npm test; id\"", "xargs npm test", "npx npm test", "nice npm test", "\\npm test", "npm\\ test", "'npm test'", "\"npm test\"", "'npm' 'test;id'x",
+    "npm t", "npm tst", "npm", "", " ", "npm 'test ' ", "npm test\u00a0", "n\u0440m test", "npm t\u0435st", "id; npm test", "id && npm test", "id | npm test", "npm test & id", "test npm", "'' npm test",
+  ];
+  const options = ["--script-shell=/tmp/x", "--script-shell /tmp/x", "--prefix /tmp", "--prefix=/tmp", "-C /tmp", "--node-options=--require=/tmp/x", "--userconfig=/tmp/x", "SHELL=/tmp/x", "--ignore-scripts=false", "-w ../x", "-P", "--", "-- ; id", "-- $(id)", "-- > x", "-- a|b"].filter((each) => each !== "--");
+  return [...around, ...expansions.map((each) => `npm test ${each}`), ...prefixes, ...options.map((each) => `npm test ${each}`)];
+}
+
+test("no hostile line passes as npm test …", () => {
+  const lines = hostile();
+  assert.ok(new Set(lines).size >= 200, String(new Set(lines).size));
+  for (const line of lines) assert.ok(!isAbout(NPM_TEST, runs(line)), JSON.stringify(line));
+  for (const line of ["npm test", "npm test", "  npm   test ", "npm test a.test.ts", "npm test -- --grep x", "npm test 'a b; c'", "npm test \"a b\"", "'npm' test", "npm test --silent"]) {
+    assert.ok(isAbout(NPM_TEST, runs(line)), JSON.stringify(line));
+  }
+  assert.ok(!isAbout(NPM_TEST, runs("npm test", {}, "other")), "in another folder");
+  assert.ok(!isAbout(NPM_TEST, runs("npm test", { tool: "terminal" })), "by another tool");
+});
+
+test("the words of a line are what a shell makes of them, or none", () => {
+  assert.deepEqual(plainWords("a 'b c' \"d\" e=f", false), ["a", "b c", "d", "e=f"]);
+  assert.deepEqual(plainWords("a b", true), ["a", "b"]);
+  assert.equal(plainWords("a 'b & calc'", true), undefined);
+  for (const line of ["a".repeat(5000), "'".repeat(3999), "' ".repeat(1999), "\"a\"".repeat(1300)]) assert.equal(plainWords(line, false), undefined);
+});
+
+test("a rule that refuses sees its command however it is wrapped, and wins over every other", async () => {
+  const rules = new Rules({ workspace: memory(), always: memory() });
+  const deny: Rule = { effect: "deny", tool: "run_command", words: ["git", "push"] };
+  rules.add({ rule: { effect: "allow", tool: "run_command", words: ["git", "push"] }, reach: "workspace" });
+  assert.equal(rules.decide(runs("git push"))?.effect, "allow");
+  rules.add({ rule: { ...deny, directory: "." }, reach: "always" });
+  for (const line of ["git push", "cd x && git push", "(git push)", "sh -c 'git push'", "g\\it pu''sh", "/usr/bin/git push", "A=1 git push", "git \\\n push", "echo `git push`"]) assert.equal(rules.decide(runs(line))?.effect, "deny", line);
+  assert.equal(rules.decide(runs("git pull"))?.effect, undefined);
+  const approvals = new Approvals(memory(), rules);
+  for (const policy of ["never", "firstUse", "always"] as const) {
+    assert.deepEqual(await approvals.approve(runs("git push"), policy), { allowed: false, reason: "A rule of the user's refuses this: run_command `git push …` in .." });
+  }
+});
+
+test("a rule that asks asks in every mode, also for what was allowed for the conversation", async () => {
+  const rules = new Rules({ workspace: memory(), always: memory() });
+  const approvals = new Approvals(memory(), rules);
+  const first = approvals.approve(runs("make"), "firstUse");
+  approvals.decide(approvals.pending()[0]?.id ?? "", { kind: "allowConversation" });
+  assert.deepEqual(await first, ALLOWED);
+  rules.add({ rule: { effect: "ask", tool: "run_command", words: ["make"] }, reach: "conversation", conversationId: "a" });
+  void approvals.approve(runs("make"), "firstUse");
+  void approvals.approve(runs("make"), "never");
+  assert.deepEqual(approvals.pending().map(({ proposal }) => proposal), [undefined, undefined]);
+});
+
+test("what a card proposes holds where it was said, answers what waits, and outlives the window", async () => {
+  const [workspace, always] = [memory(), memory()];
+  const approvals = new Approvals(memory(), new Rules({ workspace, always }));
+  const both = [approvals.approve(runs("npm test"), "firstUse"), approvals.approve(runs("npm test a", { conversationId: "b" }), "firstUse")];
+  assert.equal(approvals.pending()[0]?.proposal, "run_command `npm test …` in .");
+  approvals.decide(approvals.pending()[0]?.id ?? "", { kind: "allowRule", reach: "workspace" });
+  assert.deepEqual(await Promise.all(both), [ALLOWED, ALLOWED]);
+  assert.deepEqual([workspace.value, always.value], [[NPM_TEST], []]);
+
+  const later = new Approvals(memory(), new Rules({ workspace, always }));
+  assert.deepEqual(await later.approve(runs("npm test b"), "firstUse"), ALLOWED);
+  void later.approve(runs("npm test b"), "always");
+  void later.approve(runs("npm test b", { scope: null }), "always");
+  assert.equal(later.pending().length, 2);
+
+  const inConversation = new Approvals(memory(), new Rules({ workspace: memory(), always: memory() }));
+  const asked = inConversation.approve(edits("src/a.ts"), "firstUse");
+  inConversation.decide(inConversation.pending()[0]?.id ?? "", { kind: "allowRule", reach: "conversation" });
+  assert.deepEqual(await asked, ALLOWED);
+  assert.deepEqual(await inConversation.approve(edits("src/b/c.ts", { tool: "write_file" }), "firstUse"), ALLOWED);
+  void inConversation.approve(edits("src/a.ts", { conversationId: "b" }), "firstUse");
+  void inConversation.approve(edits("srcs/a.ts"), "firstUse");
+  assert.equal(inConversation.pending().length, 2);
+});
+
+test("what runs its arguments is proposed word for word, and what has to be seen each time not at all", () => {
+  const proposed = (request: ApprovalRequest) => { const rule = proposalOf(request); return rule && describe(rule); };
+  const cases = [
+    ["cargo test --lib", "run_command `cargo test …` in ."],
+    ["npm run lint -- --fix", "run_command `npm run lint …` in ."],
+    ["python a.py", "run_command `python a.py` in ."],
+    ["git push origin", "run_command `git push origin` in ."],
+    ["./run test", "run_command `./run test` in ."],
+    ["npx tsc", "run_command `npx tsc` in ."],
+    ["rm -rf build", "run_command `rm -rf build` in ."],
+    ["npm exec x", "run_command `npm exec x` in ."],
+    ["make", "run_command `make` in ."],
+  ] as const;
+  for (const [command, rule] of cases) assert.equal(proposed(runs(command)), rule);
+  assert.equal(proposed(runs("npm test; id")), undefined);
+  assert.equal(proposed(runs("npm test", { scope: null })), undefined);
+  assert.equal(proposed(edits("a.ts")), "edit_file everywhere in the workspace");
+  assert.equal(proposed({ ...runs("x"), tool: "fetch", details: [], scope: "fetch" }), "fetch");
+  const exact = proposalOf(runs("python a.py"));
+  assert.ok(exact && isAbout(exact, runs("python a.py")) && !isAbout(exact, runs("python a.py b")));
+});
+
+test("rules that cannot be read are no rules", () => {
+  assert.deepEqual(readRules([NPM_TEST, { effect: "allow" }, { ...NPM_TEST, effect: "yes" }, { ...NPM_TEST, words: [] }, null, "x"]), [NPM_TEST]);
+  for (const value of [undefined, null, {}, "[]"]) assert.deepEqual(readRules(value), []);
+});
