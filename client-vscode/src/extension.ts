@@ -18,6 +18,7 @@ import { registerServerCommands } from "./commands/server";
 import { registerContextCommands } from "./context/commands";
 import { followInContextKeys } from "./context-keys";
 import { registerConversationListCommands } from "./conversation-list/commands";
+import { Sources } from "./conversation-list/sources";
 import { ConversationsView } from "./conversation-list/view";
 import { Conversations } from "./conversations";
 import { sentence } from "./errors";
@@ -51,7 +52,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const conversations = new Conversations(client, context.workspaceState);
   const branches = new BranchesView(client, conversations);
   const files = new FilesView(client, conversations);
-  const list = new ConversationsView(client, conversations);
+  const list = new ConversationsView(client, conversations, new Sources(client, log));
   context.subscriptions.push(log, servers, client, conversations, branches, files, list, new LedgerView(client, conversations), new Status(client, conversations, approvals));
 
   const commands = new Commands(context, log);

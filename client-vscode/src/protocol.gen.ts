@@ -1668,6 +1668,23 @@ export interface UnsupportedClaim {
   statement: string;
 }
 
+/** Without `workspaceUri` the transcripts of every workspace folder are read. */
+export interface UpdateSourcesParams {
+  workDoneToken?: number | string | null;
+  workspaceUri?: string | null;
+}
+
+/**
+ * How many transcripts of other agents were read, and how many conversations came or have grown.
+ * `problems` has a sentence for each that could not be read.
+ */
+export interface UpdateSourcesResult {
+  read: number;
+  created: number;
+  extended: number;
+  problems: string[];
+}
+
 /** What the provider counted for one request, in tokens. */
 export interface Usage {
   input: number;
@@ -1830,6 +1847,7 @@ export interface Requests {
   "coppice/conversation/rename": { params: RenameParams; result: ConversationResult };
   "coppice/conversation/delete": { params: DeleteParams; result: DeleteResult };
   "coppice/conversation/import": { params: ImportParams; result: ImportResult };
+  "coppice/sources/update": { params: UpdateSourcesParams; result: UpdateSourcesResult };
   "coppice/conversation/export": { params: ExportParams; result: ExportResult };
   "coppice/conversation/search": { params: SearchParams; result: SearchResult };
   "coppice/recall": { params: RecallParams; result: RecallResult };

@@ -62,10 +62,10 @@ scene("the ledger names what is open, and a line of it leads to its entry", { fi
   }));
 });
 
-scene("a session of another agent in this workspace is offered, and imported when asked for", {}, async ({ editor, window }) => {
+scene("a session of another agent in this workspace is listed, opened and gone on with", {}, async ({ editor, window, provider }) => {
   const session = (cwd: string, text: string) => [
     { type: "user", uuid: "u1", parentUuid: null, sessionId: "s1", cwd, timestamp: "2026-11-20T10:00:00Z", message: { role: "user", content: text } },
-    { type: "assistant", uuid: "a1", parentUuid: "u1", sessionId: "s1", cwd, timestamp: "2026-11-20T10:00:01Z", message: { role: "assistant", content: [{ type: "text", text: "They are floats." }] } },
+    { type: "assistant", uuid: "a1", parentUuid: "u1", sessionId: "s1", cwd, timestamp: "2026-11-20T10:00:01Z", message: { role: "assistant", stop_reason: "end_turn", content: [{ type: "text", text: "They are floats." }] } },
   ].map((record) => `${JSON.stringify(record)}\n`).join("");
   const folder = join(editor.home, ".claude/projects", editor.workspace.replaceAll(/[^a-zA-Z0-9]/g, "-"));
   mkdirSync(folder, { recursive: true });
@@ -75,13 +75,11 @@ scene("a session of another agent in this workspace is offered, and imported whe
   const chat = await window.openCoppice();
   await window.fold("Branches");
   await window.expand("Conversations");
-  const offer = window.rows("Conversations").filter({ hasText: "Import from Claude Code…" });
-  match((await offer.textContent()) ?? "", /1 session in this workspace/);
-  await window.screenshot("import-offer");
-  await offer.click();
-  equal(await window.choices.filter({ hasText: "Somewhere else" }).count(), 0);
-  await window.choose("What are the prices?");
+  const row = window.rows("Conversations").filter({ hasText: /What are the prices\?.*Claude Code/ });
+  await row.waitFor();
+  equal(await window.rows("Conversations").filter({ hasText: "Somewhere else" }).count(), 0);
+  await window.screenshot("other-agents");
+  await row.click();
   await chat.replies.filter({ hasText: "They are floats." }).waitFor();
-  await window.rows("Conversations").filter({ hasText: /What are the prices\?.*open/ }).waitFor();
-  await offer.waitFor({ state: "hidden" });
+  await chat.play(provider, { asks: "And the taxes?", answers: [{ text: "They are integers." }] });
 });

@@ -9,7 +9,6 @@ import { title } from "../conversation-list/model";
 import type { Conversations } from "../conversations";
 import { counted } from "../format";
 import { notify } from "../notify";
-import { pickTranscript, transcriptsHere } from "../transcripts/offered";
 import { pickFolder } from "./pickers";
 import type { Commands } from "./registry";
 
@@ -28,9 +27,7 @@ export function registerExchangeCommands(
   log: vscode.LogOutputChannel,
 ): void {
   commands.add("coppice.importConversation", async () => {
-    const [transcripts, known] = await Promise.all([transcriptsHere(), client.request("coppice/conversation/list", {})]);
-    const picked = await pickTranscript(transcripts, known.conversations);
-    const file = picked === "another" ? await openFile() : picked;
+    const file = await openFile();
     if (file === undefined) return;
     const folder = await pickFolder("Import Conversation");
     if (folder === undefined) return;

@@ -6,10 +6,27 @@ export function title({ name, firstMessage }: Conversation): string {
   return oneLine(name ?? firstMessage ?? "", 80) || "New conversation";
 }
 
-/** `shop · 2 hours ago · 12 entries`, the folder only where the window has several. */
-export function description({ modifiedAt, workspaceUri, entryCount }: Conversation, folders: readonly { name: string; uri: string }[], now: number): string {
+const AGENTS: Readonly<Record<string, string>> = {
+  "claude-code": "Claude Code",
+  codex: "Codex",
+  copilot: "Copilot CLI",
+  gemini: "Gemini CLI",
+  hermes: "Hermes",
+  opencode: "opencode",
+  pi: "Pi",
+  qwen: "Qwen Code",
+};
+
+/** The agent whose session a conversation was. */
+export function agent({ source }: Conversation): string | undefined {
+  return source === undefined ? undefined : AGENTS[source.format];
+}
+
+/** `Codex · shop · 2 hours ago · 12 entries`, the folder only where the window has several. */
+export function description(conversation: Conversation, folders: readonly { name: string; uri: string }[], now: number): string {
+  const { modifiedAt, workspaceUri, entryCount } = conversation;
   const folder = folders.length > 1 ? folders.find(({ uri }) => uri === workspaceUri)?.name : undefined;
-  return [folder, ago(modifiedAt, now), counted(entryCount, "entry", "entries")].filter((part) => part !== undefined).join(" · ");
+  return [agent(conversation), folder, ago(modifiedAt, now), counted(entryCount, "entry", "entries")].filter((part) => part !== undefined).join(" · ");
 }
 
 /** What is lost when a conversation is deleted. */

@@ -2,12 +2,11 @@ import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
 import type { Conversations } from "../conversations";
-import { counted, plain } from "../format";
+import { plain } from "../format";
 import type { Conversation } from "../protocol.gen";
 import { Settling } from "../settling";
-import type { Transcript } from "../transcripts/find";
-import { notImported, transcriptsHere } from "../transcripts/offered";
-import { description, title } from "./model";
+import { agent, description, title } from "./model";
+import type { Sources } from "./sources";
 
 const PAGE = 100;
 const SETTLE_MS = 300;
@@ -15,34 +14,31 @@ const SETTLE_MS = 300;
 /** The element at the end of a list that is not all there. */
 const MORE = "more";
 
-/** Sessions of other agents that could be imported. */
-interface Offer {
-  kind: "offer";
-  transcripts: Transcript[];
-}
+type Element = Conversation | typeof MORE;
 
-type Element = Conversation | Offer | typeof MORE;
-
-/** The tree view *Conversations*: all of the window's folders, the one changed last first. */
+/** The tree view *Conversations*: all of the window's folders, other agents' too, the one changed last first. */
 export class ConversationsView implements vscode.TreeDataProvider<Element>, vscode.Disposable {
   readonly #client: CoppiceClient;
   readonly #conversations: Conversations;
   readonly #changes = new vscode.EventEmitter<undefined>();
   readonly #settling = new Settling(SETTLE_MS, () => { this.#changes.fire(undefined); });
   readonly #disposables: { dispose(): unknown }[];
-  #transcripts: Promise<Transcript[]> | undefined;
   #wanted = PAGE;
 
   readonly onDidChangeTreeData = this.#changes.event;
 
-  constructor(client: CoppiceClient, conversations: Conversations) {
+  constructor(client: CoppiceClient, conversations: Conversations, sources: Sources) {
     this.#client = client;
     this.#conversations = conversations;
+    const view = vscode.window.createTreeView("coppice.conversations", { treeDataProvider: this });
+    const read = (): void => { if (view.visible) void sources.read(); };
     this.#disposables = [
+      view,
+      view.onDidChangeVisibility(read),
+      vscode.window.onDidChangeWindowState(({ focused }) => { if (focused) read(); }),
       conversations.onDidChangeActive(() => { this.#settling.soon(); }),
-      client.onDidChangeState((state) => { if (state === "running") this.#settling.soon(); }),
+      client.onDidChangeState((state) => { if (state === "running") { this.#settling.soon(); read(); } }),
       client.onNotification("coppice/conversationChanged", () => { this.#settling.soon(); }),
-      vscode.window.createTreeView("coppice.conversations", { treeDataProvider: this }),
       this.#settling,
       this.#changes,
     ];
@@ -57,15 +53,11 @@ export class ConversationsView implements vscode.TreeDataProvider<Element>, vsco
       found.push(...page.conversations);
       cursor = page.nextCursor;
     } while (cursor !== undefined && found.length < this.#wanted);
-    // The sessions of other agents are looked for once: the command that imports them looks again.
-    this.#transcripts ??= transcriptsHere();
-    const transcripts = notImported(await this.#transcripts, found);
-    return [...found, ...(cursor === undefined ? [] : [MORE] as const), ...(transcripts.length === 0 ? [] : [{ kind: "offer" as const, transcripts }])];
+    return [...found, ...(cursor === undefined ? [] : [MORE] as const)];
   }
 
   getTreeItem(element: Element): vscode.TreeItem {
-    if (element === MORE) return more();
-    return "kind" in element ? offer(element) : this.#item(element);
+    return element === MORE ? more() : this.#item(element);
   }
 
   showMore(): void {
@@ -83,7 +75,7 @@ export class ConversationsView implements vscode.TreeDataProvider<Element>, vsco
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({ name, uri: uri.toString() }));
     const about = description(conversation, folders, Date.now());
     item.id = conversation.id;
-    item.iconPath = new vscode.ThemeIcon(isOpen ? "comment-discussion" : "comment");
+    item.iconPath = new vscode.ThemeIcon(isOpen ? "comment-discussion" : agent(conversation) === undefined ? "comment" : "history");
     item.description = isOpen ? `open · ${about}` : about;
     item.tooltip = `${title(conversation)}\n${about}`;
     item.contextValue = "conversation";
@@ -96,14 +88,5 @@ export class ConversationsView implements vscode.TreeDataProvider<Element>, vsco
 function more(): vscode.TreeItem {
   const item = new vscode.TreeItem("Show More…");
   item.command = { command: "coppice.conversations.more", title: "Show More" };
-  return item;
-}
-
-function offer({ transcripts }: Offer): vscode.TreeItem {
-  const agents = [...new Set(transcripts.map(({ agent }) => agent))].join(", ");
-  const item = new vscode.TreeItem(`Import from ${agents}…`);
-  item.description = `${counted(transcripts.length, "session")} in this workspace`;
-  item.iconPath = new vscode.ThemeIcon("cloud-download");
-  item.command = { command: "coppice.importConversation", title: "Import Conversation…" };
   return item;
 }

@@ -120,6 +120,24 @@ class ImportResult(WireModel):
     warnings: list[str]
 
 
+class UpdateSourcesParams(LongParams):
+    """Without `workspaceUri` the transcripts of every workspace folder are read."""
+
+    workspace_uri: WorkspaceUri | None = None
+
+
+class UpdateSourcesResult(WireModel):
+    """How many transcripts of other agents were read, and how many conversations came or have grown.
+
+    `problems` has a sentence for each that could not be read.
+    """
+
+    read: int
+    created: int
+    extended: int
+    problems: list[str]
+
+
 class ExportParams(LongParams, ConversationParams):
     """With `uri`, a `file:` URI, the export is written there; without, it comes back as `content`.
 

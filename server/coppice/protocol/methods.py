@@ -86,6 +86,9 @@ DELETE: Final = Method("coppice/conversation/delete", conversations.DeleteParams
 IMPORT: Final = LongMethod(
     "coppice/conversation/import", conversations.ImportParams, conversations.ImportResult
 )
+UPDATE_SOURCES: Final = LongMethod(
+    "coppice/sources/update", conversations.UpdateSourcesParams, conversations.UpdateSourcesResult
+)
 EXPORT: Final = LongMethod(
     "coppice/conversation/export",
     conversations.ExportParams,

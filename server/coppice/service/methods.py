@@ -26,6 +26,7 @@ class Dispatcher:
         self.bind_short(methods.RENAME, service.conversations.rename)
         self.bind_short(methods.DELETE, service.conversations.delete)
         self.bind(methods.IMPORT, service.portability.import_)
+        self.bind(methods.UPDATE_SOURCES, service.following.update_sources)
         self.bind(methods.EXPORT, service.portability.export)
         self.bind(methods.SEARCH, service.searching.search)
         self.bind(methods.RECALL, service.recall.recall)

@@ -250,3 +250,18 @@ async def test_an_unusable_transcript_leaves_those_beside_it(
     path.write_text('{"cwd": ' + json.dumps(str(folder)) + ', "type": "nothing"}\n')
     updated = await client.service.following.update(folder.as_uri())
     assert (len(updated.created), len(updated.problems), len(await stored(client, folder))) == (3, 1, 3)
+
+
+async def test_a_client_has_the_transcripts_of_its_folders_read(
+    client: Client, agents: Path, folder: Path
+) -> None:
+    write(agents, folder, turns(folder, 1))
+    broken = write(agents, folder, turns(folder, 1), "broken")
+    broken.write_text('{"type": "nothing", "cwd": ' + json.dumps(str(folder)) + "}\n")
+    nothing = await client.ask("sources/update", workspaceUri=(folder / "elsewhere").as_uri())
+    assert nothing == {"read": 0, "created": 0, "extended": 0, "problems": []}
+    updated = await client.ask("sources/update", workspaceUri=folder.as_uri())
+    assert (updated["read"], updated["created"], len(updated["problems"])) == (2, 1, 1)
+    client.service.stores.folders = [folder.as_uri()]
+    write(agents, folder, turns(folder, 2))
+    assert (await client.ask("sources/update"))["extended"] == 1

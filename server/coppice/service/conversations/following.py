@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Final
 
 from coppice.errors import CoppiceError, UnknownConversationError
 from coppice.files.paths import path_of_uri
-from coppice.protocol.conversations import DeleteParams
+from coppice.protocol.conversations import DeleteParams, UpdateSourcesParams, UpdateSourcesResult
 from coppice.protocol.events import Change
 from coppice.service.conversations.conversations import Conversations
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS, TranscriptStorer
@@ -95,9 +95,13 @@ class Following:
         Each transcript is a conversation of the workspace in whose folder its session began. What an agent
         deleted stays stored; what was deleted here is not stored again.
         """
-        progress = progress or NoProgress()
+        return await self._updated(
+            None if workspace_uri is None else [workspace_uri], progress or NoProgress()
+        )
+
+    async def _updated(self, workspaces: Sequence[str] | None, progress: Progress) -> Updated:
         updated = await run_in_thread(
-            lambda thread: self._update(workspace_uri, thread), progress, title="Reading transcripts"
+            lambda thread: self._update(workspaces, thread), progress, title="Reading transcripts"
         )
         changes: list[tuple[list[str], Change]] = [
             (updated.created, "created"),
@@ -108,6 +112,17 @@ class Following:
                 self._context.announce(conversation_id, None, kind)
         progress.end(f"{updated.read:,} transcripts read")
         return updated
+
+    async def update_sources(self, params: UpdateSourcesParams, progress: Progress) -> UpdateSourcesResult:
+        """`update` for a client: of one workspace, or of every workspace folder."""
+        folders = [params.workspace_uri] if params.workspace_uri else self._context.stores.folders
+        updated = await self._updated(folders, progress)
+        return UpdateSourcesResult(
+            read=updated.read,
+            created=len(updated.created),
+            extended=len(updated.extended),
+            problems=updated.problems,
+        )
 
     async def transcripts(self) -> list[Found]:
         """All transcripts that there are, and those that are stored of agents that deleted them."""
@@ -150,15 +165,16 @@ class Following:
     def _catalog(self) -> TranscriptCatalog:
         return TranscriptCatalog(Path(data_directory(self._context.settings.of())))
 
-    def _update(self, workspace_uri: str | None, thread: ThreadWork) -> Updated:
+    def _update(self, workspaces: Sequence[str] | None, thread: ThreadWork) -> Updated:
         updated = Updated()
-        wanted = None if workspace_uri is None else canonical_uri(workspace_uri)
+        wanted = [None] if workspaces is None else dict.fromkeys(map(canonical_uri, workspaces))
         missing: dict[str, bool] = {}
         places: dict[str, str] = {}
         done: list[Reading] = []
         due = [
             found
-            for found in self._listed(wanted, thread)
+            for workspace in wanted
+            for found in self._listed(workspace, thread)
             if found.transcript is not None and self._is_due(found, places, missing)
         ]
         due.sort(key=lambda found: found.reading.modified, reverse=True)
