@@ -1,6 +1,7 @@
 """Of a check only the newest run counts, and only where the output shows how it ended."""
 
-from talk import edit, run, user
+import pytest
+from talk import edit, run, tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.writing.state_lines import state_lines
@@ -54,3 +55,25 @@ def test_names_that_are_left_out_of_a_list_are_marked() -> None:
     written = "\n".join(f"def read_{n}(): ..." for n in range(20))
     (definitions,) = state(*edit("rows.py", written), *edit("notes.md", written)).definitions
     assert definitions.names == ["…", *(f"read_{n}" for n in range(6, 20))]
+
+
+STARTED = "Wall time: 30.0 seconds\nProcess running with session ID 12\nOutput:\nrunning 5 tests\n"
+ENDED = "Wall time: 3.0 seconds\nProcess exited with code {}\nOutput:\ntest result: {}\n"
+
+
+@pytest.mark.parametrize(("code", "result"), [(0, "ok. 5 passed"), (101, "FAILED. 1 failed")])
+def test_a_check_that_a_tool_left_running_has_the_result_of_its_end(code: int, result: str) -> None:
+    begun = tool("exec_command", {"cmd": "cargo test rows"}, STARTED)
+    waited = tool("write_stdin", {"session_id": 12, "chars": ""}, STARTED.replace("running 5", "still 5"))
+    ended = tool("write_stdin", {"session_id": 12, "chars": " "}, ENDED.format(code, result))
+    seen = state(*begun, *waited)
+    assert seen.checks == []
+    assert [(job.command, job.state) for job in seen.jobs] == [("cargo test rows", "running")]
+    (check,) = state(*begun, *waited, *ended).checks
+    assert (check.command, check.passed) == ("cargo test rows", code == 0)
+    assert state(*begun, *waited, *ended).jobs[0].state == ("failed" if code else "finished")
+
+
+def test_a_command_in_the_background_has_not_succeeded_yet() -> None:
+    output = "Command running in background with ID: b12. Output is being written to: x"
+    assert state(*run("bd close rows-4", output)).commands == []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from shlex import quote
 from typing import Any, Final
 
-from coppice.compaction.actions.outputs import unwrapped
+from coppice.compaction.actions.outputs import left_running, unwrapped
 from coppice.compaction.actions.shell import commands_of, divided, outcomes
 from coppice.compaction.actions.shell_scanner import Command
 from coppice.files.tools import FileTouch, touches_of
@@ -63,7 +63,7 @@ class Action:
 
     `lines` are the command lines, `runs` the commands in them; `touches` are files that the tool itself read
     or changed, `old` and `new` the texts that its edits replaced and wrote. `by_user` is a command that the
-    user ran.
+    user ran; `running` the id of one that the tool left running, whose result is not known.
     """
 
     entry: str
@@ -77,6 +77,8 @@ class Action:
     old: tuple[str, ...] = field(default=())
     new: tuple[str, ...] = field(default=())
     by_user: bool = False
+    running: str = ""
+    exit_code: int | None = None
 
 
 def is_refused(output: str, *, is_error: bool) -> bool:
@@ -90,6 +92,8 @@ def action_of(entry: str, call: ToolCall, output: str, *, is_error: bool) -> Act
     failed = is_error or bool(exit_code)
     directory = next((d for name in _DIRECTORY_NAMES if isinstance(d := call.arguments.get(name), str)), "")
     lines = tuple(filter(None, (_command_line(call.arguments.get(name)) for name in _COMMAND_NAMES)))
+    running = left_running(output) if lines and not failed else ""
+    runs = tuple(run for line in lines for run in _runs(line, directory, text, failed=failed))
     return Action(
         entry=entry,
         tool=call.name,
@@ -97,10 +101,12 @@ def action_of(entry: str, call: ToolCall, output: str, *, is_error: bool) -> Act
         output=text,
         failed=failed,
         lines=lines,
-        runs=tuple(run for line in lines for run in _runs(line, directory, text, failed=failed)),
+        runs=tuple(Run(run.command, None) for run in runs) if running else runs,
         touches=() if failed else tuple(touches_of(call, {})),
         old=tuple(_texts(call.arguments, _OLD_NAMES, "-")),
         new=tuple(_texts(call.arguments, _NEW_NAMES, "+")),
+        running=running,
+        exit_code=exit_code,
     )
 
 

@@ -18,6 +18,12 @@ _EXIT_CODE: Final = re.compile(
     r"\bexit(?:ed)?(?:[ _-]?(?:code|status))?(?: with)?(?: (?:code|status))?[\"'>:= (]{1,4}(-?\d{1,5})\b",
     re.IGNORECASE,
 )
+_LEFT_RUNNING: Final = re.compile(
+    r"(?:running|started|moved)[^\n]{0,60}?(?:background|session)[^\n]{0,40}?"
+    r"\bID:? ?[\"'`]?([A-Za-z0-9_-]{1,60})",
+    re.IGNORECASE,
+)
+"""How Claude Code, Codex, opencode and others report a command that they leave running."""
 _COUNT: Final = re.compile(
     r"(?<![\w.,/-])(?P<number>\d{1,7}|no) (?:[a-z]+ )?(?P<what>failed|failures?|failing|errors?"
     r"|problems?|issues?|passed|passing)\b"
@@ -55,6 +61,12 @@ def unwrapped(output: str) -> tuple[str, int | None]:
         code = metadata.get("exit_code")
     whole = f"{text}\n{stderr}" if isinstance(stderr, str) and stderr else text
     return _edges(whole), code if isinstance(code, int) else None
+
+
+def left_running(output: str) -> str:
+    """The id under which a tool left a command running; empty for one that ended."""
+    match = _LEFT_RUNNING.search(output[:1_000])
+    return match[1] if match else ""
 
 
 def counted(output: str) -> tuple[bool | None, str]:

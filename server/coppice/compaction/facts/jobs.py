@@ -9,12 +9,6 @@ from coppice.compaction.text.sentences import label, one_line
 from coppice.protocol.state import Job, JobState, WorkState
 
 _MOST_JOBS: Final = 40  # of a conversation; the recorded ones have at most 9
-_STARTED: Final = re.compile(
-    r"(?:running|started|moved)[^\n]{0,60}?(?:background|session)[^\n]{0,40}?"
-    r"\bID:? ?[\"'`]?([A-Za-z0-9_-]{1,60})",
-    re.IGNORECASE,
-)
-"""How Claude Code, Codex, opencode and others report a command that they leave running."""
 _ID_NAMES: Final = (
     "bash_id",
     "task_id",
@@ -47,17 +41,18 @@ class Jobs:
     def __init__(self, state: WorkState) -> None:
         self._jobs = state.jobs
         self._running = {job.id: job for job in state.jobs if job.state == "running"}
+        self.ended: dict[str, JobState] = {}
+        """The jobs that the newest action ended."""
 
     def take(self, action: Action) -> None:
         """Takes in a start, a look at or an end of a job."""
-        if action.lines and not action.failed:
-            started = _STARTED.search(action.output[:1_000])
-            if started:
-                job = Job(entry_id=action.entry, id=started[1], command=label(action.lines[0]))
-                self._jobs.append(job)
-                self._running[job.id] = job
-                del self._jobs[:-_MOST_JOBS]
-                return
+        self.ended = {}
+        if action.running:
+            job = Job(entry_id=action.entry, id=action.running, command=label(action.lines[0]))
+            self._jobs.append(job)
+            self._running[job.id] = job
+            del self._jobs[:-_MOST_JOBS]
+            return
         named = (str(action.arguments[name]) for name in _ID_NAMES if name in action.arguments)
         found = next((self._running[each] for each in named if each in self._running), None)
         if found is None:
@@ -65,7 +60,7 @@ class Jobs:
         if re.sub(r"[^a-z]", "", action.tool.lower()).endswith(_STOPS) and not action.failed:
             self._end(found, "stopped", "", action.entry)
         else:
-            self._report(found, action.output, action.entry)
+            self._report(found, action.output, action.entry, action.exit_code)
 
     def adopt(self, jobs: Iterable[Job]) -> None:
         """Takes over running jobs of a branch that was left."""
@@ -81,12 +76,14 @@ class Jobs:
             if job is not None:
                 self._report(job, text[match.start() : match.start() + 2_000], entry)
 
-    def _report(self, job: Job, text: str, entry: str) -> None:
+    def _report(self, job: Job, text: str, entry: str, exit_code: int | None = None) -> None:
         head = f"{text[:1_000]}\n{text[-300:]}"
         status, code = _STATUS.search(head), _EXIT.search(head)
         state = _STATES.get((status[1] or status[2]).lower()) if status else None
         if code is not None and (state or not status):
             state = "finished" if (code[1] or code[2]) == "0" else "failed"
+        elif exit_code is not None and not status:
+            state = "failed" if exit_code else "finished"
         if state is not None:
             lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("<")]
             self._end(job, state, one_line(lines[-1])[:160] if lines else "", entry)
@@ -94,3 +91,4 @@ class Jobs:
     def _end(self, job: Job, state: JobState, result: str, entry: str) -> None:
         job.state, job.result, job.entry_id = state, result, entry
         del self._running[job.id]
+        self.ended[job.id] = state

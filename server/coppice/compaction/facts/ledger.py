@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final, Self
 
-from coppice.compaction.actions.action import action_of, action_of_user, is_refused
+from coppice.compaction.actions.action import Action, action_of, action_of_user, is_refused
 from coppice.compaction.facts.quotations import Quotations
 from coppice.compaction.facts.state import StateBuilder
 from coppice.compaction.facts.user import (
@@ -62,6 +62,7 @@ class LedgerBuilder:
         self._finished = before.finished
         self._left_out = before.left_out
         self._calls: dict[str, tuple[str, ToolCall]] = {}
+        self._running: dict[str, ToolCall] = {}
         self._root = root
         self.earlier = before.earlier
 
@@ -166,10 +167,20 @@ class LedgerBuilder:
             self._quotations.refused(entry)
             return
         action = action_of(entry, call, output, is_error=message.is_error)
+        if action.running:
+            self._running[action.running] = call
         self._keep(answer_of(action))
         self._state.take(action)
+        self._take_end(action)
         self._quotations.action(action)
         self._quotations.checks(self._state.checks.failed, self._state.checks.settled)
+
+    def _take_end(self, action: Action) -> None:
+        """Takes in the command whose end `action` reports, with its result."""
+        for job, ended in self._state.jobs.ended.items():
+            call = self._running.pop(job, None)
+            if call is not None and ended != "stopped":
+                self._state.take(action_of(action.entry, call, action.output, is_error=ended == "failed"))
 
     def _keep(self, message: LedgerMessage | None) -> None:
         if message is None:

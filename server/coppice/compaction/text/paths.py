@@ -2,8 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from posixpath import commonpath
+from collections.abc import Iterable
 from typing import Final
 
 _NOT_WORK: Final = re.compile(
@@ -36,12 +35,3 @@ def folded(paths: Iterable[str], most: int = _MOST_IN_FOLDER) -> list[str]:
         left = sorted([*(path for path in left if path not in gone), *counted])
         depth -= 1
     return left
-
-
-def without_common_root(paths: Sequence[str]) -> dict[str, str]:
-    """For each absolute path of several in one folder, its name relative to that folder."""
-    absolute = [path for path in paths if path.startswith("/")]
-    root = commonpath(absolute) if len(absolute) > 1 else "/"
-    if root.count("/") < 2:  # noqa: PLR2004 - nothing but the system's root, or a folder in it, in common
-        return {path: path for path in paths}
-    return {path: path.removeprefix(f"{root}/") for path in paths}

@@ -60,6 +60,7 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
     fewest files were changed.
     """
     passed = [each for each in state.checks[::-1] if each.passed]
+    run = {each.command for each in state.checks}
     fewest = min((len(each.changed_since) for each in passed), default=0)
     facts = [
         *_uncommitted(state),
@@ -76,7 +77,11 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
         *((_commit(each, state.branch), each) for each in state.commits[::-1]),
         *((_check(each), each) for each in passed if len(each.changed_since) == fewest),
         *((f"Ran with success: `{each.command}`", each) for each in state.commands[::-1]),
-        *((_failed(each), each) for each in state.jobs[::-1] if each.state == "failed"),
+        *(
+            (_failed(each), each)
+            for each in state.jobs[::-1]
+            if each.state == "failed" and each.command not in run
+        ),
     ]
     for text, fact in facts[:_MOST_LINES]:
         yield f"- {escape_tags(one_line(referenced(text, fact.entry_id, references)))}"
