@@ -3,15 +3,22 @@
 import asyncio
 
 from coppice.compaction.span.sizes import fitted_sizes
-from coppice.errors import CoppiceError, NothingToCompactError, SummaryRejectedError, UnknownEntryError
+from coppice.errors import (
+    CoppiceError,
+    NothingToCompactError,
+    ResultTooLargeError,
+    SummaryRejectedError,
+    UnknownEntryError,
+)
 from coppice.protocol.navigation import SummarizeParams, SummarizeResult
 from coppice.service.branches.branch_switch import message_to_summarize
 from coppice.service.compaction.summary_parts import SummaryTask, summary_task, watched, with_parts
 from coppice.service.core.context import Context
-from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.conversation_path import MOST_READ_TOKENS, ConversationPath
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_long, run_read
 from coppice.service.window.usage import Counter
+from coppice.tokens.counting import CHARS_PER_TOKEN
 
 TITLE = "Summarizing"
 JOB = "summary"
@@ -62,6 +69,7 @@ class Spans:
 
 def _span_task(path: ConversationPath, params: SummarizeParams) -> SummaryTask:
     first, last = _depths(path, params)
+    _check_size(path, params)
     found = map(message_to_summarize, path.entries(first, last))
     messages = [message for message in found if message is not None]
     if not messages:
@@ -75,6 +83,20 @@ def _span_task(path: ConversationPath, params: SummarizeParams) -> SummaryTask:
         counter=Counter(settings),
         instructions=params.instructions,
     )
+
+
+def _check_size(path: ConversationPath, params: SummarizeParams) -> None:
+    totals = [
+        end.total.estimate if (end := path.to(entry_id).end) is not None else 0
+        for entry_id in (params.from_id, params.to_id or path.leaf_id)
+    ]
+    tokens = totals[1] - (totals[0] if params.from_id is not None else 0)
+    if tokens > MOST_READ_TOKENS:
+        raise ResultTooLargeError(
+            f"The span has about {tokens:,} tokens, more than is read at once. Name a shorter one.",
+            tokens=tokens,
+            limit=MOST_READ_TOKENS * CHARS_PER_TOKEN,
+        )
 
 
 def _depths(path: ConversationPath, params: SummarizeParams) -> tuple[int, int]:

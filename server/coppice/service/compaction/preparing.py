@@ -9,11 +9,12 @@ from coppice.compaction.span.speakers import message_with_author
 from coppice.errors import NothingToCompactError, SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.compaction import CompactPreviewResult
-from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.conversation_path import MOST_READ_TOKENS, ConversationPath
 from coppice.service.window.fitting import Fit, fitted_cut
 from coppice.service.window.measuring import open_rows, pins_of
 from coppice.service.window.usage import Counter, context_tokens
 from coppice.store.schema.records import EntryRow, PathEnd
+from coppice.tokens.budget import leading
 from coppice.tree.entries import Entry
 from coppice.tree.messages import Message
 
@@ -46,9 +47,19 @@ class Preparation:
         return sum(self.counter.tokens(row.size) for row in rows if row.type != "compaction")
 
     def span(self, first: int, last: int) -> list[Entry]:
-        """The entries of rows `[first, last)`. Reads the store."""
+        """The entries of rows `[first, last)`, without the oldest of very many. Reads the store."""
         offset = self.path.first_depth
-        return self.path.entries(offset + first, offset + last - 1)
+        return self.path.entries(offset + self._first_read(first, last), offset + last - 1)
+
+    @property
+    def count_unread(self) -> int:
+        """How many of the entries that are summarized `span` leaves out."""
+        spans = ((0, self.cut.history_end), (self.cut.history_end, self.cut.first_kept))
+        return sum(self.count_summarized(first, self._first_read(first, last)) for first, last in spans)
+
+    def _first_read(self, first: int, last: int) -> int:
+        newest = leading(self.rows[first:last][::-1], MOST_READ_TOKENS, lambda row: row.size.estimate)
+        return last - len(newest)
 
     def ledger(self) -> FileLedger:
         """The files of the path up to the cut. Reads the store."""

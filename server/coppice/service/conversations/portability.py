@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from coppice.errors import ImportFailedError, ResultTooLargeError, StorageFailedError
 from coppice.files.paths import path_of_uri
@@ -26,9 +27,11 @@ from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.store.engines.opened_files import is_opened
 from coppice.store.reader import StoreReader
-from coppice.store.schema.records import ConversationRecord, NewConversation
+from coppice.store.schema.records import ConversationRecord, NewConversation, PathEnd
 from coppice.store.tree import paging
 from coppice.tree.entries import MAX_NAME_CHARS, Entry
+
+_A_PIECE: Final = 500  # entries that are read at once (guess)
 
 
 class Portability:
@@ -98,8 +101,13 @@ def _lines(source: StoreReader, conversation_id: str, name: ExportFormat) -> Ite
     entries: Iterable[Entry] = source.all_entries(record.id)
     if format_.writes_path:
         end = source.end(record.id)
-        entries = [] if end is None else source.entries(end, 0, end.depth)
+        entries = [] if end is None else _in_pieces(source, end)
     return format_.write(_header(record), entries, leaf_id=record.leaf_id)
+
+
+def _in_pieces(source: StoreReader, end: PathEnd) -> Iterator[Entry]:
+    for start in range(0, end.depth + 1, _A_PIECE):
+        yield from source.entries(end, start, min(start + _A_PIECE - 1, end.depth))
 
 
 def _source(params: ImportParams) -> Path | str:

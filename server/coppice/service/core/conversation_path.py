@@ -10,7 +10,7 @@ from heapq import merge
 from itertools import chain
 from typing import Any, Final, TypeVar
 
-from coppice.errors import StaleLeafError
+from coppice.errors import ResultTooLargeError, StaleLeafError
 from coppice.files.ledger import FileLedger
 from coppice.files.paths import path_of_uri
 from coppice.service.core.reopened_stores import reopened_store
@@ -18,6 +18,7 @@ from coppice.service.core.stopping import check_stopped
 from coppice.settings import Settings
 from coppice.store.schema.records import LEAF, CompactionRecord, ConversationRecord, EntryRow, PathEnd
 from coppice.store.store import Store
+from coppice.tokens.counting import CHARS_PER_TOKEN
 from coppice.tree.entries import CompactionEntry, Entry, reply_of
 from coppice.tree.view import ViewMessage, view_of
 
@@ -29,6 +30,8 @@ _A_PIECE: Final = 500
 """Entries that are read at once. A guess: some hundreds of kilobytes of typical entries."""
 _ROWS: Final = 10_000
 """Rows that are read at once: a tenth of a second."""
+MOST_READ_TOKENS: Final = 8_000_000
+"""What is held in memory of a path at once. Guess: four times the largest window, some 300 MB."""
 _STALE_LEAF_RETRIES: Final = 4
 """How often a write is repeated whose leaf moved meanwhile. A guess: other servers append rarely at once."""
 
@@ -54,12 +57,28 @@ class ConversationPath:
         return self.compaction.kept_depth if self.compaction is not None else 0
 
     def entries(self, first: int | None = None, last: int | None = None) -> list[Entry]:
-        """The entries of the view, oldest first, or those from depth `first` to `last`."""
+        """The entries of the view, oldest first, or those from depth `first` to `last`.
+
+        Raises ResultTooLargeError for a view of more than `MOST_READ_TOKENS`.
+        """
         if self.end is None:
             return []
+        if first is None:
+            self._check_size()
         first = self.first_depth if first is None else first
         last = self.end.depth if last is None else last
         return self.store.entries(self.end, first, last) if first <= last else []
+
+    def _check_size(self) -> None:
+        before = self.compaction.before_kept.estimate if self.compaction is not None else 0
+        tokens = self.end.total.estimate - before if self.end is not None else 0
+        if tokens > MOST_READ_TOKENS:
+            raise ResultTooLargeError(
+                f"What the model would see has about {tokens:,} tokens, more than is read at once. Compact "
+                "the conversation, or read it in pages with `coppice/entries`.",
+                tokens=tokens,
+                limit=MOST_READ_TOKENS * CHARS_PER_TOKEN,
+            )
 
     def all_entries(self) -> Iterator[Entry]:
         """Every entry from the root on, read in pieces as the iteration goes on."""
@@ -109,7 +128,10 @@ class ConversationPath:
         ]
 
     def view(self, history_note: str = "") -> list[ViewMessage]:
-        """What a model sees. `history_note` is put before the summary, if there is one."""
+        """What a model sees. `history_note` is put before the summary, if there is one.
+
+        Raises ResultTooLargeError as `entries` does.
+        """
         role = self.settings.context.summary_role
         return view_of(self.entries(), self.compaction_entry(), role, self.pinned(), history_note)
 

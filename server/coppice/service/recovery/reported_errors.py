@@ -81,7 +81,7 @@ def _changed_to(path: ConversationPath, error: RequestError) -> str | None:
     """
     if error.model is None:
         return None
-    for entry in reversed(path.entries()):
+    for entry in path.newest_first(path.first_depth):
         match entry:
             case MessageEntry(message=AssistantMessage(model=str() as model)) if model == error.model:
                 return None
