@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from flat_cost_building import build_store, entry_id, load_sample
 from lsp.raw_client import RawServer
 
-from coppice.store.records import NewRecord
+from coppice.store.schema.records import NewRecord
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CONVERSATION: Final = "benchmark"

@@ -12,7 +12,7 @@ _MOST_LAUNCHERS: Final = 3
 """Launchers in front of one another that are taken off (`uv run python -m pytest` has two)."""
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def check_words(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words of a check without what launches it; empty for any other command."""
     for _ in range(_MOST_LAUNCHERS):
@@ -25,14 +25,14 @@ def check_words(words: tuple[str, ...]) -> tuple[str, ...]:
     return ()
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def only_looks(words: tuple[str, ...]) -> bool:
     """Whether the command changes nothing, so that its failure is no failure of the work."""
     looks = _table("looks")
     return any(_matches(pattern, words) for pattern in (*looks.get(_program(words), ()), *looks["*"]))
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def handles_files(words: tuple[str, ...]) -> bool:
     """Whether the command handles files, the shell or a script, whose effect is read elsewhere."""
     return any(_matches(pattern, words) for pattern in _table("handles").get(_program(words), ()))

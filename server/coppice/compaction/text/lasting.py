@@ -59,11 +59,16 @@ def is_answer(text: str) -> bool:
     return bool(_ANSWER.match(text.strip().lower()))
 
 
-@lru_cache(maxsize=8_192)
 def is_lasting(sentence: str) -> bool:
     """Whether a sentence reads like a rule, by the weighted features of its language."""
-    text = sentence.strip().lower().replace("’", "'")
-    if len(text) > _LONGEST or text.rstrip("*_").endswith((":", "：")) or not CODE.sub("", text):
+    text = sentence.strip()
+    return len(text) <= _LONGEST and not text.rstrip("*_").endswith((":", "：")) and _has_features(text)
+
+
+@lru_cache(maxsize=2_048)
+def _has_features(sentence: str) -> bool:
+    text = sentence.lower().replace("’", "'")
+    if not CODE.sub("", text):
         return False
     language = _languages()["chinese" if _CHINESE.search(text) else "english"]
     return language.bias + sum(weight for pattern, weight in language.features if pattern.search(text)) > 0

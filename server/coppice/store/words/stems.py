@@ -55,7 +55,7 @@ def _stems_of(word: str) -> tuple[str, ...]:
     return (*(pair for run in UNSPACED.findall(word) for pair in pairs_of(run)), *map(stem, spaced))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=30_000)
 def _remembered(word: str) -> tuple[str, ...]:
     return _stems_of(word)
 
