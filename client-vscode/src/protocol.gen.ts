@@ -1932,6 +1932,7 @@ export type ErrorCode =
   | "summary-rejected"
   | "context-overflow"
   | "work-too-long"
+  | "out-of-memory"
   | "import-failed"
   | "storage-failed"
   | "result-too-large"

@@ -96,6 +96,12 @@ class WorkTooLongError(CoppiceError):
     code = "work-too-long"
 
 
+class OutOfMemoryError(CoppiceError):
+    """The server had no memory left. Read what is there, then try again."""
+
+    code = "out-of-memory"
+
+
 class ImportFailedError(CoppiceError):
     """The file is not a session that can be read."""
 

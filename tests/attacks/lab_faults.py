@@ -139,6 +139,21 @@ class Faults:
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, allowed)
 
     @contextmanager
+    def little_memory(self, window: Window) -> Iterator[None]:
+        """The server has the addresses that it has, and at most as many more as a few requests take.
+
+        It may end: what it has no memory for is not always its own code.
+        """
+        window.result("coppice/conversation/list", {})
+        process = psutil.Process(window.process.pid)
+        allowed = resource.prlimit(process.pid, resource.RLIMIT_AS)
+        little = process.memory_info().vms + self.chance.choice((1, 4, 16)) * 2**20
+        resource.prlimit(process.pid, resource.RLIMIT_AS, (little, allowed[1]))
+        yield
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(process.pid, resource.RLIMIT_AS, allowed)
+
+    @contextmanager
     def hostile_checkout(self, window: Window) -> Iterator[None]:
         workspace = self.directory / "workspace"
         settings = workspace / ".coppice" / "settings.toml"

@@ -38,6 +38,7 @@ FAULTS: Final = {
     "removed file": 6,
     "hostile checkout": 8,
     "few descriptors": 8,
+    "little memory": 8,
     "cut connections": 15,
     "full disk": 4,
     "kill": 3,
@@ -130,7 +131,7 @@ class Laboratory:
             with self.faults.named(fault)(window):
                 before = len(self.conversations.acknowledged)
                 reserved = fault == "full disk" and DiskReserve(self.directory / "store").is_kept()
-                refused = self.conversations.done(window, operation)
+                refused = self._done(window, operation, may_end=fault == "little memory")
             if reserved and len(self.conversations.acknowledged) < before:
                 assert refused is None, (operation, refused)
             if fault == "removed file" and operation in {"append", "delete", "import", "fork", "prompt"}:
@@ -138,6 +139,17 @@ class Laboratory:
         for each in self.windows:
             used = psutil.Process(each.process.pid).memory_info().rss
             assert used < MEMORY_LIMIT, used
+
+    def _done(self, window: Window, operation: str, *, may_end: bool) -> str | None:
+        """As `Conversations.done`; a server that may end is replaced when it does."""
+        try:
+            return self.conversations.done(window, operation)
+        except (EOFError, BrokenPipeError):
+            if not may_end:
+                raise
+            window.process.wait()
+            self._replace(window)
+            return None
 
     def _is_possible(self, fault: str) -> bool:
         if fault == "full disk":

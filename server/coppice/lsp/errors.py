@@ -9,7 +9,7 @@ from typing import Any, Final
 from lsprotocol.types import ErrorCodes, LSPErrorCodes, ResponseError
 from pydantic import ValidationError
 
-from coppice.errors import CoppiceError, StorageFailedError
+from coppice.errors import CoppiceError, OutOfMemoryError, StorageFailedError
 
 MAX_ERRORS: Final = 50  # problems of one request that are listed (guess)
 MAX_TEXT: Final = 400  # characters of a name in a problem's path (guess)
@@ -19,6 +19,10 @@ _OPEN_FILES: Final = (
     "The server has no file descriptor left. Try again in a moment, or raise the limit of open files "
     "(ulimit -n)."
 )
+_MEMORY: Final = (
+    "The server has no memory left for this. Close other programs, read what is stored now, and try again."
+)
+_NO_THREAD: Final = "can't start new thread"  # CPython raises nothing more exact
 
 _log = logging.getLogger(__name__)
 
@@ -52,8 +56,16 @@ def to_response_error(error: BaseException, method: str) -> ResponseError:
         return ResponseError(code=LSPErrorCodes.RequestCancelled, message="The request was cancelled.")
     if isinstance(error, OSError) and error.errno in _NO_DESCRIPTOR:
         return to_response_error(StorageFailedError(_OPEN_FILES), method)
+    if _lacks_memory(error):
+        return to_response_error(OutOfMemoryError(_MEMORY), method)
     log_unforeseen(error, method)
     return ResponseError(code=ErrorCodes.InternalError, message="internal error")
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and str(error) == _NO_THREAD)
 
 
 def log_unforeseen(error: BaseException, where: str) -> None:

@@ -212,11 +212,13 @@ class CoppiceProtocol(LanguageServerProtocol):
         try:
             body = codec.encode({"jsonrpc": self.VERSION, **message}, self._serialize_message)
         except Exception as error:  # noqa: BLE001 - what cannot be written is answered all the same
-            errors.log_unforeseen(error, method)
             if "method" in message:
+                errors.log_unforeseen(error, method)
                 return
-            failure = {"code": ErrorCodes.InternalError, "message": "internal error"}
-            body = codec.encode({"jsonrpc": self.VERSION, "id": message["id"], "error": failure}, str)
+            failure = errors.to_response_error(error, method)
+            plain: dict[str, Any] = {"code": failure.code, "message": failure.message}
+            plain |= {"data": failure.data} if failure.data is not None else {}
+            body = codec.encode({"jsonrpc": self.VERSION, "id": message["id"], "error": plain}, str)
         self.transmit(frame(body))
 
     def _serialize_message(self, data: Any) -> Any:

@@ -6,6 +6,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Final
 
@@ -16,6 +17,7 @@ CHUNK_BYTES: Final = 256 * 1024
 MAX_UNWRITTEN_BYTES: Final = 32 * 1024 * 1024
 """What may wait to be written before the server stops reading and starting requests. A guess: several of the
 largest answers that are usual, and little memory."""
+NO_MEMORY_SECONDS: Final = 0.1  # until what needed memory that there was not is tried again (guess)
 FLUSH_SECONDS: Final = 5.0
 """How long an ending server waits for a client to read its last answers. A guess."""
 
@@ -77,14 +79,21 @@ class _ThreadTransport(asyncio.ReadTransport):
             self._loop.call_soon_threadsafe(self._reader.feed_eof)
 
     def _feed(self, chunk: bytes) -> None:
-        self._reader.feed_data(chunk)
-        self._taken.set()
+        try:
+            self._reader.feed_data(chunk)
+        except MemoryError:
+            self._loop.call_later(NO_MEMORY_SECONDS, self._feed, chunk)
+        else:
+            self._taken.set()
 
     def _read(self) -> bytes:
-        try:
-            return os.read(self._descriptor, CHUNK_BYTES)
-        except OSError:
-            return b""
+        while True:
+            try:
+                return os.read(self._descriptor, CHUNK_BYTES)
+            except MemoryError:
+                time.sleep(NO_MEMORY_SECONDS)
+            except OSError:
+                return b""
 
 
 class PipeWriter:
@@ -126,12 +135,18 @@ class PipeWriter:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
             try:
                 while (data := self._waiting.get()) is not None:
-                    rest = memoryview(data)
-                    while rest:
-                        rest = rest[os.write(self._descriptor, rest) :]
+                    self._write(memoryview(data))
                     self._loop.call_soon_threadsafe(self._written, len(data))
             except OSError:
                 self._loop.call_soon_threadsafe(self._on_lost)
+
+    def _write(self, data: memoryview) -> None:
+        written = 0
+        while written < len(data):
+            try:
+                written += os.write(self._descriptor, data[written:])
+            except MemoryError:
+                time.sleep(NO_MEMORY_SECONDS)
 
     def _written(self, count: int) -> None:
         self._unwritten -= count

@@ -58,9 +58,7 @@ async def summarize(
     else:
         written = await summarizer.summarize(watched(task.request, stage))
     if unread := prepared.count_unread:
-        warning = (
-            f"The {unread:,} oldest messages were not summarized; only their facts are stated."
-        )
+        warning = f"The {unread:,} oldest messages were not summarized; only their facts are stated."
         written = replace(written, warnings=(*written.warnings, warning))
     stage("Checking the summary", 85)
     return await run_long(_judged, prepared, task, written)

@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
+from typing_extensions import override
+
 from coppice.service.core.stopping import STOPPING, Stopping
 
 READ_THREADS: Final = 8
@@ -23,9 +25,23 @@ LONG_THREADS: Final = 16
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_READERS: Final = ThreadPoolExecutor(READ_THREADS, "coppice-read")
-LONG_JOBS: Final = ThreadPoolExecutor(LONG_THREADS, "coppice-long")
-_WRITERS: Final[dict[str, ThreadPoolExecutor]] = {}
+
+class Threads(ThreadPoolExecutor):
+    """Threads of which another one takes the work when there is no memory to start one more for it."""
+
+    @override
+    def _adjust_thread_count(self) -> None:
+        # The work is in the queue already: to raise would say of work that is done later that it is not.
+        try:
+            super()._adjust_thread_count()
+        except (RuntimeError, MemoryError):
+            if not self._threads:
+                raise
+
+
+_READERS: Final = Threads(READ_THREADS, "coppice-read")
+LONG_JOBS: Final = Threads(LONG_THREADS, "coppice-long")
+_WRITERS: Final[dict[str, Threads]] = {}
 _WRITERS_LOCK: Final = threading.Lock()
 
 
@@ -43,7 +59,7 @@ async def run_write(store: str, work: Callable[P, T], /, *args: P.args, **kwargs
     with _WRITERS_LOCK:
         writers = _WRITERS.get(store)
         if writers is None:
-            writers = _WRITERS[store] = ThreadPoolExecutor(WRITE_THREADS, "coppice-write")
+            writers = _WRITERS[store] = Threads(WRITE_THREADS, "coppice-write")
         written = _started(writers, partial(work, *args, **kwargs))
     return await written
 
@@ -71,6 +87,17 @@ def release_writers(store: str) -> None:
         writers.shutdown(wait=False)
 
 
-def _started(threads: ThreadPoolExecutor, work: Callable[[], T]) -> asyncio.Future[T]:
-    context = contextvars.copy_context()
-    return asyncio.get_running_loop().run_in_executor(threads, context.run, work)
+def _started(threads: Threads, work: Callable[[], T]) -> asyncio.Future[T]:
+    """Raises MemoryError where the work can be given to nobody; it is not done then."""
+    context, withdrawn = contextvars.copy_context(), threading.Event()
+
+    def run() -> T:
+        if withdrawn.is_set():
+            raise MemoryError
+        return context.run(work)
+
+    try:
+        return asyncio.get_running_loop().run_in_executor(threads, run)
+    except (RuntimeError, MemoryError):
+        withdrawn.set()
+        raise MemoryError from None

@@ -4,6 +4,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 
 
 class BackgroundWork(ABC):
@@ -28,8 +29,10 @@ class BackgroundWork(ABC):
             self._is_wanted = True
             if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
-            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-            self._thread.start()
+            # Where there is no memory for a thread, the next call starts one.
+            with suppress(RuntimeError, MemoryError):
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
 
     def wait(self, seconds: float | None = None) -> None:
         """Returns when nothing is left to do, or after `seconds`."""
