@@ -50,6 +50,7 @@ def test_the_tables_have_the_codes_of_the_contract() -> None:
         "summary-rejected",
         "context-overflow",
         "work-too-long",
+        "out-of-memory",
         "import-failed",
         "storage-failed",
         "result-too-large",
