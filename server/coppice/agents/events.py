@@ -32,10 +32,6 @@ def _codex_started(event: Event) -> str | None:
     return _as_context(event, _lost("codex", event["transcript_path"]))
 
 
-def _gemini_went_on(event: Event) -> str | None:
-    return _as_context(event, _lost_since("gemini", event["transcript_path"], b"<state_snapshot>"))
-
-
 def _copilot_went_on(event: Event) -> str | None:
     home = os.environ.get("COPILOT_HOME") or Path.home() / ".copilot"
     transcript = Path(home, "session-state", Path(event["sessionId"]).name, "events.jsonl")
@@ -68,6 +64,4 @@ _ANSWERS: Final[dict[tuple[str, str], Callable[[Event], str | None]]] = {
     ("codex", "SessionStart"): _codex_started,
     ("copilot", "postToolUse"): _copilot_went_on,
     ("copilot", "userPromptSubmitted"): _copilot_went_on,
-    ("gemini", "AfterTool"): _gemini_went_on,
-    ("gemini", "BeforeAgent"): _gemini_went_on,
 }

@@ -1,15 +1,21 @@
 """What the compaction of an agent's session lost: what its record has and the model no longer sees."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from coppice.compaction.asking.summarizer import SummaryRequest
+from coppice.compaction.checking.stated import Statements
 from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.compaction.summary import NONE
 from coppice.compaction.writing.facts_text import facts_text
 from coppice.formats.reading import open_session
 from coppice.formats.registry import AUTO
 from coppice.formats.session import SessionReader
 from coppice.mcp.redaction import masked, with_marks
+from coppice.protocol.ledger import WorkLedger
+from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.counting import estimate_tokens
 from coppice.tree.entries import CompactionEntry, Entry
 from coppice.tree.messages import text_of
@@ -27,6 +33,16 @@ _HEAD: Final = (
 _HEAD_UNSEEN: Final = (
     "This session was compacted. From its record, because the summary may lack it; history_search and "
     "history_read give the exact text of anything earlier:"
+)
+
+_REQUEST: Final = SummaryRequest(
+    history=(),
+    turn_prefix=(),
+    kept=(),
+    previous_summary=None,
+    instructions=None,
+    max_tokens=4_000,  # more than is shown: part of it is said already
+    count_tokens=estimate_tokens,
 )
 
 
@@ -50,8 +66,30 @@ def lost_text(
     head = _HEAD_UNSEEN if summary is None else _HEAD
     ledger = LedgerBuilder(root=session.header.cwd).add(path).ledger
     frame = f"{head}\n<{_TAG}>\n\n</{_TAG}>"
-    facts = facts_text(ledger, MAX_TOKENS - estimate_tokens(frame), summary)
-    return f"{head}\n<{_TAG}>\n{escape_tags(with_marks(masked(facts)))}\n</{_TAG}>" if facts else None
+    lost = lost_facts(ledger, MAX_TOKENS - estimate_tokens(frame), summary)
+    return f"{head}\n<{_TAG}>\n{escape_tags(with_marks(masked(lost)))}\n</{_TAG}>" if lost else None
+
+
+def lost_facts(ledger: WorkLedger, tokens: int, seen: str | None) -> str:
+    """The user's messages, the state and the last report, then what an offline summary states of the work, in
+    `tokens` by estimate: what `seen` does not say; empty where it says everything.
+    """
+    facts = facts_text(ledger, tokens, seen)
+    stated = Statements(f"{seen or ''}\n{facts}")
+    left = tokens - estimate_tokens(f"{facts}\n\n")
+    lines: list[str] = []
+    heading = ""
+    for line in summarize_offline(replace(_REQUEST, ledger=ledger)).splitlines():
+        if line.startswith("#"):
+            heading = line
+        elif line.strip() not in ("", NONE) and not stated.say(line):
+            fresh = [line] if not heading else [heading, line]
+            cost = estimate_tokens("\n".join(["", *fresh]))
+            if cost <= left:
+                lines += fresh
+                left -= cost
+                heading = ""
+    return "\n\n".join(filter(None, (facts, "\n".join(lines))))
 
 
 def _path(session: SessionReader) -> list[Entry]:
