@@ -1,5 +1,6 @@
 """What the compaction of an agent's session lost: what its record has and the model no longer sees."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,8 @@ _HEAD_UNSEEN: Final = (
     "history_read give the exact text of anything earlier:"
 )
 
+_LABEL: Final = re.compile(r"^- (?:[A-Z][\w ]{0,40}: )?")
+"""What stands before a statement of an offline summary."""
 _REQUEST: Final = SummaryRequest(
     history=(),
     turn_prefix=(),
@@ -82,7 +85,7 @@ def lost_facts(ledger: WorkLedger, tokens: int, seen: str | None) -> str:
     for line in summarize_offline(replace(_REQUEST, ledger=ledger)).splitlines():
         if line.startswith("#"):
             heading = line
-        elif line.strip() not in ("", NONE) and not stated.say(line):
+        elif line.strip() not in ("", NONE) and not stated.say(_LABEL.sub("", line, count=1)):
             fresh = [line] if not heading else [heading, line]
             cost = estimate_tokens("\n".join(["", *fresh]))
             if cost <= left:
