@@ -65,37 +65,42 @@ scene("a refused key is one error with its action, and the message is sent again
   await chat.replies.filter({ hasText: "Understood." }).waitFor();
 });
 
-scene("a rate limit says how long, and an endpoint that cannot be reached can be asked again", {}, async ({ editor, window, provider }) => {
+scene("a provider's bad minute is waited for, with Now, Stop and Continue", {}, async ({ editor, window, provider }) => {
   const chat = await window.openCoppice();
+  const wait = chat.frame.getByTestId("wait");
+  const button = (name: string) => wait.getByRole("button", { name });
   provider.turn({ status: 429, text: "Slow down.", headers: { retry_after: "75" } });
   await chat.send("Hello");
-  const limited = chat.replies.filter({ hasText: "too many requests" });
-  await limited.getByRole("button", { name: "Retry" }).waitFor();
-  match(await limited.innerText(), /75 s/);
+  await wait.waitFor();
+  match(await wait.innerText(), /too many requests[^]*Asking again in (1:\d\d min|\d+ s)/);
   await window.screenshot("rate-limit");
   provider.turn({ text: "Hello, after a while." });
-  await limited.getByRole("button", { name: "Retry" }).click();
+  await button("Now").click();
   await chat.replies.filter({ hasText: "Hello, after a while." }).waitFor();
   await chat.rests();
 
-  const nowhere = "http://127.0.0.1:9/v1";
-  editor.configure({ "coppice.model.baseUrl": nowhere });
-  const unreachable = chat.replies.filter({ hasText: "127.0.0.1:9" });
+  editor.configure({ "coppice.model.baseUrl": "http://127.0.0.1:9/v1" });
   await until("the endpoint has gone", async () => {
-    const before = await chat.replies.count();
     await chat.send("Are you there?");
-    await chat.replies.nth(before).waitFor(); // The endpoint that was set before may still answer.
-    await chat.rests();
-    return (await unreachable.count()) > 0;
+    // The endpoint that was set before may still answer.
+    await wait.or(chat.frame.getByTestId("send")).first().waitFor();
+    return wait.filter({ hasText: "127.0.0.1:9" }).isVisible();
   });
-  await unreachable.getByRole("button", { name: "Retry" }).waitFor();
   await window.screenshot("unreachable");
+  await button("Stop").click();
+  await chat.rests();
   equal(await chat.notices.count() + await window.notifications.count(), 0);
+  const asked = await chat.asked.count();
   editor.configure({ "coppice.model.baseUrl": provider.url });
   provider.turn({ text: "Here again." });
   await until("the endpoint is back", async () => {
-    await chat.frame.getByRole("button", { name: "Retry" }).click({ timeout: 5000 });
-    return chat.replies.filter({ hasText: "Here again." }).waitFor({ timeout: 15_000 }).then(() => true, () => false);
+    await chat.frame.getByRole("button", { name: "Continue" }).click({ timeout: 5000 });
+    await wait.or(chat.replies.filter({ hasText: "Here again." })).first().waitFor();
+    const isBack = !(await wait.isVisible());
+    if (!isBack) await button("Stop").click();
+    await chat.rests();
+    return isBack;
   });
+  equal(await chat.asked.count(), asked);
   ok(provider.asked.every(({ kind }) => kind === "turn"));
 });
