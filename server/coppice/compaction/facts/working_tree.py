@@ -77,7 +77,8 @@ class WorkingTree:
         self._clock += 1
         self._versions[path] = self._clock
         edits = self._edits.setdefault(path, [])
-        kind = "created" if before is None and path in self._absent else kind
+        if before is None and kind == "changed" and path in self._absent:
+            kind = "created"
         pair = (hash(edit[0]), hash(edit[1])) if edit else (0, self._clock)
         if edit and edits and edits[-1] == pair[::-1]:
             edits.pop()
