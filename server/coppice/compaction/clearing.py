@@ -69,10 +69,11 @@ def plan(
 ) -> list[Clearable]:
     """The results to clear so that `goal` tokens are saved, or as many as can be; oldest first.
 
-    `entries` are those of the view with their sizes; none of `excluded`, by their ids, is cleared. `tokens`
+    A result that no reply has followed yet stays: the model has not seen it. `entries` are those of the view
+    with their sizes; none of `excluded`, by their ids, is cleared. `tokens`
     reads one number off a size.
     """
-    old = first_kept([tokens(size) for size in sizes], keep)
+    old = min(first_kept([tokens(size) for size in sizes], keep), _newest_reply(entries))
     steps = list(_steps(entries))
     needed = _needed(steps)
     candidates: list[tuple[int, Clearable]] = []
@@ -99,6 +100,15 @@ def first_kept(tokens: Sequence[int], keep: int) -> int:
         keep -= tokens[index]
         if keep < 0:
             return index + 1
+    return 0
+
+
+def _newest_reply(entries: Sequence[Entry]) -> int:
+    """The index of the newest reply of a model; 0 where there is none."""
+    for index in range(len(entries) - 1, -1, -1):
+        entry = entries[index]
+        if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
+            return index
     return 0
 
 

@@ -83,13 +83,19 @@ async def test_a_providers_count_from_before_is_corrected(client: Client) -> Non
 
 
 async def test_a_preview_stores_nothing(client: Client) -> None:
-    made, ids = await grown(client, *reads(4))
+    made, ids = await grown(client, *reads(4), assistant("Read."))
     looked = await client.ask("clearToolResults", conversationId=made, keepTokens=0, preview=True)
     assert "entry" not in looked
     assert looked["leafId"] == ids[-1]
     done = await client.ask("clearToolResults", conversationId=made, keepTokens=0)
     assert done["cleared"] == looked["cleared"]
     assert len(done["cleared"]) == 4
+
+
+async def test_a_result_that_no_reply_has_followed_stays(client: Client) -> None:
+    made, ids = await grown(client, *reads(3))
+    done = await client.ask("clearToolResults", conversationId=made, keepTokens=0)
+    assert [each["entryId"] for each in done["cleared"]] == [ids[2], ids[4]]
 
 
 async def test_a_second_step_has_nothing_left_to_clear(client: Client) -> None:

@@ -91,10 +91,12 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
+        self._is_cut = False
 
     @property
     def ended(self) -> bool:
-        return self._process.poll() is not None
+        """Whether it takes no more calls. Its pipe is closed some time before the system reports its end."""
+        return self._is_cut or self._process.poll() is not None
 
     def end(self) -> None:
         self._process.kill()
@@ -120,6 +122,7 @@ class _Process:
             sender.flush()
             failure, result = pickle.load(receiver)  # noqa: S301 - a process of our own wrote it
         except (OSError, EOFError, pickle.UnpicklingError):
+            self._is_cut = True
             raise WorkTooLongError(
                 f"To compute this took longer than {seconds:,.0f} seconds, or more memory than there is; it "
                 "was stopped and nothing was changed. Please report it, with the text if you can.",
