@@ -15,7 +15,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,7 @@ from coppice.formats.reading import open_session
 from coppice.protocol.conversations import ImportParams
 from coppice.protocol.history import RecallParams, RecallResult
 from coppice.protocol.navigation import SearchParams
+from coppice.protocol.server_requests import ClientPort
 from coppice.service.core.progress import NoProgress
 from coppice.service.service import Service
 from coppice.store.search.search_text import whole_text
@@ -207,14 +208,17 @@ def total(found: Sequence[tuple[str, Score]]) -> Score:
 
 
 class serving:  # noqa: N801 - used like a function
-    """A started service on the store at `url`."""
+    """A started service on the store at `url`, with an editor's settings."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(
+        self, url: str, client: ClientPort | None = None, settings: Mapping[str, Any] | None = None
+    ) -> None:
         os.environ["COPPICE_STORAGE_URL"] = url
-        self._service = Service()
+        self._service = Service(client)
+        self._settings = settings or {}
 
     async def __aenter__(self) -> Service:
-        await self._service.start(["file:///garden"], {})
+        await self._service.start(["file:///garden"], self._settings)
         return self._service
 
     async def __aexit__(self, *_: object) -> None:

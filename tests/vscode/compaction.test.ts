@@ -1,4 +1,4 @@
-import { equal, match } from "node:assert/strict";
+import { doesNotMatch, equal, match } from "node:assert/strict";
 import { join } from "node:path";
 import { unfold } from "./harness/chat.ts";
 import { SUMMARY } from "./harness/example.ts";
@@ -49,6 +49,35 @@ scene("a compaction that is cancelled has changed nothing, and the panel says so
   await window.openCoppice();
   await chat.replies.filter({ hasText: "The first part is" }).waitFor();
   equal(await chat.compactions.count(), 0);
+});
+
+const KEEPING_NO_RESULT = {
+  tools: "allow",
+  files: { "src/long.py": Array.from({ length: 300 }, (_, n) => `price_${n} = ${n * 100}`).join("\n") },
+  settings: { "coppice.compaction.clear.keepTokens": 1 },
+} as const;
+
+scene("old tool results are cleared after a look at what that saves, and shown again by an undo", KEEPING_NO_RESULT, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  const sent = (): string => JSON.stringify(provider.asked.at(-1)?.messages);
+  await chat.play(provider, {
+    asks: "Which prices are there?",
+    answers: [{ calls: [["r1", "read_file", { path: "src/long.py" }]] }, { text: "Three hundred of them." }],
+  });
+  match(sent(), /price_150 = 15000/);
+
+  await window.run("Coppice: Clear Old Tool Results…");
+  await window.dialog.filter({ hasText: "Clear 1 old tool result?" }).filter({ hasText: NUMBERS }).getByRole("button", { name: "Clear" }).click();
+  await chat.frame.getByText(/^Cleared 1 old tool result: [\d.,]+k? tokens$/).waitFor();
+  await window.screenshot("cleared");
+  await chat.play(provider, { asks: "And now?", answers: [{ text: "A line remains." }] });
+  match(sent(), /The result of read_file, .* was cleared to save room/);
+  doesNotMatch(sent(), /price_150 = 15000/);
+
+  await window.notifications.getByRole("button", { name: "Undo" }).click();
+  await chat.frame.getByText("Cleared 1 old tool result").waitFor({ state: "hidden" });
+  await chat.play(provider, { asks: "Is it there again?", answers: [{ text: "All of it." }] });
+  match(sent(), /price_150 = 15000/);
 });
 
 scene("without a model the panel says how to set one, and compacting works", { ...KEEPING_LITTLE, withoutModel: true }, async ({ window, provider }) => {
