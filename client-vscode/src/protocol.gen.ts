@@ -839,7 +839,7 @@ export interface ListResult {
   nextCursor?: string;
 }
 
-/** What the model no longer sees, and which exact claims of a model's summary are unsupported: they occur neither in what was summarized, nor in the facts, nor in the summary before. They are reported only. */
+/** What the model no longer sees, and which exact claims of a model's summary are unsupported: they occur neither in what was summarized, nor in the facts, nor in the summary before, or the state contradicts them. They are reported only. */
 export interface LossReport {
   dropped: DroppedReport;
   files: string[];
@@ -1659,13 +1659,14 @@ export interface UndoCompactionResult {
 }
 
 /**
- * A path, hash, reference, number with its unit or quotation in a model's summary that nothing shows.
- * `text` is the claim, `statement` the line that it is in, at most 200 characters of it.
+ * A path, hash, reference, number with its unit or quotation in a model's summary that nothing shows; or a check's command, a branch, a commit or a clean working tree that the computed state contradicts.
+ * `text` is the claim, `statement` the line that it is in, at most 200 characters of it; `shown` is what the state shows instead.
  */
 export interface UnsupportedClaim {
-  kind: "hash" | "path" | "reference" | "number" | "quotation";
+  kind: "hash" | "path" | "reference" | "number" | "quotation" | "check" | "worktree" | "branch" | "commit";
   text: string;
   statement: string;
+  shown: string;
 }
 
 /** Without `workspaceUri` the transcripts of every workspace folder are read. */

@@ -395,3 +395,13 @@ async def test_a_correction_that_fails_leaves_the_text_as_it_is() -> None:
     result = await written(model, request(SESSION))
     assert result.text == wrong
     assert result.details["unsupported"][0]["statement"] == "- The port is in src/ports.py"
+
+
+async def test_what_the_state_contradicts_is_reported_and_stays() -> None:
+    wrong = GOOD.replace("The port is 5433", "The port is 5433, and `pytest` passes")
+    session = [*SESSION, *run("pytest", "1 failed in 0.10s", is_error=True)]
+    result = await written(ScriptedModel([wrong]), request(session))
+    assert result.text == wrong
+    (claim,) = result.details["unsupported"]
+    assert (claim["kind"], claim["text"]) == ("check", "pytest")
+    assert claim["shown"] == "its newest run failed: 1 failed in 0.10s"

@@ -97,7 +97,7 @@ function Loss({ report: { report } }: { report: Report }): JSX.Element {
     <p class="hint">
       The model no longer sees {counted(entries, "entry", "entries")} ({tokens.toLocaleString("en")} tokens)
       {report.unsupported !== undefined && report.unsupported.length > 0
-        && `; in the summary, but nowhere in what it replaces: ${report.unsupported.map(({ text }) => text).join(", ")}`}.
+        && `; in the summary, but not shown by what it replaces: ${report.unsupported.map(({ text }) => text).join(", ")}`}.
     </p>
   );
 }

@@ -96,7 +96,8 @@ def _show_numbers(out: Console, outcome: Outcome) -> None:
     for warning in result.warnings:
         _print_field(out, "Warning", plain_line(warning))
     for claim in result.report.unsupported:
-        about = f"the {claim.kind} {claim.text} is nowhere in what the summary is about"
+        where = claim.shown or "nowhere in what the summary is about"
+        about = f"the {claim.kind} {claim.text}: {where}"
         _print_field(out, "Unsupported", plain_line(about))
 
 

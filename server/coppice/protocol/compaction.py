@@ -62,19 +62,23 @@ class SummaryChanges(WireModel):
 
 
 class UnsupportedClaim(WireModel):
-    """A path, hash, reference, number with its unit or quotation in a model's summary that nothing shows.
+    """A path, hash, reference, number with its unit or quotation in a model's summary that nothing shows; or
+    a check's command, a branch, a commit or a clean working tree that the computed state contradicts.
 
-    `text` is the claim, `statement` the line that it is in, at most 200 characters of it.
+    `text` is the claim, `statement` the line that it is in, at most 200 characters of it; `shown` is what the
+    state shows instead.
     """
 
-    kind: Literal["hash", "path", "reference", "number", "quotation"]
+    kind: Literal["hash", "path", "reference", "number", "quotation", "check", "worktree", "branch", "commit"]
     text: str
     statement: str
+    shown: str = ""
 
 
 class LossReport(WireModel):
     """What the model no longer sees, and which exact claims of a model's summary are unsupported: they occur
-    neither in what was summarized, nor in the facts, nor in the summary before. They are reported only.
+    neither in what was summarized, nor in the facts, nor in the summary before, or the state contradicts
+    them. They are reported only.
     """
 
     dropped: DroppedReport

@@ -15,6 +15,7 @@ from coppice.compaction.asking.summarizer import (
     cautious,
     without_progress,
 )
+from coppice.compaction.checking.contradictions import contradicted
 from coppice.compaction.checking.correcting import corrected, lines_to_correct
 from coppice.compaction.checking.verification import Claim, unsupported
 from coppice.compaction.span.chunking import grouped
@@ -201,12 +202,14 @@ async def _turn_summary(
 async def _verified(
     text: str, request: SummaryRequest, ledger: WorkLedger, client: SummaryClient, stats: SummaryStats
 ) -> tuple[str, list[Claim]]:
-    """The text after the model has corrected its names once, and the claims that nothing shows."""
+    """The text after the model has corrected its names once, and the claims that nothing shows, or that the
+    state contradicts.
+    """
     messages = [*request.history, *request.turn_prefix, *request.kept]
     texts = [client.template.facts, request.previous_summary or "", request.instructions or ""]
 
     async def look(text: str) -> list[Claim]:
-        return await client.compute(unsupported_claims, text, messages, texts, _references(ledger))
+        return await client.compute(unsupported_claims, text, messages, texts, ledger)
 
     claims = await look(text)
     lines = lines_to_correct(text, claims)
@@ -221,10 +224,13 @@ async def _verified(
 
 
 def unsupported_claims(
-    text: str, messages: Sequence[Message], texts: Sequence[str], references: frozenset[str]
+    text: str, messages: Sequence[Message], texts: Sequence[str], ledger: WorkLedger
 ) -> list[Claim]:
-    """The claims of `text` that neither a message nor one of the texts shows. CPU-bound."""
-    return unsupported(text, chain((transcript([each]) for each in messages), texts), references)
+    """The claims of `text` that neither a message nor one of the texts shows, and those that the state of
+    `ledger` contradicts. CPU-bound.
+    """
+    evidence = chain((transcript([each]) for each in messages), texts)
+    return [*unsupported(text, evidence, _references(ledger)), *contradicted(text, ledger.state)]
 
 
 def _references(ledger: WorkLedger) -> frozenset[str]:
@@ -235,7 +241,12 @@ def _references(ledger: WorkLedger) -> frozenset[str]:
 def _reported(text: str, claims: Sequence[Claim]) -> list[dict[str, Any]]:
     lines = text.splitlines()
     return [
-        {"kind": claim.kind, "text": claim.text, "statement": clip(lines[claim.line], _STATEMENT_CHARS)}
+        {
+            "kind": claim.kind,
+            "text": claim.text,
+            "statement": clip(lines[claim.line], _STATEMENT_CHARS),
+            **({"shown": claim.shown} if claim.shown else {}),
+        }
         for claim in claims[:_MOST_UNSUPPORTED]
     ]
 

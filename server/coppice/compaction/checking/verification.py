@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from coppice.compaction.text.names import names_in
 
-Kind = Literal["hash", "path", "reference", "number", "quotation"]
+Kind = Literal["hash", "path", "reference", "number", "quotation", "check", "worktree", "branch", "commit"]
 
 _Triple = tuple[str, str, str]
 
@@ -20,7 +20,7 @@ _HARD: Final = frozenset({"hash", "path", "reference"})
 _MOST_CLAIMS: Final = 2_000
 """Claims of one text that are looked for: a summary of 30,000 tokens holds fewer."""
 _REFERENCE: Final = re.compile(r"\[#([A-Za-z0-9_-]{1,80})\]")
-_HASH: Final = re.compile(r"(?<![\w#-])(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,40}(?![\w-])")
+HASH: Final = re.compile(r"(?<![\w#-])(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,40}(?![\w-])")
 _HEX: Final = re.compile(r"[0-9a-f]{7,}")
 _PATH: Final = re.compile(r"(?:[\w.@+~-]*/)+[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,9}")
 _PART: Final = re.compile(r"[\w.@+-]+")
@@ -41,11 +41,12 @@ _FEWEST_WORDS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An exact statement in line `line` of a text, counted from 0."""
+    """An exact statement in line `line` of a text, counted from 0. `shown`: what the state shows instead."""
 
     kind: Kind
     text: str
     line: int
+    shown: str = ""
 
     @property
     def is_hard(self) -> bool:
@@ -108,7 +109,7 @@ def unsupported(
                 needed.numbers.add(_plain_number(claim.text))
             case "quotation":
                 needed.triples.update(_triples(claim.text))
-            case "reference":
+            case _:
                 pass
     for each in evidence:
         needed.look_in(each)
@@ -120,7 +121,7 @@ def unsupported(
 def _claims_of(line: str) -> Iterator[tuple[Kind, str]]:
     yield from (("reference", match[1]) for match in _REFERENCE.finditer(line))
     line = _REFERENCE.sub("", line)
-    yield from (("hash", match[0]) for match in _HASH.finditer(line))
+    yield from (("hash", match[0]) for match in HASH.finditer(line))
     for name in names_in(line):
         path = name.partition(":")[0]
         if "://" not in name and _PATH.fullmatch(path):
@@ -142,7 +143,7 @@ def _is_shown(claim: Claim, seen: AbstractSet[str | _Triple], references: Abstra
             return all(part in seen for part in _parts(claim.text))
         case "number":
             return _plain_number(claim.text) in seen
-        case "quotation":
+        case _:
             return all(each in seen for each in _triples(claim.text))
 
 
