@@ -90,7 +90,7 @@ for (const [at, text] of HOSTILE.entries()) {
       shown(everywhere(text)),
       { type: "update", conversationId: "c1", update: { kind: "text", text: `${text}\n\n${text}` } },
       { type: "notice", level: "error", text },
-      { type: "compacted", entryId: "compaction-1", warnings: [text], report: { dropped: { entries: 1, tokens: 1, byKind: BREAKDOWN }, files: [], unsupported: [{ kind: "path", text: text, statement: "In it." }] } },
+      { type: "compacted", entryId: "compaction-1", warnings: [text], report: { dropped: { entries: 1, tokens: 1, byKind: BREAKDOWN }, files: [], unsupported: [{ kind: "path", text: text, statement: "In it.", shown: "" }] } },
     );
     // Opens what is folded, and what is folded in that.
     for (let round = 0; round < 2; round += 1) {

@@ -39,7 +39,7 @@ export const STATES: Readonly<Record<string, State>> = {
       await panel.post(
         MODEL,
         shown(TALK),
-        { type: "compacted", entryId: "compaction-1", warnings: ["The model's summary had no goal; rules added it."], report: { dropped: { entries: 57, tokens: 118_830, byKind: BREAKDOWN }, files: [], unsupported: [{ kind: "path", text: "0x3fe1", statement: "In it." }] } },
+        { type: "compacted", entryId: "compaction-1", warnings: ["The model's summary had no goal; rules added it."], report: { dropped: { entries: 57, tokens: 118_830, byKind: BREAKDOWN }, files: [], unsupported: [{ kind: "path", text: "0x3fe1", statement: "In it.", shown: "" }] } },
         { type: "usage", conversationId: "c1", usage: { ...USAGE, tokens: 190_000, shouldCompact: true, breakdown: BREAKDOWN } },
       );
       await panel.page.getByTestId("compaction").getByRole("button").first().click();

@@ -245,7 +245,7 @@ def _reported(text: str, claims: Sequence[Claim]) -> list[dict[str, Any]]:
             "kind": claim.kind,
             "text": claim.text,
             "statement": clip(lines[claim.line], _STATEMENT_CHARS),
-            **({"shown": claim.shown} if claim.shown else {}),
+            "shown": claim.shown,
         }
         for claim in claims[:_MOST_UNSUPPORTED]
     ]

@@ -183,8 +183,8 @@ async def test_what_a_model_made_up_is_reported_and_stays_in_its_text(
     line = "- [x] The reader works in src/made_up.py, 312 tests pass."
     assert line in done["entry"]["summary"].splitlines()
     assert done["report"]["unsupported"] == [
-        {"kind": "path", "text": "src/made_up.py", "statement": line},
-        {"kind": "number", "text": "312", "statement": line},
+        {"kind": "path", "text": "src/made_up.py", "statement": line, "shown": ""},
+        {"kind": "number", "text": "312", "statement": line, "shown": ""},
     ]
     assert done["entry"]["details"]["unsupported"] == done["report"]["unsupported"]
     assert line in json.dumps(provider.requests[1].body)

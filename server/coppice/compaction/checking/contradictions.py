@@ -37,7 +37,7 @@ _BRANCH: Final = re.compile(
     r"\b(?:current branch is|currently on(?: branch)?|checked[- ]out branch is) `?([\w./-]*\w)", re.IGNORECASE
 )
 _UNPUSHED: Final = re.compile(r"\b(?:not (?:yet )?pushed|unpushed)\b", re.IGNORECASE)
-_SHOWN_FILES: Final = 5
+_SHOWN_FILES: Final = 5  # files that a report names (guess)
 
 
 def contradicted(text: str, state: WorkState) -> list[Claim]:
