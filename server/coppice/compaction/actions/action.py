@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from shlex import quote
 from typing import Any, Final
 
-from coppice.compaction.actions.outputs import left_running, unwrapped
+from coppice.compaction.actions.outputs import left_running, unwrapped, waiting_id
 from coppice.compaction.actions.shell import commands_of, divided, outcomes
 from coppice.compaction.actions.shell_scanner import Command
 from coppice.files.tools import FileTouch, touches_of
@@ -101,7 +101,7 @@ def action_of(entry: str, call: ToolCall, output: str, *, is_error: bool) -> Act
         output=text,
         failed=failed,
         lines=lines,
-        runs=tuple(Run(run.command, None) for run in runs) if running else runs,
+        runs=tuple(Run(run.command, None) for run in runs) if running or waiting_id(output) else runs,
         touches=() if failed else tuple(touches_of(call, {})),
         old=tuple(_texts(call.arguments, _OLD_NAMES, "-")),
         new=tuple(_texts(call.arguments, _NEW_NAMES, "+")),

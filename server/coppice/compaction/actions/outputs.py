@@ -24,6 +24,8 @@ _LEFT_RUNNING: Final = re.compile(
     re.IGNORECASE,
 )
 """How Claude Code, Codex, opencode and others report a command that they leave running."""
+_WAITED_FOR: Final = re.compile(r"Script running with cell ID (\w{1,60})")
+"""How Codex reports a command whose output another call asks for."""
 _COUNT: Final = re.compile(
     r"(?<![\w.,/-])(?P<number>\d{1,7}|no) (?:[a-z]+ )?(?P<what>failed|failures?|failing|errors?"
     r"|problems?|issues?|passed|passing)\b"
@@ -61,6 +63,12 @@ def unwrapped(output: str) -> tuple[str, int | None]:
         code = metadata.get("exit_code")
     whole = f"{text}\n{stderr}" if isinstance(stderr, str) and stderr else text
     return _edges(whole), code if isinstance(code, int) else None
+
+
+def waiting_id(output: str) -> str:
+    """The id by which a later call asks for the rest of `output`; empty where that is the whole of it."""
+    match = _WAITED_FOR.match(output)
+    return match[1] if match else ""
 
 
 def left_running(output: str) -> str:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any, Final, Self
 
 from coppice.compaction.actions.action import Action, action_of, action_of_user, is_refused
+from coppice.compaction.actions.outputs import waiting_id
 from coppice.compaction.facts.quotations import Quotations
 from coppice.compaction.facts.state import StateBuilder
 from coppice.compaction.facts.user import (
@@ -62,6 +63,7 @@ class LedgerBuilder:
         self._finished = before.finished
         self._left_out = before.left_out
         self._calls: dict[str, tuple[str, ToolCall]] = {}
+        self._waiting: dict[str, ToolCall] = {}
         self._running: dict[str, ToolCall] = {}
         self._root = root
         self.earlier = before.earlier
@@ -166,6 +168,9 @@ class LedgerBuilder:
             self._keep(refusal_of(output, f"{call.name} {named[:400]}", entry))
             self._quotations.refused(entry)
             return
+        call = self._waiting.pop(str(call.arguments.get("cell_id")), call)
+        if waits := waiting_id(output):
+            self._waiting[waits] = call  # the rest of what it prints is the result of another call
         action = action_of(entry, call, output, is_error=message.is_error)
         if action.running:
             self._running[action.running] = call
