@@ -109,3 +109,12 @@ inBrowser("what a card proposes is allowed from now on where the button says, an
   await panel.post({ type: "approvals", approvals: [{ ...COMMAND, interrupted: true }, { ...EDIT, proposal: undefined }] });
   assert.equal(await panel.page.getByText("From now on").count(), 0);
 });
+
+inBrowser("the button that leads to a question out of sight is high enough to press", { height: 400 }, async (panel) => {
+  await panel.post(RUNNING, shown([...TALK, ...TALK.map((each) => ({ ...each, id: `${each.id}-again` }))], { running: true }));
+  await panel.page.locator(".log-scroll").hover();
+  await panel.page.mouse.wheel(0, -900);
+  await panel.post({ type: "approvals", approvals: [EDIT] });
+  const box = await panel.page.getByRole("button", { name: "Waiting for Approval" }).boundingBox();
+  assert.ok(box !== null && box.height >= 24, JSON.stringify(box));
+});

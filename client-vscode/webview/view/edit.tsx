@@ -4,6 +4,7 @@ import { useContext } from "preact/hooks";
 
 import type { FileChange } from "../../src/agent/file-change";
 import type { Verdicts } from "../../src/agent/review";
+import { counted } from "../../src/format";
 import { post } from "../page";
 import { PatchView, patchSize } from "./diff";
 import { Fold } from "./fold";
@@ -50,7 +51,7 @@ export function Size({ patch }: { patch: string }): JSX.Element {
   const { added, removed } = patchSize(patch);
   return (
     <span class="edit-size">
-      <span class="hidden">{`${added} lines added, ${removed} removed`}</span>
+      <span class="hidden">{`${counted(added, "line")} added, ${removed} removed`}</span>
       <span aria-hidden="true"> <span class="size-added">+{added}</span> <span class="size-removed">−{removed}</span></span>
     </span>
   );
