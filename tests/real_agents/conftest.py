@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -75,6 +76,19 @@ class RealAgent:
         for path in self.home.rglob("*"):
             if path.suffix in (".json", ".toml", ".ts", ".yaml", ".py") and "node_modules" not in path.parts:
                 path.write_text(path.read_text().replace(str(COPPICE), "/nowhere/coppice"))
+
+    def spoil_hooks(self, script: str) -> None:
+        """The hooks run a shell script instead of Coppice, and may take a second."""
+        spoiled = self.home / "spoiled"
+        spoiled.write_text(f"#!/bin/sh\n{script}\n")
+        spoiled.chmod(0o755)
+        changed = 0
+        for path in self.home.rglob("*"):
+            if path.suffix in (".json", ".toml") and "node_modules" not in path.parts:
+                text, count = re.subn(r"\S+ -m coppice\.agents\.hook", str(spoiled), path.read_text())
+                changed += count
+                path.write_text(re.sub(r'(timeout(?:Sec)?"?(?:: | = ))30\b', r"\g<1>1", text))
+        assert changed, "no hook is configured"
 
     def configuration(self) -> dict[str, str]:
         """The text of the files that are the user's."""

@@ -11,6 +11,8 @@ SUMMARY = "The user asked for a list of numbers. It is being made."
 LOST = "<history-session>"
 COMPACTIONS = 3
 CALLS = 3  # calls of a tool in a window
+MOST_CALLS = 12
+"""Calls in the last window: Copilot writes to its transcript late, and the hook sees a compaction there."""
 LONG = "yes '0123456789 abcdefghijklmnopqrs' | head -n 1400"
 
 TOOLS = {
@@ -18,6 +20,7 @@ TOOLS = {
     "codex": ("exec_command", "cmd"),
     "copilot": ("bash", "command"),
 }
+SPOILED = {"late": "exec sleep 60", "crashing": "echo '{\"hookSpecificOutput\":'; kill -SEGV $$"}
 FULL = {"claude-code": 170_000, "codex": 170_000}
 OPTIONS = {
     "claude-code": ("--autocompact", "100000"),
@@ -27,10 +30,11 @@ SUMMARY_REQUESTS = ("summary of the conversation", "CONTEXT CHECKPOINT", "create
 
 
 class ThreeWindows:
-    """The model of a session whose window is full three times; the second one has a failing command."""
+    """The model of a session whose window is full some times; the second one has a failing command."""
 
-    def __init__(self, agent: RealAgent) -> None:
+    def __init__(self, agent: RealAgent, compactions: int = COMPACTIONS) -> None:
         self.name = agent.name
+        self.compactions = compactions
         self.windows = [0]
         """The calls of each window."""
 
@@ -40,8 +44,8 @@ class ThreeWindows:
             return self._summary()
         if tool not in asked.tools:
             return Answer("Numbers")
-        is_last = len(self.windows) > COMPACTIONS
-        if is_last and self.windows[-1] >= CALLS:
+        is_last = len(self.windows) > self.compactions
+        if is_last and (self.windows[-1] >= MOST_CALLS or (self.windows[-1] >= CALLS and LOST in asked.text)):
             return Answer("Done.")
         self.windows[-1] += 1
         number = sum(self.windows)
@@ -68,3 +72,16 @@ def test_what_two_windows_had_is_before_the_model_after_the_third(agent: RealAge
     assert FACT in last
     assert FAILING in last.rpartition(LOST)[2]
     assert "answered" in agent.coppice("status")
+
+
+@pytest.mark.parametrize("script", SPOILED.values(), ids=SPOILED)
+@pytest.mark.parametrize("agent", list(TOOLS), indirect=True)
+def test_an_agent_goes_on_whatever_the_hook_does(agent: RealAgent, script: str) -> None:
+    agent.coppice("connect", agent.name)
+    agent.spoil_hooks(script)
+    model = ThreeWindows(agent, compactions=1)
+    agent.model.script = model
+    asked = agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS.get(agent.name, ()))
+    assert len(model.windows) == 2, model.windows
+    assert SUMMARY in asked[-1].text
+    assert LOST not in asked[-1].text
