@@ -32,8 +32,11 @@ SUMMARY_REQUESTS = ("summary of the conversation", "CONTEXT CHECKPOINT", "create
 class ThreeWindows:
     """The model of a session whose window is full some times; the second one has a failing command."""
 
-    def __init__(self, agent: RealAgent, compactions: int = COMPACTIONS) -> None:
+    def __init__(
+        self, agent: RealAgent, compactions: int = COMPACTIONS, most_calls: int = MOST_CALLS
+    ) -> None:
         self.name = agent.name
+        self.most_calls = most_calls
         self.compactions = compactions
         self.windows = [0]
         """The calls of each window."""
@@ -45,7 +48,7 @@ class ThreeWindows:
         if tool not in asked.tools:
             return Answer("Numbers")
         is_last = len(self.windows) > self.compactions
-        if is_last and (self.windows[-1] >= MOST_CALLS or (self.windows[-1] >= CALLS and LOST in asked.text)):
+        if is_last and self.windows[-1] >= (CALLS if LOST in asked.text else self.most_calls):
             return Answer("Done.")
         self.windows[-1] += 1
         number = sum(self.windows)
@@ -79,7 +82,7 @@ def test_what_two_windows_had_is_before_the_model_after_the_third(agent: RealAge
 def test_an_agent_goes_on_whatever_the_hook_does(agent: RealAgent, script: str) -> None:
     agent.coppice("connect", agent.name)
     agent.spoil_hooks(script)
-    model = ThreeWindows(agent, compactions=1)
+    model = ThreeWindows(agent, compactions=1, most_calls=CALLS)
     agent.model.script = model
     asked = agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS.get(agent.name, ()))
     assert len(model.windows) == 2, model.windows
