@@ -4,8 +4,6 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from coppice.store.schema.tables import METADATA
-
 Row = dict[str, Any]
 
 UNREADABLE: Final = (sqlite3.Error, UnicodeDecodeError)
@@ -41,8 +39,8 @@ def row_at(connection: sqlite3.Connection, table: str, key: int) -> Row | None:
 
 
 def _query(table: str, names: Sequence[str] = ()) -> str:
-    columns = names or [column.name for column in METADATA.tables[table].columns]
-    return f"SELECT {', '.join(columns)} FROM {table} WHERE rowid"  # noqa: S608 - names of our own schema
+    # A store of an older version lacks columns of this one: what is there is read.
+    return f"SELECT {', '.join(names) or '*'} FROM {table} WHERE rowid"  # noqa: S608 - names of our own
 
 
 def _with_numbers(row: Row, table: str) -> Row:
