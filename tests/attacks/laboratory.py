@@ -8,11 +8,12 @@ import contextlib
 import random
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import psutil
 from attacks import newer_server
@@ -25,6 +26,8 @@ from models.provider_server import serving
 
 from coppice.store.engines.disk_reserve import DiskReserve
 from coppice.store.store import Store
+
+T = TypeVar("T")
 
 WINDOWS: Final = 5
 MEMORY_LIMIT: Final = 400 * 2**20
@@ -132,6 +135,9 @@ class Laboratory:
                 before = len(self.conversations.acknowledged)
                 reserved = fault == "full disk" and DiskReserve(self.directory / "store").is_kept()
                 refused = self._done(window, operation, may_end=fault == "little memory")
+            if fault == "little memory" and window in self.windows:
+                # One that answered may end nevertheless.
+                self._replaced_at_end(window, lambda: window.result("coppice/conversation/list", {}))
             if reserved and len(self.conversations.acknowledged) < before:
                 assert refused is None, (operation, refused)
             if fault == "removed file" and operation in {"append", "delete", "import", "fork", "prompt"}:
@@ -142,11 +148,14 @@ class Laboratory:
 
     def _done(self, window: Window, operation: str, *, may_end: bool) -> str | None:
         """As `Conversations.done`; a server that may end is replaced when it does."""
-        try:
+        if not may_end:
             return self.conversations.done(window, operation)
+        return self._replaced_at_end(window, lambda: self.conversations.done(window, operation))
+
+    def _replaced_at_end(self, window: Window, work: Callable[[], T]) -> T | None:
+        try:
+            return work()
         except (EOFError, BrokenPipeError):
-            if not may_end:
-                raise
             window.process.wait()
             self._replace(window)
             return None

@@ -44,7 +44,7 @@ def run_and_exit(serving: Coroutine[Any, Any, int]) -> NoReturn:
     loop.set_exception_handler(_log_exception)
     try:
         code = loop.run_until_complete(serving)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, MemoryError):
         code = 1
     sys.stderr.flush()
     os._exit(code)
