@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from coppice.protocol.generate import schema, typescript
 from coppice.protocol.generate.files import generated
@@ -11,13 +12,23 @@ from coppice.protocol.generate.files import generated
 CHECKOUT = Path(__file__).parents[2]
 
 
-def test_nothing_generated_has_drifted() -> None:
-    stale = [
+def stale_files() -> list[str]:
+    return [
         path.relative_to(CHECKOUT).as_posix()
         for path, text in generated(CHECKOUT).items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
-    assert stale == [], "run: python -m coppice.protocol.generate"
+
+
+def test_nothing_generated_has_drifted() -> None:
+    assert stale_files() == [], "run: python -m coppice.protocol.generate"
+
+
+def test_a_model_of_the_same_name_elsewhere_changes_nothing() -> None:
+    class UsageState(BaseModel):
+        """Of another package."""
+
+    assert stale_files() == [], UsageState
 
 
 def test_every_definition_is_used() -> None:

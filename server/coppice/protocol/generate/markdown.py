@@ -28,6 +28,9 @@ _SUBJECTS: Final = {
 }
 """The headings of types and requests, with the modules whose names end their modules' paths."""
 
+_PACKAGES: Final = ("coppice.protocol.", "coppice.tree.")
+"""Of the models that are described; models of other packages may have their names."""
+
 _OTHER: Final = "Everything else"
 _LIMITS: Final = {
     "default": "default {}",
@@ -121,7 +124,8 @@ def _notifications(document: Schema) -> str:
 
 def _types(document: Schema) -> str:
     """The types by subject; a union of types is with the first of them."""
-    models = {model.__name__: model for model in _models(BaseModel)}
+    own = (model for model in _models(BaseModel) if model.__module__.startswith(_PACKAGES))
+    models = {model.__name__: model for model in own}
     subjects: dict[str, list[str]] = {}
     for name, definition in document["$defs"].items():
         if _described_as(name) == name:
