@@ -104,10 +104,11 @@ def first_kept(tokens: Sequence[int], keep: int) -> int:
 
 
 def _newest_reply(entries: Sequence[Entry]) -> int:
-    """The index of the newest reply of a model; 0 where there is none."""
+    """The index of the newest reply that a model completed; 0 where there is none."""
     for index in range(len(entries) - 1, -1, -1):
         entry = entries[index]
-        if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
+        message = entry.message if isinstance(entry, MessageEntry) else None
+        if isinstance(message, AssistantMessage) and not message.failed:
             return index
     return 0
 

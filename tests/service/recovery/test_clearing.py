@@ -92,8 +92,11 @@ async def test_a_preview_stores_nothing(client: Client) -> None:
     assert len(done["cleared"]) == 4
 
 
-async def test_a_result_that_no_reply_has_followed_stays(client: Client) -> None:
-    made, ids = await grown(client, *reads(3))
+@pytest.mark.parametrize(
+    "after", [[], [assistant("", stopReason="error")]], ids=["nothing", "a failed reply"]
+)
+async def test_a_result_that_no_reply_has_followed_stays(client: Client, after: list[dict[str, Any]]) -> None:
+    made, ids = await grown(client, *reads(3), *after)
     done = await client.ask("clearToolResults", conversationId=made, keepTokens=0)
     assert [each["entryId"] for each in done["cleared"]] == [ids[2], ids[4]]
 

@@ -10,9 +10,11 @@ from models.provider_server import ProviderServer, Reply
 from waiting import PATIENCE, until
 
 from coppice.errors import ModelFailedError, NothingToContinueError
+from coppice.models.chat import ModelError
 from coppice.protocol.base import WireModel
 from coppice.protocol.prompt import WaitUpdate
 from coppice.service.core.progress import NoProgress
+from coppice.service.turns.patience import Waiting
 
 BUSY = error(429, "Slow down.", retry_after_ms="20")
 MINUTES = error(503, "Overloaded.", retry_after="300")
@@ -145,3 +147,12 @@ async def test_an_answered_conversation_has_nothing_to_continue(make_client: Mak
             with pytest.raises(NothingToContinueError):
                 await client.ask("prompt", **about)
         assert server.requests == []
+
+
+async def test_a_provider_that_asks_for_no_pause_is_not_asked_without_end() -> None:
+    waiting = Waiting(1800.0)
+    pauses = []
+    for _ in range(8):
+        pauses.append(waiting.next_pause(ModelError("Slow down.", kind="rate-limit", retry_after=0.0)))
+        await waiting.pause(0.0)
+    assert pauses == [0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]

@@ -80,10 +80,14 @@ class Clearing:
     async def make_room(
         self, path: ConversationPath, context_window: int, request_tokens: int
     ) -> ContextEditEntry | None:
-        """Clears results where the next request is over the start share and that gains enough."""
+        """Clears results where the next request is over the start share and that gains enough.
+
+        Not where the model has no tool to read a cleared result again.
+        """
         settings = path.settings.compaction
         sizes = clear_sizes(settings.clear, context_window)
-        if not (settings.enabled and settings.clear.enabled) or request_tokens <= sizes.start:
+        is_on = settings.enabled and settings.clear.enabled and path.settings.recall.enabled
+        if not is_on or request_tokens <= sizes.start:
             return None
         if not await run_read(_may_gain, path, sizes):
             return None

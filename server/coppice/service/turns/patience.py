@@ -35,13 +35,17 @@ class Waiting:
     def next_pause(self, error: ModelError) -> float | None:
         """The pause after `error`, in seconds; None where waiting does not help, or has taken long enough.
 
-        Without a `retry-after` it doubles from one second.
+        Without a `retry-after` it doubles from one second. The first pause is as long as the provider asked
+        for, each later one at least half of what it would be otherwise: some ask for none, for ever.
         """
         if error.kind not in _FOR_THE_MOMENT or self._left <= 0:
             return None
-        if error.retry_after is not None:
-            return error.retry_after if error.retry_after <= min(_LONGEST_ASKED, self._left) else None
-        return float(min(2**self._attempt, _LONGEST_PAUSE, self._left))
+        doubled = min(2.0**self._attempt, _LONGEST_PAUSE)
+        if error.retry_after is None:
+            return min(doubled, self._left)
+        if error.retry_after > min(_LONGEST_ASKED, self._left):
+            return None
+        return min(max(error.retry_after, doubled / 2), self._left) if self._attempt else error.retry_after
 
     async def pause(self, seconds: float) -> None:
         """Waits for `seconds`, or until `ask_now`. Only what was waited counts against the patience."""
