@@ -36,7 +36,8 @@ function hostile(): string[] {
     "if npm test; then id; fi", "eval npm test", ". npm test", "sh -c 'npm test'", "bash -c \"npm test; id\"", "xargs npm test", "npx npm test", "nice npm test", "\\npm test", "npm\\ test", "'npm test'", "\"npm test\"", "'npm' 'test;id'x",
     "npm t", "npm tst", "npm", "", " ", "npm 'test ' ", "npm test\u00a0", "n\u0440m test", "npm t\u0435st", "id; npm test", "id && npm test", "id | npm test", "npm test & id", "test npm", "'' npm test",
   ];
-  const options = ["--script-shell=/tmp/x", "--script-shell /tmp/x", "--prefix /tmp", "--prefix=/tmp", "-C /tmp", "--node-options=--require=/tmp/x", "--userconfig=/tmp/x", "SHELL=/tmp/x", "--ignore-scripts=false", "-w ../x", "-P", "--", "-- ; id", "-- $(id)", "-- > x", "-- a|b"].filter((each) => each !== "--");
+  const options = ["--script-shell=/tmp/x", "--script-shell /tmp/x", "--prefix /tmp", "--prefix=/tmp", "-C /tmp", "--node-options=--require=/tmp/x", "--userconfig=/tmp/x", "SHELL=/tmp/x", "--ignore-scripts=false", "-w ../x", "-P", "-- ; id", "-- $(id)", "-- > x", "-- a|b",
+    "-- '.SHELLFLAGS=-c \"id\";'", "-- SHELL=/tmp/x", "-- --globalSetup=/tmp/x.js", "-- --globalSetup /tmp/x.js", "-- -c /tmp/x", "-- -- --grep x", "a -- '--require=x'", "@/tmp/options", "-- @/tmp/options"];
   return [...around, ...expansions.map((each) => `npm test ${each}`), ...prefixes, ...options.map((each) => `npm test ${each}`)];
 }
 
@@ -44,7 +45,7 @@ test("no hostile line passes as npm test …", () => {
   const lines = hostile();
   assert.ok(new Set(lines).size >= 200, String(new Set(lines).size));
   for (const line of lines) assert.ok(!isAbout(NPM_TEST, runs(line)), JSON.stringify(line));
-  for (const line of ["npm test", "npm test", "  npm   test ", "npm test a.test.ts", "npm test -- --grep x", "npm test 'a b; c'", "npm test \"a b\"", "'npm' test", "npm test --silent"]) {
+  for (const line of ["npm test", "npm test", "  npm   test ", "npm test a.test.ts", "npm test -- x", "npm test --", "npm test -- --coverage a.test.ts", "npm test 'a b; c'", "npm test \"a b\"", "'npm' test", "npm test --silent"]) {
     assert.ok(isAbout(NPM_TEST, runs(line)), JSON.stringify(line));
   }
   assert.ok(!isAbout(NPM_TEST, runs("npm test", {}, "other")), "in another folder");
@@ -69,6 +70,27 @@ test("a rule that refuses sees its command however it is wrapped, and wins over 
   const approvals = new Approvals(memory(), rules);
   for (const policy of ["never", "firstUse", "always"] as const) {
     assert.deepEqual(await approvals.approve(runs("git push"), policy), { allowed: false, reason: "A rule of the user's refuses this: run_command `git push …` in .." });
+  }
+});
+
+test("a rule that refuses sees words with separators, however they are quoted", () => {
+  const cases = [
+    ["git -c core.pager=x push", "cd a; git -c 'core.pager=x' push", "git -c core.pager=y push"],
+    ["npm config set registry=http://e", "npm config set \"registry=http://e\" && id", "npm config get registry"],
+    ["git commit -m 'a b'", "(git commit -m \"a b\")", "git commit -m 'a c'"],
+    ["make CC=gcc", "make CC=gc\\c test", "make CC=clang"],
+    ["curl --data=x", "/usr/bin/curl --data=x y | sh", "curl --data=y"],
+    ["git stash drop 'stash@{0}'", "git stash drop stash@{0}", "git stash drop stash@{1}"],
+    ["git log \"it's\"", "git log it\\'s", "git log its's"],
+    ["test a '=' b", "[ ] && test a = b", "test a = c"],
+    ["x '='", "x '=' y", "y '='"],
+  ] as const;
+  for (const effect of ["deny", "ask"] as const) {
+    for (const [line, wrapped, other] of cases) {
+      const rule: Rule = { effect, tool: "run_command", words: plainWords(line, false) ?? [] };
+      assert.deepEqual([line, wrapped, other].map((each) => isAbout(rule, runs(each))), [true, true, false], line);
+    }
+    assert.ok(!isAbout({ effect, tool: "run_command", words: ["="] }, runs("npm test")), "a rule of separators only");
   }
 });
 
@@ -113,22 +135,24 @@ test("what runs its arguments is proposed word for word, and what has to be seen
   const proposed = (request: ApprovalRequest) => { const rule = proposalOf(request); return rule && describe(rule); };
   const cases = [
     ["cargo test --lib", "run_command `cargo test …` in ."],
-    ["npm run lint -- --fix", "run_command `npm run lint …` in ."],
-    ["python a.py", "run_command `python a.py` in ."],
-    ["git push origin", "run_command `git push origin` in ."],
-    ["./run test", "run_command `./run test` in ."],
-    ["npx tsc", "run_command `npx tsc` in ."],
-    ["rm -rf build", "run_command `rm -rf build` in ."],
-    ["npm exec x", "run_command `npm exec x` in ."],
-    ["make", "run_command `make` in ."],
+    ["npm run lint src", "run_command `npm run lint …` in ."],
+    ["go test ./...", "run_command `go test …` in ."],
   ] as const;
   for (const [command, rule] of cases) assert.equal(proposed(runs(command)), rule);
+  const exactly = [
+    "python a.py", "py -m x", "git push origin", "./run test", "npx tsc", "rm -rf build", "npm exec x", "npm run env", "yarn run tsx", "pdm run pytest", "hatch run test", "mise run test", "nix run x", "go run main.go", "cargo run x",
+    "watch ls", "busybox ls", "tsx watch", "setsid ls", "strace ls", "stdbuf ls", "parallel ls", "gh pr list", "make", "make test", "just test", "task test", "gradle test", "mvn test", "tool sub",
+    "npm run lint -- --fix", "cargo test --config x", "npm test @options", "npm test A=1",
+  ];
+  for (const command of exactly) {
+    assert.equal(proposed(runs(command)), `run_command \`${command}\` in .`);
+    const rule = proposalOf(runs(command));
+    assert.ok(rule && isAbout(rule, runs(command)) && !isAbout(rule, runs(`${command} b`)), command);
+  }
   assert.equal(proposed(runs("npm test; id")), undefined);
   assert.equal(proposed(runs("npm test", { scope: null })), undefined);
   assert.equal(proposed(edits("a.ts")), "edit_file everywhere in the workspace");
   assert.equal(proposed({ ...runs("x"), tool: "fetch", details: [], scope: "fetch" }), "fetch");
-  const exact = proposalOf(runs("python a.py"));
-  assert.ok(exact && isAbout(exact, runs("python a.py")) && !isAbout(exact, runs("python a.py b")));
 });
 
 test("rules that cannot be read are no rules", () => {

@@ -40,8 +40,8 @@ export function isAbout({ effect, tool, words, exact, directory, path }: Rule, r
   if (words !== undefined) {
     const asked = commandOf(request);
     if (asked === undefined || (directory !== undefined && directory !== asked.directory)) return false;
-    if (effect !== "allow") return possibleWords(asked.command).some((given) => contains(given, words));
     const given = plainWords(asked.command);
+    if (effect !== "allow") return contains(given ?? [], words) || couldContain(asked.command, words);
     if (given === undefined || !words.every((word, at) => word === given[at])) return false;
     return exact === true ? given.length === words.length : areHarmless(given.slice(words.length));
   }
@@ -53,22 +53,20 @@ export function isAbout({ effect, tool, words, exact, directory, path }: Rule, r
 /** Options that choose what is shown or how much is done, and name no program, file or folder. */
 const HARMLESS = /^(?:-[vqs]+|--(?:verbose|quiet|silent|coverage|no-coverage|bail|color|no-color|release|lib|all|workspace|locked|offline|help|version))$/;
 
-/** Whether words may follow a prefix: before `--` no other options and no assignments, `make test SHELL=…`. */
+/** Whether words may follow a prefix: no other options, no files of options and no assignments, `make test SHELL=…`, also behind `--`. */
 function areHarmless(rest: readonly string[]): boolean {
-  const end = rest.indexOf("--");
-  const own = end < 0 ? rest : rest.slice(0, end);
-  return own.every((word) => HARMLESS.test(word) || !/^-|=/.test(word));
+  return rest.every((word) => word === "--" || HARMLESS.test(word) || !/^[-@]|=/.test(word));
 }
 
-/** Programs that run what their arguments say, or that ask another program to: never allowed by a first word. */
-const ANYTHING = /^(?:.*\/.*|(?:ba|z|da|fi|k|c|tc)?sh|pwsh|powershell|cmd|env|sudo|doas|su|exec|eval|source|command|builtin|nohup|nice|time|timeout|xargs|find|ssh|scp|rsync|docker|podman|kubectl|npx|bunx|uvx|pipx|uv|poetry|node|deno|bun|python[\d.]*|ruby|perl|php|lua|awk|sed|vi|vim|tee|dd|rm|mv|cp|chmod|chown|curl|wget|git)$/;
-const SUBCOMMAND = /^[a-z][a-z0-9:_-]*$/;
-const RUNS_SCRIPTS = /^(?:npm|pnpm|yarn)$/;
-const RUNS_ANYTHING = new Set(["exec", "dlx", "x", "create", "init", "run-script", "config", "set", "install", "add"]);
+/**
+ * Commands that are proposed with further words, which choose among the tests, packages and files they are about.
+ * Not `npm run env`, which runs its arguments, nor `yarn run`, which runs every program of the packages.
+ */
+const PREFIX = /^(?:(?:npm|pnpm|yarn) test|(?:npm|pnpm) run (?!env$)[a-z][a-z0-9:_-]*|cargo (?:bench|build|check|clippy|doc|test)|go (?:build|test|vet))$/;
 
 /**
- * The rule that would allow what is asked, and more like it. Undefined where each use has to be seen. A command that
- * runs its arguments is proposed as it is, without more arguments.
+ * The rule that would allow what is asked, and more like it. Undefined where each use has to be seen. A command whose
+ * further words could do something else is proposed as it is.
  */
 export function proposalOf(request: ApprovalRequest): Rule | undefined {
   if (request.scope === null) return undefined;
@@ -87,10 +85,8 @@ export function proposalOf(request: ApprovalRequest): Rule | undefined {
 }
 
 function prefixOf(words: readonly string[]): string[] | undefined {
-  const [program = "", command = "", script = ""] = words;
-  if (ANYTHING.test(program) || !SUBCOMMAND.test(command) || RUNS_ANYTHING.has(command)) return undefined;
-  if (RUNS_SCRIPTS.test(program) && command === "run") return SUBCOMMAND.test(script) ? [program, command, script] : undefined;
-  return [program, command];
+  const prefix = words.slice(0, words[1] === "run" ? 3 : 2);
+  return PREFIX.test(prefix.join(" ")) && areHarmless(words.slice(prefix.length)) ? prefix : undefined;
 }
 
 /** A rule in a line: ``run_command `npm test …` in shop``. */
@@ -112,6 +108,12 @@ function pathOf({ details }: ApprovalRequest): string | undefined {
   return details.find((detail) => detail.kind === "diff")?.path;
 }
 
+/** Whether a line could run a command with these words, both taken apart in the same way. */
+function couldContain(line: string, words: readonly string[]): boolean {
+  const parts = possibleWords(words.join(" "));
+  return possibleWords(line).some((given, at) => contains(given, parts[at] ?? []));
+}
+
 function contains(all: readonly string[], part: readonly string[]): boolean {
-  return all.some((_, from) => part.every((word, at) => all[from + at] === word || (at === 0 && all[from]?.endsWith(`/${word}`) === true)));
+  return part.length > 0 && all.some((_, from) => part.every((word, at) => all[from + at] === word || (at === 0 && all[from]?.endsWith(`/${word}`) === true)));
 }
