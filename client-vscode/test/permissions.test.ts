@@ -157,5 +157,7 @@ test("what runs its arguments is proposed word for word, and what has to be seen
 
 test("rules that cannot be read are no rules", () => {
   assert.deepEqual(readRules([NPM_TEST, { effect: "allow" }, { ...NPM_TEST, effect: "yes" }, { ...NPM_TEST, words: [] }, null, "x"]), [NPM_TEST]);
+  const empty = proposalOf(runs("git commit -m ''"));
+  assert.deepEqual(readRules([empty]), process.platform === "win32" ? [] : [empty], "an empty word in quotes");
   for (const value of [undefined, null, {}, "[]"]) assert.deepEqual(readRules(value), []);
 });

@@ -13,7 +13,7 @@ const rule = v.object({
   /** The tool's name; `edit_file` stands for every tool that changes files. */
   tool: v.pipe(v.string(), v.minLength(1)),
   /** The first words of a command. */
-  words: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(1))), v.minLength(1))),
+  words: v.optional(v.pipe(v.array(v.string()), v.minLength(1))),
   /** The command has these words and no more. */
   exact: v.optional(v.boolean()),
   /** Where the command runs; without it anywhere. */
