@@ -94,8 +94,10 @@ class YamlItem(Edit):
         )
 
     def _place(self, lines: list[str], entry: Entry) -> int | None:
-        pattern = re.compile(rf"""\s*- ["']?{re.escape(self.item)}["']?\s*(?:#.*)?""")
-        return next((n for n in range(entry.first + 1, entry.end) if pattern.fullmatch(lines[n])), None)
+        pattern = re.compile(rf"""- ["']?{re.escape(self.item)}["']?(?:\s+#.*)?""")
+        return next(
+            (n for n in range(entry.first + 1, entry.end) if pattern.fullmatch(lines[n].strip())), None
+        )
 
 
 def _checked(text: str | None) -> list[str]:

@@ -12,7 +12,7 @@ _KEY: Final = re.compile(
     r"""(?P<indent> *)(?P<key>[A-Za-z0-9_.-]+|"[^"\n]*"|'[^'\n]*') *:(?:[ \t]+(?P<value>.*))?$"""
 )
 _IGNORED: Final = re.compile(r"[ \t]*(?:#.*)?$")
-_COMMENT: Final = re.compile(r"(?:^|[ \t])#.*$")
+_COMMENT: Final = re.compile(r"(?:^|[ \t])#.*", re.DOTALL)
 
 
 @dataclass(frozen=True)

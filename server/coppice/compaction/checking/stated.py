@@ -22,9 +22,10 @@ _SHARE: Final = 0.62
 """Of the weight of a sentence's words that a place must have, as labelled pairs gave it."""
 _NAME_WEIGHT: Final = 2.0  # of a name, where another word that is as rare has 1 (guess)
 _LEAST_STEM: Final = 3  # letters that an ending leaves (guess)
-_NAME: Final = re.compile(
-    r"[\w-]+(?:[._/:@#-](?=\w)[\w-]+)+|[^\W\d]*\d\w*|[a-z]+[A-Z]\w*|[A-Z]{2}\w*", re.ASCII
-)
+_JOINED: Final = re.compile(r"[\w./:@#-]+", re.ASCII)
+"""A word with what joins the parts of a path, an address, an option or an issue's number."""
+_OF_NAMES: Final = re.compile(r"[\w-][._/:@#-]\w|\d|[a-z][A-Z]|[A-Z]{2}", re.ASCII)
+"""What tells a name or a number from another word."""
 _ENDING: Final = re.compile(r"(?:ings?|ed|es|s|ly|e)$")
 _FUNCTION: Final = re.compile(
     r"also|after|all|always|any|anything|at|been|but|can|could|does|don|each|every|everything|everywhere|first"
@@ -76,7 +77,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _names(text: str) -> set[str]:
-    return {stem for name in _NAME.findall(text) for stem in _stems(name)}
+    return {stem for word in _JOINED.findall(text) if _OF_NAMES.search(word) for stem in _stems(word)}
 
 
 def _stems(text: str) -> set[str]:
