@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import pytest
 from session_samples import lines_of, prompt, reply, text_block
+
+from coppice.agents.program import Program
 
 RULE = "Never change the file settings.ini."
 
@@ -36,7 +39,7 @@ def run(home: Path, event: object, *, raw: str | None = None) -> tuple[int, str,
         "COPPICE_CONFIG_DIRECTORY": str(home / "config"),
     }
     ran = subprocess.run(
-        [sys.executable, "-m", "coppice.agents.hook", "claude-code"],
+        shlex.split(Program.installed().hook("claude-code")),
         input=json.dumps(event) if raw is None else raw,
         env=environ,
         cwd=home / "project",

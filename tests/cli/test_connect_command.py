@@ -114,6 +114,21 @@ def test_connecting_twice_changes_nothing_and_keeps_the_backup(
     assert texts(files) == before
 
 
+def test_a_hook_that_imports_from_the_project_is_written_anew(
+    coppice: Coppice, files: dict[str, Path]
+) -> None:
+    agents = {"claude-code": files["settings"], "codex": files["codex"]}
+    coppice("connect", *agents)
+    connected = texts(files)
+    for path in agents.values():
+        path.write_text(path.read_text().replace(" -P -m coppice.agents.hook ", " -m coppice.agents.hook "))
+    assert texts(files) != connected
+    rows = json.loads(coppice("status", "--json").out)["agents"]
+    assert not any(row["connected"] for row in rows)
+    assert coppice("connect", *agents).code == 0
+    assert texts(files) == connected
+
+
 def test_a_dry_run_shows_and_writes_nothing(coppice: Coppice, files: dict[str, Path], home: Path) -> None:
     before = texts(files)
     ran = coppice("connect", "--dry-run", *AGENTS)

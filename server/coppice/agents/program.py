@@ -12,6 +12,9 @@ HOOK_MODULE: Final = "coppice.agents.hook"
 HOOK_SECONDS: Final = 30
 """How long an agent waits for a hook. A guess: five times what it takes on a busy machine."""
 
+_MODULE: Final = ("-P", "-m")
+"""Runs a module, but never one of the project's folder, in which agents start a program."""
+
 _PASSED: Final = ("COPPICE_STORAGE_DIRECTORY", "COPPICE_CONFIG_DIRECTORY")
 
 
@@ -29,12 +32,13 @@ class Program:
     def installed(cls) -> "Program":
         """This installation."""
         script = Path(sys.executable).with_name("coppice")
-        words = (str(script),) if script.exists() else (sys.executable, "-m", "coppice.cli")
+        words = (str(script),) if script.exists() else (sys.executable, *_MODULE, "coppice.cli")
         return cls(words, {name: os.environ[name] for name in _PASSED if os.environ.get(name)})
 
     def hook(self, agent: str, event: str | None = None) -> str:
         """The command line of an agent's hook, for a shell; with the event where the agent needs that."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
-        words = [*(["env", *variables] if variables else []), sys.executable, "-m", HOOK_MODULE, agent]
+        words = ["env", *variables] if variables else []
+        words += [sys.executable, *_MODULE, HOOK_MODULE, agent]
         words += [] if event is None else [event]
         return shlex.join(words)
