@@ -8,6 +8,7 @@ import pytest
 
 from coppice.agents.events import answer_to
 from coppice.agents.lost import MAX_TOKENS, NotCompactedError, lost_text
+from coppice.directories import config_directory
 from coppice.tokens.counting import estimate_tokens
 
 RULE = "Never change the file settings.ini."
@@ -95,11 +96,55 @@ def test_each_compaction_is_answered_once(transcript: Path) -> None:
     assert after_tool() == ""
 
 
+def test_a_compaction_is_answered_when_its_line_is_complete(transcript: Path) -> None:
+    write(transcript, *said(RULE, GOAL))
+    (line,) = compaction(8, SUMMARY)
+    half = line.index("summaryContent")
+    with transcript.open("a", encoding="utf-8") as file:
+        file.write(line[:half])
+    assert after_tool() == ""
+    write(transcript, line[half:])
+    assert RULE in after_tool()
+    assert after_tool() == ""
+
+
+def test_a_compaction_is_answered_after_an_answer_that_failed(
+    transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(transcript, *said(RULE, GOAL), *compaction(8, SUMMARY))
+    with monkeypatch.context() as patched:
+        patched.setattr("coppice.agents.lost.open_session", _fail)
+        with pytest.raises(OSError, match="disk"):
+            after_tool()
+    assert RULE in after_tool()
+
+
+def _fail(*_: object) -> None:
+    raise OSError("disk")
+
+
+def test_a_session_without_a_transcript_yet_has_no_compaction(transcript: Path) -> None:
+    transcript.unlink(missing_ok=True)
+    assert after_tool() == ""
+
+
+@pytest.mark.parametrize("stored", ["", "[]", '{"x": null}', '{"x": Infinity}', "not JSON"])
+def test_a_spoiled_record_of_answers_is_replaced(transcript: Path, stored: str) -> None:
+    record = config_directory() / "agents" / "compactions.json"
+    record.parent.mkdir(parents=True)
+    record.write_text(stored, encoding="utf-8")
+    write(transcript, *said(RULE, GOAL), *compaction(8, SUMMARY))
+    assert RULE in after_tool()
+    assert json.loads(record.read_text(encoding="utf-8")) == {str(transcript): transcript.stat().st_size}
+
+
 def test_an_id_names_no_other_folder(transcript: Path) -> None:
     write(transcript, *said(RULE), *compaction(8, SUMMARY))
+    elsewhere = transcript.parents[2] / "elsewhere" / transcript.name
+    elsewhere.parent.mkdir()
+    write(elsewhere, *said(RULE), *compaction(8, SUMMARY))
+    assert answer_to("copilot", {"sessionId": "../../elsewhere"}, "postToolUse") is None
     assert answer_to("copilot", {"sessionId": "../session-state/s-1"}, "postToolUse") is not None
-    with pytest.raises(FileNotFoundError):
-        answer_to("copilot", {"sessionId": "../../elsewhere"}, "postToolUse")
 
 
 def test_events_of_no_interest_are_not_answered() -> None:

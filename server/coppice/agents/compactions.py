@@ -9,35 +9,39 @@ from coppice.directories import config_directory
 
 _NAME: Final = "compactions.json"
 _MOST: Final = 100  # transcripts that are remembered (guess: those at work)
-_PIECE: Final = 2**20  # bytes that are looked at together (guess)
 
 
-def is_new(transcript: Path, mark: bytes) -> bool:
-    """Whether `mark` is in the part of the transcript that follows the newest one seen; it is seen then."""
-    file = config_directory() / "agents" / _NAME
-    seen: dict[str, int] = {}
-    with suppress(OSError, ValueError):
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        seen = {str(path): int(end) for path, end in stored.items()}
-    end = _end_of_last(transcript, mark, seen.pop(str(transcript), 0))
-    if end is None:
-        return False
-    newest = dict([*seen.items(), (str(transcript), end)][-_MOST:])
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file.write_text(json.dumps(newest), encoding="utf-8")
-    return True
+def newest(transcript: Path, mark: bytes) -> int | None:
+    """Where the last complete line with `mark` ends, in bytes; None where none follows what was answered.
 
-
-def _end_of_last(transcript: Path, mark: bytes, start: int) -> int | None:
-    """Where the last `mark` from `start` on ends; None where there is none."""
-    end, before, place = None, b"", start
-    with transcript.open("rb") as file:
-        file.seek(start)
-        while piece := file.read(_PIECE):
-            text = before + piece
-            last = text.rfind(mark)
-            if last >= 0:
-                end = place - len(before) + last + len(mark)
-            before = text[1 - len(mark) :]
-            place += len(piece)
+    A transcript that is not there yet has none.
+    """
+    end = None
+    place = _answered().get(str(transcript), 0)
+    with suppress(FileNotFoundError), transcript.open("rb") as file:
+        file.seek(place)
+        for line in file:
+            place += len(line)
+            if mark in line and line.endswith(b"\n"):
+                end = place
     return end
+
+
+def remember(transcript: Path, end: int) -> None:
+    """Records that the compactions up to `end` were answered. Raises ConfigurationError where that fails."""
+    from coppice.agents.files import write  # noqa: PLC0415 - most events need none of it
+
+    others = {path: place for path, place in _answered().items() if path != str(transcript)}
+    remembered = [*others.items(), (str(transcript), end)][-_MOST:]
+    write(_file(), json.dumps(dict(remembered)))
+
+
+def _answered() -> dict[str, int]:
+    with suppress(OSError, ValueError, TypeError, AttributeError, OverflowError):
+        stored = json.loads(_file().read_text(encoding="utf-8"))
+        return {str(path): max(0, int(end)) for path, end in stored.items()}
+    return {}
+
+
+def _file() -> Path:
+    return config_directory() / "agents" / _NAME

@@ -54,9 +54,14 @@ def _lost(agent: str, transcript: str | Path, *, recorded: bool = True) -> str |
 
 def _lost_since(agent: str, transcript: str | Path, mark: bytes) -> str | None:
     """What was lost by a compaction that no event was answered for yet; `mark` is what its record has."""
-    from coppice.agents.compactions import is_new  # noqa: PLC0415
+    from coppice.agents.compactions import newest, remember  # noqa: PLC0415
 
-    return _lost(agent, transcript) if is_new(Path(transcript), mark) else None
+    end = newest(Path(transcript), mark)
+    if end is None:
+        return None
+    text = _lost(agent, transcript)
+    remember(Path(transcript), end)
+    return text
 
 
 _ANSWERS: Final[dict[tuple[str, str], Callable[[Event], str | None]]] = {
