@@ -44,18 +44,6 @@ def entries_of(path: Path) -> dict[str, list[tuple[str, str | None]]]:
         }
 
 
-def test_a_store_of_an_older_version_loses_nothing(path: Path) -> None:
-    before = entries_of(path)
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        for column in ("saved_tokenizer", "saved_estimate"):
-            connection.execute(f"ALTER TABLE entry DROP COLUMN {column}")
-        connection.execute("ALTER TABLE conversation DROP COLUMN turn_stop")
-        connection.execute("UPDATE coppice_schema SET version = 4")
-        connection.commit()
-    assert repair(url_of(path)).losses == []
-    assert entries_of(path) == before
-
-
 def test_a_sound_store_is_the_same_after_a_repair(path: Path) -> None:
     before = entries_of(path)
     with opened(path) as store:

@@ -1,6 +1,8 @@
 """What reads a whole conversation ends soon after a cancel: the client that asked has gone on."""
 
 import asyncio
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,25 +16,29 @@ from coppice.store.store import Store
 ENTRIES = 200
 
 
-@pytest.fixture
-def pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows with each piece that is read; a conversation has a hundred."""
-    read: list[int] = []
-    entries, rows = Store.entries, Store.rows
+class Held:
+    """Counts the pieces that are read, and holds the reading at the first until `release` is called."""
 
-    def counted_entries(store: Store, end: Any, first: int, last: int) -> Any:
-        read.append(first)
-        return entries(store, end, first, last)
+    def __init__(self) -> None:
+        self.pieces = 0
+        self._released = threading.Event()
 
-    def counted_rows(store: Store, end: Any, first: int, last: int) -> Any:
-        read.append(first)
-        return rows(store, end, first, last)
+    def counting(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*args: Any) -> Any:
+            self.pieces += 1
+            self._released.wait(30)
+            return work(*args)
 
-    monkeypatch.setattr(Store, "entries", counted_entries)
-    monkeypatch.setattr(Store, "rows", counted_rows)
-    monkeypatch.setattr(conversation_path, "_A_PIECE", 2)
-    monkeypatch.setattr(conversation_path, "_ROWS", 2)
-    return read
+        return counted
+
+    async def ended_by_a_cancel(self, asked: "asyncio.Task[Any]") -> None:
+        await until(lambda: self.pieces == 1)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        self._released.set()
+        await asyncio.sleep(0.1)
+        assert self.pieces <= 2
 
 
 async def long_conversation(client: Client) -> str:
@@ -43,19 +49,18 @@ async def long_conversation(client: Client) -> str:
 
 
 @pytest.mark.parametrize("method", ["ledger", "compactPreview"])
-async def test_reading_ends_with_the_request(client: Client, pieces: list[int], method: str) -> None:
+async def test_reading_ends_with_the_request(
+    client: Client, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
     about: dict[str, Any] = {"conversationId": await long_conversation(client)}
     if method == "compactPreview":
         about["settings"] = {"compaction": {"keepRecentTokens": 1}}
-    asked = asyncio.create_task(client.ask(method, **about))
-    await until(lambda: bool(pieces))
-    asked.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asked
-    read = len(pieces)
-    assert read < ENTRIES // 2
-    await asyncio.sleep(0.1)
-    assert len(pieces) <= read + 1
+    held = Held()
+    monkeypatch.setattr(Store, "entries", held.counting(Store.entries))
+    monkeypatch.setattr(Store, "rows", held.counting(Store.rows))
+    monkeypatch.setattr(conversation_path, "_A_PIECE", 2)
+    monkeypatch.setattr(conversation_path, "_ROWS", 2)
+    await held.ended_by_a_cancel(asyncio.create_task(client.ask(method, **about)))
 
 
 @pytest.mark.parametrize(
@@ -64,23 +69,10 @@ async def test_reading_ends_with_the_request(client: Client, pieces: list[int], 
 async def test_indexing_ends_with_the_request(
     client: Client, monkeypatch: pytest.MonkeyPatch, method: str, query: str
 ) -> None:
+    conversation = await long_conversation(client)
+    held = Held()
     monkeypatch.setattr(indexing, "BATCH_ENTRIES", 1)
     monkeypatch.setattr(indexing, "BATCH_CHARS", 1)
-    indexed: list[int] = []
-    index_some = indexing.index_some
-
-    def counted(*args: Any) -> None:
-        indexed.append(1)
-        index_some(*args)
-
-    monkeypatch.setattr(indexing, "index_some", counted)
-    conversation = await long_conversation(client)
+    monkeypatch.setattr(indexing, "index_some", held.counting(indexing.index_some))
     asked = asyncio.create_task(client.ask(method, conversationId=conversation, query=query))
-    await until(lambda: bool(indexed))
-    asked.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asked
-    done = len(indexed)
-    assert done < ENTRIES
-    await asyncio.sleep(0.1)
-    assert len(indexed) <= done + 1
+    await held.ended_by_a_cancel(asked)

@@ -126,32 +126,3 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(filled: str, open_sto
         migrate(opened, steps)
     opened.close()
     assert [entry.id for entry in open_store().all_entries("kept")] == ["a"]
-
-
-def undo_version_two(url: str) -> None:
-    """Makes of a store what the first version made."""
-    is_file = url.startswith("sqlite")
-    change_by_hand(
-        url,
-        *(f"DROP TRIGGER {name}_deleted" for name in ("entry_words", "piece_words") if is_file),
-        "DROP TABLE entry_words",
-        "DROP TABLE piece_words",
-        "DROP INDEX conversation_behind_index",
-        "ALTER TABLE conversation DROP COLUMN indexed_count",
-        "ALTER TABLE conversation DROP COLUMN indexed_key",
-        *(f"ALTER TABLE conversation DROP COLUMN turn_{name}" for name in ("holder", "seen", "stop")),
-        *(f"ALTER TABLE entry DROP COLUMN saved_{name}" for name in ("tokenizer", "estimate")),
-        "UPDATE coppice_schema SET version = 1",
-    )
-
-
-def test_a_store_of_the_first_version_becomes_searchable(filled: str, open_store: OpenStore) -> None:
-    undo_version_two(filled)
-    store = open_store()
-    store.append("kept", [user("Another oak.", "b")], modified_at=NOW)
-    assert [hit.entry_id for hit in store.search("oak", limit=9)] == ["b", "a"]
-    store.delete("kept")
-    store._purger.wait()
-    with store._database.reading() as connection:  # the index shows nowhere else
-        assert connection.execute(text("SELECT count(*) FROM entry_words")).scalar() == 0
-        assert connection.execute(text("SELECT count(*) FROM piece_words")).scalar() == 0
