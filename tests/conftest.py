@@ -16,6 +16,11 @@ settings.register_profile("coppice", deadline=None, suppress_health_check=[Healt
 settings.load_profile("coppice")
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """No workers where tests are named one by one: their start takes longer than the tests."""
+    return 0 if config.args and all("::" in argument for argument in config.args) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the tests that run on PostgreSQL: those that use the server, or a store on it."""
     for item in items:

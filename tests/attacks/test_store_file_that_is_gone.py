@@ -83,7 +83,8 @@ def test_the_command_line_reports_it_too(
 
 
 def test_a_new_file_is_not_made_next_to_the_log_of_one_that_is_gone(tmp_path: Path, store: Path) -> None:
-    killed = started(tmp_path)
+    killed = RawServer(tmp_path)  # not a preloaded one, which a kill reaches a moment later
+    killed.initialize({"rootUri": tmp_path.as_uri()})
     [kept] = conversations(killed)
     message = {"type": "message", "message": {"role": "user", "content": "A tree is planted."}}
     killed.result("coppice/append", {"conversationId": kept["id"], "entries": [message] * 20})

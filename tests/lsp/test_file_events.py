@@ -126,7 +126,7 @@ def test_what_was_received_is_stored_when_the_client_leaves(tmp_path: Path) -> N
 
 
 def test_what_was_recorded_survives_a_server_that_is_killed(tmp_path: Path) -> None:
-    with RawServer(tmp_path, python=python()) as server:
+    with RawServer(tmp_path) as server:  # not a preloaded one, which a kill reaches a moment later
         window = opened(server, tmp_path)
         window.watched(("a.py", 2))
         while server.notification("coppice/conversationChanged")["changes"] != ["entries"]:
