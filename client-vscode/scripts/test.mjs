@@ -21,6 +21,7 @@ await build({
   outExtension: { ".js": ".cjs" },
   bundle: true,
   platform: "node",
+  nodePaths: ["node_modules"], // for docs/examples
   packages: inBrowser ? "external" : "bundle",
   format: "cjs",
   target: "es2023",
