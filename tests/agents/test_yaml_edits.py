@@ -32,6 +32,7 @@ ENABLED: Final = YamlItem(path=FILE, what="", keys=("plugins", "enabled"), item=
             f"mcp_servers:\n  {LINE}    # of others\n    other:\n        command: x\n\nmodel: m\n",
         ),
         ("text: |\n  mcp_servers:\n    no: 1\n", f"text: |\n  mcp_servers:\n    no: 1\nmcp_servers:\n{LINE}"),
+        ("? model\n: m\n", f"? model\n: m\nmcp_servers:\n{LINE}"),
         ("a: 1\r\n", f"a: 1\r\nmcp_servers:\r\n{LINE[:-1]}\r\n"),
     ],
 )
@@ -90,8 +91,42 @@ def test_a_word_is_added_to_a_list(before: str, after: str) -> None:
 
 @pytest.mark.parametrize(
     "before",
-    ["mcp_servers: {a: 1}\n", "mcp_servers: &x\n  a: 1\n", "a: 1\n---\nb: 1\n", "mcp_servers:\n- a\n"],
+    [
+        "mcp_servers: {a: 1}\n",
+        "mcp_servers: &x\n  a: 1\n",
+        "a: 1\n---\nb: 1\n",
+        "mcp_servers:\n- a\n",
+        "mcp_servers: 5\n",
+        "{model: m}\n",
+        "{\n  model: m,\n  mcp_servers: {}\n}\n",
+        "- a\n",
+        "model: [\n",
+        "model: &m {a: 1}\nother: *m\n",
+        'text: "a\n\nmcp_servers:\n\n  b"\n',
+        "model: m\n...\n",
+        "a: " + "[" * 5000 + "]" * 5000 + "\n",
+    ],
 )
 def test_other_layouts_are_left_to_the_user(before: str) -> None:
     with pytest.raises(ConfigurationError):
         member().applied(before)
+
+
+@pytest.mark.parametrize(
+    "before", ["{plugins: {enabled: [coppice]}}\n", "plugins: {enabled: [coppice], other: 1}\n"]
+)
+def test_what_cannot_be_taken_out_is_said(before: str) -> None:
+    assert ENABLED.applied(before) == before
+    with pytest.raises(ConfigurationError, match=r"plugins\.enabled by hand"):
+        ENABLED.removed(before, None)
+
+
+def test_a_list_of_words_that_are_no_plain_ones_stays_what_it_was() -> None:
+    before = "plugins:\n  enabled: ['a, b', \"c\"]\n"
+    assert ENABLED.applied(before) == "plugins:\n  enabled: ['a, b', \"c\", coppice]\n"
+
+
+def test_a_value_that_the_user_chose_meanwhile_stays() -> None:
+    engine = member("context", "engine", value="coppice")
+    text = "context:\n  engine: lcm\n"
+    assert engine.removed(text, "context:\n  engine: compressor\n") == text

@@ -1,6 +1,7 @@
 """`coppice compact` on session files and on stored conversations."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,16 @@ def test_tokens_are_counted_as_asked(coppice: Coppice, tmp_path: Path) -> None:
     assert report["tiktoken"]["context"]["tokenSource"] == "tokenizer"
     assert report["estimate"]["context"]["tokenSource"] == "estimate"
     assert report["tiktoken"]["result"]["tokensBefore"] != report["estimate"]["result"]["tokensBefore"]
+
+
+def test_entries_are_named_in_the_summary_unless_nobody_can_read_them(
+    coppice: Coppice, tmp_path: Path
+) -> None:
+    file = long_session(tmp_path)
+    summary = compacted(coppice, file, "--dry-run")["result"]["entry"]["summary"]
+    assert re.search(r"\[#\w+\]", summary)
+    plain = compacted(coppice, file, "--dry-run", "--no-references")["result"]["entry"]["summary"]
+    assert "[#" not in plain
 
 
 def test_a_real_session_is_cut_where_the_contract_says(coppice: Coppice) -> None:

@@ -207,3 +207,22 @@ def test_another_context_engine_of_hermes_stays(coppice: Coppice, files: dict[st
     assert "Its context engine is lcm" in coppice("status").out
     coppice("connect", "--remove", "hermes")
     assert files["hermes"].read_text() == "context:\n  engine: lcm\n"
+
+
+def test_an_engine_of_hermes_that_was_chosen_meanwhile_stays_and_ours_goes(
+    coppice: Coppice, files: dict[str, Path]
+) -> None:
+    coppice("connect", "hermes")
+    files["hermes"].write_text(files["hermes"].read_text().replace("engine: coppice", "engine: lcm"))
+    assert coppice("connect", "--remove", "hermes").code == 0
+    assert files["hermes"].read_text() == f"{HERMES}context:\n  engine: lcm\n"
+    assert not files["engine"].exists()
+
+
+def test_a_configuration_of_hermes_in_flow_style_stays(coppice: Coppice, files: dict[str, Path]) -> None:
+    files["hermes"].write_text("{model: {default: m}}\n")
+    ran = coppice("connect", "hermes")
+    assert ran.code == 1
+    assert "Change mcp_servers.coppice by hand." in ran.err
+    assert files["hermes"].read_text() == "{model: {default: m}}\n"
+    assert not files["engine"].exists()

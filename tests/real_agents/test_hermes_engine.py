@@ -45,6 +45,7 @@ def test_no_model_is_asked_for_the_summary(agent: RealAgent) -> None:
     assert all(request.tools for request in asked), "the model was asked for a summary"
     (summary,) = _summaries(asked)
     assert RULE in summary
+    assert "[#" not in summary, "a reference, which nothing in Hermes can be asked for"
     assert len(asked[-1].text) < max(len(request.text) for request in asked)
     assert "answered" in agent.coppice("status")
     agent.coppice("sources", "--update")

@@ -28,6 +28,10 @@ class Connector(ABC):
     def edits(self, program: Program) -> list[Edit]:
         """What connecting changes."""
 
+    def removals(self, program: Program) -> list[Edit]:
+        """What is taken back, also where connecting would change less by now."""
+        return self.edits(program)
+
     def problems(self) -> list[str]:
         """Sentences about what keeps a connected agent from using all of it."""
         return []

@@ -1,6 +1,7 @@
 """Hermes 0.19: the user's `~/.hermes/config.yaml`, and a plug-in of ours with a context engine."""
 
 import json
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -13,8 +14,8 @@ from coppice.agents.files import read
 from coppice.agents.hook_log import log_file
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.program import Program
+from coppice.agents.yaml_data import data_of, value_at
 from coppice.agents.yaml_edits import YamlItem, YamlMember
-from coppice.agents.yaml_text import entry_at, lines_of
 
 _BUILT_IN: Final = "compressor"
 _OURS: Final = "coppice"
@@ -37,6 +38,11 @@ class Hermes(Connector):
 
     @override
     def edits(self, program: Program) -> list[Edit]:
+        search, *engine = self.removals(program)
+        return [search, *engine] if self._engine_in_use() in (_BUILT_IN, _OURS) else [search]
+
+    @override
+    def removals(self, program: Program) -> list[Edit]:
         command, *arguments = (*program.words, "mcp", "--agent", self.name)
         server: dict[str, Any] = {"command": command, "args": arguments}
         if program.environment:
@@ -45,11 +51,7 @@ class Hermes(Connector):
         search = YamlMember(
             path=config, what="the MCP server `coppice`", keys=("mcp_servers", "coppice"), value=server
         )
-        return (
-            [search, *self._engine(config, program)]
-            if self._engine_in_use() in (_BUILT_IN, _OURS)
-            else [search]
-        )
+        return [search, *self._engine(config, program)]
 
     @override
     def problems(self) -> list[str]:
@@ -85,9 +87,8 @@ class Hermes(Connector):
         ]
 
     def _engine_in_use(self) -> str:
-        keys = ("context", "engine")
-        try:
-            entry, depth = entry_at(lines_of(read(self.folder / "config.yaml") or ""), keys)
-        except ConfigurationError:
-            return _BUILT_IN
-        return (entry.inline.strip("\"'") if entry is not None and depth == len(keys) else "") or _BUILT_IN
+        with suppress(ConfigurationError):
+            data = data_of(read(self.folder / "config.yaml") or "")
+            engine = value_at(data, ("context", "engine"))
+            return engine if isinstance(engine, str) and engine else _BUILT_IN
+        return _BUILT_IN

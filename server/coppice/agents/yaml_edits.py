@@ -1,4 +1,7 @@
-"""Changes of a YAML configuration file that leave every other line as it is."""
+"""Changes of a YAML configuration file that leave every other line as it is.
+
+The text is edited, and read before and after: where the change would be anything but ours, it is refused.
+"""
 
 import json
 import re
@@ -9,10 +12,11 @@ from typing_extensions import override
 
 from coppice.agents.edits import Edit
 from coppice.agents.jsonc import ConfigurationError
+from coppice.agents.yaml_data import NOTHING, data_of, value_at, without
 from coppice.agents.yaml_text import Entry, entries_in, entry_at, lines_of
 
+_NO_ITEMS: Final[tuple[Any, ...]] = (NOTHING, None, [])
 _EMPTY: Final = ("", "{}", "[]", "null", "~")
-_SEVERAL: Final = re.compile(r"^(?:---|\.\.\.)(?:\s|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,23 +28,30 @@ class YamlMember(Edit):
 
     @override
     def applied(self, text: str | None) -> str:
-        lines = _checked(text)
-        entry, depth = entry_at(lines, self.keys)
-        if depth < len(self.keys):
-            return _with_entry(lines, entry, self.keys[depth:], _json(self.value))
-        assert entry is not None  # noqa: S101 - all keys lead to it
-        shown = "".join(lines[entry.first : entry.end])
+        text = text or ""
         # Hermes writes the file in its own layout now and then.
-        if all(_is_shown(each, shown) for each in _scalars(self.value)):
-            return "".join(lines)
-        return _with_line(lines, entry, self.keys[-1], _json(self.value))
+        if value_at(data_of(text), self.keys) == self.value:
+            return text
+        lines = lines_of(text if not text or text.endswith("\n") else f"{text}\n")
+        entry, depth = entry_at(lines, self.keys)
+        if entry is None or depth < len(self.keys):
+            after = _with_entry(lines, entry, self.keys[depth:], _json(self.value))
+        else:
+            after = _with_line(lines, entry, self.keys[-1], _json(self.value))
+        return _checked(text, after, self.keys, self.value)
 
     @override
     def removed(self, text: str, before: str | None) -> str:
-        entry, depth = entry_at(lines_of(text), self.keys)
-        if entry is None or depth < len(self.keys):
+        current = value_at(data_of(text), self.keys)
+        if current is NOTHING or not (current == self.value or isinstance(self.value, dict)):
             return text
+        return _checked(text, self._without(text, before), self.keys)
+
+    def _without(self, text: str, before: str | None) -> str:
         lines = lines_of(text)
+        entry, depth = entry_at(lines, self.keys)
+        if entry is None or depth < len(self.keys):
+            raise _unknown_layout(self.keys)
         earlier = lines_of(before or "")
         old, reached = entry_at(earlier, self.keys)
         if old is not None and reached == len(self.keys):
@@ -57,41 +68,52 @@ class YamlItem(Edit):
 
     @override
     def applied(self, text: str | None) -> str:
-        lines = _checked(text)
+        text = text or ""
+        listed = self._listed(text)
+        if self.item in listed:
+            return text
+        lines = lines_of(text if not text or text.endswith("\n") else f"{text}\n")
+        return _checked(text, self._with(lines), self.keys, [*listed, self.item])
+
+    @override
+    def removed(self, text: str, before: str | None) -> str:
+        listed = self._listed(text)
+        if self.item not in listed:
+            return text
+        rest = [each for each in listed if each != self.item]
+        allowed = (rest,) if rest else _NO_ITEMS
+        return _checked(text, self._without(lines_of(text), before), self.keys, *allowed)
+
+    def _listed(self, text: str) -> list[Any]:
+        listed = value_at(data_of(text), self.keys)
+        return listed if isinstance(listed, list) else []
+
+    def _with(self, lines: list[str]) -> str:
         entry, depth = entry_at(lines, self.keys)
         if entry is None or depth < len(self.keys):
             return _with_entry(lines, entry, self.keys[depth:], f"[{self.item}]")
-        if self._place(lines, entry) is not None or self.item in _words(entry):
-            return "".join(lines)
         if entry.inline in _EMPTY and entry.end == entry.first + 1:
             return _with_line(lines, entry, self.keys[-1], f"[{self.item}]")
         if entry.inline.startswith("[") and entry.inline.endswith("]"):
-            listed = [*_words(entry), self.item]
-            return _with_line(lines, entry, self.keys[-1], f"[{', '.join(listed)}]")
+            return _with_line(lines, entry, self.keys[-1], f"[{', '.join([*_words(entry), self.item])}]")
         first = next(filter(_is_item, lines[entry.first + 1 : entry.end]), None)
         if entry.inline or first is None:
             raise _unknown_layout(self.keys)
         added = f"{first[: len(first) - len(first.lstrip())]}- {self.item}{_ending(lines)}"
         return "".join([*lines[: entry.end], added, *lines[entry.end :]])
 
-    @override
-    def removed(self, text: str, before: str | None) -> str:
-        lines = lines_of(text)
+    def _without(self, lines: list[str], before: str | None) -> str:
         entry, depth = entry_at(lines, self.keys)
         if entry is None or depth < len(self.keys):
-            return text
+            raise _unknown_layout(self.keys)
         place = self._place(lines, entry)
         if place is not None:
             return "".join([*lines[:place], *lines[place + 1 :]])
-        rest = [word for word in _words(entry) if word != self.item]
+        rest = [word for word in _words(entry) if word.strip("\"'") != self.item]
         _, reached = entry_at(lines_of(before or ""), self.keys)
         if not rest and reached < len(self.keys):
             return _without_entry(lines, self.keys, keep=reached)
-        return (
-            _with_line(lines, entry, self.keys[-1], f"[{', '.join(rest)}]")
-            if self.item in _words(entry)
-            else text
-        )
+        return _with_line(lines, entry, self.keys[-1], f"[{', '.join(rest)}]")
 
     def _place(self, lines: list[str], entry: Entry) -> int | None:
         pattern = re.compile(rf"""- ["']?{re.escape(self.item)}["']?(?:\s+#.*)?""")
@@ -100,11 +122,20 @@ class YamlItem(Edit):
         )
 
 
-def _checked(text: str | None) -> list[str]:
-    text = text or ""
-    if len(_SEVERAL.findall(text)) > text.startswith("---"):
-        raise ConfigurationError("The file has several documents. Add the entries by hand.")
-    return lines_of(text if not text or text.endswith("\n") else f"{text}\n")
+def _checked(text: str, after: str, keys: tuple[str, ...], *values: Any) -> str:
+    """`after`, a change of `text` under `keys` alone, where one of `values` is then, if any are given.
+
+    Raises ConfigurationError where it is anything else.
+    """
+    try:
+        made = data_of(after)
+    except ConfigurationError:
+        raise _unknown_layout(keys) from None
+    if without(made, keys) != without(data_of(text), keys):
+        raise _unknown_layout(keys)
+    if values and value_at(made, keys) not in values:
+        raise _unknown_layout(keys)
+    return after
 
 
 def _with_entry(lines: list[str], parent: Entry | None, keys: tuple[str, ...], value: str) -> str:
@@ -148,7 +179,8 @@ def _without_entry(lines: list[str], keys: tuple[str, ...], keep: int) -> str:
 
 def _unknown_layout(keys: tuple[str, ...]) -> ConfigurationError:
     return ConfigurationError(
-        f"The value of {keys[0]} is written in a way that is not edited. Change it by hand."
+        f"The file, or the value of {keys[0]} in it, is written in a way that is not edited. "
+        f"Change {'.'.join(keys)} by hand."
     )
 
 
@@ -168,16 +200,4 @@ def _words(entry: Entry) -> list[str]:
 
 
 def _json(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _scalars(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        return [text for key, each in value.items() for text in (str(key), *_scalars(each))]
-    if isinstance(value, list):
-        return [text for each in value for text in _scalars(each)]
-    return [str(value)]
-
-
-def _is_shown(text: str, shown: str) -> bool:
-    return re.search(rf"""(?:^|[\s:\["',-]){re.escape(text)}(?:$|[\s:\]"',}}])""", shown) is not None
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,7 +1,7 @@
 """Places in a YAML file of block mappings, as agents write their configurations.
 
 Only what is needed to add and take out entries as text: mappings by indentation. What stands on a key's own
-line may be anything; other layouts (anchors, several documents) are refused by who edits.
+line may be anything; who edits checks that the outcome is right.
 """
 
 import re

@@ -20,7 +20,7 @@ from coppice.providers import PROVIDERS
 class CompactCommand:
     """`coppice compact`: compact a session file or a stored conversation.
 
-    The sizes are in tokens; a size or a model that is None is left to the settings.
+    The sizes are in tokens; what is None is left to the settings.
     """
 
     source: str
@@ -35,6 +35,7 @@ class CompactCommand:
     base_url: str | None
     api_key_env: str | None
     instructions: str | None
+    references: bool | None
     dry_run: bool
     output: Path | None
     format: ExportFormat | None
@@ -68,6 +69,7 @@ class CompactCommand:
                 "keepRecentTokens": self.keep_recent,
                 "reserveTokens": self.reserve,
                 "maxSummaryTokens": self.max_summary,
+                "references": self.references,
             },
             "model": {"contextWindow": self.window},
             "tokens": {"counter": self.counter},

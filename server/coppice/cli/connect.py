@@ -45,11 +45,10 @@ async def connect_agents(
     rows, failed = [], False
     for connector in chosen:
         try:
-            edits = connector.edits(program)
             changes = (
-                connections.removing(connector.name, edits)
+                connections.removing(connector.name, connector.removals(program))
                 if remove
-                else connections.connecting(connector.name, edits)
+                else connections.connecting(connector.name, connector.edits(program))
             )
             if not as_json:
                 _show(connector, changes, program, remove=remove, in_full=dry_run)
@@ -129,8 +128,9 @@ def _show(
         write_text(f"{connector.title} {state}; there is nothing to change.")
         return
     write_text(f"{connector.title}:")
+    edits = connector.removals(program) if remove else connector.edits(program)
     for change in needed:
-        what = ", ".join(edit.what for edit in connector.edits(program) if edit.path == change.path)
+        what = ", ".join(edit.what for edit in edits if edit.path == change.path)
         write_text(f"  {plain_line(str(change.path))}: {'without ' if remove else ''}{what}")
         if in_full:
             write_text(plain(_diff(change)))

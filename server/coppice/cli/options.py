@@ -171,6 +171,9 @@ Instructions = Annotated[
     str | None, typer.Option(metavar="TEXT", help="What the summary should pay attention to.")
 ]
 DryRun = Annotated[bool, _flag("--dry-run", "Show what would happen and store nothing.")]
+NoReferences = Annotated[
+    bool, _flag("--no-references", "Name no entries in the summary, for who cannot read them by their ids.")
+]
 KeepRecent = Annotated[int | None, _tokens("Tokens of the newest messages that stay as they are.")]
 Reserve = Annotated[int | None, _tokens("Tokens kept free for the model's answer.")]
 MaxSummary = Annotated[int | None, _tokens("Tokens the summary may have.")]
