@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from coppice.operating_system import open_to_read
+
 
 def read_regular_file(file: Path, max_bytes: int, *, follow_link: bool = False) -> bytes:
     """The content of a regular file of at most `max_bytes`; it never waits for a FIFO or a device.
@@ -42,9 +44,8 @@ def file_type(path: Path) -> int | None:
 
 @contextmanager
 def _opened(file: Path, *, follow_link: bool) -> Iterator[BinaryIO]:
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow_link else os.O_NOFOLLOW)
     try:
-        descriptor = os.open(file, flags)
+        descriptor = open_to_read(file, follow_link=follow_link)
     except ValueError as error:
         raise OSError(0, str(error)) from None
     except OSError:

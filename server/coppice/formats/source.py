@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 from coppice.errors import ImportFailedError
 from coppice.formats.checkpoint import Checkpoint, NotResumableError
@@ -104,7 +104,7 @@ class Source:
             self._on_read(self._bytes_read, size)
 
     def _copied(self, origin: BinaryIO) -> BinaryIO:
-        copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed when this source goes
+        copy = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed when this source goes
         weakref.finalize(self, copy.close)
         copied = 0
         while piece := origin.read(BUFFER_BYTES):

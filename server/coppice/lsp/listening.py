@@ -18,14 +18,13 @@ from coppice.lsp import codec
 from coppice.lsp.connection import Connection, make_server, serve
 from coppice.lsp.framing import MAX_HEADER_BYTES, frame
 from coppice.lsp.streams import FLUSH_SECONDS, MAX_UNWRITTEN_BYTES
+from coppice.operating_system import ENDING_SIGNALS, off_signal, on_signal
 
 SECRET_HEADER: Final = b"Coppice-Secret: "
 SECRET_SECONDS: Final = 10.0
 """How long a connection may take to send the secret. A guess: a client sends it at once."""
 MAX_STRANGERS: Final = 16
 """Connections that may wait for their secret at a time, a guess; one more closes the longest waiting."""
-
-_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 _log = logging.getLogger(__name__)
 
@@ -70,10 +69,9 @@ class Listening:
     async def serve(self, announcement: str) -> int:
         """Print `announcement`, serve the first client that is let in, and return its exit code."""
         loop = asyncio.get_running_loop()
-        start = loop.create_unix_server if self._listening.family == socket.AF_UNIX else loop.create_server
-        opened = await start(self._protocol, sock=self._listening)
-        for number in _ENDING:
-            loop.add_signal_handler(number, self._leave, number)
+        opened = await loop.create_server(self._protocol, sock=self._listening)
+        for number in ENDING_SIGNALS:
+            on_signal(loop, number, partial(self._leave, number))
         sys.stdout.write(f"{announcement}\n")
         sys.stdout.flush()
         try:
@@ -116,9 +114,9 @@ class Listening:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._secret_line is not None:
             self._remove_leftovers()
-        for number in _ENDING:
+        for number in ENDING_SIGNALS:
             # From now on a signal ends the process whatever its threads do.
-            asyncio.get_running_loop().remove_signal_handler(number)
+            off_signal(asyncio.get_running_loop(), number)
         writer.transport.set_write_buffer_limits(high=MAX_UNWRITTEN_BYTES)
         connection = Connection(reader, writer.write, partial(_drain, writer))
         try:

@@ -26,10 +26,9 @@ def use_one_heap() -> None:
     Otherwise threads that allocate at once get heaps of their own, eight a processor, and what is freed in
     one is of no use to the others. To be called before there are threads.
     """
-    if sys.platform != "linux":
-        return
-    with suppress(OSError, AttributeError):  # musl has none
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # musl has none
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def run_and_exit(serving: Coroutine[Any, Any, int]) -> NoReturn:

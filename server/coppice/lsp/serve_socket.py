@@ -6,7 +6,7 @@ from typing import Final
 
 from coppice.lsp.listening import Listening
 from coppice.lsp.process import prepare_logs, run_and_exit
-from coppice.lsp.sockets import SocketError, hand_over_secret, open_tcp, open_unix
+from coppice.lsp.sockets import SocketError, hand_over_secret, open_tcp
 
 USAGE_ERROR: Final = 2  # exit code, as argparse's
 
@@ -18,6 +18,8 @@ def serve_unix(path: Path) -> int:
     """
     prepare_logs()
     try:
+        from coppice.lsp.unix_socket import open_unix  # noqa: PLC0415 - cannot be imported on Windows
+
         listening = open_unix(path)
     except SocketError as error:
         return _usage(str(error))

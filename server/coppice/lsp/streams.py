@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from coppice.lsp.framing import MAX_HEADER_BYTES
+from coppice.operating_system import use_as_stream
 
 CHUNK_BYTES: Final = 256 * 1024
 """Read at a time. A guess: four times what a pipe holds on Linux."""
@@ -34,7 +35,7 @@ def claim_stdio() -> tuple[int, int]:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     for descriptor in (real_in, real_out):
-        os.set_blocking(descriptor, True)
+        use_as_stream(descriptor)
     return real_in, real_out
 
 

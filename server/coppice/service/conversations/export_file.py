@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from coppice.errors import StorageFailedError
+from coppice.operating_system import create_file
 
-_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-_MODE: Final = 0o600  # the user alone
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What `link` fails with on file systems without hard links."""
 
@@ -26,7 +25,7 @@ def write_export(path: Path, lines: Iterable[str], *, overwrite: bool) -> None:
         _refuse_existing(path, overwrite=overwrite)
         temporary = path.with_name(f".coppice-{secrets.token_hex(8)}.tmp")
         try:
-            with os.fdopen(os.open(temporary, _NEW, _MODE), "w", encoding="utf-8", newline="\n") as file:
+            with os.fdopen(create_file(temporary), "w", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines)
             if overwrite:
                 _refuse_existing(path, overwrite=True)
@@ -63,7 +62,7 @@ def _put_in_place(temporary: Path, path: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        os.close(os.open(path, _NEW, _MODE))
+        os.close(create_file(path))
         temporary.replace(path)
 
 

@@ -8,6 +8,7 @@ import time
 from typing import Final, Literal
 
 from coppice.errors import ConversationBusyError, CoppiceError, UnknownConversationError
+from coppice.operating_system import is_running
 from coppice.protocol.events import TurnChanged
 from coppice.protocol.notifications import TURN_CHANGED
 from coppice.service.core.context import Context, Locks
@@ -158,17 +159,7 @@ def _is_lost(turn: StoredTurn) -> bool:
     """Whether the server of a turn is gone: it has ended on this machine, or was not seen for long."""
     _, _, place = turn.holder.partition(" ")
     pid, _, machine = place.partition(" ")
-    is_here = os.name == "posix" and machine == platform.node() and pid.isdecimal()
-    if is_here and not _is_alive(int(pid)):
+    is_here = machine == platform.node() and pid.isdecimal()
+    if is_here and not is_running(int(pid)):
         return True
     return time.time() - turn.seen > LOST_SECONDS
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        pass
-    return True

@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from coppice.operating_system import create_file
+
 RESERVE_NAME: Final = ".coppice-reserve"
 RESERVE_BYTES: Final = 8 * 2**20
 """SQLite checkpoints a WAL of 1,000 pages of 4 kB; twice that, for a last transaction that is large."""
@@ -54,9 +56,8 @@ class DiskReserve:
     def _write(self) -> None:
         # Random bytes: a file system that compresses would keep no space for zeros.
         block = os.urandom(2**20)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         try:
-            with os.fdopen(os.open(self._path, flags, 0o600), "wb") as file:
+            with os.fdopen(create_file(self._path), "wb") as file:
                 for _ in range(RESERVE_BYTES // len(block)):
                     file.write(block)
         except OSError:

@@ -5,6 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from coppice.operating_system import is_locked_by_descriptors, is_open_to_write
+
 COMPANIONS: Final = ("-wal", "-shm", "-journal")
 """The suffixes of the files that SQLite keeps next to a database."""
 
@@ -53,15 +55,15 @@ def _identities_at(database: Path) -> set[Identity]:
 def _open_descriptors() -> set[Identity]:
     """The files that this process has open to read and to write, as SQLite has its own and nothing else has.
 
-    Looks at the descriptors and opens none of the files.
+    Looks at the descriptors and opens none of the files. None where locks do not depend on them.
     """
-    import fcntl  # noqa: PLC0415 - like /dev/fd, not on every system
-
-    found = set()
+    found: set[Identity] = set()
+    if not is_locked_by_descriptors():
+        return found
     for name in Path("/dev/fd").iterdir():
         descriptor = int(name.name)
         with suppress(OSError):
-            if fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR:
+            if is_open_to_write(descriptor):
                 found.add(identity_of(os.fstat(descriptor)))
     return found
 

@@ -18,6 +18,7 @@ from typing import Final
 from urllib.parse import quote
 
 from coppice.errors import StorageFailedError, StoreDamagedError
+from coppice.operating_system import create_file
 from coppice.store.engines.opened_files import Identity, files_of, identity_of, note_opened
 from coppice.store.schema.column_types import DamagedText
 
@@ -211,5 +212,5 @@ def _text(raw: bytes) -> str:
 def _new_file(path: Path) -> Path:
     """An empty file of mode 0600 next to `path`, of a name that no other process uses."""
     new = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
-    os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    os.close(create_file(new))
     return new

@@ -1,0 +1,91 @@
+"""What differs between operating systems: how files are opened, which signals end a process, who runs.
+
+The place of every difference that the server needs. `sys.platform` is compared here and where a module is for
+one system alone (`lsp/unix_socket.py`). On Windows a mode has no effect: what keeps other users out of a file
+is its folder, which is in the user's profile.
+"""
+
+import asyncio
+import os
+import signal
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+if sys.platform == "win32":
+    import msvcrt
+
+    ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGBREAK)
+    _BINARY: Final = os.O_BINARY
+else:
+    ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
+    _BINARY: Final = 0
+"""What a user, or the end of a session, ends a process with; Ctrl-C apart."""
+
+
+def create_file(path: Path, mode: int = 0o600) -> int:
+    """A descriptor of a new file, to read and write. Raises FileExistsError where the name is taken."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+
+
+def open_to_read(path: Path, *, follow_link: bool) -> int:
+    """A descriptor that reads `path` and does not wait, whatever it is.
+
+    Raises OSError, also where the last part of the path is a link and none is followed.
+    """
+    if sys.platform == "win32":
+        attributes = path.lstat().st_file_attributes
+        if not follow_link and attributes & stat.FILE_ATTRIBUTE_REPARSE_POINT:
+            raise OSError(0, "it is a link")
+        return os.open(path, os.O_RDONLY | _BINARY)
+    return os.open(path, os.O_RDONLY | os.O_NONBLOCK | (0 if follow_link else os.O_NOFOLLOW))
+
+
+def use_as_stream(descriptor: int) -> None:
+    """Has reads and writes of the descriptor wait, and change no line ends."""
+    if sys.platform == "win32":
+        msvcrt.setmode(descriptor, _BINARY)
+    else:
+        os.set_blocking(descriptor, True)
+
+
+def is_locked_by_descriptors() -> bool:
+    """Whether a process loses its locks on a file when it closes any descriptor of it, as POSIX has it."""
+    return sys.platform != "win32"
+
+
+def is_open_to_write(descriptor: int) -> bool:
+    """Whether the descriptor is open to read and to write. Raises OSError where there is none."""
+    if sys.platform == "win32":
+        raise OSError(0, "not to be had on Windows")
+    import fcntl  # noqa: PLC0415 - on POSIX alone
+
+    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+
+
+def on_signal(loop: asyncio.AbstractEventLoop, number: signal.Signals, work: Callable[[], None]) -> None:
+    """Has the loop call `work` for a signal, in place of what the signal does."""
+    if sys.platform == "win32":
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(work))
+    else:
+        loop.add_signal_handler(number, work)
+
+
+def off_signal(loop: asyncio.AbstractEventLoop, number: signal.Signals) -> None:
+    """Takes back `on_signal`."""
+    if sys.platform == "win32":
+        signal.signal(number, signal.SIG_DFL)
+    else:
+        loop.remove_signal_handler(number)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process of this number runs, whoever's it is."""
+    import psutil  # noqa: PLC0415 - asked rarely
+
+    try:
+        return psutil.pid_exists(pid)
+    except OverflowError:  # more than a number of a process; nothing is known of it
+        return True
