@@ -18,6 +18,11 @@ class CoppiceError(Exception):
         self.data = data
 
 
+def sentence_of(error: BaseException, otherwise: str) -> str:
+    """What may be shown of an error: our own hold no secret, another's text may, and `otherwise` is shown."""
+    return str(error) if isinstance(error, CoppiceError) else otherwise
+
+
 class UnknownConversationError(CoppiceError):
     """No conversation has this id."""
 

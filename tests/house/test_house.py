@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 
 import pytest
@@ -120,6 +120,14 @@ def test_ci_runs_the_readme_s_own_commands(number: int) -> None:
     assert printed == shell_blocks(ROOT / "README.md")[number - 1]
 
 
+def test_ci_installs_fixed_versions_of_every_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    names = {re.split(r"[\[<>= ]", each)[0] for each in wanted}
+    fixed = (ROOT / ".ci" / "constraints.txt").read_text(encoding="utf-8").lower().replace("_", "-")
+    assert {name for name in names if not re.search(rf"^{re.escape(name)}==", fixed, re.MULTILINE)} == set()
+
+
 def test_the_readme_s_table_has_every_command() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^\| `coppice (\w+)", readme, re.MULTILINE))
@@ -147,8 +155,7 @@ def test_links_within_the_protocol_lead_to_headings() -> None:
 
 def test_the_readme_names_no_method_that_does_not_exist() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    there = readme.split("Not there yet")[0]
-    named = set(re.findall(r"(?<=[`\"])coppice/[a-zA-Z]+(?:/[a-zA-Z]+)?(?=[`\"])", there))
+    named = set(re.findall(r"(?<=[`\"])coppice/[a-zA-Z]+(?:/[a-zA-Z]+)?(?=[`\"])", readme))
     assert named
     assert named <= set(METHODS) | set(NOTIFICATIONS)
 

@@ -21,7 +21,8 @@ from coppice.settings.layers import (
     workspace_layer,
 )
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "settings.md"
 ROW = re.compile(r"^\| `([\w.]+)` \| (?:`(.+?)`|none) \| ([\w, ]+) \| (.+) \|$", re.MULTILINE)
 ROWS = {name: (default, who, meaning) for name, default, who, meaning in ROW.findall(DOCUMENT.read_text())}
 
@@ -88,9 +89,36 @@ def accepted_by(name: str) -> list[str]:
     ]
 
 
+def editor_settings() -> dict[str, Any]:
+    manifest = json.loads((ROOT / "client-vscode" / "package.json").read_text())
+    found: dict[str, Any] = manifest["contributes"]["configuration"]["properties"]
+    return found
+
+
+def test_the_editor_shows_the_defaults_in_force() -> None:
+    shown = {name.removeprefix("coppice."): about["default"] for name, about in editor_settings().items()}
+    assert {name: value for name, value in shown.items() if DEFAULTS.get(name, value) != value} == {}
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md"])
+def test_numbers_in_other_documents_are_the_defaults_in_force(name: str) -> None:
+    """Rows of the README that name a setting, and the row of sizes in architecture.md."""
+    text = (ROOT / name).read_text()
+    rows = re.findall(r"^\| `([\w.]+)` \| (\d+) \|", text, re.MULTILINE)
+    assert [(setting, int(value)) for setting, value in rows if DEFAULTS[setting] != int(value)] == []
+    sizes = re.findall(
+        r"^\| window, reserve, kept part \| ([\d,]+), ([\d,]+), ([\d,]+) tokens", text, re.MULTILINE
+    )
+    names = ("model.contextWindow", "compaction.reserveTokens", "compaction.keepRecentTokens")
+    assert [tuple(int(number.replace(",", "")) for number in row) for row in sizes] in (
+        [],
+        [tuple(DEFAULTS[setting] for setting in names)],
+    )
+    assert rows or sizes
+
+
 def test_the_editor_offers_the_providers_that_there_are() -> None:
-    manifest = json.loads((DOCUMENT.parents[1] / "client-vscode" / "package.json").read_text())
-    offered = manifest["contributes"]["configuration"]["properties"]
+    offered = editor_settings()
     assert tuple(offered["coppice.model.provider"]["enum"]) == MODEL_PROVIDERS
     assert tuple(offered["coppice.summarizer.provider"]["enum"]) == SUMMARIZER_PROVIDERS
 

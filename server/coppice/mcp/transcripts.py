@@ -6,7 +6,7 @@ import time
 from concurrent.futures import Future, wait
 from typing import Final
 
-from coppice.errors import CoppiceError
+from coppice.errors import sentence_of
 from coppice.service.conversations.following import Updated
 from coppice.service.service import Service
 
@@ -42,7 +42,7 @@ class Transcripts:
         error = running.exception()
         if error is None:
             return None
-        reason = str(error) if isinstance(error, CoppiceError) else type(error).__name__
+        reason = sentence_of(error, type(error).__name__)
         return f"What agents wrote since the last call could not be read: {reason}"
 
     def _started(self) -> Future[Updated]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from coppice.compaction.asking.summarizer import Summarizer, SummaryRequest, WrittenSummary
-from coppice.errors import CoppiceError
+from coppice.errors import sentence_of
 
 SECONDS: Final = 300.0  # seconds for a whole summary (guess)
 
@@ -34,7 +34,11 @@ class FallbackSummarizer:
                     written = await summarizer.summarize(request)
             except Exception as error:  # noqa: BLE001 - whatever fails, the next one writes
                 late = isinstance(error, TimeoutError) and limit.expired()
-                reason = "it took longer than allowed" if late else _reason(error)
+                reason = (
+                    "it took longer than allowed"
+                    if late
+                    else sentence_of(error, f"an unexpected error ({type(error).__name__})")
+                )
             else:
                 if written.text.strip():
                     return replace(written, warnings=(*warnings, *written.warnings))
@@ -42,10 +46,3 @@ class FallbackSummarizer:
             warnings.append(f"The summarizer {name} failed: {reason.rstrip('.')}.")
         written = await last.summarize(request)
         return replace(written, warnings=(*warnings, *written.warnings))
-
-
-def _reason(error: Exception) -> str:
-    """The text of an error that may be shown: our own errors hold no secret, others may."""
-    if isinstance(error, CoppiceError):
-        return str(error)
-    return f"an unexpected error ({type(error).__name__})"

@@ -178,16 +178,17 @@ def _commands() -> str:
 
 
 def _settings() -> str:
-    rows: list[list[str]] = []
-    for section, field in Settings.model_fields.items():
-        default = getattr(Settings(), section)
-        name = field.alias or section
-        if hasattr(default, "model_dump"):
-            for key, value in default.model_dump(mode="json", by_alias=True).items():
-                rows.append([f"`{name}.{key}`", _default(value)])
-        else:
-            rows.append([f"`{name}.*`", _default(default)])
+    rows = [[f"`{name}`", _default(value)] for name, value in _defaults(Settings())]
     return _table(["setting", "default"], rows)
+
+
+def _defaults(settings: BaseModel, prefix: str = "") -> Iterator[tuple[str, object]]:
+    for name, field in type(settings).model_fields.items():
+        value, path = getattr(settings, name), f"{prefix}{field.alias or name}"
+        if isinstance(value, BaseModel):
+            yield from _defaults(value, f"{path}.")
+        else:
+            yield path, value
 
 
 def _default(value: object) -> str:

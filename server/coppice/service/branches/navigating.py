@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 
 from coppice.compaction.span.serialization import serialize
-from coppice.errors import CancelledByHookError, CoppiceError, StaleLeafError, SummaryRejectedError
+from coppice.errors import CancelledByHookError, StaleLeafError, SummaryRejectedError, sentence_of
 from coppice.protocol.events import Change
 from coppice.protocol.hooks import DidNavigateParams, WillNavigateParams
 from coppice.protocol.navigation import (
@@ -102,7 +102,7 @@ class Navigating:
             progress.end("Cancelled; nothing was changed")
             raise
         except Exception as error:
-            progress.end(str(error) if isinstance(error, CoppiceError) else "The branch was not summarized")
+            progress.end(sentence_of(error, "The branch was not summarized"))
             raise
         progress.end("The branch was summarized" if summary is not None else "No summary was written")
         return result.model_copy(update={"warnings": warnings if summary is not None else warnings or None})

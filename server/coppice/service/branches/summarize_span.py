@@ -4,11 +4,11 @@ import asyncio
 
 from coppice.compaction.span.sizes import fitted_sizes
 from coppice.errors import (
-    CoppiceError,
     NothingToCompactError,
     ResultTooLargeError,
     SummaryRejectedError,
     UnknownEntryError,
+    sentence_of,
 )
 from coppice.protocol.navigation import SummarizeParams, SummarizeResult
 from coppice.service.branches.branch_switch import message_to_summarize
@@ -40,7 +40,7 @@ class Spans:
                 shared.end("Cancelled")
                 raise
             except Exception as error:
-                shared.end(str(error) if isinstance(error, CoppiceError) else "The summary failed")
+                shared.end(sentence_of(error, "The summary failed"))
                 raise
             shared.end(f"{result.tokens:,} tokens")
             return result

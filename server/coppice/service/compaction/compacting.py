@@ -6,7 +6,7 @@ import uuid
 from functools import partial
 from typing import Any
 
-from coppice.errors import CancelledByHookError, CoppiceError, SummaryRejectedError
+from coppice.errors import CancelledByHookError, SummaryRejectedError, sentence_of
 from coppice.protocol.compaction import (
     CancelParams,
     CancelResult,
@@ -148,7 +148,7 @@ class Compacting:
         try:
             prepared = await run_long(read)
         except BaseException as error:
-            progress.end(str(error) if isinstance(error, CoppiceError) else "Stopped")
+            progress.end(sentence_of(error, "Stopped"))
             raise
         attempt = _Attempt(self._context, params.conversation_id, reason, progress, quiet=params.draft)
         attempt.start()
@@ -158,7 +158,7 @@ class Compacting:
             attempt.end("Cancelled; nothing was changed", status="cancelled")
             raise
         except Exception as error:
-            sentence = str(error) if isinstance(error, CoppiceError) else "The compaction failed"
+            sentence = sentence_of(error, "The compaction failed")
             attempt.end(sentence, status=_status(error, reason), error=sentence)
             raise
         before, after = result.tokens_before, result.tokens_after

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Final, Literal
 
 from coppice.compaction.span.sizes import fitted_sizes
-from coppice.errors import ContextOverflowError, CoppiceError, NothingToContinueError
+from coppice.errors import ContextOverflowError, CoppiceError, NothingToContinueError, sentence_of
 from coppice.models.chat import ChatRequest, ModelError
 from coppice.protocol.prompt import (
     MessageUpdate,
@@ -250,7 +250,7 @@ class Turn:
         provider, _, model = self._model.name.partition("/")
         stopped = AssistantMessage(content=content, provider=provider, model=model, stop_reason="aborted")
         if not isinstance(error, asyncio.CancelledError):
-            why = str(error) if isinstance(error, CoppiceError) else "The turn failed."
+            why = sentence_of(error, "The turn failed.")
             stopped = stopped.model_copy(update={"stop_reason": "error", "error_message": why})
         elif not content:
             return
