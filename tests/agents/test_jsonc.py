@@ -2,12 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coppice.agents.edits import Member
 from coppice.agents.jsonc import (
     MAX_DEPTH,
     ConfigurationError,
@@ -46,6 +48,24 @@ def test_a_member_is_added_and_taken_out_again(text: str) -> None:
     assert plain(added) == value
     keep = 1 if "mcpServers" in text else 0
     assert without_member(added, PATH, keep=keep) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{\n  // mine\n  a: 1,\n  'it\\'s}': '\\\\', // b\n}\n",
+        "{ a: { $b_1: .5, c: +Infinity }, 'd': 0xFF }\n",
+        '{ a: "one \\\n two" }',
+        "{ mcpServers: { other: { command: 'x' } } }",
+        "{ 'mcpServers': { other: { command: 'x' }, } }",
+    ],
+)
+def test_json5_is_edited_too(text: str) -> None:
+    member = Member(path=Path("openclaw.json"), what="", keys=PATH, value=SERVER)
+    added = member.applied(text)
+    assert member.is_in(added)
+    assert not member.is_in(text)
+    assert member.removed(added, text) == text
 
 
 @pytest.mark.parametrize("text", FILES)
@@ -90,10 +110,8 @@ def test_only_marked_items_go() -> None:
         '{"a": }',
         '{"a" 1}',
         '{"a": 1',
-        "{a: 1}",
         '{"a": 1} x',
         '{"a": "\n"}',
-        "{'a': 1}",
     ],
 )
 def test_what_is_no_json_object_is_refused(text: str) -> None:

@@ -13,8 +13,13 @@ CLAUDE = '{\n  "numStartups": 3,\n  "mcpServers": {\n    "other": {"command": "x
 SETTINGS = '{\n  "permissions": {\n    "allow": ["Bash(ls)"]\n  }\n}\n'
 CODEX = '# mine\nmodel = "m"\n\n[mcp_servers.other]\ncommand = "x"\n'
 OPENCODE = '{\n  // mine\n  "model": "m", // and this\n}\n'
+OPENCLAW = """{
+  // mine
+  agents: { defaults: { workspace: '~/claw', }, },
+}
+"""
 HERMES = "# mine\nmodel:\n  default: m\n"
-AGENTS = ("claude-code", "codex", "pi", "opencode", "copilot", "gemini", "hermes")
+AGENTS = ("claude-code", "codex", "pi", "opencode", "copilot", "gemini", "hermes", "openclaw")
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +27,15 @@ def files(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     """The files of a user of all agents, none of which is installed."""
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", str(home / "nothing"))
-    variables = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "XDG_CONFIG_HOME", "HERMES_HOME")
+    variables = (
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "PI_CODING_AGENT_DIR",
+        "XDG_CONFIG_HOME",
+        "HERMES_HOME",
+        "OPENCLAW_STATE_DIR",
+        "OPENCLAW_CONFIG_PATH",
+    )
     for variable in variables:
         monkeypatch.delenv(variable, raising=False)
     found = {
@@ -31,6 +44,7 @@ def files(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
         "codex": home / ".codex" / "config.toml",
         "opencode": home / ".config" / "opencode" / "opencode.jsonc",
         "hermes": home / ".hermes" / "config.yaml",
+        "openclaw": home / ".openclaw" / "openclaw.json",
         "engine": home / ".hermes" / "plugins" / "coppice" / "__init__.py",
         "pi": home / ".pi" / "agent" / "extensions" / "coppice.ts",
     }
@@ -40,6 +54,7 @@ def files(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
         ("codex", CODEX),
         ("opencode", OPENCODE),
         ("hermes", HERMES),
+        ("openclaw", OPENCLAW),
     ):
         found[name].parent.mkdir(parents=True, exist_ok=True)
         found[name].write_text(text, encoding="utf-8")
@@ -141,7 +156,7 @@ def test_all_means_those_that_there_are(coppice: Coppice, files: dict[str, Path]
     files["codex"].unlink()
     files["codex"].parent.rmdir()
     made = json.loads(coppice("connect", "--all", "--json").out)["agents"]
-    assert [each["agent"] for each in made] == ["claude-code", "pi", "opencode", "hermes"]
+    assert [each["agent"] for each in made] == ["claude-code", "pi", "opencode", "hermes", "openclaw"]
 
 
 def test_a_file_that_cannot_be_edited_is_left_and_the_others_are_done(
@@ -195,6 +210,19 @@ def test_the_status_says_whether_codex_runs_the_hook(coppice: Coppice, files: di
     with files["codex"].open("a") as file:
         file.write(f'\n[hooks.state."{files["codex"]}:session_start:0:0"]\ntrusted_hash = "sha256:0"\n')
     assert "Its hook is not trusted yet" not in coppice("status").out
+
+
+def test_openclaw_searches_the_history_of_its_workspace(
+    coppice: Coppice, files: dict[str, Path], home: Path
+) -> None:
+    coppice("connect", "openclaw")
+    text = files["openclaw"].read_text()
+    assert text.startswith(OPENCLAW[:-4])
+    assert json.dumps(str(home / "claw")) in text
+    files["openclaw"].unlink()
+    coppice("connect", "openclaw")
+    server = json.loads(files["openclaw"].read_text())["mcp"]["servers"]["coppice"]
+    assert server["args"][-2:] == ["--workspace", str(home / ".openclaw" / "workspace")]
 
 
 def test_another_context_engine_of_hermes_stays(coppice: Coppice, files: dict[str, Path]) -> None:

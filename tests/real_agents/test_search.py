@@ -28,6 +28,10 @@ def _searching(agent: RealAgent) -> None:
         if agent.name == "codex" and tool is None:
             called.append("tool_search")
             return Answer(tool="tool_search", arguments={"query": "search the history", "limit": 5})
+        if "tool_call" in asked.tools:  # OpenClaw
+            called.append("search")
+            call = {"id": "coppice__history_search", "args": arguments}
+            return Answer(tool="tool_call", arguments=call)
         if tool is None:
             return Answer("There is no such tool.")
         called.append("search")

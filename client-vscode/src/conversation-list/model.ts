@@ -12,6 +12,7 @@ const AGENTS: Readonly<Record<string, string>> = {
   copilot: "Copilot CLI",
   gemini: "Gemini CLI",
   hermes: "Hermes",
+  openclaw: "OpenClaw",
   opencode: "opencode",
   pi: "Pi",
   qwen: "Qwen Code",

@@ -1,4 +1,4 @@
-"""Edits of JSON with comments that leave everything else as it is: text in, text out.
+"""Edits of JSON with comments, or JSON5, that leave everything else as it is: text in, text out.
 
 Comments, order, indentation and a trailing comma stay. What is no JSON object is refused.
 """
@@ -15,7 +15,8 @@ MAX_DEPTH: Final = 100
 """Of nested values in a configuration file. A guess; deeper ones are refused, not followed."""
 
 _GAP: Final = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
-_STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
+_STRING: Final = re.compile(r'"(?:[^"\\\n]|\\(?s:.))*+"|\'(?:[^\'\\\n]|\\(?s:.))*+\'')
+_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*+")
 _SCALAR: Final = re.compile(r"[^\s,\]}/]++")
 _REST_OF_LINE: Final = re.compile(r"[ \t]*+(?://[^\n]*+|/\*(?:[^*\n]|\*(?!/))*+\*/)?+[ \t]*+(?=\r?\n)")
 
@@ -101,6 +102,17 @@ def without_items(text: str, path: Sequence[str], mark: str, *, keep: int = 0) -
         text = _removed(text, slot.value, items[0])
 
 
+def string_at(text: str, path: Sequence[str]) -> str | None:
+    """The string under `path`; None where there is none. Raises ConfigurationError for no JSON object."""
+    here = parsed(text)
+    for name in path:
+        slot = here.member(name)
+        if slot is None:
+            return None
+        here = slot.value
+    return _unquoted(text[here.start : here.end]) if text[here.start] in "\"'" else None
+
+
 def parsed(text: str) -> Value:
     """The places of the values in `text`. Raises ConfigurationError where it is no JSON object."""
     start = _gap(text, 1 if text.startswith("\ufeff") else 0)
@@ -117,7 +129,7 @@ def _value(text: str, at: int, depth: int) -> Value:
         raise ConfigurationError("The file is nested too deeply.")
     opening = text[at : at + 1]
     if opening not in ("{", "["):
-        match = (_STRING if opening == '"' else _SCALAR).match(text, at)
+        match = (_STRING if opening in ("'", '"') else _SCALAR).match(text, at)
         if match is None:
             raise ConfigurationError(f"The file is no JSON at character {at:,}.")
         return Value("", at, match.end())
@@ -127,7 +139,7 @@ def _value(text: str, at: int, depth: int) -> Value:
     while text[at : at + 1] != closing:
         start, key = at, ""
         if opening == "{":
-            match = _STRING.match(text, at)
+            match = _STRING.match(text, at) or _NAME.match(text, at)
             colon = -1 if match is None else _gap(text, match.end())
             if match is None or text[colon : colon + 1] != ":":
                 raise ConfigurationError(f"The file is no JSON at character {at:,}.")
@@ -247,4 +259,4 @@ def _unquoted(quoted: str) -> str:
     try:
         return str(json.loads(quoted))
     except ValueError:
-        return quoted
+        return quoted.strip("'")  # a name or a string of JSON5; its escapes are not for keys of ours

@@ -8,6 +8,7 @@ from coppice.agents.connector import Connector
 from coppice.agents.copilot import Copilot
 from coppice.agents.gemini import Gemini
 from coppice.agents.hermes import Hermes
+from coppice.agents.openclaw import OpenClaw
 from coppice.agents.opencode import Opencode
 from coppice.agents.pi import Pi
 
@@ -19,5 +20,6 @@ CONNECTORS: Final[tuple[Connector, ...]] = (
     Copilot(),
     Gemini(),
     Hermes(),
+    OpenClaw(),
 )
 NAMES: Final = tuple(connector.name for connector in CONNECTORS)

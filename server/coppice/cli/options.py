@@ -112,7 +112,7 @@ Agents = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[AGENT…]",
-        help="claude-code, codex, pi, opencode, copilot, gemini, hermes.",
+        help="claude-code, codex, pi, opencode, copilot, gemini, hermes, openclaw.",
         show_default=False,
     ),
 ]

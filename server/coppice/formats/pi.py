@@ -1,4 +1,4 @@
-"""Pi's session files, versions 1 to 3.
+"""Pi's session files, versions 1 to 3, and version 4, as OpenClaw writes it.
 
 The rules are those of the session manager of the npm package @mariozechner/pi-coding-agent 0.73.1: in
 version 1 entries have neither id nor parent and follow one another; `firstKeptEntryIndex` counts the lines
@@ -23,7 +23,8 @@ from coppice.tree.entries import ENTRY, CustomEntry, Entry, SessionInfoEntry
 from coppice.tree.ids import new_entry_id
 from coppice.tree.messages import present
 
-VERSION: Final = 3  # of Pi's session format that is written (Pi 0.73.1)
+VERSION: Final = 3  # of Pi's session format that is written (Pi 0.73.1 to 1.5.2)
+NEWEST_READ: Final = 4  # OpenClaw's, with the records of version 3
 FIRST_VERSION_WITH_IDS: Final = 2  # of Pi's format; before it an entry's parent is the entry before it
 
 OWN_TYPES: Final = {
@@ -66,9 +67,11 @@ class Reader(EntryFile):
     def _version_of(self, line: ParsedLine) -> int:
         version = line.value.get("version", 1)
         if isinstance(version, int | float) and not isinstance(version, bool):
-            if version > VERSION:
+            if version > NEWEST_READ:
                 self._log.add(
-                    line.number, "version", f"version {version} is newer than {VERSION}, as which it was read"
+                    line.number,
+                    "version",
+                    f"version {version} is newer than {NEWEST_READ}, as which it was read",
                 )
             return int(version)
         self._log.add(line.number, "version", f"the version is no number; read as version {VERSION}")

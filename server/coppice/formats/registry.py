@@ -62,6 +62,7 @@ FORMATS: Final = (
     Format("pi", "Pi", "coppice.formats.pi", reads=True, writes=True, endings=(".pi.jsonl",)),
     Format("messages", "messages", "coppice.formats.messages", reads=True),
     Format("opencode", "opencode", "coppice.formats.opencode", database=True),
+    Format("openclaw", "OpenClaw", "coppice.formats.openclaw", database=True),
     Format("hermes", "Hermes", "coppice.formats.hermes", database=True),
     Format(
         "markdown",

@@ -19,6 +19,7 @@ RESUME_COMMANDS = {
     "codex": "codex resume {id}",
     "copilot": "copilot --resume {id}",
     "gemini": "gemini --resume {id}",
+    "openclaw": "openclaw agent --session-id {id} --message …",
     "hermes": "hermes --resume {id}",
     "opencode": "opencode --session {id}",
     "pi": "pi --session {id}",

@@ -154,7 +154,9 @@ class ApiKeySettings(_Section):
 class SourceSettings(_Section):
     """Whose transcripts are followed. `folders` maps an agent to another folder than its own."""
 
-    agents: list[str] = ["claude-code", "codex", "pi", "copilot", "gemini", "qwen", "opencode", "hermes"]
+    agents: list[str] = [
+        "claude-code", "codex", "pi", "copilot", "gemini", "qwen", "opencode", "hermes", "openclaw",
+    ]  # fmt: skip
     folders: dict[str, str] = {}
 
 

@@ -27,6 +27,23 @@ FROM (SELECT *,
 WHERE newest IS NOT NULL
 """
 
+OPENCLAW: Final = """
+SELECT id, parent, CASE WHEN json_valid(header) THEN json_extract(header, '$.cwd') END AS cwd,
+    newest / 1000.0 AS modified, last || ':' || newest || ':' || ifnull(rewritten, '') AS stamp
+FROM (SELECT session_id AS id,
+        (SELECT current_session_id FROM session_nodes
+            WHERE session_key = ifnull(parent_session_key, spawned_by)) AS parent,
+        (SELECT event_json FROM transcript_events AS event
+            WHERE event.session_id = session.session_id ORDER BY seq LIMIT 1) AS header,
+        (SELECT max(seq) FROM transcript_events AS event WHERE event.session_id = session.session_id) AS last,
+        (SELECT max(created_at) FROM transcript_events AS event
+            WHERE event.session_id = session.session_id) AS newest,
+        (SELECT generation FROM transcript_rewrite_watermarks AS mark
+            WHERE mark.session_id = session.session_id) AS rewritten
+    FROM session_windows AS session)
+WHERE last IS NOT NULL
+"""
+
 
 @dataclass(frozen=True)
 class DatabaseAgent:

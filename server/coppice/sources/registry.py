@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from coppice.sources.agent import Agent
-from coppice.sources.database import HERMES, OPENCODE, DatabaseAgent
+from coppice.sources.database import HERMES, OPENCLAW, OPENCODE, DatabaseAgent
 from coppice.sources.files import FileAgent
 
 AGENTS: Final[tuple[Agent, ...]] = (
@@ -82,6 +82,15 @@ AGENTS: Final[tuple[Agent, ...]] = (
         "hermes",
         HERMES,
         "HERMES_HOME",
+    ),
+    DatabaseAgent(
+        "openclaw",
+        "OpenClaw",
+        ".openclaw",
+        "agents/*/agent/openclaw-agent.sqlite",
+        "openclaw",
+        OPENCLAW,
+        "OPENCLAW_STATE_DIR",
     ),
 )
 

@@ -1,0 +1,57 @@
+"""OpenClaw 2026.9: the user's `~/.openclaw/openclaw.json`."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from typing_extensions import override
+
+from coppice.agents.connector import Connector, folder_named
+from coppice.agents.edits import Edit, Member
+from coppice.agents.files import read
+from coppice.agents.jsonc import ConfigurationError, string_at
+from coppice.agents.program import Program
+
+_WORKSPACE: Final = ("agents", "defaults", "workspace")
+
+
+class OpenClaw(Connector):
+    """Its context engines see the session before the running turn only, so its compactions stay its own."""
+
+    name: ClassVar[str] = "openclaw"
+    title: ClassVar[str] = "OpenClaw"
+    executable: ClassVar[str] = "openclaw"
+    advice: ClassVar[tuple[str, ...]] = ("A gateway that is running takes the server when it starts again.",)
+
+    @property
+    @override
+    def folder(self) -> Path:
+        return folder_named("OPENCLAW_STATE_DIR", ".openclaw")
+
+    @override
+    def edits(self, program: Program) -> list[Edit]:
+        moved = os.environ.get("OPENCLAW_CONFIG_PATH")
+        config = Path(moved).expanduser() if moved else self.folder / "openclaw.json"
+        command, *arguments = (*program.words, "mcp", "--agent", self.name)
+        arguments += ["--workspace", str(self._workspace(config))]
+        server: dict[str, Any] = {"command": command, "args": arguments}
+        if program.environment:
+            server["env"] = dict(program.environment)
+        return [
+            Member(
+                path=config,
+                what="the MCP server `coppice`",
+                keys=("mcp", "servers", "coppice"),
+                value=server,
+            )
+        ]
+
+    def _workspace(self, config: Path) -> Path:
+        """Where its agents work, whichever folder OpenClaw is started in."""
+        with suppress(ConfigurationError):
+            named = string_at(read(config) or "{}", _WORKSPACE)
+            if named:
+                return Path(os.path.expandvars(named)).expanduser()
+        moved = os.environ.get("OPENCLAW_WORKSPACE_DIR")
+        return Path(moved).expanduser() if moved else self.folder / "workspace"

@@ -1,0 +1,100 @@
+"""An OpenClaw session, in the database of one of OpenClaw's agents.
+
+Written after the table `transcript_events` of version 2026.9.6. Its rows are the lines of a Pi session of
+version 4, long ones compressed. A record of the type `leaf` moves the leaf and is no entry; a `reset` is a
+compaction without a summary.
+"""
+
+import sys
+import tempfile
+import weakref
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, BinaryIO, ClassVar, Final, cast
+
+from typing_extensions import override
+
+from coppice.formats import pi
+from coppice.formats.foreign_database import rows_of
+from coppice.formats.foreign_values import json_of
+from coppice.formats.lines import dump_line, text_at
+from coppice.formats.source import Source
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+_ROWS: Final = """
+SELECT event_json, event_zstd,
+    (SELECT leaf_event_id FROM session_transcript_index_state AS state
+        WHERE state.session_id = event.session_id AND needs_rebuild = 0 AND indexed_seq >= seq)
+FROM transcript_events AS event WHERE session_id = ? ORDER BY seq
+"""
+_MAX_BYTES: Final = 4 * 2**20  # of a record, as OpenClaw's table has it
+_OWN: Final = "openclaw."
+"""Before the `customType` of OpenClaw's own bookkeeping, which repeats results of tools."""
+
+
+class Reader(pi.Reader):
+    """Reads the session `source.part` of the database, each time as a whole."""
+
+    format: ClassVar[str] = "openclaw"
+    title: ClassVar[str] = "OpenClaw session"
+
+    def __init__(self, source: Source) -> None:
+        self._leaf: str | None = None
+        self._moved: dict[str, str | None] = {}
+        unreadable: Counter[str] = Counter()
+        lines = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed when this reader goes
+        weakref.finalize(self, lines.close)
+        self._write(lines, source, unreadable)
+        super().__init__(Source(lines))
+        self.skipped += unreadable
+
+    @override
+    def _state(self) -> None:
+        return None
+
+    @override
+    def _find_leaf(self) -> str | None:
+        leaf = self._moved.get(self._leaf or "", self._leaf)
+        return leaf if leaf and self._index.position_of(leaf) is not None else super()._find_leaf()
+
+    def _write(self, lines: BinaryIO, source: Source, unreadable: "Counter[str]") -> None:
+        for plain, packed, leaf in rows_of(source.file(), _ROWS, source.part or ""):
+            self._leaf = leaf if isinstance(leaf, str) else None
+            try:
+                value = json_of(plain if isinstance(plain, str) else _unpacked(packed))
+            except (zstd.ZstdError, UnicodeDecodeError):
+                value = None
+            if not isinstance(value, dict):
+                unreadable["unreadable"] += 1
+            elif value.get("type") == "leaf":
+                unreadable["leaf"] += 1
+                target = text_at(value, "targetId")
+                self._moved[text_at(value, "id") or ""] = self._moved.get(target or "", target)
+            else:
+                lines.write(dump_line(self._as_pi(value)).encode())
+
+    def _as_pi(self, value: dict[str, Any]) -> dict[str, Any]:
+        kind = value.get("type")
+        if kind == "custom" and str(value.get("customType")).startswith(_OWN):
+            value = {key: each for key, each in value.items() if key != "data"}
+        if kind == "reset":
+            value = {**value, "type": "compaction", "summary": "", "tokensBefore": 0}
+        return {**value, **dict(self._resolved(value))}
+
+    def _resolved(self, value: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
+        """References to records that moved the leaf, as references to where they moved it."""
+        for name in ("parentId", "firstKeptEntryId"):
+            if text_at(value, name) in self._moved:
+                yield name, self._moved[value[name]]
+
+
+def _unpacked(packed: object) -> str:
+    if not isinstance(packed, bytes):
+        return ""
+    decompressor = zstd.ZstdDecompressor()
+    raw = decompressor.decompress(packed, max_length=_MAX_BYTES)
+    return raw.decode() if decompressor.eof else ""
