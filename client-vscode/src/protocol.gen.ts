@@ -897,7 +897,7 @@ export interface ModelParams {
  * `problem` is present where no turn can begin with these settings, and names what to set.
  */
 export interface ModelResult {
-  provider: "none" | "openai" | "anthropic" | "editor";
+  provider: "none" | "openai" | "openai-responses" | "gemini" | "anthropic" | "editor";
   name?: string;
   contextWindow: number;
   problem?: string;
@@ -1546,13 +1546,17 @@ export interface Tool {
   inputSchema?: Record<string, unknown>;
 }
 
-/** `invalidArguments` is what a model wrote where that is no JSON object; `arguments` is then empty. */
+/**
+ * `invalidArguments` is what a model wrote where that is no JSON object; `arguments` is then empty.
+ * `thoughtSignature` is Gemini's proof that the call is its own, sent back with it.
+ */
 export interface ToolCall {
   type: "toolCall";
   id: string;
   name: string;
   arguments: Record<string, unknown>;
   invalidArguments?: string | null;
+  thoughtSignature?: string | null;
 }
 
 /** A tool call of the reply, once it is complete. */
@@ -1911,6 +1915,14 @@ export const PROVIDERS = {
   "openai": {
     "address": "https://api.openai.com/v1",
     "keyVariable": "OPENAI_API_KEY"
+  },
+  "openai-responses": {
+    "address": "https://api.openai.com/v1",
+    "keyVariable": "OPENAI_API_KEY"
+  },
+  "gemini": {
+    "address": "https://generativelanguage.googleapis.com/v1beta",
+    "keyVariable": "GEMINI_API_KEY"
   },
   "anthropic": {
     "address": "https://api.anthropic.com/v1",

@@ -10,7 +10,7 @@ const KEY = "sk-very-secret";
 async function served(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const asked: { url: string; key: string | undefined }[] = [];
   const server = createServer((request, response) => {
-    asked.push({ url: request.url ?? "", key: request.headers.authorization ?? (request.headers["x-api-key"] as string | undefined) });
+    asked.push({ url: request.url ?? "", key: request.headers.authorization ?? ((request.headers["x-api-key"] ?? request.headers["x-goog-api-key"]) as string | undefined) });
     answer(request, response);
   });
   await new Promise<void>((resolve) => { server.listen(0, "127.0.0.1", resolve); });
@@ -29,6 +29,19 @@ test("the models of an endpoint are listed with the windows that it reports", as
   assert.deepEqual(server.asked, [{ url: "/v1/models", key: `Bearer ${KEY}` }]);
   await listModels({ provider: "anthropic", baseUrl: `${server.url}/v1`, key: KEY });
   assert.deepEqual(server.asked.at(-1), { url: "/v1/models?limit=1000", key: KEY });
+});
+
+test("each provider is asked in its own way", async () => {
+  await using server = await served(json({ models: [{ name: "models/g", inputTokenLimit: 32_000 }] }));
+  const gemini = { provider: "gemini", baseUrl: server.url, key: KEY } as const;
+  assert.deepEqual(await listModels(gemini), [{ id: "g", contextWindow: 32_000 }]);
+  await testModel(gemini, "g");
+  await testModel({ ...gemini, provider: "openai-responses", baseUrl: `${server.url}/v1` }, "o");
+  assert.deepEqual(server.asked, [
+    { url: "/v1beta/models?pageSize=1000", key: KEY },
+    { url: "/v1beta/models/g:generateContent", key: KEY },
+    { url: "/v1/responses", key: `Bearer ${KEY}` },
+  ]);
 });
 
 test("a redirect is not followed: the key stays with the endpoint that it was given for", async () => {

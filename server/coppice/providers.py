@@ -28,6 +28,14 @@ PROVIDERS: Final = {
     provider.name: provider
     for provider in (
         Provider("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "openai"),
+        Provider("openai-responses", "https://api.openai.com/v1", "OPENAI_API_KEY", "responses"),
+        Provider(
+            "gemini",
+            "https://generativelanguage.googleapis.com/v1beta",
+            "GEMINI_API_KEY",
+            "gemini",
+            "/v1beta",
+        ),
         Provider("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "anthropic", "/v1"),
     )
 }

@@ -11,6 +11,12 @@ from summarizers.asking import PROVIDERS, Provider
 
 every_provider = pytest.mark.parametrize("provider", PROVIDERS)
 
+
+def last_message(body: dict[str, Any]) -> str:
+    (messages,) = [body[name] for name in ("messages", "input", "contents") if name in body]
+    return str(messages[-1])
+
+
 STEP = ["call read", "assistant", "invoke read", "toolResult"]
 COMPACTED = ["started: {}", "compaction started", "ended: completed", "compaction completed"]
 CALLS_ONE = ScriptedReply(calls=[("c", "read", {"path": "notes.txt"})])
@@ -80,7 +86,7 @@ async def test_an_overflow_is_compacted_and_the_request_made_again(
         assert panel.editor.notified("coppice/compactionEnded")[0]["willRetry"]
         assert len(done["compactions"]) == 1
         assert (await panel.roles())[-2:] == ["user", "assistant"]
-        assert "And now?" in str(panel.provider.requests[-1].body["messages"][-1])
+        assert "And now?" in last_message(panel.provider.requests[-1].body)
 
 
 @every_provider

@@ -29,9 +29,10 @@ def answer(
     """
 
     async def reply(exchange: Exchange) -> None:
-        make = anthropic_events if exchange.request.is_anthropic else openai_events
         await exchange.head()
-        for each in make(text, thinking=thinking, calls=calls, stop=stop, usage=usage, pieces=pieces):
+        for each in _MAKERS[exchange.request.protocol](
+            text, thinking=thinking, calls=calls, stop=stop, usage=usage, pieces=pieces
+        ):
             await exchange.event(each)
         await exchange.end()
 
@@ -110,6 +111,78 @@ def anthropic_events(
     ending: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": reason}}
     yield ending | ({"usage": {"output_tokens": usage[1]}} if usage else {})
     yield {"type": "message_stop"}
+
+
+def responses_events(
+    text: str,
+    *,
+    thinking: str = "",
+    calls: Sequence[tuple[str, str, Mapping[str, Any]]] = (),
+    stop: str | None = None,
+    usage: tuple[int, int] | None = USAGE,
+    pieces: int = 3,
+) -> Iterator[Any]:
+    items: list[tuple[dict[str, Any], str, list[str]]] = []
+    if thinking:
+        summary = [{"type": "summary_text", "text": thinking}]
+        item = {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "ZW5j"}
+        items.append((item, "reasoning_summary_text", _pieces(thinking, pieces)))
+    if text:
+        items.append(({"type": "message", "role": "assistant"}, "output_text", _pieces(text, pieces)))
+    for call_id, name, arguments in calls:
+        item = {"type": "function_call", "id": "fc_1", "call_id": call_id, "name": name}
+        items.append((item, "function_call_arguments", _pieces(json.dumps(arguments), pieces)))
+    yield {"type": "response.created", "response": {"object": "response", "status": "in_progress"}}
+    for place, (item, kind, deltas) in enumerate(items):
+        begun = {key: value for key, value in item.items() if key not in ("summary", "encrypted_content")}
+        yield {"type": "response.output_item.added", "output_index": place, "item": begun}
+        for delta in deltas:
+            yield {"type": f"response.{kind}.delta", "output_index": place, "delta": delta}
+        yield {"type": "response.output_item.done", "output_index": place, "item": item}
+    cut = {"length": "max_output_tokens", "content_filter": "content_filter"}.get(stop or "")
+    response: dict[str, Any] = {"object": "response", "status": "incomplete" if cut else "completed"}
+    response |= {"model": "served-model", "incomplete_details": {"reason": cut} if cut else None}
+    if usage:
+        counts = {"input_tokens": usage[0], "output_tokens": usage[1], "total_tokens": sum(usage)}
+        response["usage"] = counts
+    yield {"type": f"response.{response['status']}", "response": response}
+
+
+def gemini_events(
+    text: str,
+    *,
+    thinking: str = "",
+    calls: Sequence[tuple[str, str, Mapping[str, Any]]] = (),
+    stop: str | None = None,
+    usage: tuple[int, int] | None = USAGE,
+    pieces: int = 3,
+) -> Iterator[Any]:
+    yield from (_gemini_piece({"text": piece, "thought": True}) for piece in _pieces(thinking, pieces))
+    yield from (_gemini_piece({"text": piece}) for piece in _pieces(text, pieces))
+    for number, (call_id, name, arguments) in enumerate(calls):
+        call = {"functionCall": {"id": call_id, "name": name, "args": dict(arguments)}}
+        yield _gemini_piece(call if number else {**call, "thoughtSignature": "c2ln"})
+    last = _gemini_piece({"text": ""})
+    last["candidates"][0]["finishReason"] = _GEMINI_STOPS.get(stop or "stop", stop)
+    if usage:
+        counts = {"promptTokenCount": usage[0], "candidatesTokenCount": usage[1]}
+        last["usageMetadata"] = counts | {"totalTokenCount": sum(usage)}
+    yield last
+
+
+def _gemini_piece(part: dict[str, Any]) -> dict[str, Any]:
+    candidate = {"content": {"parts": [part], "role": "model"}, "index": 0}
+    return {"candidates": [candidate], "modelVersion": "served-model"}
+
+
+_GEMINI_STOPS = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
+"""Gemini's words for OpenAI's."""
+_MAKERS: dict[str, Callable[..., Iterator[Any]]] = {
+    "openai": openai_events,
+    "anthropic": anthropic_events,
+    "responses": responses_events,
+    "gemini": gemini_events,
+}
 
 
 def _pieces(text: str, count: int) -> list[str]:
@@ -290,8 +363,7 @@ def line_of_bytes(count: int) -> Reply:
 
 
 async def _begin(exchange: Exchange, text: str) -> None:
-    make = anthropic_events if exchange.request.is_anthropic else openai_events
-    for each in make(text, pieces=1):
+    for each in _MAKERS[exchange.request.protocol](text, pieces=1):
         if each == "[DONE]" or each.get("type") == "content_block_stop" or _has_ended(each):
             return
         await exchange.event(each)
@@ -299,8 +371,12 @@ async def _begin(exchange: Exchange, text: str) -> None:
 
 def _has_ended(event: Any) -> bool:
     choices = event.get("choices") or [{}]
+    candidates = event.get("candidates") or [{}]
+    ends = ("message_delta", "message_stop", "response.output_item.done", "response.completed")
     return (
-        event.get("type") in ("message_delta", "message_stop") or choices[0].get("finish_reason") is not None
+        event.get("type") in ends
+        or choices[0].get("finish_reason") is not None
+        or "finishReason" in candidates[0]
     )
 
 
@@ -308,5 +384,9 @@ async def _more(exchange: Exchange, text: str) -> None:
     if exchange.request.is_anthropic:
         delta = {"type": "text_delta", "text": text}
         await exchange.event({"type": "content_block_delta", "index": 0, "delta": delta})
+    elif exchange.request.protocol == "responses":
+        await exchange.event({"type": "response.output_text.delta", "output_index": 0, "delta": text})
+    elif exchange.request.protocol == "gemini":
+        await exchange.event(_gemini_piece({"text": text}))
     else:
         await exchange.event({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]})

@@ -25,7 +25,15 @@ class Received:
 
     @property
     def is_anthropic(self) -> bool:
-        return self.path.endswith("/messages")
+        return self.protocol == "anthropic"
+
+    @property
+    def protocol(self) -> str:
+        """The dialect in which the request is made."""
+        path = self.path.partition("?")[0]
+        ends = {"/messages": "anthropic", "/responses": "responses", "GenerateContent": "gemini"}
+        ends |= {"generateContent": "gemini"}
+        return next((name for end, name in ends.items() if path.endswith(end)), "openai")
 
 
 @dataclass

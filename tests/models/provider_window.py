@@ -54,7 +54,8 @@ class Windowed:
 
 def request_tokens(request: Received) -> int:
     """The size of a request as this model counts it: a quarter of the characters."""
-    parts = [request.body.get(name) for name in ("system", "messages", "tools")]
+    names = ("system", "messages", "tools", "instructions", "input", "systemInstruction", "contents")
+    parts = [request.body.get(name) for name in names]
     return sum(len(json.dumps(part, ensure_ascii=False)) for part in parts if part) // 4
 
 

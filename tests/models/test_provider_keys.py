@@ -26,7 +26,7 @@ async def test_the_key_is_read_at_each_request(provider: Provider) -> None:
         await model.complete(request())
         environ["MY_KEY"] = "second-key-2"
         await model.complete(request())
-    name = "x-api-key" if provider == "anthropic" else "authorization"
+    name = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}.get(provider, "authorization")
     sent = [each.headers[name].removeprefix("Bearer ") for each in server.requests]
     assert sent == ["first-key-1", "second-key-2"]
 
@@ -35,7 +35,7 @@ async def test_the_key_is_read_at_each_request(provider: Provider) -> None:
 async def test_a_server_without_a_key_is_asked_without_one(provider: Provider) -> None:
     async with asked(provider, answer("ok"), environ={}) as (model, server):
         await model.complete(request())
-    assert not {"authorization", "x-api-key"} & server.requests[0].headers.keys()
+    assert not {"authorization", "x-api-key", "x-goog-api-key"} & server.requests[0].headers.keys()
 
 
 async def test_a_named_variable_that_is_not_set_is_reported_before_anything_is_sent() -> None:

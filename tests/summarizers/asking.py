@@ -13,8 +13,8 @@ from coppice.settings import ModelSettings
 from coppice.tree.messages import UserMessage
 from coppice.tree.view import ViewMessage
 
-Provider = Literal["openai", "anthropic"]
-PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic")
+Provider = Literal["openai", "openai-responses", "anthropic", "gemini"]
+PROVIDERS: tuple[Provider, ...] = ("openai", "openai-responses", "anthropic", "gemini")
 KEY = "sk-proj-4f9aTz0uVw81xYq2LmNb77Kc"
 PATIENT = Deadlines(connect=3_600, silence=3_600, total=3_600, trailer=3_600, limits=3_600)
 """For tests in which no time runs out: they themselves end sooner, however busy the machine is."""

@@ -13,7 +13,7 @@ import type { Commands } from "./registry";
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-type Provider = "editor" | "openai" | "anthropic" | "none";
+type Provider = "editor" | Endpoint["provider"] | "none";
 
 /** Which model answers, its key, and the tools it may use. All of it is the user's own, and never the workspace's. */
 export function registerModelCommands(commands: Commands, client: CoppiceClient, keys: Keys): void {
@@ -40,6 +40,8 @@ async function setUpModel(client: CoppiceClient, keys: Keys): Promise<void> {
   const choices: (vscode.QuickPickItem & { provider: Provider })[] = [
     { label: "A model of VS Code", detail: offered.length === 0 ? "None is offered at the moment." : offered.map(({ name }) => name).join(", "), provider: "editor" },
     { label: "An OpenAI-compatible endpoint", detail: "OpenAI, or any server that speaks its protocol, on this machine too.", provider: "openai" },
+    { label: "OpenAI", detail: "With a key of your own, by its Responses API: models that reason keep their reasoning between steps.", provider: "openai-responses" },
+    { label: "Gemini", detail: "With a key of your own.", provider: "gemini" },
     { label: "Anthropic", detail: "With a key of your own.", provider: "anthropic" },
     { label: "No model", detail: "Conversations are kept and compacted, and nobody answers.", provider: "none" },
   ];
@@ -48,6 +50,8 @@ async function setUpModel(client: CoppiceClient, keys: Keys): Promise<void> {
     case "editor":
       return useEditor(offered);
     case "openai":
+    case "openai-responses":
+    case "gemini":
     case "anthropic":
       return useEndpoint(client, keys, picked.provider);
     case "none":
@@ -83,7 +87,7 @@ async function useEditor(offered: vscode.LanguageModelChat[]): Promise<void> {
   await setEditorModel(picked.model);
 }
 
-async function useEndpoint(client: CoppiceClient, keys: Keys, provider: "openai" | "anthropic"): Promise<void> {
+async function useEndpoint(client: CoppiceClient, keys: Keys, provider: Endpoint["provider"]): Promise<void> {
   const settings = vscode.workspace.getConfiguration("coppice");
   const isOpen = provider === "openai";
   const value = settings.get<string | null>("model.baseUrl") ?? "";

@@ -15,6 +15,55 @@ export interface OfferedModel {
   contextWindow?: number;
 }
 
+/** How one provider is asked: below which path, with which headers. `ask` is a short question to a model. */
+interface Protocol {
+  version: string;
+  models: string;
+  /** The property of the listing that holds the models. */
+  listed: "data" | "models";
+  headers: (key: string | undefined) => Record<string, string>;
+  ask: (model: string) => { path: string; body: unknown };
+}
+
+const bearer = (key: string | undefined): Record<string, string> => (key === undefined ? {} : { authorization: `Bearer ${key}` });
+const QUESTION = "Say OK.";
+const MESSAGES = [{ role: "user", content: QUESTION }];
+const LEAST_TOKENS = 16; // of the Responses API; too few to answer is an answer, too
+
+const PROTOCOLS: Record<keyof typeof PROVIDERS, Protocol> = {
+  openai: {
+    version: "",
+    models: "/models",
+    listed: "data",
+    headers: bearer,
+    ask: (model) => ({ path: "/chat/completions", body: { model, messages: MESSAGES, stream: true } }),
+  },
+  "openai-responses": {
+    version: "",
+    models: "/models",
+    listed: "data",
+    headers: bearer,
+    ask: (model) => ({ path: "/responses", body: { model, input: QUESTION, max_output_tokens: LEAST_TOKENS, store: false } }),
+  },
+  gemini: {
+    version: "/v1beta",
+    models: "/models?pageSize=1000",
+    listed: "models",
+    headers: (key) => (key === undefined ? {} : { "x-goog-api-key": key }),
+    ask: (model) => ({
+      path: `/models/${model}:generateContent`,
+      body: { contents: [{ role: "user", parts: [{ text: QUESTION }] }], generationConfig: { maxOutputTokens: LEAST_TOKENS } },
+    }),
+  },
+  anthropic: {
+    version: "/v1",
+    models: "/models?limit=1000",
+    listed: "data",
+    headers: (key) => ({ "anthropic-version": "2023-06-01", ...(key === undefined ? {} : { "x-api-key": key }) }),
+    ask: (model) => ({ path: "/messages", body: { model, messages: MESSAGES, max_tokens: LEAST_TOKENS } }),
+  },
+};
+
 /** The endpoint answers 401. */
 export class KeyRefusedError extends Error {}
 
@@ -22,32 +71,31 @@ export class KeyRefusedError extends Error {}
 const TIMEOUT_MS = 30_000;
 const MOST_MODELS = 2000;
 const LONGEST_COMPLAINT = 300;
-/** The names under which servers report a model's window: OpenRouter and LM Studio, vLLM, Anthropic, llama.cpp. */
-const WINDOW_NAMES = ["context_length", "max_context_length", "max_model_len", "max_input_tokens", "context_window", "n_ctx_train"];
+/** The names under which servers report a model's window: OpenRouter and LM Studio, vLLM, Anthropic, llama.cpp, Gemini. */
+const WINDOW_NAMES = ["context_length", "max_context_length", "max_model_len", "max_input_tokens", "context_window", "n_ctx_train", "inputTokenLimit"];
 
 /** The models that can be asked, by name. Throws a sentence where the endpoint does not list any. */
 export async function listModels(endpoint: Endpoint): Promise<OfferedModel[]> {
-  const answer: unknown = await (await asked(endpoint, endpoint.provider === "anthropic" ? "/v1/models?limit=1000" : "/models")).json();
-  const data = typeof answer === "object" && answer !== null ? (answer as { data?: unknown }).data : undefined;
+  const answer: unknown = await (await asked(endpoint, PROTOCOLS[endpoint.provider].models)).json();
+  const data = typeof answer === "object" && answer !== null ? (answer as Record<string, unknown>)[PROTOCOLS[endpoint.provider].listed] : undefined;
   if (!Array.isArray(data)) throw new Error("The endpoint lists no models.");
   return data.slice(0, MOST_MODELS).flatMap(modelOf).sort((one, other) => one.id.localeCompare(other.id));
 }
 
 /** Throws a sentence where the model does not answer a short question. */
 export async function testModel(endpoint: Endpoint, model: string): Promise<void> {
-  const messages = [{ role: "user", content: "Say OK." }];
-  const anthropic = endpoint.provider === "anthropic";
-  const body = anthropic ? { model, messages, max_tokens: 16 } : { model, messages, stream: true };
-  const response = await asked(endpoint, anthropic ? "/v1/messages" : "/chat/completions", body);
+  const { path, body } = PROTOCOLS[endpoint.provider].ask(model);
+  const response = await asked(endpoint, path, body);
   await response.body?.cancel();
 }
 
 async function asked({ provider, baseUrl, key }: Endpoint, path: string, body?: unknown): Promise<Response> {
-  const base = (baseUrl || PROVIDERS[provider].address).replace(/\/+$/, "").replace(provider === "anthropic" ? /\/v1$/ : /$^/, "");
-  const authorization: Record<string, string> = key === undefined ? {} : provider === "anthropic" ? { "x-api-key": key } : { authorization: `Bearer ${key}` };
+  const { version, headers } = PROTOCOLS[provider];
+  const address = (baseUrl || PROVIDERS[provider].address).replace(/\/+$/, "");
+  const base = /\/v\d+(beta\d*)?$/.test(address) ? address : address + version;
   const response = await fetch(base + path, {
     method: body === undefined ? "GET" : "POST",
-    headers: { ...authorization, "content-type": "application/json", ...(provider === "anthropic" ? { "anthropic-version": "2023-06-01" } : {}) },
+    headers: { ...headers(key), "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     // Whoever an endpoint points to is not the one that the key was given for.
     redirect: "error",
@@ -63,7 +111,8 @@ async function asked({ provider, baseUrl, key }: Endpoint, path: string, body?: 
 function modelOf(value: unknown): OfferedModel[] {
   if (typeof value !== "object" || value === null) return [];
   const fields = value as Record<string, unknown>;
-  const id = fields["id"];
+  const name = fields["name"];
+  const id = fields["id"] ?? (typeof name === "string" ? name.replace(/^models\//, "") : undefined);
   if (typeof id !== "string" || id === "") return [];
   const meta = typeof fields["meta"] === "object" && fields["meta"] !== null ? (fields["meta"] as Record<string, unknown>) : {};
   const found = WINDOW_NAMES.map((name) => fields[name] ?? meta[name]).find((size) => typeof size === "number" && Number.isInteger(size) && size > 0);

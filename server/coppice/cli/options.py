@@ -154,7 +154,8 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="PROVIDER/NAME",
-        help="Who writes the summary: openai/NAME (any compatible endpoint), anthropic/NAME, or offline.",
+        help="Who writes the summary: openai/NAME (any compatible endpoint), openai-responses/NAME,"
+        " anthropic/NAME, gemini/NAME, or offline.",
     ),
 ]
 BaseUrl = Annotated[

@@ -22,7 +22,7 @@ _HOW_TO: Final = (
     f"Set model.provider to {', '.join(PROVIDERS)} or editor, and model.name. For another endpoint that is"
     " compatible with OpenAI's set model.baseUrl too. See docs/settings.md."
 )
-_VERSIONED: Final = re.compile(r"/v\d+$")
+_VERSIONED: Final = re.compile(r"/v\d+(?:beta\d*)?$")
 
 
 def chat_model(

@@ -71,13 +71,17 @@ class ThinkingContent(DataModel):
 
 
 class ToolCall(DataModel):
-    """`invalid_arguments` is what a model wrote where that is no JSON object; `arguments` is then empty."""
+    """`invalid_arguments` is what a model wrote where that is no JSON object; `arguments` is then empty.
+
+    `thought_signature` is Gemini's proof that the call is its own, sent back with it.
+    """
 
     type: Literal["toolCall"] = "toolCall"
     id: str
     name: str
     arguments: dict[str, Any]
     invalid_arguments: str | None = None
+    thought_signature: str | None = None
 
     @property
     def arguments_json(self) -> str:

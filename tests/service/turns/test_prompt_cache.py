@@ -10,6 +10,7 @@ from conftest_service import Client, MakeClient
 from models.provider_replies import answer, error
 from models.provider_server import ProviderServer, Received
 from models.provider_window import ScriptedReply, Windowed
+from summarizers.asking import PROVIDERS
 
 from coppice.protocol.base import WireModel
 from coppice.protocol.server_requests import INVOKE_TOOL
@@ -61,11 +62,13 @@ def unmarked(value: Any) -> Any:
 def beginning(request: Received) -> bytes:
     """What a provider caches of a request, as bytes, in its order."""
     body = unmarked(request.body)
-    parts = [body.get("tools"), body.get("system"), *body["messages"]]
+    (messages,) = [body[name] for name in ("messages", "input", "contents") if name in body]
+    opening = [body.get(name) for name in ("tools", "system", "instructions", "systemInstruction")]
+    parts = [*opening, *messages]
     return b"\n".join(json.dumps(part).encode() for part in parts)
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_request_begins_with_the_one_before_until_a_step_changes_the_view(
     make_client: MakeClient, provider: str
 ) -> None:

@@ -106,6 +106,16 @@ class AnswerBuilder:
         if piece:
             self._grow(call, piece, Delta("toolCall", piece, call.call_index, call.call_id, call.name))
 
+    def whole_arguments(self, call: Block, arguments: Any) -> None:
+        """The arguments of a call as a JSON value, in one piece."""
+        if arguments:
+            self.arguments(call, json.dumps(arguments, ensure_ascii=False))
+
+    def sign_call(self, call: Block, signature: str) -> None:
+        """The provider's proof that the call is its own; it is sent back with it."""
+        self._count(signature)
+        call.signature.write(signature)
+
     def content(self, *, complete: bool) -> list[AssistantContent]:
         """The blocks, in the order in which they began; blocks without a letter are left out.
 
@@ -130,7 +140,9 @@ class AnswerBuilder:
                     return None
                 if arguments is None:
                     return ToolCall(id=block.call_id, name=block.name, arguments={}, invalid_arguments=text)
-                return ToolCall(id=block.call_id, name=block.name, arguments=arguments)
+                signature = block.signature.getvalue()
+                signed: dict[str, Any] = {"thought_signature": signature} if signature else {}
+                return ToolCall(id=block.call_id, name=block.name, arguments=arguments, **signed)
 
     def _last(self, kind: Literal["text", "thinking"]) -> Block:
         if self._blocks and self._blocks[-1].kind == kind:

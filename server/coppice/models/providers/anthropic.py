@@ -1,6 +1,5 @@
 """Anthropic's Messages."""
 
-import json
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -35,8 +34,12 @@ class AnthropicDialect:
 
     model: str
     provider: str = "anthropic"
-    path: str = "/messages"
     _takes_breakpoints: bool = True
+
+    def path(self, *, stream: bool) -> str:
+        """One for both ways to answer."""
+        del stream
+        return "/messages"
 
     def headers(self, key: str | None) -> dict[str, str]:
         """The API's version, and the key as `x-api-key`."""
@@ -156,8 +159,7 @@ class MessageReader(AnswerReader):
             case "tool_use":
                 call = self._builder.open_call(as_text(block.get("id")), as_text(block.get("name")))
                 self._calls[place] = call
-                if whole := as_object(block.get("input")):
-                    self._builder.arguments(call, json.dumps(whole, ensure_ascii=False))
+                self._builder.whole_arguments(call, as_object(block.get("input")))
 
     def _delta(self, place: int, delta: dict[str, Any]) -> None:
         match delta.get("type"):

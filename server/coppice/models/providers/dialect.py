@@ -66,13 +66,15 @@ class AnswerReader(ABC):
 class Dialect(Protocol):
     """A protocol of chat requests: how to write one, and how to read the answer.
 
-    `provider` and `model` are the names that the settings give; `path` is where requests go, below the base
-    URL.
+    `provider` and `model` are the names that the settings give.
     """
 
     provider: str
     model: str
-    path: str
+
+    def path(self, *, stream: bool) -> str:
+        """Where requests go, below the base URL."""
+        ...
 
     def headers(self, key: str | None) -> dict[str, str]:
         """The headers that are special to the protocol; `key` is sent nowhere else."""

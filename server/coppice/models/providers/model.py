@@ -134,7 +134,7 @@ class HttpChatModel:
         while True:
             body = self._dialect.body(request, tokens, stream=stream)
             try:
-                answer = await self._exchange(body, builder)
+                answer = await self._exchange(self._dialect.path(stream=stream), body, builder)
             except AnswerFaultError as fault:
                 if stream and isinstance(fault, NothingStreamedError):
                     raise
@@ -147,10 +147,10 @@ class HttpChatModel:
                 raise self._refused(answer)
 
     async def _exchange(
-        self, body: dict[str, Any], builder: AnswerBuilder
+        self, path: str, body: dict[str, Any], builder: AnswerBuilder
     ) -> AssistantMessage | ErrorResponse:
         headers = self._dialect.headers(self._keys.read())
-        async with self._connection.post(self._dialect.path, body, headers) as response:
+        async with self._connection.post(path, body, headers) as response:
             if response.status_code == HTTPStatus.OK:
                 return await self._read(response, builder)
             return await read_error_response(response)

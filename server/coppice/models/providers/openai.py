@@ -48,12 +48,16 @@ class OpenAIDialect:
     model: str
     is_openai_itself: bool
     provider: str = "openai"
-    path: str = "/chat/completions"
     _asks_usage: bool = True
     _takes_temperature: bool = True
     _plain_roles: bool = False
     _with_reasoning: bool = True
     _refused_limits: set[str] = field(default_factory=set)
+
+    def path(self, *, stream: bool) -> str:
+        """One for both ways to answer."""
+        del stream
+        return "/chat/completions"
 
     def headers(self, key: str | None) -> dict[str, str]:
         """The key as a bearer token."""

@@ -27,6 +27,7 @@ _SERVED: Final = (
     ("context_window",),  # Groq
     ("max_context_length",),  # Mistral
     ("max_input_tokens",),  # Anthropic
+    ("inputTokenLimit",),  # Gemini
     ("capabilities", "limits", "max_context_window_tokens"),  # GitHub Copilot
 )
 _TRAINED: Final = (
@@ -39,6 +40,7 @@ _OUTPUT: Final = (
     ("max_completion_tokens",),
     ("max_output_tokens",),
     ("max_tokens",),
+    ("outputTokenLimit",),  # Gemini
     ("capabilities", "limits", "max_output_tokens"),
 )
 
@@ -84,7 +86,7 @@ def listed_model(listing: Any, model: str, *, or_only: bool = True) -> dict[str,
     entries = list(objects(listing))
     for name in ("data", "models"):
         entries = entries or list(objects(as_object(listing).get(name)))
-    names = (model, f"{model}:latest")
+    names = (model, f"{model}:latest", f"models/{model}")
     for entry in entries:
         if any(as_text(entry.get(key)) in names for key in ("id", "name", "model")):
             return entry
