@@ -107,3 +107,13 @@ def test_a_history_without_the_last_turn_goes_back() -> None:
 def test_a_chat_that_was_only_begun_is_no_session() -> None:
     with pytest.raises(ImportFailedError, match="Gemini CLI chat"):
         read(history(CONTEXT))
+
+
+def test_what_hooks_added_is_nobody_s_words() -> None:
+    added = "<hook_context>This session was compacted.</hook_context>"
+    _, entries = read(
+        prompt_record("u", "go", added),
+        replied("a", "I look.", toolCalls=[called("c", f"one file\n\n{added}")]),
+        prompt_record("v", f"what is {added}?"),
+    )
+    assert texts(entries) == ["go", "I look.", "one file", f"what is {added}?"]

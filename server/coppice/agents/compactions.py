@@ -1,7 +1,9 @@
 """Which compactions of a transcript were answered, where an agent has no event after one. Imports little."""
 
 import json
+import re
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -11,28 +13,43 @@ _NAME: Final = "compactions.json"
 _MOST: Final = 100  # transcripts that are remembered (guess: those at work)
 
 
-def newest(transcript: Path, mark: bytes) -> int | None:
-    """Where the last complete line with `mark` ends, in bytes; None where none follows what was answered.
+@dataclass(frozen=True)
+class Compaction:
+    """A line of a transcript, up to `end` in bytes. `is_new` is unset where its `id` was answered before."""
 
-    A transcript that is not there yet has none.
+    end: int
+    id: str | None
+    is_new: bool
+
+
+def newest(transcript: Path, mark: bytes) -> Compaction | None:
+    """The last complete line that has `mark`; None where none follows what was answered.
+
+    The first group of `mark`, a regular expression, is the compaction's id. A transcript that is not there
+    yet has none.
     """
-    end = None
-    place = _answered().get(str(transcript), 0)
+    found = None
+    answered = _answered()
+    place = answered.get(str(transcript), 0)
     with suppress(FileNotFoundError), transcript.open("rb") as file:
         file.seek(place)
         for line in file:
             place += len(line)
-            if mark in line and line.endswith(b"\n"):
-                end = place
-    return end
+            match = re.search(mark, line) if line.endswith(b"\n") else None
+            if match is not None:
+                id_ = match[1].decode(errors="replace") if match.groups() else None
+                found = Compaction(place, id_, id_ is None or f"{transcript}#{id_}" not in answered)
+    return found
 
 
-def remember(transcript: Path, end: int) -> None:
-    """Records that the compactions up to `end` were answered. Raises ConfigurationError where that fails."""
+def remember(transcript: Path, compaction: Compaction) -> None:
+    """Records that the compactions up to this were answered. Raises ConfigurationError where that fails."""
     from coppice.agents.files import write  # noqa: PLC0415 - most events need none of it
 
-    others = {path: place for path, place in _answered().items() if path != str(transcript)}
-    remembered = [*others.items(), (str(transcript), end)][-_MOST:]
+    key, end = str(transcript), compaction.end
+    fresh = {key: end} if compaction.id is None else {f"{key}#{compaction.id}": end, key: end}
+    others = {path: place for path, place in _answered().items() if path not in fresh}
+    remembered = [*others.items(), *fresh.items()][-_MOST:]
     write(_file(), json.dumps(dict(remembered)))
 
 

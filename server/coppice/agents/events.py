@@ -8,6 +8,8 @@ from typing import Any, Final
 
 Event = dict[str, Any]
 
+_GEMINI_SUMMARY: Final = rb'"id":"([^"]{1,100})"[^{}\[\]]{1,200}\[\{"text":"<state_snapshot>'
+
 
 def answer_to(agent: str, event: Event, name: str | None = None) -> str | None:
     """What is printed for an event; None where there is nothing to say.
@@ -35,8 +37,13 @@ def _codex_started(event: Event) -> str | None:
 def _copilot_went_on(event: Event) -> str | None:
     home = os.environ.get("COPILOT_HOME") or Path.home() / ".copilot"
     transcript = Path(home, "session-state", Path(event["sessionId"]).name, "events.jsonl")
-    text = _lost_since("copilot", transcript, b'"type":"session.compaction_complete"')
+    text = _lost_since("copilot", transcript, rb'"type":"session\.compaction_complete"')
     return None if text is None else json.dumps({"additionalContext": text})
+
+
+def _gemini_went_on(event: Event) -> str | None:
+    """A session that is resumed is written with its old summary anew."""
+    return _as_context(event, _lost_since("gemini", event["transcript_path"], _GEMINI_SUMMARY))
 
 
 def _as_context(event: Event, text: str | None) -> str | None:
@@ -53,14 +60,17 @@ def _lost(agent: str, transcript: str | Path, *, recorded: bool = True) -> str |
 
 
 def _lost_since(agent: str, transcript: str | Path, mark: bytes) -> str | None:
-    """What was lost by a compaction that no event was answered for yet; `mark` is what its record has."""
+    """What was lost by a compaction that no event was answered for yet.
+
+    `mark` is a regular expression for what its record has; its group, if any, is the compaction's id.
+    """
     from coppice.agents.compactions import newest, remember  # noqa: PLC0415
 
-    end = newest(Path(transcript), mark)
-    if end is None:
+    found = newest(Path(transcript), mark)
+    if found is None:
         return None
-    text = _lost(agent, transcript)
-    remember(Path(transcript), end)
+    text = _lost(agent, transcript) if found.is_new else None
+    remember(Path(transcript), found)
     return text
 
 
@@ -69,4 +79,6 @@ _ANSWERS: Final[dict[tuple[str, str], Callable[[Event], str | None]]] = {
     ("codex", "SessionStart"): _codex_started,
     ("copilot", "postToolUse"): _copilot_went_on,
     ("copilot", "userPromptSubmitted"): _copilot_went_on,
+    ("gemini", "AfterTool"): _gemini_went_on,
+    ("gemini", "BeforeAgent"): _gemini_went_on,
 }

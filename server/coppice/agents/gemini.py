@@ -1,17 +1,19 @@
 """Gemini CLI 0.61: the user's `~/.gemini/settings.json`."""
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
 from coppice.agents.connector import Connector
-from coppice.agents.edits import Edit, Member
-from coppice.agents.program import Program
+from coppice.agents.edits import Edit, Items, Member
+from coppice.agents.program import HOOK_MODULE, HOOK_SECONDS, Program
+
+_EVENTS: Final = ("BeforeAgent", "AfterTool")
 
 
 class Gemini(Connector):
-    """It has no place where the summary of a compression can be given or completed."""
+    """It takes no summary for a compression: what was lost is added at the next prompt or tool."""
 
     name: ClassVar[str] = "gemini"
     title: ClassVar[str] = "Gemini CLI"
@@ -37,5 +39,16 @@ class Gemini(Connector):
                 what="the MCP server `coppice`",
                 keys=("mcpServers", "coppice"),
                 value=server,
-            )
+            ),
+            *(self._hook(event, program) for event in _EVENTS),
         ]
+
+    def _hook(self, event: str, program: Program) -> Edit:
+        hook = {"type": "command", "command": program.hook(self.name), "timeout": HOOK_SECONDS * 1000}
+        return Items(
+            path=self.folder / "settings.json",
+            what=f"a hook on {event} that adds what was lost after a compression",
+            keys=("hooks", event),
+            items=({"hooks": [hook]},),
+            mark=HOOK_MODULE,
+        )

@@ -1,7 +1,7 @@
 """The parts of Google's `Content`, as Gemini CLI and Qwen Code record them."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from coppice.formats.lines import text_at
 from coppice.tree.messages import (
@@ -15,6 +15,9 @@ from coppice.tree.messages import (
     UserContent,
 )
 
+_HOOK: Final = "<hook_context>"
+_HOOK_END: Final = "</hook_context>"
+
 
 def parts_of(content: object) -> list[dict[str, Any]]:
     """A message's content as parts; a plain text is one. What is no part is left out."""
@@ -24,12 +27,13 @@ def parts_of(content: object) -> list[dict[str, Any]]:
 
 
 def words_of(parts: list[dict[str, Any]]) -> list[UserContent]:
-    """The texts and images of a user's message."""
+    """The texts and images of a user's message, without what hooks added."""
     found: list[UserContent] = []
     for part in parts:
         data = part.get("inlineData")
         if isinstance(part.get("text"), str):
-            found.append(TextContent(text=part["text"]))
+            if not part["text"].startswith(_HOOK):
+                found.append(TextContent(text=part["text"]))
         elif isinstance(data, dict) and isinstance(data.get("data"), str):
             found.append(ImageContent(data=data["data"], mime_type=text_at(data, "mimeType") or "image/png"))
     return found
@@ -68,10 +72,12 @@ def responses_in(parts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def result_of(response: dict[str, Any], *, failed: bool) -> ToolResultMessage:
-    """A tool's result."""
+    """A tool's result, without what hooks added."""
     given = response.get("response")
     answer = given if isinstance(given, dict) else {}
     output, error = text_at(answer, "output"), text_at(answer, "error")
+    if output is not None and output.endswith(_HOOK_END):
+        output = output.partition(f"\n\n{_HOOK}")[0]
     return ToolResultMessage(
         tool_call_id=text_at(response, "id") or "",
         tool_name=text_at(response, "name") or "unknown",

@@ -1,0 +1,47 @@
+"""What a compression of Gemini's lost is put before the model again, once."""
+
+import json
+
+import pytest
+from real_agents.conftest import RealAgent
+from real_agents.scripted_model import Answer, Asked
+
+RULE = "Never change the file settings.ini."
+SUMMARY = "<state_snapshot>The user asked for a list of numbers.</state_snapshot>"
+ADDED = "This session was compacted."
+FULL = 900_000  # tokens: more than half of the model's window
+
+
+@pytest.mark.parametrize("agent", ["gemini"], indirect=True)
+def test_what_a_compression_lost_is_added_once(agent: RealAgent) -> None:
+    agent.coppice("connect", agent.name)
+    compressed: list[int] = []
+
+    def listing(calls: int, tokens: int = 1000) -> Answer:
+        return Answer(
+            "I list.", tool="run_shell_command", arguments={"command": f"echo {calls}"}, tokens=tokens
+        )
+
+    def script(asked: Asked) -> Answer:
+        if "state_snapshot" in asked.last and RULE not in asked.last:
+            compressed.append(len(agent.model.asked))
+            return Answer(SUMMARY)
+        calls = len(agent.model.asked) - sum(1 for _ in compressed)
+        if calls > 3:
+            return Answer("Done.")
+        return listing(calls, FULL if "Go on." in asked.text and not compressed else 1000)
+
+    agent.model.script = script
+    agent.run(f"{RULE} List the numbers.")
+    once = agent.arguments
+    agent.arguments = ("--resume", "latest", *once)
+    asked = agent.run("Go on.")
+    assert compressed, "nothing was compressed"
+    (first,) = (request for request in asked if ADDED in request.last)
+    assert RULE in first.last
+    assert "answered" in agent.coppice("status")
+    again = agent.run("And now?")
+    assert not [request for request in again if ADDED in request.last]
+    agent.coppice("sources", "--update")
+    (conversation,) = json.loads(agent.coppice("list", "--json"))["conversations"]
+    assert ADDED not in agent.coppice("context", conversation["id"])
