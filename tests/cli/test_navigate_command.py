@@ -185,3 +185,15 @@ def test_what_a_message_holds_does_nothing_to_the_terminal(coppice: Coppice, tmp
     shown += coppice("navigate", conversation, "e2").out
     assert "\x1b" not in shown
     assert "evil words" in shown
+
+
+def test_a_session_file_is_navigated_in_a_copy(coppice: Coppice, tmp_path: Path) -> None:
+    file = write_session(tmp_path / "tree.jsonl", [*messages(2), user("one way")])
+    before = file.read_bytes()
+    ran = coppice("navigate", "-", "e3", "--summarize", "--dry-run", "--json", stdin=before)
+    assert ran.code == 0
+    assert "one way" in json.loads(ran.out)["summaryEntry"]["summary"]
+    assert json.loads(coppice("list", "--all", "--json").out) == {"conversations": []}
+    assert coppice("navigate", "-", "e3", "--summarize", stdin=before).code == 2
+    conversation = stored(coppice, file)
+    assert "--dry-run works on session files" in coppice("navigate", conversation, "e3", "--dry-run").err

@@ -186,3 +186,20 @@ def test_the_changes_of_a_patch_are_read_in_both_notations(change: Json, kind: s
     )
     [activity] = [entry for entry in entries if isinstance(entry, FileActivityEntry)]
     assert [item.kind for item in activity.changes] == [kind]
+
+
+def test_a_search_for_tools_is_a_call_whose_result_names_them() -> None:
+    arguments = {"query": "search the history", "limit": 5}
+    tools = [{"type": "namespace", "name": "mcp__coppice", "tools": [{"name": "x", "description": "long"}]}]
+    reader, entries = read(
+        item("tool_search_call", call_id="c", status="completed", arguments=arguments),
+        item("tool_search_output", call_id="c", tools=tools),
+        item("tool_search_call", call_id="d", arguments=None),
+        item("tool_search_output", call_id="d", tools=None),
+    )
+    searched, named, _, nothing = messages(entries)
+    assert searched.content[0].name == "tool_search"
+    assert searched.content[0].arguments == arguments
+    assert [part.text for part in named.content] == ["mcp__coppice"]
+    assert (nothing.tool_call_id, nothing.is_error) == ("d", False)
+    assert reader.warnings == []

@@ -87,8 +87,11 @@ function note(text: string): void {
   }
 }
 
-function compacted(cwd: string, options: string[], lines: string[], signal?: AbortSignal): Promise<any> {
-  const [program, ...rest] = [...COMMAND, "compact", "-", "--dry-run", "--json", ...options];
+/** What a command of Coppice gives for the entries of a session. */
+function asked(cwd: string, words: string[], entries: any[], signal?: AbortSignal): Promise<any> {
+  const [program, ...rest] = [...COMMAND, ...words, "--dry-run", "--json"];
+  const header = { type: "session", version: 3, id: "pi", timestamp: new Date().toISOString(), cwd };
+  const lines = [header, ...entries].map((entry) => JSON.stringify(entry));
   return new Promise((resolve, reject) => {
     const child = spawn(program, rest, {
       cwd,
@@ -110,7 +113,7 @@ function compacted(cwd: string, options: string[], lines: string[], signal?: Abo
       try {
         const answer = JSON.parse(output);
         if (answer.error) throw new Error(answer.error.message);
-        resolve(answer.result.entry);
+        resolve(answer);
       } catch (error) {
         reject(code === 0 ? error : new Error(`coppice ended with code ${code}: ${error}`));
       }
@@ -124,19 +127,36 @@ export default function (pi: any) {
     const { preparation, branchEntries, customInstructions, signal } = event;
     try {
       const cwd: string = ctx?.cwd ?? process.cwd();
-      const header = { type: "session", version: 3, id: "pi", timestamp: new Date().toISOString(), cwd };
       const window: number | undefined = ctx?.model?.contextWindow;
       const options = [
         ...(window ? ["--window", String(window)] : []),
         ...(customInstructions ? ["--instructions", customInstructions] : []),
       ];
-      const lines = [header, ...branchEntries].map((entry) => JSON.stringify(entry));
-      const { summary, firstKeptEntryId } = await compacted(cwd, options, lines, signal);
+      const answer = await asked(cwd, ["compact", "-", ...options], branchEntries, signal);
+      const { summary, firstKeptEntryId } = answer.result.entry;
       const known = branchEntries.some((entry: any) => entry.id === firstKeptEntryId);
       if (!summary || !known) throw new Error("the answer is no summary of this session");
       note("answered");
       const { tokensBefore } = preparation;
       return { compaction: { summary, firstKeptEntryId, tokensBefore, details: { by: "coppice" } } };
+    } catch (error) {
+      note(String(error));
+      return undefined;
+    }
+  });
+  pi.on("session_before_tree", async (event: any, ctx: any) => {
+    const { targetId, oldLeafId, userWantsSummary, customInstructions } = event.preparation;
+    if (!userWantsSummary) return undefined;
+    try {
+      const options = customInstructions ? ["--instructions", customInstructions] : [];
+      const entries = [...ctx.sessionManager.getEntries()];
+      // The last entry is the leaf of a session.
+      entries.sort((one: any, other: any) => Number(one.id === oldLeafId) - Number(other.id === oldLeafId));
+      const words = ["navigate", "-", targetId, "--summarize", ...options];
+      const { summaryEntry } = await asked(ctx?.cwd ?? process.cwd(), words, entries, event.signal);
+      if (!summaryEntry?.summary) throw new Error("there is no summary of this branch");
+      note("answered");
+      return { summary: { summary: summaryEntry.summary, details: { by: "coppice" } } };
     } catch (error) {
       note(String(error));
       return undefined;

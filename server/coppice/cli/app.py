@@ -175,6 +175,7 @@ def navigate(
     instructions: options.Instructions = None,
     label: options.Label = None,
     preview: options.Preview = False,
+    dry_run: options.DryRun = False,
     workspace: options.Workspace = None,
     as_json: options.Json = False,
 ) -> int:
@@ -193,6 +194,7 @@ def navigate(
         instructions=instructions,
         label=label,
         preview=preview,
+        dry_run=dry_run,
         as_json=as_json,
     )
     return _run(command, as_json=as_json)

@@ -36,9 +36,13 @@ async def navigate_tree(
     instructions: str | None,
     label: str | None,
     preview: bool,
+    dry_run: bool,
     as_json: bool,
 ) -> ExitCode:
-    """Move the leaf, or preview what that leaves. UsageError where the options do not go together."""
+    """Move the leaf, or preview what that leaves; with `dry_run` in a copy of a session file.
+
+    UsageError where the options do not go together.
+    """
     if instructions is not None and not summarize:
         raise UsageError("--instructions are for the summary; give --summarize too.")
     if preview and (summarize or label is not None):
@@ -47,9 +51,12 @@ async def navigate_tree(
         if preview:
             await _preview(conversation, target, as_json=as_json)
             return ExitCode.OK
-        if not conversation.stored:
+        if conversation.stored and dry_run:
+            raise UsageError("--dry-run works on session files; for a stored conversation give --preview.")
+        if not conversation.stored and not dry_run:
             raise UsageError(
-                "A session file is never written to. Store it with `coppice import`, or give --preview."
+                "A session file is never written to. Store it with `coppice import`, or give --preview or "
+                "--dry-run."
             )
         params = NavigateParams(
             conversation_id=conversation.id,

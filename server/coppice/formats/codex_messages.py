@@ -21,9 +21,9 @@ from coppice.tree.messages import (
 )
 from coppice.tree.nesting import nests_deeper
 
-CALL_TYPES: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+CALL_TYPES: Final = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"})
 OUTPUT_TYPES: Final = frozenset(
-    {"function_call_output", "custom_tool_call_output", "local_shell_call_output"}
+    {"function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output"}
 )
 PROVIDER_CALL_TYPES: Final = frozenset({"web_search_call", "image_generation_call"})
 """Calls that the provider carries out itself; a rollout does not hold their results."""
@@ -79,7 +79,7 @@ def calls_of(item: dict[str, Any]) -> list[ToolCall]:
                 for number, call in enumerate(calls)
             ]
         case kind:
-            given = item.get("action")
+            given = item.get("arguments" if kind == "tool_search_call" else "action")
             action = given if isinstance(given, dict) else {}
             arguments = {key: value for key, value in action.items() if key != "type"}
             tool = str(kind).removesuffix("_call")
@@ -108,6 +108,14 @@ def result_of(item: dict[str, Any], call_id: str, tool_name: str, *, failed: boo
     `details.exitCode` is the command's exit code where the output names it.
     """
     output = item.get("output")
+    if item.get("type") == "tool_search_output":
+        tools = item.get("tools")
+        # Their descriptions are the harness's.
+        output = "\n".join(
+            str(each.get("name"))
+            for each in (tools if isinstance(tools, list) else [])
+            if isinstance(each, dict)
+        )
     if isinstance(output, dict):
         failed = failed or output.get("success") is False
         output = output.get("content")
