@@ -29,7 +29,10 @@ class GatedSummarizer:
 def make() -> CoppiceServer:
     gate = Path(sys.argv[1])
     server = CoppiceServer(
-        METHODS, lambda client: Dispatcher(Service(client, summarizer=GatedSummarizer(gate)))
+        METHODS,
+        lambda client: Dispatcher(
+            Service(client, summarizer=GatedSummarizer(gate), progress_of=client.progress_of)
+        ),
     )
     features.register(server)
     return server

@@ -10,7 +10,6 @@ from coppice.lsp import features
 from coppice.lsp.framing import FramingError, read_message
 from coppice.lsp.server import CoppiceServer
 from coppice.protocol.methods import METHODS
-from coppice.protocol.server_requests import ClientPort
 
 if TYPE_CHECKING:
     from coppice.service.methods import Dispatcher
@@ -68,11 +67,11 @@ async def serve(server: CoppiceServer, connection: Connection) -> int:
     return 0 if protocol.shut_down else 1
 
 
-def _make_service(client: ClientPort) -> "Dispatcher":
+def _make_service(client: CoppiceServer) -> "Dispatcher":
     from coppice.service.methods import Dispatcher  # noqa: PLC0415 - see `make_server`
     from coppice.service.service import Service  # noqa: PLC0415
 
-    return Dispatcher(Service(client))
+    return Dispatcher(Service(client, progress_of=client.progress_of))
 
 
 async def _read(server: CoppiceServer, reader: asyncio.StreamReader) -> None:

@@ -11,7 +11,7 @@ from lsprotocol import types
 from coppice.lsp.errors import WireError
 from coppice.lsp.protocol import CoppiceProtocol
 from coppice.protocol.base import WireModel
-from coppice.service.core.progress import Progress
+from coppice.service.core.progress import NoProgress, Progress
 
 Token = int | str
 
@@ -37,6 +37,18 @@ class LongRequests:
         task = self._by_token.get(token) if isinstance(token, int | str) else None
         if task is not None:
             task.cancel()
+
+    def background(self, task: asyncio.Task[Any], *, may_create: bool) -> Progress:
+        """The progress of work that no request waits for, on a token of the server's own."""
+        if not may_create:
+            return NoProgress()
+        token = f"coppice-{uuid4()}"
+        progress = WorkDoneProgress(
+            self._protocol, token, is_created=True, partial_token=None, make_nested=NoProgress
+        )
+        self._by_token[token] = task
+        task.add_done_callback(lambda _: self._by_token.pop(token, None))
+        return progress
 
     @contextlib.contextmanager
     def progress(

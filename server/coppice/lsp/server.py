@@ -20,9 +20,9 @@ from coppice.lsp.progress import LongRequests, Token
 from coppice.lsp.protocol import CoppiceProtocol
 from coppice.protocol.base import LongParams, StreamingParams, WireModel
 from coppice.protocol.methods import LongMethod, Method
-from coppice.protocol.server_requests import ClientPort, OnPart
+from coppice.protocol.server_requests import OnPart
 from coppice.service.core.jobs import uninterrupted
-from coppice.service.core.progress import NoProgress
+from coppice.service.core.progress import NoProgress, Progress
 
 if TYPE_CHECKING:  # imported when the service is first used: `initialize` is answered before
     from coppice.service.methods import Dispatcher
@@ -55,7 +55,7 @@ class CoppiceServer(LanguageServer):
     protocol: CoppiceProtocol
 
     def __init__(
-        self, methods: Mapping[str, Method[Any, Any]], make: Callable[[ClientPort], "Dispatcher"]
+        self, methods: Mapping[str, Method[Any, Any]], make: Callable[["CoppiceServer"], "Dispatcher"]
     ) -> None:
         super().__init__(
             "coppice",
@@ -151,6 +151,10 @@ class CoppiceServer(LanguageServer):
             async with self._large_exports if method.large_result else _UNLIMITED:
                 await self.protocol.drain()
                 return await self.dispatcher.call(method, given, progress)
+
+    def progress_of(self, task: asyncio.Task[Any]) -> Progress:
+        """The progress of work that no request waits for, where the client shows such."""
+        return self.long_requests.background(task, may_create=self.client.shows_progress)
 
     def take_part(self, token: object, part: object) -> None:
         """Pass on a part of an answer that the server waits for; nothing on any other token."""

@@ -22,6 +22,7 @@ from coppice.service.conversations.searching import Searching
 from coppice.service.conversations.trees import Trees
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context
+from coppice.service.core.progress import ProgressOf, no_progress
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.stores import Stores
 from coppice.service.core.summarizers import Summarizers
@@ -59,6 +60,7 @@ class Service:
         summarizer: Summarizer | None = None,
         settings: SettingsSource | None = None,
         plugins: Plugins | None = None,
+        progress_of: ProgressOf = no_progress,
     ) -> None:
         client = client or NoClient()
         self.settings = settings or SettingsSource()
@@ -66,7 +68,7 @@ class Service:
         self.summarizers = Summarizers(client, summarizer)
         self.hooks = Hooks(plugins or Plugins(), client)
         self._plugins = plugins
-        self._context = Context(self.stores, self.settings, client, self.summarizers, self.hooks)
+        self._context = Context(self.stores, self.settings, client, self.summarizers, self.hooks, progress_of)
         self._background: list[asyncio.Task[None]] = []
         self.tracking = Tracking(self._context)
         self._context.before_writing.append(self.tracking.record)

@@ -41,7 +41,8 @@ class CompactionSettings(_Section):
     """Sizes in tokens. `max_summary_tokens` defaults to 0.8 of the reserve.
 
     `target_summary_tokens` is the length that a summary aims at; `max_summary_tokens` is its hard limit.
-    `references` lets statements of a summary end in `[#id]`, the entry that they are based on.
+    `references` lets statements of a summary end in `[#id]`, the entry that they are based on. With
+    `background` a summary is written before it is due.
     """
 
     enabled: bool = True
@@ -50,6 +51,7 @@ class CompactionSettings(_Section):
     target_summary_tokens: Tokens = 3_500
     max_summary_tokens: Tokens | None = None
     references: bool = True
+    background: bool = True
     clear: ClearSettings = ClearSettings()
 
 

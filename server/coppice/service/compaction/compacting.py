@@ -23,6 +23,7 @@ from coppice.protocol.hooks import DidCompactParams
 from coppice.protocol.notifications import COMPACTION_ENDED, COMPACTION_STARTED, DID_COMPACT
 from coppice.protocol.prompt import CompactionUpdate
 from coppice.protocol.usage import UsageState
+from coppice.service.compaction.ahead import Ahead, Summarized
 from coppice.service.compaction.compaction_entry import append_at_leaf, entry_of
 from coppice.service.compaction.compaction_hooks import adopted, ask_hooks
 from coppice.service.compaction.loss_report import loss_report
@@ -83,6 +84,7 @@ class Compacting:
     def __init__(self, context: Context, turns: Turns) -> None:
         self._context = context
         self._turns = turns
+        self.ahead = Ahead(context)
 
     async def preview(
         self, params: CompactPreviewParams, progress: Progress | None = None
@@ -153,7 +155,8 @@ class Compacting:
         attempt = _Attempt(self._context, params.conversation_id, reason, progress, quiet=params.draft)
         attempt.start()
         try:
-            result = await self._summarize_and_store(params, prepared, reason, progress)
+            ready = await self._prepared_ahead(params, reason, fit, progress)
+            result = await self._summarize_and_store(params, prepared, reason, progress, ready)
         except asyncio.CancelledError:
             attempt.end("Cancelled; nothing was changed", status="cancelled")
             raise
@@ -161,6 +164,8 @@ class Compacting:
             sentence = sentence_of(error, "The compaction failed")
             attempt.end(sentence, status=_status(error, reason), error=sentence)
             raise
+        if not params.draft:
+            self.ahead.drop(params.conversation_id)
         before, after = result.tokens_before, result.tokens_after
         attempt.end(
             f"{_short(before)} → {_short(after)} tokens",
@@ -173,17 +178,28 @@ class Compacting:
         )
         return result
 
+    async def _prepared_ahead(
+        self, params: CompactParams, reason: CompactionReason, fit: Fit | None, progress: JobProgress
+    ) -> Summarized | None:
+        """The summary that was written in the background; None for a compaction with wishes of its own."""
+        own = (params.instructions, params.summary, params.settings)
+        if reason == "overflow" or params.draft or any(each is not None for each in own):
+            return None
+        progress.report("Waiting for the summary", 5)
+        return await self.ahead.take(params.conversation_id, fit)
+
     async def _summarize_and_store(
         self,
         params: CompactParams,
         prepared: Preparation,
         reason: CompactionReason,
         progress: JobProgress,
+        ready: Summarized | None,
     ) -> CompactResult:
         started = time.monotonic()
         hooks = self._context.hooks
         answer = await ask_hooks(self._context, params, prepared, reason, progress.report)
-        if given := await adopted(hooks, params, prepared, answer):
+        if given := await adopted(hooks, params, prepared, answer) or ready:
             prepared, summary = given
         else:
             async with self._context.summarizers.of(prepared.path.settings) as summarizer:

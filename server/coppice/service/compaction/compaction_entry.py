@@ -64,6 +64,12 @@ def entry_of(prepared: Preparation, summary: FinishedSummary, reason: str) -> Co
     )
 
 
+def view_after(prepared: Preparation, summary: FinishedSummary, end: PathEnd) -> int:
+    """The tokens of the view once the compaction is at `end`. Reads the store."""
+    after: int = _sizes(prepared, summary, end)["tokens_after"]
+    return after
+
+
 def _sizes(prepared: Preparation, summary: FinishedSummary, end: PathEnd) -> dict[str, Any]:
     """The view's tokens before and after, with what was appended while the summary was written.
 

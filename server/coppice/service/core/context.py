@@ -14,7 +14,7 @@ from coppice.protocol.server_requests import ClientPort
 from coppice.protocol.usage import UsageState
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.jobs import Jobs, uninterrupted
-from coppice.service.core.progress import Progress
+from coppice.service.core.progress import Progress, ProgressOf, no_progress
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.stores import Stores
 from coppice.service.core.summarizers import Summarizers
@@ -47,6 +47,7 @@ class Context:
     client: ClientPort
     summarizers: Summarizers
     hooks: Hooks
+    progress_of: ProgressOf = no_progress
     locks: Locks = field(default_factory=Locks)
     jobs: Jobs = field(default_factory=Jobs)
     before_writing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)

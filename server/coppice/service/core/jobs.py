@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from coppice.errors import ConversationBusyError
@@ -24,11 +25,16 @@ class _Job:
 
 
 class Jobs:
-    """The running jobs, by conversation, and at most one more for each that comes next."""
+    """The running jobs, by conversation, and at most one more for each that comes next.
+
+    Next to them a conversation may have one task that changes nothing, so that nobody has to wait for it; it
+    is stopped with the jobs.
+    """
 
     def __init__(self) -> None:
         self._running: dict[str, _Job] = {}
         self._next: dict[str, _Job] = {}
+        self._beside: dict[str, tuple[str, asyncio.Task[Any]]] = {}
 
     async def run(
         self,
@@ -67,6 +73,15 @@ class Jobs:
         job.progress.join(progress)
         return cast("Result", await self._outcome(job))
 
+    def run_beside(
+        self, conversation_id: str, kind: str, work: Coroutine[Any, Any, Result]
+    ) -> "asyncio.Task[Result]":
+        """Starts `work` next to the conversation's jobs. It must store nothing."""
+        task = asyncio.create_task(work)
+        self._beside[conversation_id] = (kind, task)
+        task.add_done_callback(partial(self._ended_beside, conversation_id))
+        return task
+
     def refuse_if_busy(self, conversation_id: str) -> None:
         """Raise ConversationBusyError while a job runs in the conversation."""
         job = self._running.get(conversation_id)
@@ -83,11 +98,14 @@ class Jobs:
 
     def cancel(self, conversation_id: str) -> list[str]:
         """Stops the conversation's job and the one that comes next; the kinds of what was stopped."""
-        return [job.kind for job in self._of(conversation_id) if job.task.cancel()]
+        tasks = [(job.kind, job.task) for job in self._of(conversation_id)]
+        tasks += [self._beside[conversation_id]] if conversation_id in self._beside else []
+        return [kind for kind, task in tasks if task.cancel()]
 
     async def stop(self, conversation_id: str) -> None:
         """Cancels the conversation's jobs and waits until they have ended."""
-        await _stopped([job.task for job in self._of(conversation_id)])
+        beside = [self._beside[conversation_id][1]] if conversation_id in self._beside else []
+        await _stopped([*beside, *(job.task for job in self._of(conversation_id))])
 
     async def stop_running(self, conversation_id: str, kind: str) -> None:
         """Cancels the job that runs, where it is of this kind, and waits until it has ended."""
@@ -97,7 +115,16 @@ class Jobs:
 
     async def close(self) -> None:
         """Stops every job and waits until each has ended."""
-        await _stopped([job.task for jobs in (self._next, self._running) for job in jobs.values()])
+        beside = [task for _, task in self._beside.values()]
+        jobs = [job.task for jobs in (self._next, self._running) for job in jobs.values()]
+        await _stopped([*beside, *jobs])
+
+    def _ended_beside(self, conversation_id: str, task: asyncio.Task[Any]) -> None:
+        """A failure concerns whoever asks for the result; nobody may."""
+        if not task.cancelled():
+            task.exception()
+        if self._beside.get(conversation_id, (None, None))[1] is task:
+            del self._beside[conversation_id]
 
     def _of(self, conversation_id: str) -> list[_Job]:
         found = (jobs.get(conversation_id) for jobs in (self._running, self._next))

@@ -1,7 +1,9 @@
 """How far long work is, shown to whoever waits for it."""
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from typing_extensions import override
 
@@ -50,6 +52,15 @@ class NoProgress:
     def nested(self) -> Progress:
         """Nothing either."""
         return NoProgress()
+
+
+ProgressOf = Callable[[asyncio.Task[Any]], Progress]
+"""A progress for work that no request waits for; a client that cancels it cancels the task."""
+
+
+def no_progress(_task: asyncio.Task[Any]) -> Progress:
+    """A progress that nobody sees."""
+    return NoProgress()
 
 
 class LateProgress(NoProgress):

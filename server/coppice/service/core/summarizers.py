@@ -12,6 +12,7 @@ from coppice.models.chat import ChatModel
 from coppice.models.choosing import chat_model
 from coppice.models.editor import Sample
 from coppice.protocol.server_requests import SAMPLE, ClientPort
+from coppice.providers import PROVIDERS
 from coppice.service.core.computing import in_process
 from coppice.service.core.offline_summaries import ProcessSummarizer
 from coppice.settings import ModelSettings, Settings, SummarizerSettings
@@ -86,6 +87,16 @@ class _Unavailable:
     async def summarize(self, request: SummaryRequest) -> WrittenSummary:
         del request
         raise self._error
+
+
+def answers_side_by_side(settings: Settings) -> bool:
+    """Whether who writes summaries can do so while the model answers a turn.
+
+    A server that is not the provider's own may have room for one request, and break one off for another.
+    """
+    first = order_of(settings)[0]
+    chosen = settings_of(first, settings) if first != OFFLINE else None
+    return chosen is None or chosen.provider not in PROVIDERS or not chosen.base_url
 
 
 def order_of(settings: Settings) -> list[str]:

@@ -8,6 +8,7 @@ from coppice.protocol.compaction import CompactParams
 from coppice.protocol.recovery import PreparePromptParams, PreparePromptResult
 from coppice.protocol.usage import UsageState
 from coppice.recovery.measured import Measured
+from coppice.service.compaction.ahead import BEGIN_SHARE
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
@@ -108,6 +109,9 @@ class Thresholds:
             now = await run_read(self._situation, request)
             measured = now.measured
         is_enabled = now.path.settings.compaction.enabled
+        fit = Fit(measured.window, measured.target, measured.tail)
+        if is_enabled and measured.threshold >= measured.request_tokens > BEGIN_SHARE * measured.threshold:
+            self._compacting.ahead.begin(now.path, fit)
         if not is_enabled or measured.request_tokens <= measured.threshold:
             return Prepared(now.usage, edit=edit)
         if refusal := _refusal(now):
@@ -117,7 +121,7 @@ class Thresholds:
                 CompactParams(conversation_id=conversation_id),
                 progress,
                 "threshold",
-                Fit(measured.window, measured.target, measured.tail),
+                fit,
             )
         except _NO_HELP as error:
             return Prepared(now.usage, message=str(error), edit=edit)

@@ -1,0 +1,112 @@
+"""Summaries that are written before the threshold is reached, next to the running work."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from coppice.errors import CoppiceError
+from coppice.protocol.server_requests import WILL_COMPACT
+from coppice.service.compaction.compaction_entry import view_after
+from coppice.service.compaction.preparing import Preparation, prepare
+from coppice.service.compaction.summarizing import FinishedSummary, summarize
+from coppice.service.core.context import Context
+from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.progress import Progress
+from coppice.service.core.summarizers import answers_side_by_side
+from coppice.service.core.workers import run_long
+from coppice.service.window.fitting import Fit
+
+TITLE: Final = "Compacting in the background"
+JOB: Final = "background compaction"
+BEGIN_SHARE: Final = 0.8
+"""Of the threshold. What is left, 36,000 tokens of the default window, is several requests of a turn."""
+
+Summarized = tuple[Preparation, FinishedSummary]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A summary that is being written, or is ready, and the newest compaction of its path."""
+
+    task: asyncio.Task[Summarized]
+    compaction_key: int | None
+
+
+class Ahead:
+    """At most one summary a conversation between two compactions, in memory until it is taken."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._drafts: dict[str, _Draft] = {}
+
+    def begin(self, path: ConversationPath, fit: Fit) -> None:
+        """Begins to write the summary of the next compaction, unless one was begun since the last.
+
+        Does nothing where the settings have it off, where hooks are asked before a compaction, and where the
+        model is one that may answer one request at a time.
+        """
+        conversation_id = path.conversation.id
+        if path.end is None or not path.settings.compaction.background:
+            return
+        if self._context.hooks.are_there(WILL_COMPACT) or not answers_side_by_side(path.settings):
+            return
+        draft = self._drafts.get(conversation_id)
+        if draft is not None and draft.compaction_key == path.end.compaction_key:
+            return
+        self.drop(conversation_id)
+        task = self._context.jobs.run_beside(conversation_id, JOB, self._write(path, fit))
+        self._drafts[conversation_id] = _Draft(task, path.end.compaction_key)
+
+    async def take(self, conversation_id: str, fit: Fit | None) -> Summarized | None:
+        """The summary, for the compaction that is due now; one that is being written is waited for.
+
+        None where there is none, and where it is of no use any more: the path is another one, was compacted,
+        has other settings, or would still not fit. A caller that is cancelled ends the writing.
+        """
+        draft = self._drafts.get(conversation_id)
+        if draft is None:
+            return None
+        try:
+            prepared, summary = await draft.task
+        except asyncio.CancelledError:
+            caller = asyncio.current_task()
+            if caller is not None and caller.cancelling():
+                raise
+            return None
+        except CoppiceError:
+            return None
+        fits = await run_long(self._is_of_use, conversation_id, prepared, summary, fit)
+        return (prepared, summary) if fits else None
+
+    def drop(self, conversation_id: str) -> None:
+        """Ends the writing and forgets what was written: the conversation was compacted or is gone."""
+        draft = self._drafts.pop(conversation_id, None)
+        if draft is not None:
+            draft.task.cancel()
+
+    async def _write(self, path: ConversationPath, fit: Fit) -> Summarized:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - it is one
+        progress: Progress = self._context.progress_of(task)
+        progress.begin(TITLE)
+        ending = "Stopped; the conversation is compacted when the threshold is reached"
+        try:
+            prepared = await run_long(prepare, path, fit)
+            async with self._context.summarizers.of(path.settings) as summarizer:
+                summary = await summarize(
+                    prepared, summarizer, instructions=None, edited=None, stage=progress.report
+                )
+            ending = "The summary is ready for the next compaction"
+            return prepared, summary
+        finally:
+            progress.end(ending)
+
+    def _is_of_use(
+        self, conversation_id: str, prepared: Preparation, summary: FinishedSummary, fit: Fit | None
+    ) -> bool:
+        path = self._context.path(conversation_id)
+        if path.end is None or not path.contains(prepared.end.id):
+            return False
+        if path.end.compaction_key != prepared.end.compaction_key or path.settings != prepared.path.settings:
+            return False
+        return fit is None or view_after(prepared, summary, path.end) <= fit.room
