@@ -12,7 +12,8 @@ from session_samples import Json, message_record, texts
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
 from coppice.sources.registry import AGENTS
-from coppice.tree.entries import CompactionEntry, CustomEntry
+from coppice.tree.entries import CompactionEntry, CustomEntry, MessageEntry
+from coppice.tree.messages import ToolResultMessage
 
 OPENCLAW = next(agent for agent in AGENTS if agent.name == "openclaw")
 TABLES = """
@@ -89,6 +90,24 @@ def test_records_are_read_whether_compressed_or_not(database: Database) -> None:
     assert texts(session) == ["a juniper", "long" * 5000, "an oak"]
     assert (session.leaf_id, session.warnings, session.skipped) == ("c", [], {})
     assert (session.header.session_id, session.header.cwd) == ("s", "/home/me/app")
+
+
+@pytest.mark.parametrize(("code", "failed"), [(3, True), (0, False), (None, False), ("3", False)])
+def test_a_command_that_failed_is_an_error(database: Database, code: object, failed: bool) -> None:  # noqa: FBT001 - a table
+    result = message_record("a", None)
+    result["message"] = {
+        **result["message"],
+        "role": "toolResult",
+        "toolCallId": "c",
+        "toolName": "exec",
+        "isError": False,
+        "details": {"exitCode": code, "aggregated": "hello"},
+    }
+    database.add(result)
+    (entry,) = database.read()
+    assert isinstance(entry, MessageEntry)
+    assert isinstance(entry.message, ToolResultMessage)
+    assert (entry.message.is_error, entry.message.details) == (failed, {"exitCode": code})
 
 
 def test_its_bookkeeping_repeats_no_results(database: Database) -> None:

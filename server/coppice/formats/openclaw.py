@@ -83,6 +83,9 @@ class Reader(pi.Reader):
             value = {key: each for key, each in value.items() if key != "data"}
         if kind == "reset":
             value = {**value, "type": "compaction", "summary": "", "tokensBefore": 0}
+        message = value.get("message")
+        if isinstance(message, dict) and message.get("role") == "toolResult":
+            value = {**value, "message": _with_outcome(message)}
         return {**value, **dict(self._resolved(value))}
 
     def _resolved(self, value: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
@@ -90,6 +93,17 @@ class Reader(pi.Reader):
         for name in ("parentId", "firstKeptEntryId"):
             if text_at(value, name) in self._moved:
                 yield name, self._moved[value[name]]
+
+
+def _with_outcome(result: dict[str, Any]) -> dict[str, Any]:
+    """A command that failed is no error to OpenClaw; its details repeat the output."""
+    details = result.get("details")
+    if not isinstance(details, dict):
+        return result
+    code = details.get("exitCode")
+    failed = result.get("isError") is True or (type(code) is int and code != 0)
+    details = {key: each for key, each in details.items() if key != "aggregated"}
+    return {**result, "isError": failed, "details": details}
 
 
 def _unpacked(packed: object) -> str:
