@@ -54,3 +54,7 @@ def test_each_compression_is_answered_once(tmp_path: Path) -> None:
     write(path, compressed("s2"))
     assert RULE in answer(path, "BeforeAgent")
     assert answer(path) == ""
+
+
+def test_a_session_that_is_not_recorded_has_lost_nothing() -> None:
+    assert answer_to("gemini", {"hook_event_name": "BeforeAgent", "transcript_path": ""}) is None

@@ -1,9 +1,12 @@
 """Entries of a YAML configuration that are added and taken out as text."""
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.yaml_edits import YamlItem, YamlMember
@@ -119,6 +122,52 @@ def test_what_cannot_be_taken_out_is_said(before: str) -> None:
     assert ENABLED.applied(before) == before
     with pytest.raises(ConfigurationError, match=r"plugins\.enabled by hand"):
         ENABLED.removed(before, None)
+
+
+NAMES: Final = st.sampled_from(["mcp_servers", "coppice", "plugins", "enabled", "a b", "1", "é", "no"])
+VALUES: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("edit", [member(), member("plugins", "enabled", value="coppice"), ENABLED])
+@settings(max_examples=40)
+@given(st.dictionaries(NAMES, VALUES, max_size=4), st.sampled_from([True, False, None]))
+def test_whatever_is_in_a_file_stays(
+    edit: YamlMember | YamlItem,
+    data: dict[str, Any],
+    flow: bool | None,  # noqa: FBT001 - generated
+) -> None:
+    before = yaml.safe_dump(data, default_flow_style=flow)
+    outer, inner = edit.keys
+    try:
+        after = edit.applied(before)
+        removed = edit.removed(after, before)
+    except ConfigurationError:
+        return
+    held = yaml.safe_load(after)
+    old: Any = data.get(outer) if isinstance(data.get(outer), dict) else {}
+    ours = held[outer][inner]
+    assert (
+        ours == edit.value if isinstance(edit, YamlMember) else ours == [*_listed(old.get(inner)), "coppice"]
+    )
+    assert held == {**data, outer: {**old, inner: ours}}
+    assert _without_empty(yaml.safe_load(removed) or {}) == _without_empty(data)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _without_empty(value: Any) -> Any:
+    """What is empty may be written in another way."""
+    if isinstance(value, dict):
+        return {
+            key: kept for key, each in value.items() if (kept := _without_empty(each)) not in ({}, [], None)
+        }
+    return value
 
 
 def test_a_list_of_words_that_are_no_plain_ones_stays_what_it_was() -> None:

@@ -172,3 +172,23 @@ def test_sessions_are_listed_with_their_folder_and_parent(database: Database, tm
     database.add(message_record("a", None))
     again = next(iter(OPENCLAW.transcripts(tmp_path)))
     assert again.stamp != first.stamp
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type": "message", "id": "x", "parentId": "a", "message": {"role": "user", "content": "\\ud800"}}',
+        '{"type": "custom", "id": "x", "data": ' + "[" * 900 + "]" * 900 + "}",
+        '{"type": "custom", "id": "x", "data": ' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"type": "custom", "id": "x", "data": ' + "9" * 5000 + "}",
+        '{"type": "custom", "id": ["x"], "customType": {}, "data": NaN}',
+        '{"type": "leaf", "id": 1, "targetId": []}',
+        '{"type": "message", "id": "x", "message": {"role": "toolResult", "details": {"exitCode": true}}}',
+        "[]",
+        "",
+    ],
+)
+def test_no_record_ends_the_reading(database: Database, text: str) -> None:
+    database.add(message_record("a", None, "a juniper"))
+    database.connection.execute("INSERT INTO transcript_events VALUES ('s', 2, ?, 1, NULL)", [text])
+    assert texts(database.read())[0] == "a juniper"

@@ -43,7 +43,8 @@ def _copilot_went_on(event: Event) -> str | None:
 
 def _gemini_went_on(event: Event) -> str | None:
     """A session that is resumed is written with its old summary anew."""
-    return _as_context(event, _lost_since("gemini", event["transcript_path"], _GEMINI_SUMMARY))
+    transcript = event["transcript_path"]
+    return _as_context(event, _lost_since("gemini", transcript, _GEMINI_SUMMARY)) if transcript else None
 
 
 def _as_context(event: Event, text: str | None) -> str | None:
