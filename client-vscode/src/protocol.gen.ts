@@ -427,7 +427,7 @@ export interface CustomEntry {
 
 /**
  * An extension's message; a model sees it as a user message.
- * With `HARNESS_TYPE` or `MEMORY_TYPE` it is from the transcript of another agent: not the words of the user, and not searched.
+ * With `HARNESS_TYPE` or `MEMORY_TYPE` an agent put it there, another one or a turn of the server: not the words of the user, and not searched.
  */
 export interface CustomMessageEntry {
   id: string;

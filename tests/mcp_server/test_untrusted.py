@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from mcp_server.conftest import Client, Start, result, stored, url_of, user
 
-from coppice.mcp.redaction import MARK, masked, with_marks
+from coppice.redaction import MARK, masked, with_marks
 
 TOOLS = ("history_search", "history_read", "history_overview", "note_add")
 VALUES: list[Any] = [

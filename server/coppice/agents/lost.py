@@ -14,8 +14,8 @@ from coppice.compaction.writing.facts_text import facts_text
 from coppice.formats.reading import open_session
 from coppice.formats.registry import AUTO
 from coppice.formats.session import SessionReader
-from coppice.mcp.redaction import masked, with_marks
 from coppice.protocol.ledger import WorkLedger
+from coppice.redaction import masked, with_marks
 from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.counting import estimate_tokens
 from coppice.tree.entries import CompactionEntry, Entry

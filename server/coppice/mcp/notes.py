@@ -9,8 +9,8 @@ from typing import Final
 
 from coppice.errors import IdConflictError, UnknownConversationError
 from coppice.mcp.project import Project
-from coppice.mcp.redaction import masked, with_marks
 from coppice.mcp.rendering import attribute, safe
+from coppice.redaction import masked, with_marks
 from coppice.service.core.context import now
 from coppice.store.schema.records import NewConversation, NewRecord
 from coppice.store.search.indexing import Scope

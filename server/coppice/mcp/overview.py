@@ -7,8 +7,8 @@ from coppice.errors import CoppiceError
 from coppice.mcp.arguments import OverviewArguments
 from coppice.mcp.notes import notes_id
 from coppice.mcp.project import Project, label_of, resume_command
-from coppice.mcp.redaction import masked
 from coppice.mcp.rendering import attribute, safe
+from coppice.redaction import masked
 from coppice.service.compaction.work_ledger import ledger_until
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.store.schema.records import ConversationRecord

@@ -6,9 +6,9 @@ from typing import Final
 from coppice.errors import UnknownEntryError
 from coppice.mcp.arguments import ReadArguments
 from coppice.mcp.project import Project, label_of
-from coppice.mcp.redaction import masked, with_marks
 from coppice.mcp.rendering import FRAME_TOKENS, attribute, entry_text, framed
 from coppice.protocol.history import is_history_tool
+from coppice.redaction import masked, with_marks
 from coppice.service.history.calls import calls_of_results
 from coppice.store.search.indexing import Scope
 from coppice.store.search.recalling import RecallRow, Where

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from coppice.mcp.redaction import masked, with_marks
+from coppice.redaction import masked, with_marks
 from coppice.service.history.calls import CallOf
 from coppice.store.search.recalling import RecallRow
 from coppice.tree.tags import escape_tags

@@ -9,8 +9,8 @@ from coppice.errors import CoppiceError, StorageFailedError
 from coppice.files.tools import touches_of
 from coppice.mcp.arguments import SearchArguments
 from coppice.mcp.project import Project, label_of, resume_command
-from coppice.mcp.redaction import masked
 from coppice.mcp.rendering import framed, safe
+from coppice.redaction import masked
 from coppice.service.history.calls import CallOf, calls_of_results
 from coppice.service.history.query import stems_asked_for
 from coppice.service.history.ranking import SUMMARY_TYPES, Hit, share_of

@@ -113,9 +113,10 @@ class TokenSettings(_Section):
 
 
 class ContextSettings(_Section):
-    """How a view is rendered."""
+    """What a model is sent. With `files_at_hand` a turn shows files that it works on after a compaction."""
 
     summary_role: Literal["user", "system"] = "user"
+    files_at_hand: bool = True
 
 
 class ToolMapping(_Section):

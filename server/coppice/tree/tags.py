@@ -21,6 +21,7 @@ TAGS: Final = (
     "history-entry",
     "history-note",
     "history-session",
+    "file-at-hand",
 )
 
 HIDDEN: Final = (

@@ -61,6 +61,12 @@ class Trees:
         Raises StaleLeafError when the conversation has gone to another branch since.
         """
         entry = MessageEntry(id=new_entry_id(), parent_id=None, timestamp=now(), message=message)
+        return await self.add_entry(conversation_id, entry, after=after, context_window=context_window)
+
+    async def add_entry(
+        self, conversation_id: str, entry: Entry, *, after: str | None, context_window: int
+    ) -> str:
+        """As `add`, for an entry of any type."""
 
         def write() -> tuple[str | None, UsageState]:
             record = NewRecord(entry, size_of_entry(entry))

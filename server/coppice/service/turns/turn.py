@@ -30,6 +30,7 @@ from coppice.service.core.workers import run_read
 from coppice.service.history.tools import HISTORY_NOTE
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import NextRequest, Thresholds
+from coppice.service.turns.files_at_hand import files_at_hand
 from coppice.service.turns.model_requests import cache_key, timed_reply
 from coppice.service.turns.partial_reply import PartialReply, TurnProgress
 from coppice.service.turns.patience import Waiting
@@ -128,6 +129,8 @@ class Turn:
         request = NextRequest(self._params.conversation_id, self._window, prompt, self._overhead_tokens)
         prepared = await self._rooms.thresholds.prepare(request, self._progress)
         stop_if_cancelled()
+        if prepared.entry is not None:
+            await self._show_files()
         if prepared.cannot_fit:
             tokens = prepared.usage.tokens
             raise ContextOverflowError(prepared.message or "", tokens=tokens, contextWindow=self._window)
@@ -187,7 +190,17 @@ class Turn:
                 result.message or "", tokens=measured.request_tokens, contextWindow=measured.stated_window
             )
         self._leaf_id = result.leaf_id
+        if result.strategy == "compacted":
+            await self._show_files()
         self._progress.partial(RetryUpdate(attempt=result.attempt, strategy=result.strategy))
+
+    async def _show_files(self) -> None:
+        """After a compaction the model sees anew the files that it works on."""
+        entry = await run_read(lambda: files_at_hand(self._path(), self._window))
+        if entry is not None:
+            self._leaf_id = await self._rooms.trees.add_entry(
+                self._params.conversation_id, entry, after=self._leaf_id, context_window=self._window
+            )
 
     async def _request(self) -> ChatRequest:
         def build() -> ChatRequest:
