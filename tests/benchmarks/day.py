@@ -1,10 +1,11 @@
 """A long day of one conversation: what a provider is sent, what it reads from its cache, and what that costs.
 
 `PYTHONPATH=tests python tests/benchmarks/day.py [--turns 2000] [--provider anthropic]` runs turns with a
-tool call each through `coppice/prompt` in a window of 64,000 tokens, twice: with clearing and the marks of
-the cache, and without both. The provider on loopback counts as its protocol's cache does: of Anthropic a
-beginning is read where an earlier request set a mark at its end, or up to 20 blocks before a mark; of OpenAI
-in steps of 128 tokens from 1,024 on, marks or not. Nothing expires. Summaries are written offline.
+tool call each through `coppice/prompt` in a window of 64,000 tokens, twice: with clearing, with summaries
+that are written before they are due and with the marks of the cache, and without all three. The provider on
+loopback counts as its protocol's cache does: of Anthropic a beginning is read where an earlier request set
+a mark at its end, or up to 20 blocks before a mark; of OpenAI in steps of 128 tokens from 1,024 on, marks
+or not. Nothing expires. Summaries are written offline.
 
 `wait` is the time from a prompt or a tool's result to the request, in milliseconds: the median of all
 requests, and the longest of those before which was compacted.
@@ -173,7 +174,7 @@ async def day(turns: int, provider: str, *, everything: bool) -> str:
             "model": {"provider": provider, "name": "m", "baseUrl": server.url, "contextWindow": WINDOW},
             "summarizer": {"provider": "offline"},
             "tokens": {"counter": "estimate"},
-            "compaction": {"clear": {"enabled": everything}},
+            "compaction": {"background": everything, "clear": {"enabled": everything}},
         }
         with tempfile.TemporaryDirectory() as folder:
             async with serving(f"sqlite:///{folder}/day.sqlite", Tools(model), settings) as service:

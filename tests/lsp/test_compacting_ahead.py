@@ -10,7 +10,7 @@ from lsp.raw_client import RawServer
 SETTINGS = {
     "model": {"contextWindow": 20_000},
     "tokens": {"counter": "estimate"},
-    "compaction": {"keepRecentTokens": 2_000},
+    "compaction": {"keepRecentTokens": 2_000, "clear": {"enabled": False}},
 }
 
 

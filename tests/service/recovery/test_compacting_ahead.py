@@ -9,6 +9,7 @@ from waiting import until
 
 from coppice.service.compaction.ahead import Ahead
 from coppice.service.core.summarizers import answers_side_by_side
+from coppice.service.window.fitting import Fit
 from coppice.settings import Settings
 
 WINDOW: dict[str, Any] = {
@@ -152,6 +153,23 @@ async def test_in_vain_it_costs_one_summary_a_threshold(make_client: MakeClient)
     await client.ask("append", conversationId=made, entries=work(10))
     await client.ask("preparePrompt", conversationId=made)
     await until(lambda: len(summarizer.requests) == 2)
+
+
+async def test_where_results_are_cleared_it_begins_late_and_not_often(make_client: MakeClient) -> None:
+    summarizer = GatedSummarizer()
+    compaction = {**WINDOW["compaction"], "clear": {"enabled": True}}
+    client = await make_client({**WINDOW, "compaction": compaction}, summarizer)
+    made = await before_the_threshold(client)
+    assert made not in ahead(client)._drafts
+    tasks = set()
+    for _ in range(4):
+        path = client.service._context.path(made)
+        ahead(client).begin(path, Fit(20_000, 10_000, 100))
+        tasks.add(ahead(client)._drafts[made].task)
+        ahead(client).outgrow(made)
+    await until(lambda: all(task.done() for task in tasks))
+    assert len(tasks) == 2
+    assert await ahead(client).take(made, None) is None
 
 
 async def test_a_failure_is_left_to_the_compaction_that_is_due(make_client: MakeClient) -> None:

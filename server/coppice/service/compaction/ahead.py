@@ -15,21 +15,32 @@ from coppice.service.core.progress import Progress
 from coppice.service.core.summarizers import answers_side_by_side
 from coppice.service.core.workers import run_long
 from coppice.service.window.fitting import Fit
+from coppice.settings import Settings
 
 TITLE: Final = "Compacting in the background"
 JOB: Final = "background compaction"
 BEGIN_SHARE: Final = 0.8
 """Of the threshold. What is left, 36,000 tokens of the default window, is several requests of a turn."""
 
+LATE_SHARE: Final = 0.95
+"""Of the threshold, where old tool results are cleared: until then that may make room instead. In the
+simulated day (tests/benchmarks/day.py) 0.8 began 15 summaries for each that was used, this 3.
+"""
+MOST_BEGUN: Final = 2
+"""Summaries that are begun between two compactions: one in vain, and one more."""
+
 Summarized = tuple[Preparation, FinishedSummary]
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A summary that is being written, or is ready, and the newest compaction of its path."""
+    """A summary that is being written, is ready, or is of no use; the newest compaction of its path, and how
+    many were begun since that.
+    """
 
     task: asyncio.Task[Summarized]
     compaction_key: int | None
+    number: int
 
 
 class Ahead:
@@ -38,9 +49,10 @@ class Ahead:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._drafts: dict[str, _Draft] = {}
+        self._outgrown: set[str] = set()
 
     def begin(self, path: ConversationPath, fit: Fit) -> None:
-        """Begins to write the summary of the next compaction, unless one was begun since the last.
+        """Begins to write the summary of the next compaction, unless one is there or enough were begun.
 
         Does nothing where the settings have it off, where hooks are asked before a compaction, and where the
         model is one that may answer one request at a time.
@@ -50,12 +62,14 @@ class Ahead:
             return
         if self._context.hooks.are_there(WILL_COMPACT) or not answers_side_by_side(path.settings):
             return
-        draft = self._drafts.get(conversation_id)
-        if draft is not None and draft.compaction_key == path.end.compaction_key:
+        before = self._drafts.get(conversation_id)
+        is_new = before is None or before.compaction_key != path.end.compaction_key
+        number = 1 if before is None or is_new else before.number + 1
+        if not is_new and (number > MOST_BEGUN or conversation_id not in self._outgrown):
             return
-        self.drop(conversation_id)
+        self.forget(conversation_id)
         task = self._context.jobs.run_beside(conversation_id, JOB, self._write(path, fit))
-        self._drafts[conversation_id] = _Draft(task, path.end.compaction_key)
+        self._drafts[conversation_id] = _Draft(task, path.end.compaction_key, number)
 
     async def take(self, conversation_id: str, fit: Fit | None) -> Summarized | None:
         """The summary, for the compaction that is due now; one that is being written is waited for.
@@ -64,7 +78,7 @@ class Ahead:
         has other settings, or would still not fit. A caller that is cancelled ends the writing.
         """
         draft = self._drafts.get(conversation_id)
-        if draft is None:
+        if draft is None or conversation_id in self._outgrown:
             return None
         try:
             prepared, summary = await draft.task
@@ -78,8 +92,17 @@ class Ahead:
         fits = await run_long(self._is_of_use, conversation_id, prepared, summary, fit)
         return (prepared, summary) if fits else None
 
-    def drop(self, conversation_id: str) -> None:
-        """Ends the writing and forgets what was written: the conversation was compacted or is gone."""
+    def outgrow(self, conversation_id: str) -> None:
+        """Ends the writing: old results were cleared, and when the next compaction is due, too much will have
+        been appended since for what was written to fit.
+        """
+        if draft := self._drafts.get(conversation_id):
+            draft.task.cancel()
+            self._outgrown.add(conversation_id)
+
+    def forget(self, conversation_id: str) -> None:
+        """Ends the writing and forgets what was written: the conversation was compacted."""
+        self._outgrown.discard(conversation_id)
         draft = self._drafts.pop(conversation_id, None)
         if draft is not None:
             draft.task.cancel()
@@ -110,3 +133,9 @@ class Ahead:
         if path.end.compaction_key != prepared.end.compaction_key or path.settings != prepared.path.settings:
             return False
         return fit is None or view_after(prepared, summary, path.end) <= fit.room
+
+
+def begin_share(settings: Settings) -> float:
+    """From which share of the threshold on a summary is written."""
+    clears = settings.compaction.clear.enabled and settings.recall.enabled
+    return LATE_SHARE if clears else BEGIN_SHARE

@@ -165,7 +165,7 @@ class Compacting:
             attempt.end(sentence, status=_status(error, reason), error=sentence)
             raise
         if not params.draft:
-            self.ahead.drop(params.conversation_id)
+            self.ahead.forget(params.conversation_id)
         before, after = result.tokens_before, result.tokens_after
         attempt.end(
             f"{_short(before)} → {_short(after)} tokens",

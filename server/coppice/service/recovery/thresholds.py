@@ -8,7 +8,7 @@ from coppice.protocol.compaction import CompactParams
 from coppice.protocol.recovery import PreparePromptParams, PreparePromptResult
 from coppice.protocol.usage import UsageState
 from coppice.recovery.measured import Measured
-from coppice.service.compaction.ahead import BEGIN_SHARE
+from coppice.service.compaction.ahead import begin_share
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
@@ -106,11 +106,13 @@ class Thresholds:
             return Prepared(now.usage, message=_too_large(measured), cannot_fit=True)
         edit = await self._clearing.make_room(now.path, measured.window, measured.request_tokens)
         if edit is not None:
+            self._compacting.ahead.outgrow(conversation_id)
             now = await run_read(self._situation, request)
             measured = now.measured
         is_enabled = now.path.settings.compaction.enabled
         fit = Fit(measured.window, measured.target, measured.tail)
-        if is_enabled and measured.threshold >= measured.request_tokens > BEGIN_SHARE * measured.threshold:
+        begins_at = begin_share(now.path.settings) * measured.threshold
+        if is_enabled and begins_at < measured.request_tokens <= measured.threshold:
             self._compacting.ahead.begin(now.path, fit)
         if not is_enabled or measured.request_tokens <= measured.threshold:
             return Prepared(now.usage, edit=edit)
