@@ -26,12 +26,12 @@ def wrote(*names: str) -> list[dict[str, Any]]:
     return [entry for call in calls for entry in call]
 
 
-async def asked(client: Client, server: ProviderServer, *names: str) -> str:
+async def asked(client: Client, server: ProviderServer, *names: str, system: str = "Be brief.") -> str:
     """The last request of a turn that compacts first, in a conversation that wrote the files `names`."""
     about = {"conversationId": await client.conversation()}
     talk = [user(TALK) for _ in range(11)]
     await client.ask("append", **about, entries=[user("Go on."), *wrote(*names), *talk])
-    done = await client.ask("prompt", **about, content="And now?")
+    done = await client.ask("prompt", **about, content="And now?", system=system)
     assert len(done["compactions"]) == 1
     path = (await client.ask("entries", **about, limit=1000))["entries"]
     shown = [entry for entry in path if entry["type"] == "custom_message"]
@@ -112,6 +112,12 @@ async def test_files_take_a_tenth_of_the_window_at_most(make: Any, folder: Path)
         (folder / name).write_text(f"# of {name}\n" + "x" * 4_400)
     text = await asked(*await make(), "a.py", "b.py")
     assert ("# of a.py" in text, "# of b.py" in text) == (False, True)
+
+
+async def test_a_request_that_is_nearly_full_is_shown_no_files(make: Any, folder: Path) -> None:
+    (folder / "a.py").write_text("# of a.py\n")
+    text = await asked(*await make(), "a.py", system="x" * 28_000)
+    assert "# of a.py" not in text
 
 
 async def test_a_setting_turns_it_off(make: Any, folder: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from coppice.compaction.span.sizes import fitted_sizes
 from coppice.files.ignoring import BUILT_IN_PATTERNS, ignored, patterns
 from coppice.files.paths import is_absolute, path_of_uri
 from coppice.redaction import masked
@@ -13,7 +14,7 @@ from coppice.regular_file import read_regular_file
 from coppice.service.core.context import now
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.files.ignore_files import IgnoreFiles
-from coppice.service.window.usage import Counter
+from coppice.service.window.usage import Counter, context_tokens
 from coppice.tokens.measuring import size_of_text
 from coppice.tree.entries import HARNESS_TYPE, CustomMessageEntry
 from coppice.tree.ids import new_entry_id
@@ -24,6 +25,8 @@ MOST_TOKENS: Final = 5_000
 """Of one file: some 500 lines. A longer one is read by the model in parts, as before."""
 SHARE: Final = 0.1
 """Of the window, for all of them: what `MOST_FILES` of `MOST_TOKENS` are of 150,000 tokens."""
+FULL_SHARE: Final = 0.8
+"""Of the threshold, for the request with them; or the next compaction would be due at once."""
 _MOST_BYTES: Final = 8 * MOST_TOKENS
 """More than any text of `MOST_TOKENS` has: a token of code is some four bytes."""
 TAG: Final = "file-at-hand"
@@ -33,11 +36,12 @@ _OPENING: Final = (
 )
 
 
-def files_at_hand(path: ConversationPath, window: int) -> CustomMessageEntry | None:
+def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> CustomMessageEntry | None:
     """The newest files that tools changed, as an entry of the harness; None where there are none to show.
 
     Only files of the workspace: none behind a link, none that is hidden or ignored, and none that is no text
-    or holds what looks like a key. Reads the store and the disk.
+    or holds what looks like a key. They take no more than leaves the request, which has `overhead_tokens`
+    besides the view, well below the threshold. Reads the store and the disk.
     """
     root = path_of_uri(path.conversation.workspace_uri)
     if root is None or path.root is None or not path.settings.context.files_at_hand:
@@ -46,7 +50,9 @@ def files_at_hand(path: ConversationPath, window: int) -> CustomMessageEntry | N
         return None
     counter = Counter(path.settings)
     shown: list[str] = []
-    room = int(window * SHARE)
+    view, _ = context_tokens(path, counter)
+    threshold = fitted_sizes(path.settings.compaction, window).threshold
+    room = min(int(window * SHARE), int(FULL_SHARE * threshold) - view - overhead_tokens)
     for name, text in _texts(path, Path(os.path.realpath(root))):
         block = tagged(TAG, f"path: {json.dumps(name, ensure_ascii=False)}\n{text}")
         tokens = counter.tokens(size_of_text(block))

@@ -196,7 +196,7 @@ class Turn:
 
     async def _show_files(self) -> None:
         """After a compaction the model sees anew the files that it works on."""
-        entry = await run_read(lambda: files_at_hand(self._path(), self._window))
+        entry = await run_read(lambda: files_at_hand(self._path(), self._window, self._overhead_tokens))
         if entry is not None:
             self._leaf_id = await self._rooms.trees.add_entry(
                 self._params.conversation_id, entry, after=self._leaf_id, context_window=self._window
