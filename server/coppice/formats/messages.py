@@ -72,4 +72,4 @@ class Reader(RecordLog):
 
 def recognize(value: dict[str, Any]) -> bool:
     """Whether `value` is a message without an entry, or the header before such messages."""
-    return value.get("type") == _HEADER or ("type" not in value and value.get("role") in _ROLES)
+    return value.get("type") == _HEADER or ("type" not in value and text_at(value, "role") in _ROLES)
