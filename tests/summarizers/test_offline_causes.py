@@ -1,4 +1,4 @@
-"""Causes and announcements in the offline summary: what is told of them, and when."""
+"""Causes and announcements in the offline summary: what is stated of them, and when."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.offline import summarize_offline
 
 
-def test_a_cause_is_told_only_while_its_check_passes() -> None:
+def test_a_cause_is_stated_only_while_its_check_passes() -> None:
     session = [
         user("Build the importer"),
         *run("pytest tests/test_importer.py", "1 failed", is_error=True),
@@ -23,7 +23,7 @@ def test_a_cause_is_told_only_while_its_check_passes() -> None:
     assert changed.context == ()
 
 
-def test_what_a_reply_announces_is_not_told_as_done() -> None:
+def test_what_a_reply_announces_is_not_stated_as_done() -> None:
     session = [
         user("Build the importer"),
         *saying("`read_rows` has no default. Let me try `csv_rows`.", edit("src/importer.py")),

@@ -218,7 +218,7 @@ async def test_far_from_the_threshold_nothing_is_written(make_client: MakeClient
         ),
     ],
 )
-def test_a_server_that_may_answer_one_request_at_a_time_is_not_asked_beside_a_turn(
+def test_a_server_that_may_answer_one_request_at_a_time_is_not_asked_during_a_turn(
     model: dict[str, Any], summarizer: dict[str, Any], *, may: bool
 ) -> None:
     settings = Settings.model_validate({"model": model, "summarizer": summarizer})

@@ -68,7 +68,7 @@ class Ahead:
         if not is_new and (number > MOST_BEGUN or conversation_id not in self._outgrown):
             return
         self.forget(conversation_id)
-        task = self._context.jobs.run_beside(conversation_id, JOB, self._write(path, fit))
+        task = self._context.jobs.run_background(conversation_id, JOB, self._write(path, fit))
         self._drafts[conversation_id] = _Draft(task, path.end.compaction_key, number)
 
     async def take(self, conversation_id: str, fit: Fit | None) -> Summarized | None:

@@ -34,7 +34,7 @@ class Jobs:
     def __init__(self) -> None:
         self._running: dict[str, _Job] = {}
         self._next: dict[str, _Job] = {}
-        self._beside: dict[str, tuple[str, asyncio.Task[Any]]] = {}
+        self._background: dict[str, tuple[str, asyncio.Task[Any]]] = {}
 
     async def run(
         self,
@@ -73,13 +73,13 @@ class Jobs:
         job.progress.join(progress)
         return cast("Result", await self._outcome(job))
 
-    def run_beside(
+    def run_background(
         self, conversation_id: str, kind: str, work: Coroutine[Any, Any, Result]
     ) -> "asyncio.Task[Result]":
         """Starts `work` next to the conversation's jobs. It must store nothing."""
         task = asyncio.create_task(work)
-        self._beside[conversation_id] = (kind, task)
-        task.add_done_callback(partial(self._ended_beside, conversation_id))
+        self._background[conversation_id] = (kind, task)
+        task.add_done_callback(partial(self._ended_background, conversation_id))
         return task
 
     def refuse_if_busy(self, conversation_id: str) -> None:
@@ -99,13 +99,13 @@ class Jobs:
     def cancel(self, conversation_id: str) -> list[str]:
         """Stops the conversation's job and the one that comes next; the kinds of what was stopped."""
         tasks = [(job.kind, job.task) for job in self._of(conversation_id)]
-        tasks += [self._beside[conversation_id]] if conversation_id in self._beside else []
+        tasks += [self._background[conversation_id]] if conversation_id in self._background else []
         return [kind for kind, task in tasks if task.cancel()]
 
     async def stop(self, conversation_id: str) -> None:
         """Cancels the conversation's jobs and waits until they have ended."""
-        beside = [self._beside[conversation_id][1]] if conversation_id in self._beside else []
-        await _stopped([*beside, *(job.task for job in self._of(conversation_id))])
+        background = [self._background[conversation_id][1]] if conversation_id in self._background else []
+        await _stopped([*background, *(job.task for job in self._of(conversation_id))])
 
     async def stop_running(self, conversation_id: str, kind: str) -> None:
         """Cancels the job that runs, where it is of this kind, and waits until it has ended."""
@@ -115,16 +115,16 @@ class Jobs:
 
     async def close(self) -> None:
         """Stops every job and waits until each has ended."""
-        beside = [task for _, task in self._beside.values()]
+        background = [task for _, task in self._background.values()]
         jobs = [job.task for jobs in (self._next, self._running) for job in jobs.values()]
-        await _stopped([*beside, *jobs])
+        await _stopped([*background, *jobs])
 
-    def _ended_beside(self, conversation_id: str, task: asyncio.Task[Any]) -> None:
+    def _ended_background(self, conversation_id: str, task: asyncio.Task[Any]) -> None:
         """A failure concerns whoever asks for the result; nobody may."""
         if not task.cancelled():
             task.exception()
-        if self._beside.get(conversation_id, (None, None))[1] is task:
-            del self._beside[conversation_id]
+        if self._background.get(conversation_id, (None, None))[1] is task:
+            del self._background[conversation_id]
 
     def _of(self, conversation_id: str) -> list[_Job]:
         found = (jobs.get(conversation_id) for jobs in (self._running, self._next))
