@@ -450,6 +450,13 @@ export interface CustomRoleMessage {
   details?: unknown;
 }
 
+/** The newest names of functions, classes and types that edits wrote into a file and that none removed; a first one `…` stands for older ones. */
+export interface Definitions {
+  entryId: string;
+  path: string;
+  names: string[];
+}
+
 /** The conversation to delete, with all its entries. */
 export interface DeleteParams {
   conversationId: string;
@@ -1829,6 +1836,7 @@ export interface WorkState {
   baseCommit: string;
   commits?: Commit[];
   uncommitted?: ChangedFile[];
+  definitions?: Definitions[];
   checks?: Check[];
   commands?: RanCommand[];
   failures?: Failure[];

@@ -5,6 +5,7 @@ To add a fact, write a class with `take(action)` that writes into `WorkState`, a
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.facts.checks import Checks
+from coppice.compaction.facts.definitions import DefinitionsOfFiles
 from coppice.compaction.facts.files import Files
 from coppice.compaction.facts.git import Git
 from coppice.compaction.facts.jobs import Jobs
@@ -25,6 +26,7 @@ class StateBuilder:
         self._extractors = (
             Files(self._tree, workspace),
             Git(state, self._tree, workspace),
+            DefinitionsOfFiles(state, workspace),
             self.checks,
             Todo(state),
             self.jobs,

@@ -106,8 +106,9 @@ def _lines(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]) ->
     yield from _announced(quotations, references)
     yield from (line for line in earlier if line.section not in ("goal", "constraints"))
     yield from _decisions(ledger, references)
-    yield from _solved(now, quotations, references)
+    yield from _solved(quotations, references)
     yield from _documents(quotations, references)
+    yield from _written(now, references)
     yield from _ended_turns(reports[:1], references, _FIRST_STATEMENTS, None)
     yield from _ended_turns(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
     yield from _bodies(now, references)
@@ -214,12 +215,9 @@ def _announced(quotations: list[Quotation], references: Mapping[str, str]) -> It
     for place, each in enumerate(each for each in reversed(announced) if each.about):
         is_plan = bool(_PLAN.search(each.text))
         plans += is_plan
-        if each.text in solved or (is_plan and plans > 1):
+        if each.text in solved or (is_plan and plans > 1) or not any(names_in(each.text)):
             continue
-        stated = each.text if is_plan else _before_announcement(each.text)
-        if not any(names_in(stated)):
-            continue
-        text = f"Changed {each.about}, after: {stated}"
+        text = f"Changed {each.about}, after: {each.text}"
         section = "in_progress" if is_plan else "done"
         yield Line(section, referenced(text, each.entry_id, references), 100 + place)
 
@@ -239,21 +237,11 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
         yield Line("decisions", referenced(text, entry, references), place)
 
 
-def _before_announcement(text: str) -> str:
-    """`text` without its last sentence, unless it is the only one: what is written before a call ends with
-    what the call is to do, which may not have come about.
-    """
-    sentences = list(sentences_of(text))
-    return " ".join(sentences[:-1] or sentences)
-
-
-def _solved(now: WorkState, quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """Causes of failures whose check passes, with no change of files since."""
-    passing = {check.command for check in now.checks if check.passed and not check.changed_since}
+def _solved(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
     for place, each in enumerate(each for each in reversed(quotations) if each.kind == "solved"):
-        cause = _before_announcement(each.text)
+        cause = " ".join(text for text in sentences_of(each.text) if not text.endswith((":", "：")))
         text = f"`{each.about}` failed and passes again. Before: {cause}"
-        if each.about in passing:
+        if cause:
             yield Line("context", referenced(text, each.entry_id, references), place)
 
 
@@ -273,6 +261,12 @@ def _reviews(quotations: list[Quotation], references: Mapping[str, str]) -> Iter
         for number, text in enumerate(islice(statements_of(each.text), _FIRST_OF_REVIEW)):
             stated = referenced(f"{each.about}: {text}", each.entry_id, references)
             yield Line("context", stated, 2_000 + place + number / 1_000)
+
+
+def _written(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
+    for place, each in enumerate(reversed(now.definitions)):
+        text = f"Written in {each.path}: {', '.join(each.names)}"
+        yield Line("context", referenced(text, each.entry_id, references), 500 + place)
 
 
 def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
