@@ -7,6 +7,7 @@ import pytest
 from session_samples import TIME, Json
 
 from coppice.agents.events import answer_to
+from coppice.agents.lost import NotCompactedError
 
 RULE = "Never change the file settings.ini."
 
@@ -58,3 +59,14 @@ def test_each_compression_is_answered_once(tmp_path: Path) -> None:
 
 def test_a_session_that_is_not_recorded_has_lost_nothing() -> None:
     assert answer_to("gemini", {"hook_event_name": "BeforeAgent", "transcript_path": ""}) is None
+
+
+def test_what_cannot_be_answered_is_tried_once(tmp_path: Path) -> None:
+    path = tmp_path / "session-1.jsonl"
+    write(path, {"sessionId": "s", "projectHash": "0", "startTime": TIME})
+    write(path, prompt("v", "<state_snapshot> is what?"))  # nothing was compressed
+    with pytest.raises(NotCompactedError):
+        answer(path)
+    assert answer(path) == ""
+    write(path, prompt("u", RULE), compressed("s1"))
+    assert RULE in answer(path)

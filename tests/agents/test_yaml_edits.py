@@ -179,3 +179,9 @@ def test_a_value_that_the_user_chose_meanwhile_stays() -> None:
     engine = member("context", "engine", value="coppice")
     text = "context:\n  engine: lcm\n"
     assert engine.removed(text, "context:\n  engine: compressor\n") == text
+
+
+@pytest.mark.parametrize("value", ["!!timestamp x", "!!int ''", "!!float ''", "!!bool x"])
+def test_a_value_that_its_tag_does_not_fit_is_refused(value: str) -> None:
+    with pytest.raises(ConfigurationError):
+        member().applied(f"model: {value}\n")

@@ -70,7 +70,11 @@ def _lost_since(agent: str, transcript: str | Path, mark: bytes) -> str | None:
     found = newest(Path(transcript), mark)
     if found is None:
         return None
-    text = _lost(agent, transcript) if found.is_new else None
+    try:
+        text = _lost(agent, transcript) if found.is_new else None
+    except ValueError:  # no compaction; the transcript would be read again at each event
+        remember(Path(transcript), found)
+        raise
     remember(Path(transcript), found)
     return text
 
