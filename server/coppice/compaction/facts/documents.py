@@ -24,13 +24,18 @@ _NAMED: Final = re.compile(r"(?<![\w@#./-])(?:https?://)?(?=[\w@#.-]{0,200}[-./#
 """
 _MARK: Final = re.compile(r"[-./#_\d]")
 _SHORTEST_NAME: Final = 3  # characters (guess)
+_MOST_FOLLOWED: Final = 80
+"""Documents that are followed at a time, as many as a stored ledger has quotations; the oldest go first."""
 
 
 class Documents:
-    """Follows documents in `quotations`: one that was closed or edited is none, one in work is the newest."""
+    """Follows documents in `quotations`, which are keyed by identity and in order: one that was closed or
+    edited is none, one in work is the newest.
+    """
 
-    def __init__(self, quotations: list[Quotation]) -> None:
+    def __init__(self, quotations: dict[int, Quotation]) -> None:
         self._quotations = quotations
+        self._followed = {key: each for key, each in quotations.items() if each.kind == "brief"}
         self._named: set[str] = set()
 
     def user(self, text: str) -> None:
@@ -39,24 +44,28 @@ class Documents:
 
     def take(self, action: Action) -> Iterator[Quotation]:
         """Takes in what an action did to documents; those that it showed."""
+        while len(self._followed) > _MOST_FOLLOWED:
+            self._remove(next(iter(self._followed.values())))
         changed = {touch.path for touch in action.touches if touch.kind != "read"}
-        for document in [each for each in self._quotations if each.kind == "brief"]:
+        for document in list(self._followed.values()):
             later = [run.command for run in action.runs if run.succeeded and _is_about(run.command, document)]
             if any(path in document.about for path in changed) or any(map(_closes, later)):
                 self._remove(document)
             elif later:
                 self._remove(document)
                 document.about = document.about.removesuffix(_LATER) + _LATER
-                self._quotations.append(document)
+                self._quotations[id(document)] = self._followed[id(document)] = document
         if self._named and not action.failed:
             for about, shown in _shown(action):
                 text = shown.strip()[:_MOST_CHARS]
                 named = any(name in about for name in self._named)
                 if named and len(text) >= _SHORTEST and text[0] not in "{[":
-                    yield Quotation(entry_id=action.entry, text=text, kind="brief", about=label(about))
+                    new = Quotation(entry_id=action.entry, text=text, kind="brief", about=label(about))
+                    self._followed[id(new)] = new
+                    yield new
 
     def _remove(self, document: Quotation) -> None:
-        self._quotations[:] = [each for each in self._quotations if each is not document]
+        del self._quotations[id(document)], self._followed[id(document)]
 
 
 def _shown(action: Action) -> Iterator[tuple[str, str]]:
@@ -82,8 +91,10 @@ def _shows(command: Command) -> bool:
 def _is_about(command: Command, document: Quotation) -> bool:
     """Whether another command of the program that showed the document names it."""
     words = document.about.removesuffix(_LATER).split()
+    if command.program != words[0] or _shows(command):
+        return False
     names = {word for word in words[1:] if not word.startswith("-") and _names(word)}
-    return command.program == words[0] and not _shows(command) and not names.isdisjoint(command.operands)
+    return not names.isdisjoint(command.operands)
 
 
 def _closes(command: Command) -> bool:

@@ -75,7 +75,8 @@ def status_of(action: Action) -> Iterator[tuple[str, ChangeKind, bool]]:
                 section = line if line.startswith(_SECTIONS) else ""
             if section and (match := _LONG_STATUS.match(line)):
                 kind = _KINDS.get(match["kind"] or "new file", "changed")
-                yield _new_name(match["path"]), kind, section.startswith(_SECTIONS[0])
+                for path, each in _names(match["path"], kind):
+                    yield path, each, section.startswith(_SECTIONS[0])
         return
     programs = {run.command.program for run in action.runs} - {"git", "cd", "echo"}
     if programs or any(run.command.runs("git", "diff", "show") for run in action.runs):
@@ -84,12 +85,16 @@ def status_of(action: Action) -> Iterator[tuple[str, ChangeKind, bool]]:
         code = match["code"]
         if code.strip():
             kind = _KINDS.get(code.strip()[0], "changed")
-            yield _new_name(match["path"]), kind, code[1] == " "
+            for path, each in _names(match["path"], kind):
+                yield path, each, code[1] == " "
 
 
-def _new_name(listed: str) -> str:
-    """The path of a listed file, of a renamed one the new one; git puts unusual ones in quotation marks."""
-    return listed.rpartition(" -> ")[2].strip('"')
+def _names(listed: str, kind: ChangeKind) -> Iterator[tuple[str, ChangeKind]]:
+    """The paths of a listed file, whose old name is gone; git puts unusual ones in quotation marks."""
+    old, arrow, new = listed.rpartition(" -> ")
+    if arrow and kind == "renamed":
+        yield old.strip('"'), "deleted"
+    yield new.strip('"'), kind
 
 
 def message_of(command: Command) -> tuple[str, str]:

@@ -16,6 +16,7 @@ _REPORT_CHARS: Final = 6_000
 _LAST_SENTENCES: Final = 3  # of a reply, among which its question is
 _MOST_NAMED: Final = 3  # files that were changed for an announcement
 _MOST_ANNOUNCED: Final = 40  # announcements of a turn that has not ended
+_MOST_FAILING: Final = 40  # checks that wait for the cause of their failure
 _CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the recorded ones have fewer
 _ANSWER_CHARS: Final = 400
 """Characters of a message that answers; a longer one is a request of its own."""
@@ -30,9 +31,9 @@ class Quotations:
     """Follows what the assistant writes in a turn. Statements about what a later edit removed are dropped."""
 
     def __init__(self, quotations: list[Quotation]) -> None:
-        self._quotations = quotations
-        self._inherited = {id(each) for each in quotations}
-        self._documents = Documents(quotations)
+        self._quotations = {id(each): each for each in quotations}
+        self._inherited = dict(self._quotations)
+        self._documents = Documents(self._quotations)
         self._written_at = {id(each): 0 for each in quotations}
         self._removed: dict[str, int] = {}
         self._clock = 0
@@ -44,6 +45,7 @@ class Quotations:
         self._announcements: deque[Quotation] = deque(maxlen=_MOST_ANNOUNCED)
         self._failing: list[str] = []
         self._causes: dict[str, list[Quotation]] = {}
+        self._newest_cause: Quotation | None = None
         for each in quotations:
             if each.kind == "cause":
                 self._causes.setdefault(each.about, []).append(each)
@@ -71,18 +73,21 @@ class Quotations:
         self._announcements.append(Quotation(entry_id=entry, text=stated, kind="announcement"))
         self._written_at[id(self._announcements[-1])] = self._clock
         for command in self._failing[-1:]:
-            self._add(Quotation(entry_id=entry, text=stated, kind="cause", about=command))
-            self._causes.setdefault(command, []).append(self._quotations[-1])
+            self._newest_cause = Quotation(entry_id=entry, text=stated, kind="cause", about=command)
+            self._add(self._newest_cause)
+            self._causes.setdefault(command, []).append(self._newest_cause)
         self._failing.clear()
 
     def refused(self, entry: str) -> None:
         """A call of this reply was not allowed: what it announced was not done."""
         kept = [each for each in self._announcements if each.entry_id != entry]
         self._announcements = deque(kept, maxlen=_MOST_ANNOUNCED)
-        for command, causes in self._causes.items():
-            self._causes[command] = [each for each in causes if each.entry_id != entry or not entry]
-        if entry and self._quotations and self._quotations[-1].entry_id == entry:
-            self._quotations.pop()
+        cause = self._newest_cause
+        if entry and cause is not None and cause.entry_id == entry:
+            self._newest_cause = None
+            self._quotations.pop(id(cause), None)
+            if causes := self._causes.get(cause.about):
+                causes.pop()
 
     def _end_turn(self, text: str, entry: str) -> None:
         ends = list(sentences_of(text[-2_000:]))[-_LAST_SENTENCES:]
@@ -119,7 +124,7 @@ class Quotations:
 
     def checks(self, failed: Sequence[str], settled: Iterable[str]) -> None:
         """Checks that just failed, and that a pass has settled: a failure waits for its cause."""
-        self._failing += failed
+        self._failing = [*self._failing, *failed][-_MOST_FAILING:]
         for command in settled:
             self._failing = [each for each in self._failing if each != command]
             causes = self._causes.pop(command, [])
@@ -130,14 +135,14 @@ class Quotations:
 
     def write(self, *, finished: bool) -> list[Quotation]:
         """The quotations that still hold, oldest first; of an unfinished turn what it announced and did."""
-        return self._holding_ones(self._quotations, finished=finished)
+        return self._holding_ones(self._quotations.values(), finished=finished)
 
     def inherited(self, *, finished: bool) -> list[Quotation]:
         """Those among them that this began with."""
-        ours = [each for each in self._quotations if id(each) in self._inherited]
+        ours = [each for key, each in self._quotations.items() if key in self._inherited]
         return self._holding_ones(ours, finished=finished)
 
-    def _holding_ones(self, quotations: Sequence[Quotation], *, finished: bool) -> list[Quotation]:
+    def _holding_ones(self, quotations: Iterable[Quotation], *, finished: bool) -> list[Quotation]:
         held = [self._holding(each) for each in quotations if each.kind != "announcement"]
         carried_out = [each for each in list(self._announcements)[:-1] if each.about]
         announced = () if finished else map(self._holding, [*carried_out, *list(self._announcements)[-1:]])
@@ -157,7 +162,7 @@ class Quotations:
         return quotation.model_copy(update={"text": text, "overtaken": overtaken}) if text else None
 
     def _add(self, quotation: Quotation) -> None:
-        self._quotations.append(quotation)
+        self._quotations[id(quotation)] = quotation
         self._written_at[id(quotation)] = self._clock
 
 
