@@ -18,13 +18,14 @@ _FILL: Final = "\ue0f0"
 _FILLED: Final = re.compile(f"{_FILL}+")
 
 _FORMS: Final = re.compile(
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?"
-    r"|\b(?=[sprgxAynhSe])(?:"
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]{0,20000}"
+    r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
+    r"|\b(?=[sprgxAynhSed])(?:"
     r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,400}"
     r"|gh[pousr]_[A-Za-z0-9]{20,300}|github_pat_\w{20,300}|glpat-[\w-]{16,100}"
     r"|xox[a-z]-[\w-]{10,300}|(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[\w-]{30,60}"
     r"|ya29\.[\w.-]{20,400}|npm_[A-Za-z0-9]{30,100}|pypi-[\w-]{40,300}|hf_[A-Za-z0-9]{30,100}"
-    r"|SG\.[\w-]{16,60}\.[\w-]{16,100}"
+    r"|SG\.[\w-]{16,60}\.[\w-]{16,100}|do[opr]_v1_[a-f0-9]{64}|AGE-SECRET-KEY-1[A-Z0-9]{58}"
     r"|eyJ[\w-]{8,4000}\.[\w-]{8,8000}\.[\w-]{8,4000}"
     # One that was cut off, as titles and facts are.
     r"|(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|ya29\.|npm_|pypi-|hf_|eyJ)"

@@ -13,6 +13,7 @@ import pytest
 from mcp_server.conftest import Client, Start, result, stored, url_of, user
 
 from coppice.redaction import MARK, masked, with_marks
+from coppice.store.search.search_text import HEAD_CHARS, TAIL_CHARS, shortened
 
 TOOLS = ("history_search", "history_read", "history_overview", "note_add")
 VALUES: list[Any] = [
@@ -107,6 +108,9 @@ SECRETS = {
     "a key of AWS": "AKIAIOSFODNN7EXAMPLE",
     "a web token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0T",
     "a private key": "-----BEGIN EC PRIVATE KEY-----\nMIIEowIBAAKCAQEA7v4k\n-----END EC PRIVATE KEY-----",
+    "a key of PGP": "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOYBF7v\n-----END PGP PRIVATE KEY BLOCK-----",
+    "a key of age": f"AGE-SECRET-KEY-1{'QPZRY9X8' * 8}"[:74],
+    "a token of DigitalOcean": f"dop_v1_{'0c1d2e3f' * 8}",
     "by its name": 'DATABASE_PASSWORD="tr0ub4dor3xyz"',
     "in JSON": '{"apiKey": "9f8e7d6c5b4a39281706"}',
     "in a header": "Authorization: Bearer 9aF3kLmN0pQrStUvWxYz12345678",
@@ -119,6 +123,9 @@ HIDDEN = (
     "IOSFODNN7",
     "dozjgNry",
     "MIIEowIB",
+    "lQOYBF7v",
+    "QPZRY9X8",
+    "0c1d2e3f",
     "tr0ub4dor",
     "9f8e7d6c",
     "9aF3kLmN",
@@ -146,6 +153,19 @@ def test_secrets_do_not_come_out(start: Start, folder: Path) -> None:
     for text in shown:
         assert [secret for secret in HIDDEN if secret in text] == []
     assert MARK in shown[2]
+
+
+@pytest.mark.parametrize("seen", [8, 14, 20])
+def test_a_secret_where_a_long_text_is_cut_stays_hidden(seen: int) -> None:
+    secret = SECRETS["a provider's key"]
+    head, tail = "x " * (HEAD_CHARS // 2), "x " * (TAIL_CHARS // 2)
+    text = f"{head[seen:]}{secret}{'y ' * 20_000}{secret}{tail[seen:]}"
+    assert secret[:seen] in shortened(text)
+    assert secret[-seen:] in shortened(text)
+    shown = shortened(text, masked)
+    assert secret[:seen] not in shown
+    assert secret[-seen:] not in shown
+    assert len(shown) == len(shortened(text))
 
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())

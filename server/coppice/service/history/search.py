@@ -105,8 +105,8 @@ def _hits(
         if row is None:
             continue
         if key not in texts:
-            text = shortened(whole_text(row.type, row.body))
-            texts[key] = readable(text), pieces_of(text)
+            text = whole_text(row.type, row.body)
+            texts[key] = shortened(text, readable), pieces_of(shortened(text))
         text, places = texts[key]
         if number < len(places):
             start, end = places[number]

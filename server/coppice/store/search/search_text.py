@@ -1,6 +1,6 @@
 """The searchable text of an entry."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from coppice.store.schema.entry_json import readable_body
@@ -10,6 +10,7 @@ HEAD_CHARS: Final = 16_000  # characters (guess)
 TAIL_CHARS: Final = 4_000
 """Of a longer text only the beginning and the end are searched: errors are at the end of an output."""
 
+_BEYOND_CHARS: Final = 4_000  # characters beyond a cut that tell what is cut there (guess: keys are shorter)
 _CONTENT_ROLES: Final = frozenset({"user", "developer", "system", "custom", "assistant", "toolResult"})
 
 
@@ -22,11 +23,15 @@ def searchable_text(entry_type: str, body: str) -> str:
     return shortened(whole_text(entry_type, readable_body(body)))
 
 
-def shortened(text: str) -> str:
-    """What is searched of a text."""
+def shortened(text: str, readable: Callable[[str], str] = str) -> str:
+    """What is searched of a text, with what may be shown of it, which has the same length, in its place.
+
+    `readable` makes that, and sees some characters beyond each cut: of a key that is cut it knows nothing.
+    """
     if len(text) <= HEAD_CHARS + TAIL_CHARS:
-        return text
-    return f"{text[:HEAD_CHARS]}\n…\n{text[-TAIL_CHARS:]}"
+        return readable(text)
+    head = readable(text[: HEAD_CHARS + _BEYOND_CHARS])[:HEAD_CHARS]
+    return f"{head}\n…\n{readable(text[-TAIL_CHARS - _BEYOND_CHARS :])[-TAIL_CHARS:]}"
 
 
 def whole_text(entry_type: str, body: dict[str, Any]) -> str:
