@@ -1,6 +1,8 @@
 """A database file that was moved or deleted while no server ran."""
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +130,22 @@ def test_what_was_stored_in_place_of_a_file_is_taken_over_when_it_is_back(
     back = started(tmp_path)
     assert {each["name"] for each in conversations(back)} == {"Kept", "New"}
     assert end(back) == []
+
+
+def test_a_process_that_computes_for_a_server_makes_no_new_file(tmp_path: Path) -> None:
+    server = started(tmp_path)
+    made = server.result("coppice/conversation/create", {"name": "Long"})["conversation"]["id"]
+    message = {"type": "message", "message": {"role": "user", "content": "A tree is planted. " * 20}}
+    server.result("coppice/append", {"conversationId": made, "entries": [message] * 100})
+    [store] = (tmp_path / "store").glob("*.sqlite3")
+    with closing(sqlite3.connect(store)) as other:
+        # Next to a log that holds something no server makes a file.
+        assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+    elsewhere = store.with_name("elsewhere")
+    store.rename(elsewhere)
+    refused = server.request("coppice/ledger", {"conversationId": made})["error"]
+    assert refused["data"]["code"] == "storage-failed"
+    assert not store.exists()
+    elsewhere.rename(store)
+    assert server.result("coppice/ledger", {"conversationId": made})["leafId"]
+    assert end(server) == []

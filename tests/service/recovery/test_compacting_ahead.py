@@ -7,6 +7,7 @@ import pytest
 from conftest_service import Client, GatedSummarizer, MakeClient, assistant, user
 from waiting import until
 
+from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.service.compaction.ahead import Ahead
 from coppice.service.core.summarizers import answers_side_by_side
 from coppice.service.window.fitting import Fit
@@ -153,6 +154,30 @@ async def test_in_vain_it_costs_one_summary_a_threshold(make_client: MakeClient)
     await client.ask("append", conversationId=made, entries=work(10))
     await client.ask("preparePrompt", conversationId=made)
     await until(lambda: len(summarizer.requests) == 2)
+
+
+async def test_a_fault_of_the_summarizer_is_left_to_the_compaction_too(make_client: MakeClient) -> None:
+    class Faulty(GatedSummarizer):
+        async def summarize(self, request: SummaryRequest) -> WrittenSummary:
+            if not self.requests:
+                self.requests.append(request)
+                self.begun.set()
+                raise TypeError
+            return await super().summarize(request)
+
+    summarizer = Faulty(is_open=True)
+    client = await make_client(WINDOW, summarizer)
+    made = await before_the_threshold(client)
+    await summarizer.begun.wait()
+    assert (await after_the_threshold(client, made))["compacted"] is True
+
+
+async def test_nothing_of_a_deleted_conversation_is_held(make_client: MakeClient) -> None:
+    client = await make_client(WINDOW, GatedSummarizer(is_open=True))
+    made = await before_the_threshold(client)
+    await until(ahead(client)._drafts[made].task.done)
+    await client.ask("conversation/delete", conversationId=made)
+    assert ahead(client)._drafts == {}
 
 
 async def test_where_results_are_cleared_it_begins_late_and_not_often(make_client: MakeClient) -> None:

@@ -1,10 +1,11 @@
 """Summaries that are written before the threshold is reached, next to the running work."""
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from typing import Final
 
-from coppice.errors import CoppiceError
+from coppice.errors import sentence_of
 from coppice.protocol.server_requests import WILL_COMPACT
 from coppice.service.compaction.compaction_entry import view_after
 from coppice.service.compaction.preparing import Preparation, prepare
@@ -29,6 +30,8 @@ simulated day (tests/benchmarks/day.py) 0.8 began 15 summaries for each that was
 MOST_BEGUN: Final = 2
 """Summaries that are begun between two compactions: one in vain, and one more."""
 
+_log: Final = logging.getLogger(__name__)
+
 Summarized = tuple[Preparation, FinishedSummary]
 
 
@@ -50,6 +53,7 @@ class Ahead:
         self._context = context
         self._drafts: dict[str, _Draft] = {}
         self._outgrown: set[str] = set()
+        context.after_deleting.append(self.forget)
 
     def begin(self, path: ConversationPath, fit: Fit) -> None:
         """Begins to write the summary of the next compaction, unless one is there or enough were begun.
@@ -87,7 +91,8 @@ class Ahead:
             if caller is not None and caller.cancelling():
                 raise
             return None
-        except CoppiceError:
+        except Exception as error:  # noqa: BLE001 - whatever it was, the compaction that is due writes its own
+            _log.warning("The summary in the background failed: %s", sentence_of(error, type(error).__name__))
             return None
         fits = await run_long(self._is_of_use, conversation_id, prepared, summary, fit)
         return (prepared, summary) if fits else None
@@ -101,7 +106,7 @@ class Ahead:
             self._outgrown.add(conversation_id)
 
     def forget(self, conversation_id: str) -> None:
-        """Ends the writing and forgets what was written: the conversation was compacted."""
+        """Ends the writing and forgets what was written: the conversation was compacted, or is gone."""
         self._outgrown.discard(conversation_id)
         draft = self._drafts.pop(conversation_id, None)
         if draft is not None:

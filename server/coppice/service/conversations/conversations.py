@@ -99,6 +99,8 @@ class Conversations:
         await self._context.jobs.stop(params.conversation_id)
         # Not after the file events that are still to be stored: on a full disk they cannot be.
         await self._context.commit(params.conversation_id, delete)
+        for forget in self._context.after_deleting:
+            forget(params.conversation_id)
         self._context.announce(params.conversation_id, None, "deleted")
         return DeleteResult()
 

@@ -29,7 +29,7 @@ from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.workers import run_read
 from coppice.service.window.usage import Counter, usage_state
-from coppice.store.schema.records import LEAF, NewRecord, PathEnd, TreeRow
+from coppice.store.schema.records import LEAF, Appended, NewRecord, PathEnd, TreeRow
 from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import METADATA_TYPES, CompactionEntry, Entry, MessageEntry
@@ -71,19 +71,19 @@ class Trees:
         def write() -> tuple[str | None, UsageState]:
             record = NewRecord(entry, size_of_entry(entry))
 
-            def append(path: ConversationPath) -> str | None:
+            def append(path: ConversationPath) -> Appended:
                 if after is not None and not path.contains(after):
                     raise StaleLeafError(
                         "The conversation was taken to another branch during the turn; the turn was stopped.",
                         leafId=path.leaf_id,
                     )
-                done = path.store.append(
+                return path.store.append(
                     conversation_id, [record], expected_leaf_id=path.leaf_id, modified_at=entry.timestamp
                 )
-                return done.leaf_id
 
             path = self._context.path(conversation_id)
-            return path.retry_at_leaf(append), usage_state(path.to(), context_window)
+            done = path.retry_at_leaf(append)
+            return done.leaf_id, usage_state(self._context.path_after(path.store, done), context_window)
 
         leaf_id, usage = await self._context.write(conversation_id, write)
         self._context.announce(conversation_id, leaf_id, "entries", "leaf")
@@ -141,7 +141,7 @@ class Trees:
             expected_leaf_id=params.expected_leaf_id if "expected_leaf_id" in sent else LEAF,
             modified_at=now(),
         )
-        usage = usage_state(self._context.path(params.conversation_id))
+        usage = usage_state(self._context.path_after(store, done))
         result = AppendResult(entry_ids=done.entry_ids, leaf_id=done.leaf_id, usage=usage)
         stored = set(done.stored)
         changes = _changes([r.entry for r in records if r.entry.id in stored], leaf_moved=done.leaf_moved)

@@ -21,7 +21,7 @@ from coppice.service.core.summarizers import Summarizers
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_read, run_write
 from coppice.service.hooks.hooks import Asking, Hooks
-from coppice.store.schema.records import ConversationRecord
+from coppice.store.schema.records import Appended, ConversationRecord
 from coppice.store.store import Store
 
 Written = TypeVar("Written")
@@ -51,6 +51,8 @@ class Context:
     locks: Locks = field(default_factory=Locks)
     jobs: Jobs = field(default_factory=Jobs)
     before_writing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+    after_deleting: list[Callable[[str], None]] = field(default_factory=list)
+    """Called with the id of a conversation that was deleted, by whoever holds something of it in memory."""
 
     def find(self, conversation_id: str) -> tuple[Store, ConversationRecord]:
         """The store that holds a conversation, and its row. Reads the store.
@@ -75,6 +77,11 @@ class Context:
         store, record = self.find(conversation_id)
         settings = self.settings.of(record.workspace_uri, request)
         return ConversationPath.read(store, record, settings, leaf_id)
+
+    def path_after(self, store: Store, done: Appended) -> ConversationPath:
+        """The path to the leaf that an append left."""
+        settings = self.settings.of(done.conversation.workspace_uri)
+        return ConversationPath.at(store, done.conversation, settings, done.end)
 
     def asking(self, path: ConversationPath, report: Callable[[str], None] = lambda _stage: None) -> Asking:
         """How hooks are asked about `path`."""

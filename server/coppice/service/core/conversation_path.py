@@ -186,7 +186,15 @@ class ConversationPath:
     ) -> "ConversationPath":
         """The path to `leaf_id`, by default to the conversation's leaf. Raises UnknownEntryError."""
         end = store.end(conversation.id, LEAF if leaf_id is None else leaf_id)
-        compaction = store.compaction(end) if end is not None else None
+        return cls.at(store, conversation, settings, end)
+
+    @classmethod
+    def at(
+        cls, store: Store, conversation: ConversationRecord, settings: Settings, end: PathEnd | None
+    ) -> "ConversationPath":
+        """The path to `end`. Reads the store where there is a compaction on it."""
+        is_compacted = end is not None and end.compaction_key is not None
+        compaction = store.compaction(end) if end is not None and is_compacted else None
         return cls(store, conversation, end, compaction, settings)
 
     def to(self, leaf_id: str | None = None) -> "ConversationPath":

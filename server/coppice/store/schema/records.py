@@ -64,12 +64,21 @@ class NewRecord:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """`stored` holds the ids that are new; an id that was stored before is in `entry_ids` only."""
+    """`stored` holds the ids that are new; an id that was stored before is in `entry_ids` only.
+
+    `end` is the leaf afterwards, and `conversation` its row before the append.
+    """
 
     entry_ids: list[str]
     stored: list[str]
-    leaf_id: str | None
+    conversation: ConversationRecord
+    end: "PathEnd | None"
     leaf_moved: bool
+
+    @property
+    def leaf_id(self) -> str | None:
+        """The id of the leaf afterwards; None in an empty conversation."""
+        return None if self.end is None else self.end.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,17 @@ from coppice.errors import IdConflictError, StaleLeafError, StoreDamagedError
 from coppice.store.engines.engine import Database
 from coppice.store.schema.entry_json import body_of, same_body, storable
 from coppice.store.schema.errors import DAMAGED
-from coppice.store.schema.records import LEAF, Appended, EntryRef, NewRecord, PathEnd
+from coppice.store.schema.records import (
+    LEAF,
+    Appended,
+    ConversationRecord,
+    EntryRef,
+    NewRecord,
+    PathEnd,
+)
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE
 from coppice.store.tree.changes import record_change
+from coppice.store.tree.conversations import record_of
 from coppice.store.tree.entry_writer import EntryWriter
 from coppice.store.tree.path_ends import END_COLUMNS, end_at, entry_end, path_end, unknown_conversation
 from coppice.tree.entries import METADATA_TYPES
@@ -25,9 +33,13 @@ class OpenConversation:
     """A conversation as the transaction that writes to it found it; no other one writes to it."""
 
     key: int
-    id: str
+    record: ConversationRecord
     leaf: PathEnd | None
-    has_first_message: bool
+
+    @property
+    def id(self) -> str:
+        """Its id on the wire."""
+        return self.record.id
 
     @property
     def leaf_id(self) -> str | None:
@@ -51,7 +63,7 @@ def append(
     fresh, known = sort_out(connection, conversation.key, conversation_id, records)
     entry_ids = [record.entry.id for record in records]
     if not fresh:
-        return Appended(entry_ids, [], conversation.leaf_id, leaf_moved=False)
+        return Appended(entry_ids, [], conversation.record, conversation.leaf, leaf_moved=False)
     _check_leaf(conversation, expected_leaf_id)
     position = _stored(connection, conversation, parent_id)
     entry_writer = EntryWriter(database, connection, conversation.key, conversation_id, len(fresh))
@@ -67,12 +79,17 @@ def append(
             position = known[entry.id]
     entry_writer.flush()
     moved = leaf is not conversation.leaf
-    if moved and leaf is not None:
-        connection.execute(_UPDATE, {"open": conversation.key, "leaf_key": leaf.key})
-    update_summary(connection, conversation, entry_writer, len(fresh), storable(modified_at))
+    update_conversation(
+        connection,
+        conversation,
+        entry_writer,
+        len(fresh),
+        storable(modified_at),
+        leaf=leaf if moved else None,
+    )
     kinds = entry_writer.kinds | ({"leaf"} if moved else set())
     record_change(database, connection, origin, conversation_id, kinds)
-    return Appended(entry_ids, list(fresh), None if leaf is None else leaf.id, leaf_moved=moved)
+    return Appended(entry_ids, list(fresh), conversation.record, leaf, leaf_moved=moved)
 
 
 def set_leaf(
@@ -110,7 +127,7 @@ def open_conversation(connection: Connection, conversation_id: str) -> OpenConve
     leaf = None if row.leaf_key is None else end_at(connection, conversation_id, row.leaf_key)
     if leaf is None and row.leaf_key is not None:
         raise StoreDamagedError(DAMAGED)
-    return OpenConversation(row.key, conversation_id, leaf, row.first_message is not None)
+    return OpenConversation(row.key, record_of(row, None if leaf is None else leaf.id), leaf)
 
 
 def sort_out(
@@ -178,26 +195,27 @@ def _once_each(records: Iterable[NewRecord]) -> Iterable[NewRecord]:
     return first.values()
 
 
-def update_summary(
+def update_conversation(
     connection: Connection,
     conversation: OpenConversation,
     entry_writer: EntryWriter,
     stored: int,
     modified_at: str,
+    *,
+    leaf: PathEnd | None = None,
 ) -> None:
-    """What the list of conversations shows of the `stored` new entries."""
-    connection.execute(_COUNT, {"open": conversation.key, "modified_at": modified_at, "stored": stored})
-    if entry_writer.first_message is not None and not conversation.has_first_message:
-        connection.execute(_UPDATE, {"open": conversation.key, "first_message": entry_writer.first_message})
+    """What the list of conversations shows of the `stored` new entries, and the leaf where it moves."""
+    values: dict[str, Any] = {"open": conversation.key, "modified_at": modified_at}
+    if leaf is not None:
+        values["leaf_key"] = leaf.key
+    if entry_writer.first_message is not None and conversation.record.first_message is None:
+        values["first_message"] = entry_writer.first_message
     for name in entry_writer.names:
-        connection.execute(_UPDATE, {"open": conversation.key, "name": name})
+        values["name"] = name
+    connection.execute(_COUNT, {**values, "stored": stored})
 
 
-_OPEN: Final = (
-    select(CONVERSATION.c.key, CONVERSATION.c.leaf_key, CONVERSATION.c.first_message)
-    .where(CONVERSATION.c.id == bindparam("id"))
-    .with_for_update()
-)
+_OPEN: Final = select(CONVERSATION).where(CONVERSATION.c.id == bindparam("id")).with_for_update()
 _KNOWN: Final = select(*END_COLUMNS, ENTRY_TABLE.c.body).where(
     ENTRY_TABLE.c.conversation_key == bindparam("conversation"),
     ENTRY_TABLE.c.id.in_(bindparam("ids", expanding=True)),
@@ -212,7 +230,4 @@ _WITH_PARENT: Final = (
     )
 )
 _UPDATE: Final = update(CONVERSATION).where(CONVERSATION.c.key == bindparam("open"))
-_COUNT: Final = _UPDATE.values(
-    modified_at=bindparam("modified_at"),
-    entry_count=CONVERSATION.c.entry_count + bindparam("stored"),
-)
+_COUNT: Final = _UPDATE.values(entry_count=CONVERSATION.c.entry_count + bindparam("stored"))

@@ -61,7 +61,7 @@ def conversation(connection: Connection, conversation_id: str) -> ConversationRe
     row = connection.execute(_BY_ID, {"id": storable(conversation_id)}).one_or_none()
     if row is None:
         raise unknown_conversation(conversation_id)
-    return _record(row)
+    return record_of(row, row.leaf_id)
 
 
 def conversations(
@@ -84,7 +84,7 @@ def conversations(
     rows = connection.execute(statement).all()
     page = rows[:limit]
     more = len(rows) > limit and page
-    found = [_record(row) for row in page]
+    found = [record_of(row, row.leaf_id) for row in page]
     return found, found[-1].cursor if more else None
 
 
@@ -96,13 +96,14 @@ def hide(database: Database, connection: Connection, origin: str, conversation_i
     record_change(database, connection, origin, conversation_id, ["deleted"])
 
 
-def _record(row: Any) -> ConversationRecord:
+def record_of(row: Any, leaf_id: str | None) -> ConversationRecord:
+    """The conversation of a row of its table."""
     return ConversationRecord(
         id=row.id,
         workspace_uri=row.workspace_uri,
         created_at=row.created_at,
         modified_at=row.modified_at,
-        leaf_id=row.leaf_id,
+        leaf_id=leaf_id,
         entry_count=row.entry_count,
         name=row.name,
         first_message=row.first_message,

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from coppice.store.engines.engine import Database
 from coppice.store.schema.entry_json import body_of, same_body, storable
 from coppice.store.schema.records import NewRecord, PathEnd
-from coppice.store.tree.append import known_entries, open_conversation, set_leaf, update_summary
+from coppice.store.tree.append import known_entries, open_conversation, set_leaf, update_conversation
 from coppice.store.tree.changes import record_change
 from coppice.store.tree.entry_writer import EntryWriter
 from coppice.store.tree.importing import leading_on
@@ -115,7 +115,7 @@ class ExtendWriter:
         entry_writer.flush()
         if stored:
             modified_at = storable(records[-1].entry.timestamp)
-            update_summary(connection, conversation, entry_writer, stored, modified_at)
+            update_conversation(connection, conversation, entry_writer, stored, modified_at)
             record_change(self._database, connection, self._origin, self._id, entry_writer.kinds)
         return stored
 
