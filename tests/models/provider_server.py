@@ -133,7 +133,7 @@ class ProviderServer:
     def _reply_to(self, request: Received) -> Reply:
         if request.method == "GET":
             self.asked.append(request)
-            page = self.pages.get(request.path)
+            page = self.pages.get(request.path.partition("?")[0])
             if callable(page):
                 reply: Reply = page
                 return reply

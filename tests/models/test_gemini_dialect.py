@@ -97,6 +97,30 @@ async def test_calls_go_back_with_their_signature_and_results_by_name() -> None:
     ]
 
 
+async def test_images_follow_the_results_and_are_not_among_them() -> None:
+    calls: list[Any] = [ToolCall(id=name, name=name, arguments={}) for name in ("draw", "read")]
+    said: list[Any] = [
+        UserMessage(content="Hi"),
+        AssistantMessage(content=calls, provider="gemini"),
+        ToolResultMessage(tool_call_id="draw", tool_name="draw", content=[PICTURE], is_error=False),
+        result_of("read"),
+    ]
+    async with asked("gemini", answer("ok")) as (model, server):
+        await model.complete(about(*said))
+        await model.complete(about(*said, UserMessage(content="And?")))
+    results = [
+        {"functionResponse": {"name": "draw", "response": {"output": "(an image)"}}},
+        {"functionResponse": {"name": "read", "response": {"output": "x = 1"}}},
+    ]
+    image = {"inlineData": {"mimeType": "image/png", "data": "cGl4ZWw="}}
+    images = [{"text": "From the result of draw:"}, image]
+    expected = [
+        [{"role": "user", "parts": results}, {"role": "user", "parts": parts}]
+        for parts in (images, [*images, {"text": "And?"}])
+    ]
+    assert [received.body["contents"][2:] for received in server.requests] == expected
+
+
 async def test_calls_of_another_model_are_sent_as_such_once_they_are_refused() -> None:
     call = ToolCall(id="c", name="read", arguments={}, thought_signature="b3RoZXI=")
     reply = AssistantMessage(content=[call], provider="anthropic")
@@ -139,6 +163,8 @@ async def test_an_answer_in_one_piece_counts_thoughts_and_what_was_cached() -> N
         ({"promptFeedback": {"blockReason": "SAFETY"}}, "refused"),
         ({"candidates": [{"content": {}, "finishReason": "RECITATION"}]}, "refused"),
         ({"candidates": [{"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL"}]}, "bad-answer"),
+        ({"candidates": [{"content": {}, "finishReason": "MISSING_THOUGHT_SIGNATURE"}]}, "bad-answer"),
+        ({"candidates": [{"content": {}, "finishReason": "TOO_MANY_TOOL_CALLS"}]}, "bad-answer"),
         ({"candidates": [{"content": {"parts": [{"text": "So"}]}}]}, "cut-off"),
     ],
 )

@@ -120,7 +120,7 @@ async def test_a_provider_s_own_address_is_asked_for_its_listing_alone() -> None
         asked_for.append(url)
         return listing()
 
-    assert await served_limits("https://x/v1", "small-model", ask, has_own_addresses=False) is None
+    assert await served_limits("https://x/v1", "/models", "small-model", ask, has_own_addresses=False) is None
     assert asked_for == ["https://x/v1/models"]
 
 
@@ -138,3 +138,10 @@ async def test_a_provider_s_own_address_is_asked_for_its_listing_alone() -> None
 )
 def test_a_model_is_found_in_every_shape_of_listing(page: Any, found: dict[str, Any]) -> None:
     assert listed_model(page, "m") == found
+
+
+@pytest.mark.parametrize(("provider", "query"), [("anthropic", "limit=1000"), ("gemini", "pageSize=1000")])
+async def test_all_models_are_asked_for_where_a_page_has_few(provider: Provider, query: str) -> None:
+    async with asked(provider) as (model, server):
+        await model.limits()
+    assert server.asked[0].path == f"/v1/models?{query}"

@@ -196,3 +196,45 @@ async def test_a_response_that_fails_says_why(ending: dict[str, Any], kind: str)
         with pytest.raises(ModelError) as caught:
             await model.complete(request(caller_waits=True))
     assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "stop"),
+    [("incomplete", None, "length"), ("completed", None, "stop"), ("failed", None, None)],
+)
+async def test_the_event_says_how_a_response_ended(kind: str, status: str | None, stop: str | None) -> None:
+    script = events(
+        {"type": "response.output_text.delta", "output_index": 0, "delta": "So"},
+        {"type": f"response.{kind}", "response": {"model": "m", "status": status}},
+    )
+    async with asked("openai-responses", script) as (model, _):
+        if stop is None:
+            with pytest.raises(ModelError):
+                await model.complete(request(caller_waits=True))
+        else:
+            assert (await model.complete(request())).stop_reason == stop
+
+
+async def test_a_response_in_one_piece_that_is_not_done_is_none() -> None:
+    data = {"object": "response", "status": "in_progress", "output": []}
+    async with asked("openai-responses", json_body(data)) as (model, _):
+        with pytest.raises(ModelError) as caught:
+            await model.complete(request(caller_waits=True))
+    assert caught.value.kind == "cut-off"
+
+
+async def test_only_what_is_known_of_a_reasoning_item_goes_back() -> None:
+    item = {
+        "encrypted_content": "ZQ==",
+        "role": "system",
+        "summary": [{"text": "Hm.", "x": 1}, 5, {"text": []}],
+    }
+    thinking = ThinkingContent(thinking="Hm.", thinking_signature=json.dumps(item))
+    reply = AssistantMessage(content=[thinking, TextContent(text="Yes.")], provider="openai-responses")
+    async with asked("openai-responses", answer("ok")) as (model, server):
+        await model.complete(about(UserMessage(content="Hi"), reply))
+    assert server.requests[0].body["input"][1] == {
+        "type": "reasoning",
+        "summary": [{"type": "summary_text", "text": "Hm."}],
+        "encrypted_content": "ZQ==",
+    }

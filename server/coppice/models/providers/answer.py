@@ -108,8 +108,12 @@ class AnswerBuilder:
 
     def whole_arguments(self, call: Block, arguments: Any) -> None:
         """The arguments of a call as a JSON value, in one piece."""
-        if arguments:
+        if not arguments:
+            return
+        try:
             self.arguments(call, json.dumps(arguments, ensure_ascii=False))
+        except RecursionError:
+            raise AnswerFaultError("bad-answer", "sent arguments that nest too deep.") from None
 
     def sign_call(self, call: Block, signature: str) -> None:
         """The provider's proof that the call is its own; it is sent back with it."""

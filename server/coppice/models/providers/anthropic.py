@@ -36,6 +36,10 @@ class AnthropicDialect:
     provider: str = "anthropic"
     _takes_breakpoints: bool = True
 
+    def listing(self) -> str:
+        """Without a limit a page has 20 models."""
+        return "/models?limit=1000"
+
     def path(self, *, stream: bool) -> str:
         """One for both ways to answer."""
         del stream

@@ -72,6 +72,10 @@ class Dialect(Protocol):
     provider: str
     model: str
 
+    def listing(self) -> str:
+        """Where the models are listed, below the base URL: all of them on one page."""
+        ...
+
     def path(self, *, stream: bool) -> str:
         """Where requests go, below the base URL."""
         ...

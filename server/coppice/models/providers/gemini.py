@@ -20,8 +20,18 @@ from coppice.tree.view import ViewMessage
 _SIGNATURE: Final = re.compile(r"thought.?signature", re.IGNORECASE)
 _THINKING: Final = re.compile(r"thinking|thoughts", re.IGNORECASE)
 _STOPS: Final[dict[str, StopReason]] = {"STOP": "stop", "MAX_TOKENS": "length"}
-_BROKEN: Final = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "OTHER", "LANGUAGE"})
-"""Reasons for which the same request may well get an answer; all others are refusals."""
+_BROKEN: Final = frozenset(
+    {
+        "MALFORMED_FUNCTION_CALL",
+        "MALFORMED_RESPONSE",
+        "MISSING_THOUGHT_SIGNATURE",
+        "TOO_MANY_TOOL_CALLS",
+        "UNEXPECTED_TOOL_CALL",
+        "OTHER",
+        "LANGUAGE",
+    }
+)
+"""Reasons that are faults of the answer, or of the request's form; all others are refusals."""
 
 
 @dataclass(slots=True)
@@ -37,6 +47,10 @@ class GeminiDialect:
     _asks_thoughts: bool = True
     _signs_all: bool = False
 
+    def listing(self) -> str:
+        """Without a size a page has 50 models."""
+        return "/models?pageSize=1000"
+
     def path(self, *, stream: bool) -> str:
         """The model is part of it, and so is the way to answer."""
         return f"/models/{self.model}:{'streamGenerateContent?alt=sse' if stream else 'generateContent'}"
@@ -46,7 +60,7 @@ class GeminiDialect:
         return {} if key is None else {"x-goog-api-key": key}
 
     def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:
-        """The system prompt is a field of its own; roles alternate."""
+        """The system prompt is a field of its own."""
         del stream
         opening = [ViewMessage(None, SystemMessage(content=request.system))] if request.system else []
         rendered = gemini_request([*opening, *request.messages], self.provider, signs_all=self._signs_all)

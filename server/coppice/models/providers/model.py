@@ -214,6 +214,7 @@ class HttpChatModel:
                 async with asyncio.timeout(self._deadlines.limits):
                     self._served = await served_limits(
                         self._keys.address.base,
+                        self._dialect.listing(),
                         self._dialect.model,
                         lambda url: self._connection.get_json(url, headers),
                         has_own_addresses=not self._keys.is_own_address,

@@ -54,6 +54,10 @@ class OpenAIDialect:
     _with_reasoning: bool = True
     _refused_limits: set[str] = field(default_factory=set)
 
+    def listing(self) -> str:
+        """It has no pages."""
+        return "/models"
+
     def path(self, *, stream: bool) -> str:
         """One for both ways to answer."""
         del stream

@@ -31,6 +31,10 @@ class ResponsesDialect:
     _asks_reasoning: bool = True
     _with_reasoning: bool = True
 
+    def listing(self) -> str:
+        """It has no pages."""
+        return "/models"
+
     def path(self, *, stream: bool) -> str:
         """One for both ways to answer."""
         del stream

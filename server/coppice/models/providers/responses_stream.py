@@ -10,8 +10,10 @@ from coppice.models.providers.error_response import ErrorResponse, error_respons
 from coppice.models.providers.failures import RefusedInStreamError
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 from coppice.tree.messages import StopReason, Usage
+from coppice.tree.rendering.responses import REASONING, reasoning_item
 
 _CUT: Final = "max_output_tokens"
+_INCOMPLETE: Final = "incomplete"  # and why is not stated
 _FILTERED: Final = "content_filter"
 _ENDS: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
@@ -29,7 +31,7 @@ class ResponseReader(AnswerReader):
         kind, place = as_text(event.get("type")), as_count(event.get("output_index")) or 0
         delta = as_text(event.get("delta"))
         if kind in _ENDS:
-            self._end(as_object(event.get("response")))
+            self._end(as_object(event.get("response")), kind.removeprefix("response."))
             return False
         match kind:
             case "response.created":
@@ -70,7 +72,7 @@ class ResponseReader(AnswerReader):
             summary = "\n\n".join(as_text(part.get("text")) for part in objects(item.get("summary")))
             self._builder.thinking(summary)
             self._sign(item)
-        self._end(response)
+        self._end(response, as_text(response.get("status")))
 
     def ending(self) -> Ending:
         """Raises AnswerFaultError for a part of an answer, for none, and where the model refused."""
@@ -83,7 +85,7 @@ class ResponseReader(AnswerReader):
         return Ending(self._stop_reason(), self._usage, self._model)
 
     def _stop_reason(self) -> StopReason:
-        if self._reason == _CUT:
+        if self._reason in (_CUT, _INCOMPLETE):
             return "length"
         return "toolUse" if self._builder.last_call else "stop"
 
@@ -99,17 +101,18 @@ class ResponseReader(AnswerReader):
 
     def _sign(self, item: dict[str, Any]) -> None:
         """Keeps a reasoning item that is to go back as the signature of its block, as Pi does."""
-        if item.get("type") == "reasoning" and isinstance(item.get("encrypted_content"), str):
-            self._builder.sign_thinking(json.dumps(item, ensure_ascii=False))
+        if item.get("type") == REASONING and (kept := reasoning_item(item)):
+            self._builder.sign_thinking(json.dumps(kept, ensure_ascii=False))
 
-    def _end(self, response: dict[str, Any]) -> None:
+    def _end(self, response: dict[str, Any], status: str) -> None:
         self._understood = True
         self._model = as_text(response.get("model"))[:LONGEST_NAME] or self._model
         self._usage = _usage(response.get("usage")) or self._usage
-        if response.get("status") == "failed":
+        if status == "failed":
             error = error_response_in(response, None)
             raise RefusedInStreamError(error or ErrorResponse(None, None, "the response failed"))
-        self._reason = as_text(at(response, "incomplete_details", "reason")) or "completed"
+        if status in ("completed", "incomplete"):
+            self._reason = as_text(at(response, "incomplete_details", "reason")) or status
 
 
 def _raise_error(event: dict[str, Any]) -> None:

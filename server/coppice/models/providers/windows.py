@@ -55,13 +55,16 @@ class ServerLimits:
     """False for a window that may turn out larger once the model is loaded."""
 
 
-async def served_limits(base: str, model: str, ask: Ask, *, has_own_addresses: bool) -> ServerLimits | None:
+async def served_limits(
+    base: str, listing: str, model: str, ask: Ask, *, has_own_addresses: bool
+) -> ServerLimits | None:
     """The limits of `model` that the server at `base` reports; None when it reports none.
 
-    llama.cpp reports the window of a slot, LM Studio and Ollama that of a model as it is loaded.
-    `has_own_addresses` is false where the server is known to be no local one, and is spared the questions.
+    `listing` is the path of its list of models. llama.cpp reports the window of a slot, LM Studio and Ollama
+    that of a model as it is loaded. `has_own_addresses` is false where the server is known to be no local
+    one, and is spared the questions.
     """
-    entry = listed_model(await ask(f"{base}/models"), model)
+    entry = listed_model(await ask(f"{base}{listing}"), model)
     output = _first(entry, _OUTPUT)
     if window := _first(entry, _SERVED):
         return ServerLimits(window, output)

@@ -17,6 +17,7 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
+from coppice.tree.rendering.call_ids import sent_id
 from coppice.tree.rendering.reasoning import signature_of
 from coppice.tree.view import ViewMessage
 
@@ -83,7 +84,7 @@ def _content(content: str | list[Any]) -> list[dict[str, Any]]:
 def _result(message: ToolResultMessage) -> dict[str, Any]:
     result = {
         "type": "tool_result",
-        "tool_use_id": message.tool_call_id,
+        "tool_use_id": sent_id(message.tool_call_id),
         "content": _content(message.content) or [{"type": "text", "text": "(no output)"}],
     }
     return result | {"is_error": True} if message.is_error else result
@@ -94,7 +95,7 @@ def _reply_block(part: TextContent | ThinkingContent | ToolCall) -> dict[str, An
         case TextContent():
             return _text(part.text)
         case ToolCall():
-            return {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}
+            return {"type": "tool_use", "id": sent_id(part.id), "name": part.name, "input": part.arguments}
         case ThinkingContent():
             signature = signature_of(part)
             if signature is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from coppice.tree.messages import (
     AssistantMessage,
@@ -19,6 +19,8 @@ from coppice.tree.messages import (
 from coppice.tree.rendering.anthropic import OPENING
 from coppice.tree.view import ViewMessage
 
+Kind = Literal["model", "user", "result"]
+
 NO_SIGNATURE: Final = "skip_thought_signature_validator"
 """In place of the signature of a call that another model made, as Gemini's reference has it."""
 
@@ -32,26 +34,36 @@ class GeminiRequest:
 
 
 def gemini_request(view: Sequence[ViewMessage], provider: str, *, signs_all: bool = False) -> GeminiRequest:
-    """The view with roles that alternate and begin with the user.
+    """The view as contents that begin with the user's.
 
-    Thinking is left out: what goes back is the signature of a call, as `provider` wrote it. With `signs_all`
-    calls without one get `NO_SIGNATURE`.
+    Results of tools have contents of their own, as many as there are calls, and their images follow in other
+    ones: between results they are refused. Thinking is left out: what goes back is the signature of a call,
+    as `provider` wrote it. With `signs_all` calls without one get `NO_SIGNATURE`.
     """
     system: list[str] = []
     contents: list[dict[str, Any]] = []
+    before: Kind | None = None
+    images: list[dict[str, Any]] = []
     for item in view:
         message = item.message
         if isinstance(message, SystemMessage | DeveloperMessage):
             system.append(text_of(message.content))
             continue
-        role = "model" if isinstance(message, AssistantMessage) else "user"
         parts = list(_parts(message, provider, signs_all=signs_all))
         if not parts:
             continue
-        if contents and contents[-1]["role"] == role:
+        kind = _kind(message)
+        if images and kind != "result":
+            contents.append({"role": "user", "parts": images})
+            before, images = "user", []
+        if kind == before:
             contents[-1]["parts"] += parts
         else:
-            contents.append({"role": role, "parts": parts})
+            contents.append({"role": "model" if kind == "model" else "user", "parts": parts})
+        before = kind
+        images += _images(message)
+    if images:
+        contents.append({"role": "user", "parts": images})
     if contents and contents[0]["role"] == "model":
         contents.insert(0, {"role": "user", "parts": [{"text": OPENING}]})
     return GeminiRequest("\n\n".join(filter(None, system)) or None, contents)
@@ -62,10 +74,9 @@ def _parts(message: Message, provider: str, *, signs_all: bool) -> Iterator[dict
         case UserMessage():
             yield from _content(message.content)
         case ToolResultMessage():
-            text = text_of(message.content) or "(no output)"
+            text = text_of(message.content) or ("(an image)" if list(_images(message)) else "(no output)")
             response = {"error" if message.is_error else "output": text}
             yield {"functionResponse": {"name": message.tool_name, "response": response}}
-            yield from _content([block for block in message.content if isinstance(block, ImageContent)])
         case AssistantMessage():
             is_own = message.provider == provider
             for block in message.content:
@@ -81,6 +92,25 @@ def _parts(message: Message, provider: str, *, signs_all: bool) -> Iterator[dict
                         pass
         case _:
             pass
+
+
+def _kind(message: Message) -> Kind:
+    match message:
+        case AssistantMessage():
+            return "model"
+        case ToolResultMessage():
+            return "result"
+        case _:
+            return "user"
+
+
+def _images(message: Message) -> Iterator[dict[str, Any]]:
+    """The images of a tool's result, with the name of the tool."""
+    if isinstance(message, ToolResultMessage):
+        images = [block for block in message.content if isinstance(block, ImageContent)]
+        if images:
+            yield {"text": f"From the result of {message.tool_name}:"}
+            yield from _content(images)
 
 
 def _content(content: str | Sequence[Any]) -> Iterator[dict[str, Any]]:

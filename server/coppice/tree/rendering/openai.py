@@ -14,6 +14,7 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
+from coppice.tree.rendering.call_ids import sent_id
 from coppice.tree.rendering.reasoning import reasoning_of, turn_begins
 from coppice.tree.view import ViewMessage
 
@@ -51,7 +52,8 @@ def _rendered(message: Message) -> dict[str, Any] | None:
             return {"role": message.role, "content": text_of(message.content)}
         case ToolResultMessage():
             text = text_of(message.content)
-            return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text or "(no output)"}
+            call_id = sent_id(message.tool_call_id, strict=False)
+            return {"role": "tool", "tool_call_id": call_id, "content": text or "(no output)"}
         case AssistantMessage():
             return _reply(message)
         case _:
@@ -62,7 +64,7 @@ def _reply(message: AssistantMessage) -> dict[str, Any] | None:
     text = text_of(message.content)
     calls = [
         {
-            "id": call.id,
+            "id": sent_id(call.id, strict=False),
             "type": "function",
             "function": {"name": call.name, "arguments": call.arguments_json},
         }

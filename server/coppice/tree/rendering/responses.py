@@ -17,11 +17,10 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
+from coppice.tree.rendering.call_ids import sent_id
 from coppice.tree.view import ViewMessage
 
 REASONING: Final = "reasoning"
-_SENT_BACK: Final = ("summary", "encrypted_content")
-"""What of a reasoning item goes back. Its id names an item that the provider stored, and it stores none."""
 
 
 def responses_input(view: Sequence[ViewMessage], provider: str) -> list[dict[str, Any]]:
@@ -33,15 +32,26 @@ def responses_input(view: Sequence[ViewMessage], provider: str) -> list[dict[str
     return [item for each in view for item in _items(each.message, provider)]
 
 
-def reasoning_item(signature: str | None) -> dict[str, Any] | None:
-    """The reasoning item that a thinking block's signature is, as Pi keeps it; None for another signature."""
-    try:
-        item = json.loads(signature or "")
-    except (ValueError, RecursionError):
-        return None
+def reasoning_item(item: object) -> dict[str, Any] | None:
+    """What of a reasoning item goes back; None for another item, and for one that is not encrypted.
+
+    Not its id, which names an item that the provider stored: it stores none.
+    """
     if not isinstance(item, dict) or not isinstance(item.get("encrypted_content"), str):
         return None
-    return {"type": REASONING, "summary": [], **{name: item[name] for name in _SENT_BACK if name in item}}
+    given = item.get("summary")
+    parts = [part for part in given if isinstance(part, dict)] if isinstance(given, list) else []
+    texts = [text for part in parts if isinstance(text := part.get("text"), str)]
+    summary = [{"type": "summary_text", "text": text} for text in texts]
+    return {"type": REASONING, "summary": summary, "encrypted_content": item["encrypted_content"]}
+
+
+def _item_in(signature: str | None) -> dict[str, Any] | None:
+    """The reasoning item that a thinking block's signature is, as Pi keeps it; None for another signature."""
+    try:
+        return reasoning_item(json.loads(signature or ""))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _items(message: Message, provider: str) -> Iterator[dict[str, Any]]:
@@ -53,7 +63,7 @@ def _items(message: Message, provider: str) -> Iterator[dict[str, Any]]:
         case ToolResultMessage():
             yield {
                 "type": "function_call_output",
-                "call_id": message.tool_call_id,
+                "call_id": sent_id(message.tool_call_id),
                 "output": _output(message),
             }
         case AssistantMessage():
@@ -69,9 +79,9 @@ def _reply(message: AssistantMessage, *, is_own: bool) -> Iterator[dict[str, Any
                 content = [{"type": "output_text", "text": block.text}]
                 yield {"type": "message", "role": "assistant", "content": content}
             case ToolCall():
-                call = {"call_id": block.id, "name": block.name, "arguments": block.arguments_json}
+                call = {"call_id": sent_id(block.id), "name": block.name, "arguments": block.arguments_json}
                 yield {"type": "function_call", **call}
-            case ThinkingContent() if is_own and (item := reasoning_item(block.thinking_signature)):
+            case ThinkingContent() if is_own and (item := _item_in(block.thinking_signature)):
                 yield item
             case _:
                 pass
