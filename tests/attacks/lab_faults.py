@@ -104,9 +104,8 @@ class Faults:
         timer.join()
 
     @contextmanager
-    def removed_file(self, window: Window) -> Iterator[None]:
-        # A server that has not opened the store yet finds none, and makes one.
-        window.result("coppice/conversation/list", {})
+    def removed_file(self, _: Window) -> Iterator[None]:
+        """The file has another name. Every server must have opened it."""
         database = self.database
         elsewhere = database.with_name("elsewhere")
         database.rename(elsewhere)
@@ -149,9 +148,11 @@ class Faults:
         allowed = resource.prlimit(process.pid, resource.RLIMIT_AS)
         little = process.memory_info().vms + self.chance.choice((1, 4, 16)) * 2**20
         resource.prlimit(process.pid, resource.RLIMIT_AS, (little, allowed[1]))
-        yield
-        with contextlib.suppress(ProcessLookupError):
-            resource.prlimit(process.pid, resource.RLIMIT_AS, allowed)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(process.pid, resource.RLIMIT_AS, allowed)
 
     @contextmanager
     def hostile_checkout(self, window: Window) -> Iterator[None]:

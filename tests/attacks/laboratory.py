@@ -126,6 +126,10 @@ class Laboratory:
         self.drawn[fault, operation] = self.drawn.get((fault, operation), 0) + 1
         self.log.append(f"{fault} × {operation}")
         window = self.chance.choice(self.windows)
+        if fault == "removed file":
+            # A server that has not opened the store yet finds none, and makes one.
+            for each in self.windows:
+                each.result("coppice/conversation/list", {})
         if fault == "kill":
             self._killed(window, operation)
         elif fault == "closed window":

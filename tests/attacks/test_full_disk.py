@@ -1,10 +1,7 @@
 """On a full disk, a real one of a few megabytes, deleting a conversation makes room."""
 
-import os
 import shutil
-import subprocess
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,18 +14,6 @@ from coppice.errors import StorageFailedError
 from coppice.store.engines.disk_reserve import DiskReserve
 from coppice.store.store import Store
 from coppice.store.tree import purging
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 40 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=40m", "coppice-test", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("needs the right to mount a file system")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def fill(store: Store, disk: Path) -> None:

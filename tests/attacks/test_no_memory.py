@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -71,6 +73,30 @@ def test_the_client_is_told_that_memory_is_short(error: Exception) -> None:
     assert "no memory" in answer.message
 
 
+MODULE_WITHOUT_MEMORY = """
+import resource
+from coppice.lsp.errors import to_response_error
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
+try:
+    import _lzma
+except ImportError as error:
+    print(to_response_error(error, "coppice/undo").data)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the message is of glibc's loader")
+def test_a_module_in_c_that_has_no_memory_is_no_internal_error() -> None:
+    command = [sys.executable, "-c", MODULE_WITHOUT_MEMORY]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stdout == "{'code': 'out-of-memory'}\n"
+
+
+def test_a_module_that_is_missing_is_an_internal_error() -> None:
+    missing = ImportError("libgone.so: cannot open shared object file: No such file or directory")
+    assert to_response_error(missing, "coppice/undo").message == "internal error"
+
+
 async def test_a_server_reads_and_writes_on_when_there_is_memory_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -94,3 +120,36 @@ async def test_a_server_reads_and_writes_on_when_there_is_memory_again(
     reader = streams.open_reader(read_end)
     assert await asyncio.wait_for(reader.readline(), 60) == b"after a while\n"
     os.close(write_end)
+
+
+async def test_no_lack_of_memory_makes_a_server_deaf_or_mute(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, lacks = asyncio.get_running_loop(), {"call": 0, "wait": 0}
+    call_soon, wait = loop.call_soon_threadsafe, threading.Event.wait
+
+    def lacking(name: str) -> None:
+        lacks[name] += 1
+        if lacks[name] % 2:
+            raise MemoryError if name == "call" else RuntimeError("can't allocate lock")
+
+    def calling(*args: Any) -> Any:
+        lacking("call")
+        return call_soon(*args)
+
+    def waiting(event: threading.Event, timeout: float | None = None) -> bool:
+        if threading.current_thread().name == "coppice-stdin":
+            lacking("wait")
+        return wait(event, timeout)
+
+    monkeypatch.setattr(loop, "call_soon_threadsafe", calling)
+    monkeypatch.setattr(threading.Event, "wait", waiting)
+    read_end, write_end = os.pipe()
+    writer = streams.PipeWriter(write_end, lambda: None)
+    reader = streams.open_reader(read_end)
+    for line in (b"one\n", b"two\n"):
+        writer.write(line)
+        assert await asyncio.wait_for(reader.readline(), 60) == line
+    await writer.flush_and_close()
+    os.close(write_end)
+    assert await asyncio.wait_for(reader.read(), 60) == b""
+    assert lacks["call"] > 3
+    assert lacks["wait"] > 3

@@ -23,6 +23,7 @@ _MEMORY: Final = (
     "The server has no memory left for this. Close other programs, read what is stored now, and try again."
 )
 _NO_THREAD: Final = "can't start new thread"  # CPython raises nothing more exact
+_NO_SEGMENT: Final = "failed to map segment from shared object"  # of glibc, for a module in C
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +66,8 @@ def to_response_error(error: BaseException, method: str) -> ResponseError:
 def _lacks_memory(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
+    if isinstance(error, ImportError):
+        return str(error).endswith(_NO_SEGMENT)
     return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and str(error) == _NO_THREAD)
 
 

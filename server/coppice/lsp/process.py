@@ -9,6 +9,8 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Final, NoReturn
 
+from coppice.lsp.watchdog import Watchdog
+
 _M_ARENA_MAX: Final = -8  # of the GNU C library's <malloc.h>
 
 
@@ -41,6 +43,7 @@ def run_and_exit(serving: Coroutine[Any, Any, int]) -> NoReturn:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     loop.set_exception_handler(_log_exception)
+    Watchdog(loop)
     try:
         code = loop.run_until_complete(serving)
     except (KeyboardInterrupt, MemoryError):

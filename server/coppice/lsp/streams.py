@@ -8,10 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from coppice.lsp.framing import MAX_HEADER_BYTES
 from coppice.operating_system import use_as_stream
+
+T = TypeVar("T")
 
 CHUNK_BYTES: Final = 256 * 1024
 """Read at a time. A guess: four times what a pipe holds on Linux."""
@@ -71,13 +74,13 @@ class _ThreadTransport(asyncio.ReadTransport):
         self._resumed.set()
 
     def _pump(self) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody reads any more
+        with contextlib.suppress(_ClosedLoopError):
             while chunk := self._read():
                 self._taken.clear()
-                self._loop.call_soon_threadsafe(self._feed, chunk)
-                self._taken.wait()
-                self._resumed.wait()
-            self._loop.call_soon_threadsafe(self._reader.feed_eof)
+                _call_soon(self._loop, self._feed, chunk)
+                _once_there_is_memory(self._taken.wait)
+                _once_there_is_memory(self._resumed.wait)
+            _call_soon(self._loop, self._reader.feed_eof)
 
     def _feed(self, chunk: bytes) -> None:
         try:
@@ -88,13 +91,10 @@ class _ThreadTransport(asyncio.ReadTransport):
             self._taken.set()
 
     def _read(self) -> bytes:
-        while True:
-            try:
-                return os.read(self._descriptor, CHUNK_BYTES)
-            except MemoryError:
-                time.sleep(NO_MEMORY_SECONDS)
-            except OSError:
-                return b""
+        try:
+            return _once_there_is_memory(lambda: os.read(self._descriptor, CHUNK_BYTES))
+        except OSError:
+            return b""
 
 
 class PipeWriter:
@@ -133,23 +133,45 @@ class PipeWriter:
             await asyncio.sleep(0.005)
 
     def _write_all(self) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
+        with contextlib.suppress(_ClosedLoopError):
             try:
-                while (data := self._waiting.get()) is not None:
-                    self._write(memoryview(data))
-                    self._loop.call_soon_threadsafe(self._written, len(data))
+                while (data := _once_there_is_memory(self._waiting.get)) is not None:
+                    self._write(data)
+                    _call_soon(self._loop, self._written, len(data))
             except OSError:
-                self._loop.call_soon_threadsafe(self._on_lost)
+                _call_soon(self._loop, self._on_lost)
 
-    def _write(self, data: memoryview) -> None:
+    def _write(self, data: bytes) -> None:
         written = 0
         while written < len(data):
-            try:
-                written += os.write(self._descriptor, data[written:])
-            except MemoryError:
-                time.sleep(NO_MEMORY_SECONDS)
+            written += _once_there_is_memory(partial(self._write_rest, data, written))
+
+    def _write_rest(self, data: bytes, written: int) -> int:
+        return os.write(self._descriptor, memoryview(data)[written:])
 
     def _written(self, count: int) -> None:
         self._unwritten -= count
         if self._unwritten <= MAX_UNWRITTEN_BYTES:
             self._writable.set()
+
+
+class _ClosedLoopError(Exception):
+    """Nobody reads or writes any more."""
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, work: Callable[..., object], *args: object) -> None:
+    def call() -> None:
+        if loop.is_closed():
+            raise _ClosedLoopError
+        loop.call_soon_threadsafe(work, *args)
+
+    _once_there_is_memory(call)
+
+
+def _once_there_is_memory(work: Callable[[], T]) -> T:
+    """The result of `work`, called again while there is no memory, or no lock: these threads must not end."""
+    while True:
+        try:
+            return work()
+        except (MemoryError, RuntimeError):
+            time.sleep(NO_MEMORY_SECONDS)
