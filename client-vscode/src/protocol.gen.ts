@@ -14,6 +14,13 @@ export interface AbortTurnResult {
   aborted: boolean;
 }
 
+/** `author` is who wrote the text: `user`, or the name of an agent. */
+export interface AddNoteParams {
+  workspaceUri?: string | null;
+  text: string;
+  author?: string;
+}
+
 /**
  * `parentId` defaults to the leaf; null starts a new root. All entries are stored, or none.
  * With `expectedLeafId` the append is refused (`stale-leaf`) when the leaf is another by now.
@@ -348,13 +355,14 @@ export interface ContextEditEntry {
 
 /**
  * For a model of that `contextWindow` tool results that are too long, alone or together, are cut.
- * Nothing is stored of that. `coppice/truncateToolResults` cuts them for good, on a new branch. The format `text` is a transcript for people: nothing in it is escaped for a program that puts it between tags.
+ * Nothing is stored of that. `coppice/truncateToolResults` cuts them for good, on a new branch. The format `text` is a transcript for people: nothing in it is escaped for a program that puts it between tags. With `filesAtHand` the messages end with one that has the current text of up to three files that tools changed on the path, as a turn of the server's shows them after a compaction. It is not stored either.
  */
 export interface ContextParams {
   conversationId: string;
   leafId?: string | null;
   format?: "entries" | "openai" | "anthropic" | "text";
   contextWindow?: number | null;
+  filesAtHand?: boolean;
 }
 
 /**
@@ -760,11 +768,15 @@ export interface InvokeToolParams {
   arguments: Record<string, unknown>;
 }
 
-/** `content` is sent to the model; `details` are stored with it and never sent to a model. */
+/**
+ * `content` is sent to the model; `details` are stored with it and never sent to a model.
+ * `workspaceState` names the files as they are after the call, where it may have changed some.
+ */
 export interface InvokeToolResult {
   content: UserContent[];
   isError?: boolean;
   details?: unknown;
+  workspaceState?: string | null;
 }
 
 /** A command that was started in the background. `result` is the last line that was read of it. */
@@ -817,13 +829,31 @@ export interface LedgerParams {
   leafId?: string | null;
 }
 
-/** `leafId` is the leaf that the ledger is about; null in an empty conversation. */
+/**
+ * `leafId` is the leaf that the ledger is about; null in an empty conversation.
+ * The facts are computed from the newest 100,000 entries since the last compaction; `notRead` is how many there are before those, absent where there is none.
+ */
 export interface LedgerResult {
   leafId: string | null;
   ledger: WorkLedger;
   readFiles: string[];
   modifiedFiles: string[];
   deletedFiles: string[];
+  notRead?: number;
+}
+
+/** All notes that hold. */
+export interface ListNotesParams {
+  workspaceUri?: string | null;
+}
+
+/**
+ * The notes that hold, oldest first. `conversationId` is the conversation that they are stored in.
+ * `coppice/conversationChanged` with that id says that they have changed.
+ */
+export interface ListNotesResult {
+  notes: Note[];
+  conversationId: string;
 }
 
 /** Without `workspaceUri` the conversations of every workspace folder are listed. */
@@ -1095,6 +1125,22 @@ export interface NewThinkingLevelChangeEntry {
   thinkingLevel: string;
 }
 
+/** A note of a workspace. A note that replaces another has an id of its own. */
+export interface Note {
+  id: string;
+  timestamp: string;
+  author: string;
+  text: string;
+}
+
+/**
+ * The note that was stored or, after `coppice/note/remove`, removed: add its text again to undo that.
+ * What looks like a key or a token in the text was left out.
+ */
+export interface NoteResult {
+  note: Note;
+}
+
 /**
  * A compaction of the path. `depth` counts entries from 0 at the root.
  * `firstKeptEntryId` is absent where nothing before the compaction was kept.
@@ -1195,9 +1241,10 @@ export interface PreparePromptResult {
 }
 
 /**
- * `content` is the user's message; it is appended first, unless the turn cannot begin. Without it the turn goes on where the last one was stopped or failed; where the model has answered that is `nothing-to-continue`. A text that is `/compact`, with or without words after it, is a command: the conversation is compacted with these words as the instructions, and nothing is appended or sent to a model.
+ * `content` is the user's message; it is appended first, unless the turn cannot begin. Without it the turn goes on where the last one was stopped or failed; where the model has answered that is `nothing-to-continue`. A text that is `/compact`, with or without words after it, is a command: the conversation is compacted with these words as the instructions. `/note TEXT` adds a note of the user's. A command appends no message and asks no model for a reply.
  * `tools` are offered to the model where the client answers `coppice/invokeTool`. `system` is sent before the conversation, with the texts of `skills` after it; neither is stored. A step is one request to the model with the tool calls of its answer; the turn stops after `maxSteps` of them. On `partialResultToken` the turn is reported as it happens.
  * `patience` is for how many seconds the turn waits for a reply in all, while the provider has too many requests, fails, or is not reached; a single `retry-after` of more than ten minutes ends the turn at once.
+ * `workspaceState` is the client's name for the files of the workspace as they are now: it is stored with the user's message, as that of a tool's answer is with its result. A client that records the files finds there which ones belong to an entry, when a user goes back or to another branch.
  */
 export interface PromptParams {
   conversationId: string;
@@ -1209,14 +1256,15 @@ export interface PromptParams {
   skills?: Skill[] | null;
   maxSteps?: number;
   patience?: number;
+  workspaceState?: string | null;
 }
 
 /**
- * `stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done. It is `compacted` when the content was the command `/compact`: no turn ran.
+ * `stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done. It is `compacted` or `noted` when the content was the command `/compact` or `/note`: no turn ran.
  * `entryIds` are the messages that were appended, in order; `compactions` are the entries of the compactions that were made on the way.
  */
 export interface PromptResult {
-  stopReason: "stop" | "length" | "maxSteps" | "compacted";
+  stopReason: "stop" | "length" | "maxSteps" | "compacted" | "noted";
   entryIds: string[];
   usage: UsageState;
   compactions: string[];
@@ -1312,10 +1360,24 @@ export interface RecoverResult {
   message?: string;
 }
 
+/** `noteId` is the note that shall hold no longer. */
+export interface RemoveNoteParams {
+  workspaceUri?: string | null;
+  noteId: string;
+}
+
 /** The conversation's new name. */
 export interface RenameParams {
   conversationId: string;
   name: string;
+}
+
+/** `noteId` is the note that the new one takes the place of. */
+export interface ReplaceNoteParams {
+  workspaceUri?: string | null;
+  text: string;
+  author?: string;
+  noteId: string;
 }
 
 /**
@@ -1567,7 +1629,10 @@ export interface ToolCallUpdate {
   arguments: Record<string, unknown>;
 }
 
-/** What a tool returned for the call `toolCallId`. `details` is for clients; a model is not sent it. */
+/**
+ * What a tool returned for the call `toolCallId`. `details` is for clients; a model is not sent it.
+ * `workspaceState` names the files as they are after the call.
+ */
 export interface ToolResultMessage {
   timestamp?: number | string | null;
   role: "toolResult";
@@ -1576,6 +1641,7 @@ export interface ToolResultMessage {
   content: UserContent[];
   isError?: boolean;
   details?: unknown;
+  workspaceState?: string | null;
 }
 
 /**
@@ -1740,11 +1806,12 @@ export type UserContent =
   | TextContent
   | ImageContent;
 
-/** A message of a person. */
+/** A message of a person. `workspaceState` names the files as they were when it was written. */
 export interface UserMessage {
   timestamp?: number | string | null;
   role: "user";
   content: string | UserContent[];
+  workspaceState?: string | null;
 }
 
 /**
@@ -1880,6 +1947,10 @@ export interface Requests {
   "coppice/recover": { params: RecoverParams; result: RecoverResult };
   "coppice/truncateToolResults": { params: TruncateToolResultsParams; result: TruncateToolResultsResult };
   "coppice/clearToolResults": { params: ClearToolResultsParams; result: ClearToolResultsResult };
+  "coppice/note/add": { params: AddNoteParams; result: NoteResult };
+  "coppice/note/list": { params: ListNotesParams; result: ListNotesResult };
+  "coppice/note/replace": { params: ReplaceNoteParams; result: NoteResult };
+  "coppice/note/remove": { params: RemoveNoteParams; result: NoteResult };
   "coppice/turn/begin": { params: TurnParams; result: TurnResult };
   "coppice/turn/end": { params: TurnParams; result: TurnResult };
   "coppice/prompt": { params: PromptParams; result: PromptResult; partialResult: PromptUpdate };
@@ -1934,6 +2005,8 @@ export const PROVIDERS = {
 export type ErrorCode =
   | "unknown-conversation"
   | "unknown-entry"
+  | "unknown-note"
+  | "invalid-note"
   | "stale-leaf"
   | "id-conflict"
   | "nothing-to-compact"

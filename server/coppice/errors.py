@@ -35,6 +35,18 @@ class UnknownEntryError(CoppiceError):
     code = "unknown-entry"
 
 
+class UnknownNoteError(CoppiceError):
+    """The workspace has no note with this id, or no longer."""
+
+    code = "unknown-note"
+
+
+class InvalidNoteError(CoppiceError):
+    """A note is empty or too long."""
+
+    code = "invalid-note"
+
+
 class StaleLeafError(CoppiceError):
     """The conversation has changed since the client last read it."""
 

@@ -50,6 +50,8 @@ def test_the_tables_have_the_codes_of_the_contract() -> None:
     assert schema.error_codes().keys() == {
         "unknown-conversation",
         "unknown-entry",
+        "unknown-note",
+        "invalid-note",
         "stale-leaf",
         "id-conflict",
         "nothing-to-compact",

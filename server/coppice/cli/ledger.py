@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coppice.cli.plain import plain
 from coppice.cli.sources import opened
-from coppice.cli.terminal import write_json, write_text
+from coppice.cli.terminal import warn, write_json, write_text
 from coppice.compaction.writing.state_lines import state_section
 from coppice.compaction.writing.user_messages import user_messages_section
 from coppice.protocol.ledger import LedgerParams
@@ -19,6 +19,8 @@ async def show_ledger(source: str, workspace: Path | None, leaf: str | None, *, 
     if as_json:
         write_json(result)
         return
+    if result.not_read:
+        warn([f"Computed without the oldest {result.not_read:,} entries since the last compaction."])
     ledger = result.ledger
     messages = user_messages_section(ledger.messages, sys.maxsize, len, {})
     state = state_section(ledger.state, sys.maxsize, len, {})

@@ -6,14 +6,14 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from coppice.protocol.notes import MAX_NOTE_CHARS
+
 LEAST_TOKENS: Final = 200  # tokens of a result (guess: one hit and its frame)
 MOST_TOKENS: Final = 20_000
 """Tokens of a result. A guess: agents cut longer results, and a window is some times as long."""
 SEARCH_TOKENS: Final = 2_000
 """Tokens of a page of a search. With the questions of recall_tools.py: with the next page 99 of 115 are
 answered for 2,230 tokens each, with pages of 1,000 tokens 90 for 1,260, of 4,000 tokens 103 for 3,800."""
-MAX_NOTE_CHARS: Final = 4_000
-"""Characters of a note. A guess: a note is a sentence or two; what is longer belongs in a file."""
 _MAX_IDS: Final = 50  # ids that a call may name (guess)
 _MAX_NEIGHBOURS: Final = 100  # entries around an entry (guess)
 

@@ -5,14 +5,15 @@ from typing import Final
 from coppice.compaction.writing.facts_text import facts_text
 from coppice.errors import CoppiceError
 from coppice.mcp.arguments import OverviewArguments
-from coppice.mcp.notes import notes_id
 from coppice.mcp.project import Project, label_of, resume_command
-from coppice.mcp.rendering import attribute, safe
+from coppice.mcp.rendering import safe
 from coppice.redaction import masked
 from coppice.service.compaction.work_ledger import ledger_until
 from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.notes.notebook import notes_id
 from coppice.store.schema.records import ConversationRecord
 from coppice.tokens.counting import estimate_tokens
+from coppice.tree.tags import attribute
 
 SESSION_TAG: Final = "history-session"
 _RUNNING_SHARE: Final = 0.5

@@ -6,13 +6,14 @@ from typing import Final
 from coppice.errors import UnknownEntryError
 from coppice.mcp.arguments import ReadArguments
 from coppice.mcp.project import Project, label_of
-from coppice.mcp.rendering import FRAME_TOKENS, attribute, entry_text, framed
+from coppice.mcp.rendering import FRAME_TOKENS, entry_text, framed
 from coppice.protocol.history import is_history_tool
 from coppice.redaction import masked, with_marks
 from coppice.service.history.calls import calls_of_results
 from coppice.store.search.indexing import Scope
 from coppice.store.search.recalling import RecallRow, Where
 from coppice.tokens.counting import estimate_tokens
+from coppice.tree.tags import attribute
 
 _AROUND: Final = 3  # entries before and after one, unless a call says how many (guess)
 _AT_THE_END: Final = 10  # entries of a session's end, unless a call says how many (guess)

@@ -8,23 +8,16 @@ from typing import Any, Final
 from coppice.redaction import masked, with_marks
 from coppice.service.history.calls import CallOf
 from coppice.store.search.recalling import RecallRow
-from coppice.tree.tags import escape_tags
+from coppice.tree.tags import attribute, escape_tags
 
 ENTRY_TAG: Final = "history-entry"
 FRAME_TOKENS: Final = 40
 """Tokens of an entry's tags. Measured: 25 to 45."""
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
-_ATTRIBUTE_CHARS: Final = 80  # characters of an attribute (guess)
-_UNSAFE: Final = re.compile(r"[^\w .,:/@+-]")
 _RANDOM_ID: Final = re.compile(r"([0-9a-f]{8})-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 """An id of random digits: its beginning is enough. Others may begin with the time, as their neighbours do."""
 _OLD_NAMES: Final = ("old_string", "oldText", "old_str", "old_text")
 _NEW_NAMES: Final = ("new_string", "newText", "new_str", "new_text")
-
-
-def attribute(text: object) -> str:
-    """A value for a tag's attribute: on one line, without marks that could end it."""
-    return _UNSAFE.sub("?", " ".join(str(text)[: 2 * _ATTRIBUTE_CHARS].split()))[:_ATTRIBUTE_CHARS]
 
 
 def framed(row: RecallRow, text: str, *, session: str | None = None, call: CallOf | None = None) -> str:

@@ -67,10 +67,15 @@ class LedgerParams(LongParams, ConversationParams):
 
 
 class LedgerResult(WireModel):
-    """`leafId` is the leaf that the ledger is about; null in an empty conversation."""
+    """`leafId` is the leaf that the ledger is about; null in an empty conversation.
+
+    The facts are computed from the newest 100,000 entries since the last compaction; `notRead` is how many
+    there are before those, absent where there is none.
+    """
 
     leaf_id: str | None
     ledger: WorkLedger
     read_files: list[str]
     modified_files: list[str]
     deleted_files: list[str]
+    not_read: int | None = None

@@ -16,6 +16,7 @@ from coppice.protocol import (
     ledger,
     model,
     navigation,
+    notes,
     outline,
     prompt,
     recovery,
@@ -178,6 +179,10 @@ CLEAR_TOOL_RESULTS: Final = Method(
     clearing.ClearToolResultsResult,
     flush_file_events=True,
 )
+ADD_NOTE: Final = Method("coppice/note/add", notes.AddNoteParams, notes.NoteResult)
+LIST_NOTES: Final = Method("coppice/note/list", notes.ListNotesParams, notes.ListNotesResult)
+REPLACE_NOTE: Final = Method("coppice/note/replace", notes.ReplaceNoteParams, notes.NoteResult)
+REMOVE_NOTE: Final = Method("coppice/note/remove", notes.RemoveNoteParams, notes.NoteResult)
 BEGIN_TURN: Final = Method(
     "coppice/turn/begin", recovery.TurnParams, recovery.TurnResult, activates_conversation=True
 )

@@ -8,7 +8,13 @@ from coppice.protocol.base import ConversationParams, StreamingParams, WireModel
 from coppice.protocol.compaction import CompactionStatus
 from coppice.protocol.tools import Skill, Tool
 from coppice.protocol.usage import UsageState
-from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserContent, UserMessage
+from coppice.tree.messages import (
+    AssistantMessage,
+    ToolResultMessage,
+    UserContent,
+    UserMessage,
+    WorkspaceState,
+)
 
 DEFAULT_STEPS: Final = 50
 """Model requests that a turn may make by default."""
@@ -18,8 +24,8 @@ class PromptParams(StreamingParams, ConversationParams):
     """`content` is the user's message; it is appended first, unless the turn cannot begin. Without it the
     turn goes on where the last one was stopped or failed; where the model has answered that is
     `nothing-to-continue`. A text that is `/compact`, with or without words after it, is a command: the
-    conversation is compacted with these words as the instructions, and nothing is appended or sent to a
-    model.
+    conversation is compacted with these words as the instructions. `/note TEXT` adds a note of the user's. A
+    command appends no message and asks no model for a reply.
 
     `tools` are offered to the model where the client answers `coppice/invokeTool`. `system` is sent before
     the conversation, with the texts of `skills` after it; neither is stored. A step is one request to the
@@ -28,6 +34,10 @@ class PromptParams(StreamingParams, ConversationParams):
 
     `patience` is for how many seconds the turn waits for a reply in all, while the provider has too many
     requests, fails, or is not reached; a single `retry-after` of more than ten minutes ends the turn at once.
+
+    `workspaceState` is the client's name for the files of the workspace as they are now: it is stored with
+    the user's message, as that of a tool's answer is with its result. A client that records the files finds
+    there which ones belong to an entry, when a user goes back or to another branch.
     """
 
     content: Annotated[str | list[UserContent], Field(min_length=1)] | None = None
@@ -36,17 +46,18 @@ class PromptParams(StreamingParams, ConversationParams):
     skills: list[Skill] | None = None
     max_steps: Annotated[int, Field(ge=1, le=1000)] = DEFAULT_STEPS
     patience: Annotated[int, Field(ge=0, le=86_400)] = 0
+    workspace_state: WorkspaceState | None = None
 
 
 class PromptResult(WireModel):
     """`stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done.
-    It is `compacted` when the content was the command `/compact`: no turn ran.
+    It is `compacted` or `noted` when the content was the command `/compact` or `/note`: no turn ran.
 
     `entryIds` are the messages that were appended, in order; `compactions` are the entries of the
     compactions that were made on the way.
     """
 
-    stop_reason: Literal["stop", "length", "maxSteps", "compacted"]
+    stop_reason: Literal["stop", "length", "maxSteps", "compacted", "noted"]
     entry_ids: list[str]
     usage: UsageState
     compactions: list[str]

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from coppice.protocol.base import ConversationParams, WireModel
-from coppice.tree.messages import UserContent
+from coppice.tree.messages import UserContent, WorkspaceState
 
 
 class Tool(WireModel):
@@ -35,8 +35,12 @@ class InvokeToolParams(ConversationParams):
 
 
 class InvokeToolResult(WireModel):
-    """`content` is sent to the model; `details` are stored with it and never sent to a model."""
+    """`content` is sent to the model; `details` are stored with it and never sent to a model.
+
+    `workspaceState` names the files as they are after the call, where it may have changed some.
+    """
 
     content: list[UserContent]
     is_error: bool = False
     details: Any = None
+    workspace_state: WorkspaceState | None = None

@@ -157,11 +157,14 @@ class ContextParams(ConversationParams):
 
     Nothing is stored of that. `coppice/truncateToolResults` cuts them for good, on a new branch. The format
     `text` is a transcript for people: nothing in it is escaped for a program that puts it between tags.
+    With `filesAtHand` the messages end with one that has the current text of up to three files that tools
+    changed on the path, as a turn of the server's shows them after a compaction. It is not stored either.
     """
 
     leaf_id: str | None = None
     format: ContextFormat = "entries"
     context_window: Annotated[int, Field(ge=1)] | None = None
+    files_at_hand: bool = False
 
 
 class ContextResult(WireModel):

@@ -32,6 +32,7 @@ from coppice.service.history.recall import Recall
 from coppice.service.history.tools import HistoryTools
 from coppice.service.hooks.hooks import Hooks
 from coppice.service.hooks.plugins import Plugins, installed_plugins
+from coppice.service.notes.notes import Notes
 from coppice.service.recovery.clearing import Clearing
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import Thresholds
@@ -79,14 +80,23 @@ class Service:
         self.compacting = Compacting(self._context, self.turns)
         self.truncating = Truncating(self._context, self.turns)
         self.clearing = Clearing(self._context, self.turns)
-        self.thresholds = Thresholds(self._context, self.compacting, self.clearing)
+        self.notes = Notes(self._context, self.trees)
+        self.thresholds = Thresholds(self._context, self.compacting, self.clearing, self.notes)
         self.recovering = Recovering(self._context, self.compacting, self.truncating, self.turns)
         self.recall = Recall(self._context)
         self.history_tools = HistoryTools(self.recall)
         self.prompting = Prompting(
-            self._context, self.trees, self.thresholds, self.recovering, self.turns, self.history_tools
+            self._context,
+            self.trees,
+            self.thresholds,
+            self.recovering,
+            self.turns,
+            self.history_tools,
+            self.notes,
         )
-        self.slash_commands = SlashCommands(self.prompting, self.compacting, self.views)
+        self.slash_commands = SlashCommands(
+            self._context, self.prompting, self.compacting, self.views, self.notes
+        )
         self.portability = Portability(self._context)
         self.following = Following(self._context, self.conversations)
         self.documents = Documents(self._context)

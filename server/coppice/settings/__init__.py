@@ -113,10 +113,14 @@ class TokenSettings(_Section):
 
 
 class ContextSettings(_Section):
-    """What a model is sent. With `files_at_hand` a turn shows files that it works on after a compaction."""
+    """What a model is sent. With `files_at_hand` a turn shows files that it works on after a compaction.
+
+    With `notes` a conversation is shown the notes of its workspace.
+    """
 
     summary_role: Literal["user", "system"] = "user"
     files_at_hand: bool = True
+    notes: bool = True
 
 
 class ToolMapping(_Section):

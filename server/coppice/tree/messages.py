@@ -114,15 +114,20 @@ class Usage(DataModel):
         return self.total_tokens or self.request_tokens + self.output
 
 
+WorkspaceState = Annotated[str, Field(min_length=1, max_length=4000)]
+"""A client's name for the files of its workspace at one moment; only the client understands it."""
+
+
 class _Message(DataModel):
     timestamp: Timestamp | None = None
 
 
 class UserMessage(_Message):
-    """A message of a person."""
+    """A message of a person. `workspaceState` names the files as they were when it was written."""
 
     role: Literal["user"] = "user"
     content: str | list[UserContent]
+    workspace_state: WorkspaceState | None = None
 
 
 class RequestTimes(DataModel):
@@ -159,7 +164,10 @@ class AssistantMessage(_Message):
 
 
 class ToolResultMessage(_Message):
-    """What a tool returned for the call `toolCallId`. `details` is for clients; a model is not sent it."""
+    """What a tool returned for the call `toolCallId`. `details` is for clients; a model is not sent it.
+
+    `workspaceState` names the files as they are after the call.
+    """
 
     role: Literal["toolResult"] = "toolResult"
     tool_call_id: str
@@ -167,6 +175,7 @@ class ToolResultMessage(_Message):
     content: list[UserContent]
     is_error: bool = False
     details: Any = None
+    workspace_state: WorkspaceState | None = None
 
 
 class BashExecutionMessage(_Message):

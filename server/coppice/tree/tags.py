@@ -86,6 +86,15 @@ def escape_tags(text: str) -> str:
     return _TAG.sub("&lt;", text)
 
 
+_ATTRIBUTE_CHARS: Final = 80  # characters of an attribute (guess)
+_UNSAFE: Final = re.compile(r"[^\w .,:/@+-]")
+
+
+def attribute(text: object) -> str:
+    """A value for a tag's attribute: on one line, without marks that could end it."""
+    return _UNSAFE.sub("?", " ".join(str(text)[: 2 * _ATTRIBUTE_CHARS].split()))[:_ATTRIBUTE_CHARS]
+
+
 def tagged(tag: str, text: str) -> str:
     """`text` between `<tag>` and `</tag>`, unable to leave them."""
     return f"<{tag}>\n{escape_tags(text)}\n</{tag}>"

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from conftest_service import MakeClient, assistant, tool, user
 
+from coppice.service.compaction import work_ledger
+
 SMALL = {"compaction": {"keepRecentTokens": 200}, "tokens": {"counter": "estimate"}}
 
 
@@ -51,6 +53,23 @@ async def test_it_is_about_the_leaf_that_is_asked_for(make_client: MakeClient) -
     before = await client.ask("ledger", conversationId=made, leafId=first)
     assert [each["text"] for each in now["ledger"]["messages"]] == ["Build the importer", "Now the exporter"]
     assert [each["text"] for each in before["ledger"]["messages"]] == ["Build the importer"]
+
+
+async def test_of_a_long_path_the_newest_entries_are_read(
+    make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = await make_client(SMALL)
+    made = await client.conversation()
+    for number in range(3):
+        await client.ask("append", conversationId=made, entries=step(number))
+    whole = await client.ask("ledger", conversationId=made)
+    assert "notRead" not in whole
+    monkeypatch.setattr(work_ledger, "MOST_ENTRIES", len(step(2)))
+    newest = await client.ask("ledger", conversationId=made)
+    assert newest["notRead"] == 2 * len(step(0))
+    assert [each["text"] for each in newest["ledger"]["messages"]] == [
+        "Make part 2 of the parser. Never touch legacy_2."
+    ]
 
 
 async def test_an_empty_conversation_has_an_empty_ledger(make_client: MakeClient) -> None:

@@ -73,6 +73,19 @@ async def test_the_newest_changed_files_are_shown_as_they_are_now(make: Any, fol
     assert text.index("src/four.py") < text.index("And now?")
 
 
+async def test_a_client_with_turns_of_its_own_can_ask_for_them(make: Any, folder: Path) -> None:
+    (folder / "one.py").write_text("# of one.py\n")
+    client, _ = await make()
+    about = {"conversationId": await client.conversation()}
+    await client.ask("append", **about, entries=[user("Go on."), *wrote("one.py")])
+    before = await client.ask("context", **about, format="openai")
+    shown = await client.ask("context", **about, format="openai", filesAtHand=True)
+    assert shown["messages"][:-1] == before["messages"]
+    assert "# of one.py" in shown["messages"][-1]["content"]
+    assert shown["tokens"] > before["tokens"]
+    assert len((await client.ask("entries", **about))["entries"]) == 3
+
+
 async def test_what_must_not_be_shown_is_not(make: Any, folder: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside.txt"
     outside.write_text("MARK outside\n")
@@ -112,6 +125,15 @@ async def test_files_take_a_tenth_of_the_window_at_most(make: Any, folder: Path)
         (folder / name).write_text(f"# of {name}\n" + "x" * 4_400)
     text = await asked(*await make(), "a.py", "b.py")
     assert ("# of a.py" in text, "# of b.py" in text) == (False, True)
+
+
+@pytest.mark.parametrize(("large", "is_shown"), [(49, True), (50, False)])
+async def test_the_newest_fifty_are_looked_at(make: Any, folder: Path, large: int, *, is_shown: bool) -> None:
+    (folder / "a.py").write_text("# of a.py\n")
+    names = [f"large{number}.py" for number in range(large)]
+    for name in names:
+        (folder / name).write_text("x" * 50_000)
+    assert ("# of a.py" in await asked(*await make(), "a.py", *names)) == is_shown
 
 
 async def test_a_request_that_is_nearly_full_is_shown_no_files(make: Any, folder: Path) -> None:

@@ -20,7 +20,7 @@ _SUBJECTS: Final = {
     "Messages and their contents": ("messages", "content"),
     "Compaction": ("compaction", "clearing"),
     "Window and usage": ("usage", "model"),
-    "Earlier work": ("history", "ledger", "state"),
+    "Earlier work": ("history", "ledger", "state", "notes"),
     "Turns that the client runs": ("recovery",),
     "Turns that the server runs": ("prompt", "tools", "sampling"),
     "Hooks": ("hooks",),

@@ -13,10 +13,20 @@ _MOST_BEFORE: Final = 20_000
 """Entries before a compaction without a ledger that are read to make up for it (guess: some seconds)."""
 
 
-def ledger_until(path: ConversationPath, last: int) -> WorkLedger:
-    """The ledger of everything on `path` up to depth `last`, inclusive. Reads the store. CPU-bound.
+MOST_ENTRIES: Final = 100_000
+"""Entries from which the facts are computed, the newest: what is read in a minute."""
 
-    Raises WorkTooLongError.
+
+def first_read(path: ConversationPath, last: int) -> int:
+    """The depth from which `ledger_until` reads the entries."""
+    return max(path.first_depth, last + 1 - MOST_ENTRIES)
+
+
+def ledger_until(path: ConversationPath, last: int) -> WorkLedger:
+    """The ledger of `path` up to depth `last`, inclusive. Reads the store. CPU-bound.
+
+    What was before the newest compaction is what that one stored; of the entries since, the newest
+    `MOST_ENTRIES` are read. Raises WorkTooLongError.
     """
     return call_on_tokens(_tokens(path), _ledger_until, path, last)
 
@@ -35,7 +45,7 @@ def _tokens(path: ConversationPath) -> int:
 
 def _ledger_until(path: ConversationPath, last: int) -> WorkLedger:
     builder = _before(path)
-    for piece in path.pieces(path.first_depth, last):
+    for piece in path.pieces(first_read(path, last), last):
         builder.add(piece)
     return builder.ledger
 

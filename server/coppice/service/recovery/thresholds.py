@@ -14,6 +14,7 @@ from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_read
+from coppice.service.notes.notes import Notes
 from coppice.service.recovery.clearing import Clearing
 from coppice.service.window.fitting import Fit
 from coppice.service.window.measuring import measure
@@ -71,24 +72,29 @@ class _Situation:
 class Thresholds:
     """The use case `coppice/preparePrompt`."""
 
-    def __init__(self, context: Context, compacting: Compacting, clearing: Clearing) -> None:
+    def __init__(self, context: Context, compacting: Compacting, clearing: Clearing, notes: Notes) -> None:
         self._context = context
         self._compacting = compacting
         self._clearing = clearing
+        self._notes = notes
         self._streaks: dict[str, _Streak] = {}
 
     async def prepare_prompt(self, params: PreparePromptParams, progress: Progress) -> PreparePromptResult:
         """Clears old tool results from the start share of the window on, and compacts where the view and the
-        prompt are over the threshold, or reports why that does not help.
+        prompt are over the threshold, or reports why that does not help. Then the conversation is shown the
+        notes of its workspace, where it does not have them as they are.
         """
         overhead_tokens = await run_read(self._overhead_tokens, params)
         request = NextRequest(params.conversation_id, params.context_window, params.prompt, overhead_tokens)
         done = await self.prepare(request, progress)
+        usage = done.usage
+        if not done.cannot_fit and await self._notes.show(params.conversation_id, usage.context_window):
+            usage = (await run_read(self._situation, request)).usage
         return PreparePromptResult(
             compacted=done.entry is not None,
             entry=done.entry,
             context_edit=done.edit,
-            usage=done.usage,
+            usage=usage,
             message=done.message,
         )
 

@@ -16,6 +16,7 @@ from coppice.service.core.context import Context
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_read
 from coppice.service.history.tools import HistoryTools
+from coppice.service.notes.notes import Notes
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import Thresholds
 from coppice.service.turns.tool_calls import Tools
@@ -42,9 +43,10 @@ class Prompting:
         recovering: Recovering,
         turns: Turns,
         history_tools: HistoryTools,
+        notes: Notes,
     ) -> None:
         self._models = ChatModels(context.summarizers, context.settings)
-        self._rooms = Rooms(context, self._models, trees, thresholds, recovering)
+        self._rooms = Rooms(context, self._models, trees, thresholds, recovering, notes)
         self._turns = turns
         self._history_tools = history_tools
         self._running: dict[str, Turn] = {}

@@ -11,7 +11,7 @@ from coppice.protocol.server_requests import INVOKE_TOOL, Ask
 from coppice.protocol.tools import InvokeToolParams, InvokeToolResult, Tool
 from coppice.service.history.tools import TOOLS as HISTORY_TOOLS
 from coppice.service.history.tools import HistoryTools
-from coppice.tree.messages import TextContent, ToolCall, ToolResultMessage
+from coppice.tree.messages import TextContent, ToolCall, ToolResultMessage, present
 
 _LONGEST_QUOTE: Final = 500  # characters of a tool's error (guess)
 
@@ -67,13 +67,12 @@ class Tools:
             return failed(call, "The tool gave an answer that cannot be read.")
         except Exception as error:  # noqa: BLE001 - however the client refuses, the turn goes on
             return failed(call, f"The tool failed: {_clipped(str(error))}")
-        details = {} if answer.details is None else {"details": answer.details}
         return ToolResultMessage(
             tool_call_id=call.id,
             tool_name=call.name,
             content=answer.content,
             is_error=answer.is_error,
-            **details,
+            **present(details=answer.details, workspace_state=answer.workspace_state),
         )
 
     async def _looked_up(self, history: HistoryTools, call: ToolCall) -> ToolResultMessage:

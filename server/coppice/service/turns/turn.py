@@ -28,13 +28,14 @@ from coppice.service.core.jobs import stop_if_cancelled, uninterrupted
 from coppice.service.core.progress import JobProgress
 from coppice.service.core.workers import run_read
 from coppice.service.history.tools import HISTORY_NOTE
+from coppice.service.notes.notes import Notes
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import NextRequest, Thresholds
-from coppice.service.turns.files_at_hand import files_at_hand
 from coppice.service.turns.model_requests import cache_key, timed_reply
 from coppice.service.turns.partial_reply import PartialReply, TurnProgress
 from coppice.service.turns.patience import Waiting
 from coppice.service.turns.tool_calls import Tools, failed
+from coppice.service.views.files_at_hand import files_at_hand
 from coppice.service.window.usage import Counter, context_tokens, overhead_of, usage_state
 from coppice.settings import Settings
 from coppice.tokens.size import Size
@@ -44,6 +45,7 @@ from coppice.tree.messages import (
     ToolResultMessage,
     UserContent,
     UserMessage,
+    present,
 )
 from coppice.tree.view import NO_RESULT
 
@@ -64,6 +66,7 @@ class Rooms:
     trees: Trees
     thresholds: Thresholds
     recovering: Recovering
+    notes: Notes
 
 
 class Turn:
@@ -96,8 +99,10 @@ class Turn:
             await run_read(self._refuse_if_answered)
         self._overhead_tokens = await run_read(self._count_overhead)
         await self._make_room(content)
+        await self._show_notes()
         if content is not None:
-            await self._store(UserMessage(content=content))
+            state = present(workspace_state=self._params.workspace_state)
+            await self._store(UserMessage(content=content, **state))
         try:
             stop_if_cancelled()
             stop_reason = await self._steps()
@@ -130,7 +135,7 @@ class Turn:
         prepared = await self._rooms.thresholds.prepare(request, self._progress)
         stop_if_cancelled()
         if prepared.entry is not None:
-            await self._show_files()
+            await self._show_again()
         if prepared.cannot_fit:
             tokens = prepared.usage.tokens
             raise ContextOverflowError(prepared.message or "", tokens=tokens, contextWindow=self._window)
@@ -191,11 +196,18 @@ class Turn:
             )
         self._leaf_id = result.leaf_id
         if result.strategy == "compacted":
-            await self._show_files()
+            await self._show_again()
         self._progress.partial(RetryUpdate(attempt=result.attempt, strategy=result.strategy))
 
-    async def _show_files(self) -> None:
-        """After a compaction the model sees anew the files that it works on."""
+    async def _show_notes(self) -> None:
+        shown = await self._rooms.notes.show(self._params.conversation_id, self._window, after=self._leaf_id)
+        self._leaf_id = shown or self._leaf_id
+
+    async def _show_again(self) -> None:
+        """After a compaction the model sees anew the notes, and the files that it works on."""
+        await self._show_notes()
+        if not self._settings.context.files_at_hand:
+            return
         entry = await run_read(lambda: files_at_hand(self._path(), self._window, self._overhead_tokens))
         if entry is not None:
             self._leaf_id = await self._rooms.trees.add_entry(

@@ -18,19 +18,21 @@ from coppice.protocol.trees import (
     GitUpdateRecord,
 )
 from coppice.protocol.usage import UsageParams, UsageState
-from coppice.service.compaction.work_ledger import ledger_until
+from coppice.service.compaction.work_ledger import first_read, ledger_until
 from coppice.service.core.context import Context
 from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_read
 from coppice.service.recovery.truncating import fitted_view
+from coppice.service.views.files_at_hand import files_at_hand
 from coppice.service.window.breakdown import breakdown_of, heaviest_of
 from coppice.service.window.spending import spent_on
 from coppice.service.window.usage import Counter, context_tokens, counted_tokens, overhead_of, usage_state
 from coppice.store.tree.paging import fitting
+from coppice.tokens.measuring import size_of_entry
 from coppice.tree.rendering.anthropic import anthropic_request
 from coppice.tree.rendering.openai import openai_messages
-from coppice.tree.view import ViewMessage
+from coppice.tree.view import ViewMessage, message_of
 
 
 class Views:
@@ -88,11 +90,14 @@ class Views:
         return await run_read(read)
 
     async def ledger(self, params: LedgerParams, progress: Progress | None = None) -> LedgerResult:
-        """Continues from the ledger of the last compaction; before the first it reads the whole path."""
+        """Continues from the ledger of the last compaction; before the first it reads the path."""
 
         def read(thread: ThreadWork) -> LedgerResult:
             path = self._context.path(params.conversation_id, params.leaf_id)
-            work = ledger_until(path, path.end.depth) if path.end is not None else WorkLedger()
+            work, not_read = WorkLedger(), 0
+            if path.end is not None:
+                work = ledger_until(path, path.end.depth)
+                not_read = first_read(path, path.end.depth) - path.first_depth
             thread.report("Reading the files", 80)
             files = path.ledger()
             return LedgerResult(
@@ -101,6 +106,7 @@ class Views:
                 read_files=files.read_files,
                 modified_files=files.modified_files,
                 deleted_files=files.deleted_files,
+                not_read=not_read or None,
             )
 
         result = await run_in_thread(read, progress, title="Computing the facts")
@@ -118,6 +124,12 @@ class Views:
             view, saved = fitted_view(path, params.context_window)
             if saved:
                 tokens, source = counted_tokens(path, counter) - saved, counter.source
+        if params.files_at_hand:
+            window = params.context_window or path.settings.model.context_window
+            entry = files_at_hand(path, window, overhead_tokens=0)
+            if entry is not None and (message := message_of(entry)) is not None:
+                view = [*view, ViewMessage(None, message)]
+                tokens += counter.tokens(size_of_entry(entry))
         messages, system = _rendered(view, params.format)
         compaction = path.compaction
         return ContextResult(

@@ -23,6 +23,8 @@ from coppice.tree.tags import tagged
 MOST_FILES: Final = 3  # as many as fit the share of a large window in full
 MOST_TOKENS: Final = 5_000
 """Of one file: some 500 lines. A longer one is read by the model in parts, as before."""
+MOST_TRIED: Final = 50
+"""Of the newest changed files, how many are looked at for some that may be shown. A guess."""
 SHARE: Final = 0.1
 """Of the window, for all of them: what `MOST_FILES` of `MOST_TOKENS` are of 150,000 tokens."""
 FULL_SHARE: Final = 0.8
@@ -39,12 +41,13 @@ _OPENING: Final = (
 def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> CustomMessageEntry | None:
     """The newest files that tools changed, as an entry of the harness; None where there are none to show.
 
-    Only files of the workspace: none behind a link, none that is hidden or ignored, and none that is no text
-    or holds what looks like a key. They take no more than leaves the request, which has `overhead_tokens`
-    besides the view, well below the threshold. Reads the store and the disk.
+    Of the newest `MOST_TRIED` only files of the workspace: none behind a link, none that is hidden or
+    ignored, and none that is no text or holds what looks like a key. They take no more than leaves the
+    request, which has `overhead_tokens` besides the view, well below the threshold. Reads the store and the
+    disk.
     """
     root = path_of_uri(path.conversation.workspace_uri)
-    if root is None or path.root is None or not path.settings.context.files_at_hand:
+    if root is None or path.root is None:
         return None
     if os.path.realpath(path.root) != os.path.realpath(root):
         return None
@@ -53,6 +56,8 @@ def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> 
     view, _ = context_tokens(path, counter)
     threshold = fitted_sizes(path.settings.compaction, window).threshold
     room = min(int(window * SHARE), int(FULL_SHARE * threshold) - view - overhead_tokens)
+    if room <= 0:
+        return None
     for name, text in _texts(path, Path(os.path.realpath(root))):
         block = tagged(TAG, f"path: {json.dumps(name, ensure_ascii=False)}\n{text}")
         tokens = counter.tokens(size_of_text(block))
@@ -78,7 +83,7 @@ def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> 
 def _texts(path: ConversationPath, root: Path) -> Iterator[tuple[str, str]]:
     """Names and texts of the files that may be shown, the one that was worked on last first."""
     ignore_files, own = IgnoreFiles(str(root)), patterns(path.settings.files.ignore)
-    for name in _changed(path):
+    for name in _changed(path)[:MOST_TRIED]:
         rules = [BUILT_IN_PATTERNS, *ignore_files.above(name), own]
         is_hidden = any(part.startswith(".") for part in name.split("/"))
         if is_absolute(name) or is_hidden or ignored(name, rules):

@@ -1,0 +1,169 @@
+"""The notes of a workspace: a conversation of their own, on whose path each change of a note is an entry.
+
+So they are durable, searched, copied, exported and deleted like any other conversation.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from coppice.errors import IdConflictError, UnknownConversationError, UnknownNoteError
+from coppice.redaction import masked, with_marks
+from coppice.service.core.context import now
+from coppice.store.schema.records import LEAF, NewConversation, NewRecord, PathEnd
+from coppice.store.store import Store
+from coppice.store.tree.location import canonical_uri
+from coppice.tokens.counting import estimate_tokens
+from coppice.tokens.measuring import size_of_entry
+from coppice.tree.entries import CustomEntry, CustomMessageEntry, Entry
+from coppice.tree.ids import new_entry_id
+from coppice.tree.messages import text_of
+from coppice.tree.tags import attribute, escape_tags
+
+USER: Final = "user"
+"""The author of the user's own notes."""
+NOTE_TAG: Final = "history-note"
+NOTE_TYPE: Final = "coppice.note"
+"""The `customType` of a note's entry, and of the entry that removes a note."""
+MAX_SHOWN_TOKENS: Final = 2_000
+"""Of a list of notes for a model, by estimate: the newest that fit."""
+_DATE_CHARS: Final = 10  # of an ISO time
+_MOST: Final = 1_000
+"""Changes that are looked at, the newest: more notes than fit a list of the shortest ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note that holds now; `id` is that of the entry with its text."""
+
+    id: str
+    timestamp: str
+    author: str
+    text: str
+
+
+def notes_id(workspace_uri: str) -> str:
+    """The id of the conversation that holds a workspace's notes."""
+    return f"notes-{hashlib.sha256(canonical_uri(workspace_uri).encode()).hexdigest()[:16]}"
+
+
+class Notebook:
+    """The notes of one workspace in its store. Blocks on the disk; several processes may write at once."""
+
+    def __init__(self, store: Store, workspace_uri: str) -> None:
+        self.conversation_id = notes_id(workspace_uri)
+        self.store = store
+        self._workspace_uri = workspace_uri
+
+    def notes(self) -> list[Note]:
+        """The notes that hold, oldest first: of the newest thousand changes."""
+        end = self._end()
+        if end is None:
+            return []
+        held: dict[str, Note] = {}
+        for entry in self.store.entries(end, max(0, end.depth - _MOST + 1), end.depth):
+            _apply(entry, held)
+        return list(held.values())
+
+    def leaf_id(self) -> str | None:
+        """The id of the newest change; None before the first."""
+        end = self._end()
+        return end.id if end is not None else None
+
+    def add(self, text: str, author: str) -> Note:
+        """Stores a note, without the secrets in it."""
+        return self._write(text, author, {})
+
+    def replace(self, note_id: str, text: str, author: str) -> Note:
+        """Stores the note that holds instead of another, and is newer. Raises UnknownNoteError."""
+        self._require(note_id)
+        return self._write(text, author, {"replaces": note_id})
+
+    def remove(self, note_id: str) -> Note:
+        """The note, which holds no longer; its text stays in the history. Raises UnknownNoteError."""
+        note = self._require(note_id)
+        self._append(
+            CustomEntry(
+                id=new_entry_id(),
+                parent_id=None,
+                timestamp=now(),
+                custom_type=NOTE_TYPE,
+                data={"removes": note_id},
+            )
+        )
+        return note
+
+    def _end(self) -> PathEnd | None:
+        try:
+            return self.store.end(self.conversation_id, LEAF)
+        except UnknownConversationError:
+            return None
+
+    def _require(self, note_id: str) -> Note:
+        for note in self.notes():
+            if note.id == note_id:
+                return note
+        raise UnknownNoteError("There is no such note. It may have been replaced or removed: list the notes.")
+
+    def _write(self, text: str, author: str, details: dict[str, Any]) -> Note:
+        entry = CustomMessageEntry(
+            id=new_entry_id(),
+            parent_id=None,
+            timestamp=now(),
+            custom_type=NOTE_TYPE,
+            content=with_marks(masked(text.strip())),
+            details={"author": author, **details},
+        )
+        self._append(entry)
+        return _note(entry)
+
+    def _append(self, entry: CustomEntry | CustomMessageEntry) -> None:
+        with suppress(IdConflictError):
+            # Another process may be the first.
+            self.store.create(
+                NewConversation(self.conversation_id, self._workspace_uri, entry.timestamp, name="Notes")
+            )
+        record = NewRecord(entry, size_of_entry(entry))
+        self.store.append(self.conversation_id, [record], modified_at=entry.timestamp)
+
+
+def shown_to_model(notes: Sequence[Note], max_tokens: int = MAX_SHOWN_TOKENS) -> list[str]:
+    """The newest of `notes` that have no more tokens together, by estimate, oldest first.
+
+    Each is between tags that its text cannot close, without what looks like a secret.
+    """
+    blocks = list[str]()
+    for note in reversed(notes):
+        block = _block(note)
+        max_tokens -= estimate_tokens(block)
+        if max_tokens < 0:
+            break
+        blocks.insert(0, block)
+    return blocks
+
+
+def _block(note: Note) -> str:
+    head = f'date="{attribute(note.timestamp[:_DATE_CHARS])}" author="{attribute(note.author)}"'
+    return f"<{NOTE_TAG} {head}>\n{escape_tags(with_marks(masked(note.text)))}\n</{NOTE_TAG}>"
+
+
+def _apply(entry: Entry, held: dict[str, Note]) -> None:
+    if not isinstance(entry, CustomEntry | CustomMessageEntry) or entry.custom_type != NOTE_TYPE:
+        return
+    if isinstance(entry, CustomEntry):
+        held.pop(str(_property(entry.data, "removes")), None)
+    else:
+        held.pop(str(_property(entry.details, "replaces")), None)
+        held[entry.id] = _note(entry)
+
+
+def _note(entry: CustomMessageEntry) -> Note:
+    author = _property(entry.details, "author")
+    text = text_of(entry.content)
+    return Note(entry.id, entry.timestamp, author if isinstance(author, str) else "unknown", text)
+
+
+def _property(value: object, name: str) -> object:
+    return value.get(name) if isinstance(value, dict) else None
