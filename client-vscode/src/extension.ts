@@ -13,6 +13,7 @@ import { registerCompactionCommands } from "./commands/compacting";
 import { registerConversationCommands } from "./commands/conversations";
 import { registerExchangeCommands } from "./commands/exchange";
 import { registerModelCommands } from "./commands/models";
+import { registerNoteCommands } from "./commands/notes";
 import { Commands } from "./commands/registry";
 import { registerServerCommands } from "./commands/server";
 import { registerContextCommands } from "./context/commands";
@@ -47,7 +48,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   answerSamples(client);
   const rules = windowRules(context);
   const approvals = windowApprovals(context, rules);
-  const { agent, host, equip } = createAgent(context, approvals);
+  const { agent, host, equip } = createAgent(context, approvals, (message) => { log.warn(message); });
   answerToolCalls(client, agent, approvals);
   const conversations = new Conversations(client, context.workspaceState);
   const branches = new BranchesView(client, conversations);
@@ -59,15 +60,18 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const chat = registerChat(commands, context, client, conversations, approvals, servers, async (conversationId, text, given) => {
     const attachments = given ?? attached.take(conversationId);
     const restore = () => { attached.restore(conversationId, attachments); };
-    return { content: await attached.content(text, attachments), restore, ...(await equip()) };
+    await branchFiles.beforeTurn(conversationId);
+    const [content, workspaceState, equipment] = await Promise.all([attached.content(text, attachments), host.recordState(conversationId), equip()]);
+    return { content, workspaceState, restore, ...equipment };
   });
-  const attached = addFeatures(context, chat, { client, conversations, approvals, host });
+  const { attached, branchFiles } = addFeatures(context, chat, { client, conversations, approvals, host });
   registerConversationCommands(commands, client, conversations, chat);
   registerContextCommands(commands, attached, chat);
   registerExchangeCommands(commands, client, conversations, chat, log);
   registerCompactionCommands(commands, context, client, conversations);
-  registerBranchCommands(commands, client, conversations, chat, branches);
+  registerBranchCommands(commands, client, conversations, chat, branches, branchFiles);
   registerModelCommands(commands, client, keys);
+  registerNoteCommands(commands, client);
   registerPermissionCommands(commands, rules);
   registerFileCommands(commands, files);
   registerConversationListCommands(commands, conversations, chat, list);

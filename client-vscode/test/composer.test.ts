@@ -64,7 +64,7 @@ function chat() {
     post: (message) => { posted.push(message); },
     putDraft: (conversationId, text) => { posted.push({ type: "draft", conversationId, text }); },
     isRunning: () => state.running,
-    run: (_id, text) => { ran.push(text); },
+    run: (_id, outgoing) => { ran.push("text" in outgoing ? outgoing.text : ""); },
     stop: () => { state.stopped += 1; return Promise.resolve(); },
     onTurnEnd: (listener) => { ended = listener; },
     whenIdle: () => Promise.resolve(),

@@ -5,6 +5,7 @@ import "./style/markdown.css";
 import "./style/footer.css";
 import "./style/approval.css";
 import "./style/edit.css";
+import "./style/files-offer.css";
 import "./style/composer.css";
 import "./style/highlight.css";
 import "./style/marks.css";

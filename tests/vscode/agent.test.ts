@@ -80,11 +80,13 @@ scene("the model's edits are one step of the editor's history, and a new file ca
   const asked = chat.asked.filter({ hasText: "Rename the shop." });
   await asked.hover();
   await asked.getByRole("button", { name: "Restore Files to This Point" }).click();
-  await window.dialog.getByRole("button", { name: "Restore" }).click();
+  const offer = chat.frame.getByTestId("files-offer");
+  match(await offer.innerText(), /Restore 1 file as at this message\?[^]*README\.md/);
+  await offer.getByRole("button", { name: "Restore" }).click();
   const readme = (): string => readFileSync(join(editor.workspace, "README.md"), "utf8");
   await until("the file is restored", () => readme().startsWith("# Shop"));
   equal(api(), saved);
-  await window.notifications.filter({ hasText: "Restored 1 file" }).getByRole("button", { name: "Undo" }).click();
+  await window.notifications.filter({ hasText: "Changed 1 file" }).getByRole("button", { name: "Undo" }).click();
   await until("the restoring is undone", () => readme().startsWith("# Store"));
 });
 

@@ -1,7 +1,10 @@
-import { equal, match, ok } from "node:assert/strict";
+import { doesNotMatch, equal, match, ok } from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Chat } from "./harness/chat.ts";
 import { unfold } from "./harness/chat.ts";
 import { type Scene, scene } from "./harness/scene.ts";
+import { until } from "./harness/waiting.ts";
 import type { Window } from "./harness/window.ts";
 
 const WAYS = ["No summary", "Summarize", "Summarize with focus…", "Cancel"];
@@ -64,4 +67,73 @@ scene("a branch can be given a name", {}, async (played) => {
   await window.menu(window.rows("Branches").filter({ hasText: "Try cents." }), "Label…");
   await window.answer("exact sums");
   await window.rows("Branches").filter({ hasText: "exact sums" }).waitFor();
+});
+
+scene("the files go along with the branch: what the model and a command changed comes and goes, the user's own stays", { files: { "notes.txt": "one\n", "own.txt": "mine\n" }, settings: { "coppice.chat.confirmTools": "never" } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  const text = (name: string): string | undefined => (existsSync(join(editor.workspace, name)) ? readFileSync(join(editor.workspace, name), "utf8") : undefined);
+  const offer = chat.frame.getByTestId("files-offer");
+  await chat.play(provider, { asks: "Write two.", answers: [
+    { calls: [["w1", "write_file", { path: "notes.txt", content: "two\n" }]] },
+    { calls: [["c1", "run_command", { command: "echo made > made.txt" }]] },
+    { text: "Two is written." },
+  ] });
+  equal(text("made.txt"), "made\n");
+  editor.write("own.txt", "mine, changed\n");
+
+  provider.turn({ text: "Three it is." });
+  const asked = chat.asked.filter({ hasText: "Write two." });
+  await asked.hover();
+  await asked.getByRole("button", { name: "Edit and Resend" }).click();
+  const input = chat.frame.getByRole("textbox", { name: "Edited message" });
+  await input.fill("Say three.");
+  await input.press("Enter");
+  await offer.waitFor();
+  match(await offer.innerText(), /2 files differ there[^]*made\.txt[^]*notes\.txt/);
+  await window.screenshot("files-offer");
+  await offer.getByRole("button", { name: "Conversation and Files" }).click();
+  await chat.replies.filter({ hasText: "Three it is." }).waitFor();
+  await chat.rests();
+  equal(text("notes.txt"), "one\n");
+  equal(text("made.txt"), undefined);
+  equal(text("own.txt"), "mine, changed\n");
+  // The files are as this branch left them, so its model need not know of it.
+  doesNotMatch(JSON.stringify(provider.asked.at(-1)?.messages), /Read them again/);
+
+  await chat.frame.getByRole("group", { name: "Alternatives" }).first().getByRole("button", { name: "Previous Alternative" }).click();
+  await offer.getByRole("button", { name: "Cancel" }).click();
+  await chat.replies.filter({ hasText: "Three it is." }).waitFor();
+  await chat.frame.getByRole("group", { name: "Alternatives" }).first().getByRole("button", { name: "Previous Alternative" }).click();
+  await offer.getByRole("checkbox").check();
+  await offer.getByRole("button", { name: "Conversation and Files" }).click();
+  await chat.replies.filter({ hasText: "Two is written." }).waitFor();
+  await until("the files of the branch are back", () => text("notes.txt") === "two\n" && text("made.txt") === "made\n");
+  equal(text("own.txt"), "mine, changed\n");
+  // From now on nothing is asked.
+  await chat.frame.getByRole("group", { name: "Alternatives" }).first().getByRole("button", { name: "Next Alternative" }).click();
+  await chat.replies.filter({ hasText: "Three it is." }).waitFor();
+  await until("the files have gone along", () => text("notes.txt") === "one\n" && text("made.txt") === undefined);
+  equal(await offer.count(), 0);
+  equal(existsSync(join(editor.workspace, ".git")), false);
+
+  // Without its files the branch keeps them for the next time, wherever the conversation went meanwhile.
+  editor.configure({ "coppice.chat.branchFiles": "never" });
+  const alternatives = chat.frame.getByRole("group", { name: "Alternatives" }).first();
+  await until("the files stay where they are", async () => {
+    await alternatives.getByRole("button", { name: "Previous Alternative" }).click();
+    await chat.replies.filter({ hasText: "Two is written." }).waitFor();
+    if (text("notes.txt") === "one\n") return true;
+    await alternatives.getByRole("button", { name: "Next Alternative" }).click();
+    await chat.replies.filter({ hasText: "Three it is." }).waitFor();
+    return false;
+  });
+  provider.turn({ text: "I will read it again." });
+  await alternatives.getByRole("button", { name: "Next Alternative" }).click();
+  await chat.replies.filter({ hasText: "Three it is." }).waitFor();
+  await alternatives.getByRole("button", { name: "Previous Alternative" }).click();
+  await chat.replies.filter({ hasText: "Two is written." }).waitFor();
+  await chat.send("Go on.");
+  await chat.replies.filter({ hasText: "I will read it again." }).waitFor();
+  await chat.rests();
+  match(JSON.stringify(provider.asked.at(-1)?.messages), /not as this conversation left them\. Read them again before you change them: made\.txt, notes\.txt/);
 });

@@ -81,7 +81,9 @@ scene("a provider's bad minute is waited for, with Now, Stop and Continue", {}, 
 
   editor.configure({ "coppice.model.baseUrl": "http://127.0.0.1:9/v1" });
   await until("the endpoint has gone", async () => {
+    const before = await chat.asked.count();
     await chat.send("Are you there?");
+    await chat.asked.nth(before).waitFor(); // A second message would be queued while the turn of this one begins.
     // The endpoint that was set before may still answer.
     await wait.or(chat.frame.getByTestId("send")).first().waitFor();
     return wait.filter({ hasText: "127.0.0.1:9" }).isVisible();

@@ -134,3 +134,21 @@ scene("conversations are kept without a folder, and each in its own folder where
   await chat.replies.filter({ hasText: "The depot it is." }).waitFor();
   deepEqual(stores(), ["coppice", "depot", "shop"]);
 });
+
+scene("a note is added from the palette and the input, shown to the model, changed and removed", {}, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  await window.run("Coppice: Add Note…");
+  await window.answer("Prices are cents everywhere.");
+  await chat.input.pressSequentially("/note Releases are cut on Tuesdays.");
+  await chat.input.press("Enter");
+  await until("the input is empty", async () => (await chat.input.inputValue()) === "");
+  await chat.play(provider, HOW);
+  match(JSON.stringify(provider.asked.at(-1)?.messages), /Prices are cents everywhere[^]*Releases are cut on Tuesdays/);
+
+  await window.run("Coppice: Show Notes");
+  await window.screenshot("notes");
+  await window.choose("Prices are cents everywhere.");
+  await window.answer("Prices are whole cents.");
+  await chat.play(provider, CENTS);
+  match(JSON.stringify(provider.asked.at(-1)?.messages), /Prices are whole cents/);
+});

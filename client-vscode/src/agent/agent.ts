@@ -57,7 +57,11 @@ export class Agent {
     };
     const call = { host: this.#host, approve, stop };
     try {
-      const output = await this.#inOrder(conversationId, found, () => found.run(given, call));
+      const output = await this.#inOrder(conversationId, found, async () => {
+        const made = await found.run(given, call);
+        const workspaceState = found.changes ? await this.#host.recordState(conversationId) : undefined;
+        return workspaceState === undefined ? made : { ...made, workspaceState };
+      });
       if (output.change !== undefined) this.#host.made.add(output.change);
       return result(output);
     } catch (error) {
@@ -81,9 +85,14 @@ export class Agent {
   }
 }
 
-function result({ text, isError = false, change, details }: Output): InvokeToolResult {
+function result({ text, isError = false, change, details, workspaceState }: Output): InvokeToolResult {
   const stored = { ...details, ...(change === undefined ? {} : { change }) };
-  return { content: [{ type: "text", text }], isError, ...(Object.keys(stored).length === 0 ? {} : { details: stored }) };
+  return {
+    content: [{ type: "text", text }],
+    isError,
+    ...(Object.keys(stored).length === 0 ? {} : { details: stored }),
+    ...(workspaceState === undefined ? {} : { workspaceState }),
+  };
 }
 
 function failed(text: string): InvokeToolResult {

@@ -15,6 +15,8 @@ export interface Host {
   read(path: string): Promise<string | null>;
   /** Replaces the text through the editor, so that it can be undone there, saves it, and gives what was saved. */
   write(path: string, text: string): Promise<string>;
+  /** Records the files as they are for a conversation, and names that state; undefined where that cannot be done. */
+  recordState(conversationId: string): Promise<string | undefined>;
   /** Runs a command in a terminal that a person sees, and ends it when `stop` is aborted. */
   run(command: string, cwd: string, timeoutMs: number, stop: AbortSignal): Promise<Outcome>;
 }

@@ -158,7 +158,7 @@ function readings(relative: string): string[] {
  * Whether the file is `.git`, lies below one, or in a folder that Git takes for a repository: one with a `HEAD`, unless
  * the folder is a checkout. Its `config` names programs, and addresses with passwords.
  */
-async function isPartOfRepository({ folder, relative }: Place): Promise<boolean> {
+export async function isPartOfRepository({ folder, relative }: Pick<Place, "folder" | "relative">): Promise<boolean> {
   if (readings(relative).some((name) => name.toLowerCase().split("/").includes(".git"))) return true;
   const parts = relative.split("/");
   for (let depth = parts.length; depth >= 0; depth -= 1) {

@@ -21,6 +21,8 @@ export interface Output {
   change?: FileChange;
   /** Stored with the text, for the one who reads the conversation. */
   details?: Record<string, unknown>;
+  /** The name of the state that the files have after the call. */
+  workspaceState?: string;
 }
 
 type Schema = v.GenericSchema<unknown, unknown>;

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import type { BranchFiles } from "../chat/branch-files";
 import type { Chat } from "../chat/panel";
 import type { CoppiceClient } from "../client";
 import type { Commands } from "../commands/registry";
@@ -30,10 +31,11 @@ export function registerBranchCommands(
   conversations: Conversations,
   chat: Chat,
   view: BranchesView,
+  branchFiles: BranchFiles,
 ): void {
   // A row is left for at its end: the last answer before the next one.
   const end = (node: TreeNode | BranchRow) => ("endId" in node ? node.endId : node.id);
-  const switchTo = async (node: TreeNode | BranchRow) => switchBranch(client, chat, conversations.current, end(node));
+  const switchTo = async (node: TreeNode | BranchRow) => switchBranch(client, chat, branchFiles, conversations.current, end(node));
 
   commands.add("coppice.branches.switch", onRow(switchTo));
   commands.add("coppice.branches.more", () => view.showMore());

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import type { BranchFiles } from "../chat/branch-files";
 import type { Chat } from "../chat/panel";
 import type { CoppiceClient } from "../client";
 import { counted, shortTokens } from "../format";
@@ -16,6 +17,7 @@ interface Telling {
 export async function switchBranch(
   client: CoppiceClient,
   chat: Chat,
+  branchFiles: BranchFiles,
   conversationId: string,
   targetId: string,
 ): Promise<NavigateResult | undefined> {
@@ -24,11 +26,12 @@ export async function switchBranch(
   const telling = preview.entriesToSummarize.length === 0 ? { summarize: false } : await askHow(preview);
   if (telling === undefined) return undefined;
   const params = { conversationId, targetId, ...telling };
-  const result = telling.summarize
-    ? await watched(client, "Summarizing branch", "coppice/navigate", params)
-    : await client.request("coppice/navigate", params);
+  chat.focus(); // What becomes of the files is asked there.
+  const result = await branchFiles.move(conversationId, targetId, () => telling.summarize
+    ? watched(client, "Summarizing branch", "coppice/navigate", params)
+    : client.request("coppice/navigate", params));
+  if (result === undefined) return undefined;
   if (result.editorText !== undefined) chat.setInput(result.editorText);
-  if (!result.cancelled) chat.focus();
   return result;
 }
 

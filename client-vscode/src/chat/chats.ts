@@ -97,7 +97,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
         post: (message) => { this.#post(message); },
         putDraft: (...given) => { this.#putDraft(...given); },
         isRunning: (conversationId) => this.turns.isRunning(conversationId),
-        run: (conversationId, text, attachments) => { this.guard(this.#sending.run(conversationId, { text, attachments }), this.#showing(conversationId)[0]); },
+        run: (conversationId, outgoing) => { this.guard(this.#sending.run(conversationId, outgoing), this.#showing(conversationId)[0]); },
         stop: (conversationId) => this.turns.stop(conversationId),
         onTurnEnd: (listener) => { this.turns.onDidEnd(listener); },
         whenIdle: (conversationId) => this.turns.whenIdle(conversationId),

@@ -1,7 +1,6 @@
-import type { Attachment } from "../context/attachment";
 import type { FromPage, ToPage } from "./messages";
 import type { ChatPage } from "./page";
-import type { EndedTurn } from "./turns";
+import type { EndedTurn, Outgoing } from "./turns";
 
 /** A part of the chat with messages of its own. */
 export interface Feature {
@@ -25,7 +24,7 @@ export interface ChatAccess {
   putDraft(conversationId: string, text: string, options?: { ifEmpty?: boolean }): void;
   isRunning(conversationId: string): boolean;
   /** Runs a turn; what goes wrong is shown. */
-  run(conversationId: string, text: string, attachments: readonly Attachment[]): void;
+  run(conversationId: string, outgoing: Outgoing): void;
   stop(conversationId: string): Promise<void>;
   onTurnEnd(listener: (turn: EndedTurn) => void): void;
   /** Resolves when no turn of the conversation runs. */

@@ -2,13 +2,13 @@ import type * as vscode from "vscode";
 
 import { BeforeDocuments } from "../agent/editor/before";
 import type { EditorHost } from "../agent/editor/host";
-import { FileRestore } from "../agent/editor/restore";
 import { EditReview } from "../agent/editor/review";
 import type { Approvals } from "../approvals/approvals";
 import type { CoppiceClient } from "../client";
 import { Attachments } from "../context/attachments";
 import type { Conversations } from "../conversations";
 import { callForAttention } from "./attention";
+import { BranchFiles } from "./branch-files";
 import { CodeActions } from "./code";
 import { MessageActions } from "./on-message";
 import type { Chat } from "./panel";
@@ -22,8 +22,8 @@ interface Parts {
   host: EditorHost;
 }
 
-/** Adds to the chat what it can do besides turns; what is attached to messages is returned. */
-export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host }: Parts): Attachments {
+/** Adds to the chat what it can do besides turns; what is attached to messages, and what brings files along, is returned. */
+export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host }: Parts): { attached: Attachments; branchFiles: BranchFiles } {
   const before = new BeforeDocuments();
   context.subscriptions.push(before);
   let attached!: Attachments;
@@ -33,10 +33,10 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
     return new MessageQueue(access, attached);
   });
   chat.addFeature(() => new CodeActions());
-  chat.addFeature((access) => new MessageActions(chat, access, client, conversations));
+  let branchFiles!: BranchFiles;
+  chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, context.workspaceState)));
+  chat.addFeature((access) => new MessageActions(chat, access, client, conversations, branchFiles));
   chat.addFeature(() => new SlashCommands(client, (id) => conversations.select(id)));
-  let review!: EditReview;
-  chat.addFeature((access) => (review = new EditReview(access, client, host, context.workspaceState, before)));
-  chat.addFeature(() => new FileRestore(client, host, review));
-  return attached;
+  chat.addFeature((access) => new EditReview(access, client, host, context.workspaceState, before));
+  return { attached, branchFiles };
 }

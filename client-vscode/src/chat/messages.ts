@@ -83,7 +83,9 @@ const fromPage = v.variant("type", [
   /** Keeps an edit of a model, undoes it, or opens it in the editor's view of differences. */
   v.object({ type: v.literal("reviewEdit"), entryId: id, toolCallId: id, action: v.picklist(["keep", "undo", "open"]) }),
   ...composerFromPage,
-  /** Restores the files as they were at a message, from the edits that were made after it. */
+  /** Answers the offer of this id; `always`: also each later one. */
+  v.object({ type: v.literal("answerFiles"), id, choice: v.picklist(["both", "conversation", "files", "cancel"]), always: v.boolean() }),
+  /** Restores the files as they were at a message. */
   v.object({ type: v.literal("restoreFiles"), entryId: id }),
   /** Takes code of a message into an editor: at the cursor, or where the user says. */
   v.object({ type: v.literal("applyCode"), text, language: v.pipe(v.string(), v.maxLength(100)), action: v.picklist(["insert", "apply"]) }),
@@ -111,6 +113,19 @@ const work = v.object({
   stage: v.optional(v.string()),
   percentage: v.optional(v.number()),
   cancellable: v.boolean(),
+});
+
+/** The files that differ where a conversation is about to go; `more` are not named. `added` and `removed` are lines. */
+const filesOffer = v.object({
+  id,
+  kind: v.picklist(["branch", "restore"]),
+  files: v.array(v.object({
+    path: v.string(),
+    fate: v.picklist(["written", "deleted", "merged", "conflict"]),
+    added: v.optional(v.number()),
+    removed: v.optional(v.number()),
+  })),
+  more: v.number(),
 });
 
 const toPage = v.variant("type", [
@@ -160,6 +175,8 @@ const toPage = v.variant("type", [
   /** What became of the edits of models, by the id of the tool call. */
   v.object({ type: v.literal("edits"), verdicts: object<Verdicts>() }),
   ...composerToPage,
+  /** Asks what becomes of the files; without an offer nothing is asked any more. */
+  v.object({ type: v.literal("filesOffer"), conversationId: id, offer: v.optional(filesOffer) }),
   /** What only the answer to a compaction holds; it is not stored. */
   v.object({
     type: v.literal("compacted"),
@@ -189,6 +206,7 @@ const toPage = v.variant("type", [
 export type FromPage = v.InferOutput<typeof fromPage>;
 export type ToPage = v.InferOutput<typeof toPage>;
 export type Memory = v.InferOutput<typeof memory>;
+export type FilesOffer = v.InferOutput<typeof filesOffer>;
 export type Work = v.InferOutput<typeof work>;
 export type PageCommand = (typeof PAGE_COMMANDS)[number];
 

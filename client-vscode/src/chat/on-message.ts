@@ -5,9 +5,11 @@ import { forkConversation } from "../commands/forking";
 import type { Conversations } from "../conversations";
 import { entryOf } from "../entries";
 import { CoppiceError } from "../errors";
+import type { BranchFiles } from "./branch-files";
 import type { ChatAccess, Feature, PageAccess } from "./feature";
 import type { FromPage } from "./messages";
 import type { Chat } from "./panel";
+import { messageContent } from "./resending";
 
 /** What can be done with a message of the chat, and the way to other branches. */
 export class MessageActions implements Feature {
@@ -16,6 +18,7 @@ export class MessageActions implements Feature {
     private readonly access: ChatAccess,
     private readonly client: CoppiceClient,
     private readonly conversations: Conversations,
+    private readonly branchFiles: BranchFiles,
   ) {}
 
   greet(): void {
@@ -24,6 +27,9 @@ export class MessageActions implements Feature {
 
   async handle(message: FromPage, conversationId: string | undefined, page: PageAccess): Promise<boolean> {
     switch (message.type) {
+      case "resend":
+        if (conversationId !== undefined) await this.#resend(page, conversationId, message.entryId, message.text);
+        return true;
       case "onMessage":
         if (conversationId !== undefined) await this.#act(page, conversationId, message.entryId, message.action);
         return true;
@@ -41,6 +47,18 @@ export class MessageActions implements Feature {
     }
   }
 
+  /** Goes back to before a message of the user's, which leaves the branch as it is, and sends the message there. */
+  async #resend(page: PageAccess, conversationId: string, entryId: string, text: string | undefined): Promise<void> {
+    const content = messageContent(await entryOf(this.client, conversationId, entryId), text);
+    const result = await this.branchFiles.move(conversationId, entryId, () => this.client.request("coppice/navigate", { conversationId, targetId: entryId }));
+    if (result === undefined || result.cancelled) {
+      if (text !== undefined) this.access.putDraft(conversationId, text, { ifEmpty: true });
+      if (result !== undefined) page.post({ type: "notice", level: "info", text: "An extension kept the conversation on its branch." });
+      return;
+    }
+    this.access.run(conversationId, { content });
+  }
+
   async #act({ shown }: PageAccess, conversationId: string, entryId: string, action: Extract<FromPage, { type: "onMessage" }>["action"]): Promise<void> {
     switch (action) {
       case "pin":
@@ -54,7 +72,7 @@ export class MessageActions implements Feature {
         await forkConversation(this.client, this.conversations, this.chat, entryId, await this.#isAsked(conversationId, entryId) ? "before" : "at");
         return;
       case "goTo":
-        if ((await switchBranch(this.client, this.chat, conversationId, entryId)) === undefined) return;
+        if ((await switchBranch(this.client, this.chat, this.branchFiles, conversationId, entryId)) === undefined) return;
         shown.endPreview();
         await shown.refresh();
         return;
@@ -73,8 +91,9 @@ export class MessageActions implements Feature {
       return;
     }
     const { leafId: targetId } = await this.client.request("coppice/branchEnd", { conversationId, entryId });
-    const { cancelled, editorText } = await this.client.request("coppice/navigate", { conversationId, targetId });
-    if (cancelled) return;
+    const result = await this.branchFiles.move(conversationId, targetId, () => this.client.request("coppice/navigate", { conversationId, targetId }));
+    if (result === undefined || result.cancelled) return;
+    const { editorText } = result;
     if (editorText !== undefined) this.access.putDraft(conversationId, editorText, { ifEmpty: true });
     await shown.refresh();
     await shown.reveal(entryId);
@@ -93,7 +112,7 @@ export class MessageActions implements Feature {
   async #endPreview({ shown }: PageAccess, action: "goTo" | "close"): Promise<void> {
     const { preview } = shown;
     if (preview === undefined) return;
-    if (action === "goTo" && (await switchBranch(this.client, this.chat, preview.conversationId, preview.leafId)) === undefined) return;
+    if (action === "goTo" && (await switchBranch(this.client, this.chat, this.branchFiles, preview.conversationId, preview.leafId)) === undefined) return;
     shown.endPreview();
     await shown.show(preview.conversationId);
     if (action === "goTo") await shown.reveal(preview.entryId);

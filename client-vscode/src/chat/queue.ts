@@ -78,6 +78,6 @@ export class MessageQueue implements Feature {
     const [first, ...others] = this.#of(conversationId);
     if (first === undefined || !(isDone || first.now)) return;
     this.#put(conversationId, others);
-    this.#chat.run(conversationId, first.text, first.attachments);
+    this.#chat.run(conversationId, { text: first.text, attachments: first.attachments });
   }
 }

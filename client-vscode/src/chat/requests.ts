@@ -90,9 +90,6 @@ export class Requests {
       case "undoCompaction":
         await this.client.request("coppice/undoCompaction", { conversationId, compactionId: message.entryId });
         return;
-      case "resend":
-        await this.sending.resend(page, conversationId, message.entryId, message.text);
-        return;
     }
   }
 }

@@ -2,12 +2,11 @@ import type { Approvals } from "../approvals/approvals";
 import type { ApprovalDecision } from "../approvals/approval";
 import type { CoppiceClient } from "../client";
 import type { Conversations } from "../conversations";
-import { entryOf } from "../entries";
 import { CoppiceError, ServerEndedError } from "../errors";
 import type { PromptUpdate } from "../protocol.gen";
 import type { ChatAccess } from "./feature";
 import type { ChatPage } from "./page";
-import { interruptedReply, messageContent, textOf } from "./resending";
+import { interruptedReply, textOf } from "./resending";
 import { type Outgoing, PromptFailure, type Turns } from "./turns";
 
 /** Sends what the user wrote or decided, and puts back what could not be sent. */
@@ -23,14 +22,6 @@ export class Sending {
   /** Sends a message in the conversation that the page shows, which the first one makes. */
   async send(page: ChatPage, text: string): Promise<void> {
     await this.run(page.shown.id ?? (await this.#make(page, text)), { text });
-  }
-
-  /** Goes back to before a message of the user's, which leaves the branch as it is, and sends the message there. */
-  async resend(page: ChatPage, conversationId: string, entryId: string, text: string | undefined): Promise<void> {
-    const content = messageContent(await entryOf(this.client, conversationId, entryId), text);
-    const { cancelled } = await this.client.request("coppice/navigate", { conversationId, targetId: entryId });
-    if (cancelled) page.post({ type: "notice", level: "info", text: "An extension kept the conversation on its branch." });
-    else await this.run(conversationId, { content });
   }
 
   /** A call that is not waiting any more is made again by the model, which a message of the user's asks for. */

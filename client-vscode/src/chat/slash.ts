@@ -29,7 +29,8 @@ export class SlashCommands implements Feature {
     if (message.type !== "slash") return false;
     const argument = message.argument.trim();
     const command = PALETTE[message.command];
-    if (command !== undefined) await vscode.commands.executeCommand(command);
+    if (message.command === "note") await vscode.commands.executeCommand("coppice.addNote", argument);
+    else if (command !== undefined) await vscode.commands.executeCommand(command);
     else if (message.command === "clear") await this.select(undefined);
     else if (conversationId === undefined) throw new CoppiceError("There is no conversation yet.");
     else if (message.command === "compact") await this.client.request("coppice/compact", { conversationId, instructions: argument === "" ? null : argument });

@@ -17,6 +17,8 @@ export interface Equipment {
   content: string | UserContent[];
   tools: Tool[];
   system: string;
+  /** The name of the state that the files have. */
+  workspaceState: string | undefined;
   /** Takes back what the message was given, where it was not stored. */
   restore: () => void;
 }
@@ -142,10 +144,11 @@ export class Turns implements vscode.Disposable {
         note(turn, update);
         this.#updates.fire({ conversationId, update });
       };
-      const { restore: undo, content, ...equipment } = await this.#equip(conversationId, ..."text" in outgoing ? [outgoing.text, outgoing.attachments] as const : ["", []] as const);
+      const { restore: undo, content, workspaceState, ...equipment } = await this.#equip(conversationId, ..."text" in outgoing ? [outgoing.text, outgoing.attachments] as const : ["", []] as const);
       restore = undo;
       const begins = "resume" in outgoing ? {} : "content" in outgoing ? outgoing : { content };
-      const params = { conversationId, maxSteps: MOST_STEPS, patience: PATIENCE, ...equipment, ...begins };
+      const state = workspaceState === undefined ? {} : { workspaceState };
+      const params = { conversationId, maxSteps: MOST_STEPS, patience: PATIENCE, ...equipment, ...state, ...begins };
       await this.#client.stream("coppice/prompt", params, onPart, turn.source.token);
       isDone = true;
     } catch (error) {

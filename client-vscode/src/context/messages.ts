@@ -9,6 +9,7 @@ const id = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
 export const SLASH_COMMANDS = {
   compact: "Summarize older messages; what follows is what the summary must not lose",
   fork: "Copy this conversation into a new one",
+  note: "Add a note that every conversation of the workspace shows to its model",
   model: "Choose the model that answers",
   clear: "Begin a new conversation",
   rename: "Name this conversation; the name follows",

@@ -25,6 +25,7 @@ export class Disk implements Host {
   #made: readonly string[] = [];
   readonly made = new MadeEdits({ read: () => this.#made, write: (hashes) => { this.#made = hashes; } });
   readonly asked: ApprovalRequest[] = [];
+  recordState = (): Promise<string | undefined> => Promise.resolve(undefined);
   /** What the person answers, and does before. */
   answer: (request: ApprovalRequest) => ApprovalResult | Promise<ApprovalResult> = () => ({ allowed: true });
   settings: ToolSettings = { access: "all", policy: "firstUse" };

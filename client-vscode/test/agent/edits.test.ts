@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { fileChangeOf, hash, takenBack } from "../../src/agent/change";
-import { checkpointBefore } from "../../src/agent/checkpoint";
 import { withEdits } from "../../src/agent/edits";
 import { BoundedOutput } from "../../src/agent/output";
 import { systemPrompt } from "../../src/agent/prompt";
@@ -33,21 +32,6 @@ test("a file that was made is taken away only while nobody else has changed it",
   const change = fileChangeOf("a", null, "x\n");
   assert.deepEqual(takenBack(change, "x\n"), { content: null });
   assert.equal(takenBack(change, "x\ny\n"), undefined);
-});
-
-test("a checkpoint takes back every edit, newest first, and leaves what others changed", async () => {
-  const disk = new Map<string, string | null>([["a", "one\n"], ["b", "x\n"]]);
-  const changes = [
-    fileChangeOf("a", "one\n", "two\n"),
-    fileChangeOf("a", "two\n", "three\n"),
-    fileChangeOf("new", null, "made\n"),
-    fileChangeOf("new", "made\n", "made again\n"),
-    fileChangeOf("b", "x\n", "y\n"),
-  ];
-  disk.set("a", "three\n").set("new", "made again\n").set("b", "by somebody else\n");
-  const { files, conflicts } = await checkpointBefore(changes, (path) => Promise.resolve(disk.get(path) ?? null));
-  assert.deepEqual([...files], [["new", null], ["a", "one\n"]]);
-  assert.deepEqual(conflicts, ["b"]);
 });
 
 for (const [before, after] of [["", "x"], ["x", ""], ["x\n", "x"], ["a\r\nb\r\n", "a\r\nc\r\n"], ["a\u2028b\n", "a\u2028c\n"], ["-- x\n++ y\n", "-- y\n++ x\n"], ["\\ No newline\n", "x\n"]] as const) {

@@ -1,4 +1,4 @@
-/** Undo and Restore write what a conversation says, which may come from anywhere. */
+/** Undo writes what a conversation says, which may come from anywhere. */
 import assert from "node:assert/strict";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { fileChangeOf } from "../../src/agent/change";
 import { changeOf } from "../../src/agent/file-change";
-import { restoreQuestion, undo, type UndoHost } from "../../src/agent/undo";
+import { undo, type UndoHost } from "../../src/agent/undo";
 import { Disk } from "./disk";
 
 class Person {
@@ -57,18 +57,4 @@ test("an edit of an imported conversation is undone only after a question that n
   };
   await assert.rejects(undo(fileChangeOf("a.py", "older\n", "old\n"), person.host(disk)), /has changed while you were asked/);
   assert.equal(await disk.file("shop/a.py"), "by somebody else\n");
-});
-
-test("the question of Restore names files that make programs run first, by where their paths lead, and says what was not made here", async () => {
-  await using disk = await Disk.with({ "shop/a.py": "x\n", "shop/.git/hooks/pre-commit": "x\n" });
-  await symlink(".git/hooks/pre-commit", join(disk.root, "shop/z.py"));
-  const files = new Map<string, string | null>([...Array.from({ length: 40 }, (_, at) => [`src/module-number-${at}.py`, "x"] as const), ["a.py", null], ["z.py", "x"]]);
-  const made = changeOf((await disk.call("write_file", { path: "a.py", content: "y\n" })).details);
-  assert.ok(made !== undefined);
-  const mixed = await restoreQuestion({ files, conflicts: [] }, [made, fileChangeOf("z.py", "x", "y")], disk);
-  assert.match(mixed, /^\.git\/hooks\/pre-commit: This file can make programs run/);
-  assert.match(mixed, /\nand \d+ more files\n\nThe conversation was imported/);
-  assert.ok(mixed.length < 1000);
-  const own = await restoreQuestion({ files: new Map([["a.py", null]]), conflicts: ["b.py"] }, [made], disk);
-  assert.match(own, /^a\.py \(deleted\)\nb\.py: stays, it was changed by others since\n\nWhat commands changed/);
 });

@@ -53,6 +53,15 @@ export const STATES: Readonly<Record<string, State>> = {
     height: 1000,
     prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 2), { running: true }), { type: "approvals", approvals: [EDIT, { ...COMMAND, details: COMMAND.details.slice(1) }] }),
   },
+  filesOffer: {
+    height: 640,
+    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(0, 3)), { type: "filesOffer", conversationId: "c1", offer: { id: "offer-1", kind: "branch", more: 3, files: [
+      { path: "src/importer/lines.py", fate: "written", added: 12, removed: 4 },
+      { path: "tests/test_lines.py", fate: "deleted", removed: 40 },
+      { path: "README.md", fate: "merged", added: 1, removed: 1 },
+      { path: "docs/format.md", fate: "conflict", added: 2, removed: 2 },
+    ] } }),
+  },
   marks: {
     height: 1000,
     prepare: async (panel) => {

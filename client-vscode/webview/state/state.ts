@@ -2,7 +2,7 @@
 import type { PendingApproval } from "../../src/approvals/approval";
 import type { Verdicts } from "../../src/agent/review";
 import { type Marks, marksOf } from "../../src/chat/marks";
-import type { ToPage, Work } from "../../src/chat/messages";
+import type { FilesOffer, ToPage, Work } from "../../src/chat/messages";
 import type { Conversation, Entry, OutlineResult, PromptUpdate, UsageState } from "../../src/protocol.gen";
 import { type ComposerMessage, type ComposerState, NO_COMPOSER, reduceComposer } from "../composer/state";
 import { type Draft, withPiece } from "./draft";
@@ -51,6 +51,8 @@ export interface PanelState {
   offeredModel?: string | undefined;
   /** Of every conversation. */
   approvals: readonly PendingApproval[];
+  /** By conversation, what is asked about the files. */
+  filesOffers: Readonly<Record<string, FilesOffer | undefined>>;
   /** By the compaction's entry. */
   reports: Readonly<Record<string, HostMessage<"compacted">>>;
   enterSends: boolean;
@@ -66,6 +68,7 @@ export const INITIAL: PanelState = {
   conversations: [],
   notices: [],
   approvals: [],
+  filesOffers: {},
   reports: {},
   enterSends: true,
   restricted: false,
@@ -100,6 +103,8 @@ export function reduce(state: PanelState, action: Action): PanelState {
       return { ...state, offeredModel: action.name };
     case "approvals":
       return { ...state, approvals: action.approvals };
+    case "filesOffer":
+      return { ...state, filesOffers: { ...state.filesOffers, [action.conversationId]: action.offer } };
     case "edits":
       return { ...state, verdicts: action.verdicts };
     case "attachments":
@@ -137,7 +142,7 @@ function isSame(shown: Shown | undefined, conversation: Conversation | null): bo
   return shown !== undefined && (shown.conversation === null || shown.conversation.id === conversation?.id);
 }
 
-type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "draft" | "reveal" }>;
+type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "draft" | "filesOffer" | "reveal" }>;
 
 function withShown(state: PanelState, id: string, change: (shown: Shown) => Shown): PanelState {
   const { shown } = state;

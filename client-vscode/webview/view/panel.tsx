@@ -8,6 +8,7 @@ import type { PanelState, Shown } from "../state/state";
 import { approvalAnnouncement } from "./approval";
 import { ChatContext, chatContext } from "./context";
 import { Composer } from "./composer";
+import { FilesOfferCard } from "./files-offer";
 import { Log } from "./log";
 import { Meter, UsageDetails } from "./meter";
 import { Notices, RestrictedMode, WaitBar, WorkBar } from "./notices";
@@ -48,6 +49,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
   const usage = shown?.usage;
   const items = shown?.items;
   const sent = useMemo(() => (items ?? []).flatMap((item) => (item.kind === "user" ? [item.text] : [])), [items]);
+  const offer = state.filesOffers[id];
   const busy = shown !== undefined && (shown.running || shown.work !== undefined);
   const isStale = details && usage?.breakdown === undefined;
   useEffect(() => {
@@ -61,6 +63,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         {shown && <ServerNotice server={server} />}
         {shown?.work && <WorkBar work={shown.work} />}
         {shown?.wait && <WaitBar wait={shown.wait} />}
+        {offer && <FilesOfferCard offer={offer} />}
         {details && usage && <UsageDetails usage={usage} busy={busy} />}
         <Queue messages={state.composer.queues[id] ?? []} running={busy} />
       </div>

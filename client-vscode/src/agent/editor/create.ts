@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 import * as vscode from "vscode";
 
 import type { ApprovalPolicy, Approver } from "../../approvals/approval";
@@ -11,8 +13,9 @@ import { currentSystemPrompt } from "./instructions";
 export function createAgent(
   context: vscode.ExtensionContext,
   approver: Approver,
+  warn: (message: string) => void,
 ): { agent: Agent; host: EditorHost; equip: () => Promise<{ tools: Tool[]; system: string }> } {
-  const host = new EditorHost(context.workspaceState);
+  const host = new EditorHost(context.workspaceState, join((context.storageUri ?? context.globalStorageUri).fsPath, "snapshots"), warn);
   context.subscriptions.push(host);
   const settings = () => {
     const section = vscode.workspace.getConfiguration("coppice");

@@ -1,7 +1,10 @@
+import { normalize } from "node:path";
+
 import * as vscode from "vscode";
 
 import { notify } from "../../notify";
 import type { Host } from "../host";
+import { WorkspaceSnapshots } from "../../snapshots/workspace";
 import { MadeEdits } from "../made";
 import type { Outcome } from "../process";
 import type { UndoHost } from "../undo";
@@ -18,7 +21,14 @@ export class EditorHost implements Host, UndoHost, vscode.Disposable {
   readonly made: MadeEdits;
   readonly confirm = notify.confirm;
 
-  constructor(memory: vscode.Memento) {
+  readonly snapshots: WorkspaceSnapshots;
+
+  /** `storage` is a folder of the extension's own. */
+  constructor(memory: vscode.Memento, storage: string, warn: (message: string) => void) {
+    const isUnsaved = (path: string): boolean => vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && uri.scheme === "file" && uri.fsPath === normalize(path));
+    const isTrusted = (): boolean => this.isTrusted;
+    const folders = (): string[] => this.folders;
+    this.snapshots = new WorkspaceSnapshots(storage, { get folders() { return folders(); }, get isTrusted() { return isTrusted(); }, isUnsaved, warn });
     this.made = new MadeEdits({ read: () => memory.get(KEY, []), write: (hashes) => void memory.update(KEY, hashes) });
   }
 
@@ -40,6 +50,10 @@ export class EditorHost implements Host, UndoHost, vscode.Disposable {
 
   writeAll(files: ReadonlyMap<string, string | null>): Promise<void> {
     return writeTexts(files);
+  }
+
+  recordState(conversationId: string): Promise<string | undefined> {
+    return this.snapshots.take(conversationId);
   }
 
   run(command: string, cwd: string, timeoutMs: number, stop: AbortSignal): Promise<Outcome> {

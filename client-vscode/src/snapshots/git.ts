@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { devNull } from "node:os";
+import { join } from "node:path";
+
+/** Nothing that a checkout says changes a byte: this file ranks above its `.gitattributes`. */
+const ATTRIBUTES = "* -filter -text -eol -crlf -ident -working-tree-encoding -merge\n";
+/** Settings of ours; those of the system and the user are not read. */
+const SETTINGS = {
+  "core.hooksPath": devNull,
+  "core.fsmonitor": "false",
+  "core.untrackedCache": "false",
+  "core.attributesFile": devNull,
+  "core.excludesFile": devNull,
+  "core.autocrlf": "false",
+  "core.splitIndex": "false",
+  "core.logAllRefUpdates": "false",
+  "gc.auto": "0",
+};
+
+/** Git ended with an error, or did not end in time. */
+export class GitError extends Error {}
+
+/** Runs `git` on a repository of the extension's own, whose working tree is a folder of the user's. */
+export class HiddenGit {
+  readonly #environment: NodeJS.ProcessEnv;
+
+  /** `repository` and `folder` are absolute. `timeoutMs`: after which a command is ended. */
+  constructor(
+    readonly repository: string,
+    private readonly folder: string,
+    private readonly timeoutMs: number,
+  ) {
+    const foreign = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith("GIT_"));
+    this.#environment = {
+      ...Object.fromEntries(foreign),
+      GIT_DIR: repository,
+      GIT_WORK_TREE: folder,
+      GIT_CONFIG_NOSYSTEM: "1",
+      GIT_CONFIG_GLOBAL: devNull,
+      GIT_ATTR_NOSYSTEM: "1",
+      GIT_TERMINAL_PROMPT: "0",
+      GIT_LITERAL_PATHSPECS: "1",
+      LC_ALL: "C",
+    };
+  }
+
+  /** Makes the repository, or writes its attributes again. */
+  async prepare(): Promise<void> {
+    await mkdir(this.repository, { recursive: true, mode: 0o700 });
+    await this.run(["init", "--quiet", "--template="]);
+    await mkdir(join(this.repository, "info"), { recursive: true });
+    await writeFile(join(this.repository, "info", "attributes"), ATTRIBUTES);
+  }
+
+  /** What the command prints. `accepts`: exit codes that are no error. Throws `GitError`. */
+  async run(given: readonly string[], input: string | Buffer = "", accepts: readonly number[] = [0]): Promise<Buffer> {
+    const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const child = spawn("git", [...settings, ...given], { cwd: this.folder, env: this.#environment, windowsHide: true });
+    const timer = setTimeout(() => { child.kill("SIGKILL"); }, this.timeoutMs);
+    const printed: Buffer[] = [];
+    const errors: Buffer[] = [];
+    child.stdout.on("data", (data: Buffer) => printed.push(data));
+    child.stderr.on("data", (data: Buffer) => errors.push(data));
+    // A command that reads no further is not an error of ours: its exit code says what happened.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(input);
+    try {
+      const code = await new Promise<number | null>((resolve, reject) => {
+        child.once("error", reject);
+        child.once("close", resolve);
+      });
+      if (code !== null && accepts.includes(code)) return Buffer.concat(printed);
+      const why = code === null ? "did not end in time" : Buffer.concat(errors).toString().trim().slice(0, 500);
+      throw new GitError(`git ${given[0] ?? ""}: ${why}`);
+    } catch (error) {
+      throw error instanceof GitError ? error : new GitError(`Git cannot be run: ${String(error)}`);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** The names of a list that ends each with NUL, without those that are not UTF-8. */
+export function namesOf(list: Buffer): string[] {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const names: string[] = [];
+  for (let from = 0, to = list.indexOf(0); to >= 0; from = to + 1, to = list.indexOf(0, from)) {
+    try {
+      names.push(decoder.decode(list.subarray(from, to)));
+    } catch {
+      // It could not be written back under the same name.
+    }
+  }
+  return names;
+}

@@ -1,0 +1,211 @@
+import { createHash } from "node:crypto";
+import { lstat, rm, stat } from "node:fs/promises";
+import { join, posix } from "node:path";
+
+import { isPartOfRepository, isSecret } from "../agent/sensitive";
+import { GitError, HiddenGit, namesOf } from "./git";
+
+/** What a snapshot may cost. */
+export interface Limits {
+  /** Bytes of one file; a larger one is left out. */
+  file: number;
+  /** Bytes that are new since the last snapshot; with more there is no snapshot. */
+  added: number;
+  /** Files that are new or changed; with more there is no snapshot. */
+  files: number;
+  /** Milliseconds of each command of Git. */
+  time: number;
+}
+
+/** Guesses: more than a project's sources, and a wait that one still takes for a hang-up. */
+const LIMITS: Limits = { file: 5_000_000, added: 200_000_000, files: 50_000, time: 20_000 };
+
+/** By folder, relative, whether its files are left out. */
+type Folders = Map<string, Promise<boolean>>;
+
+/** How a file of one snapshot differs from the other. `added` and `removed` are lines; undefined for what is no text. */
+export interface Difference {
+  path: string;
+  added: number | undefined;
+  removed: number | undefined;
+}
+
+/** A file of a snapshot: its mode as Git writes it, and the id of its content. */
+export interface StoredFile {
+  mode: string;
+  id: string;
+}
+
+/** A file in two snapshots; undefined in one that does not have it. */
+export interface Change {
+  from: StoredFile | undefined;
+  to: StoredFile | undefined;
+}
+
+/**
+ * The states of one folder, in a hidden Git repository outside of it. A snapshot is named by the id of its tree: the
+ * same state has the same name and is stored once. Left out are files that are ignored, secret or too large, whatever
+ * has to do with `.git`, repositories within the folder, and names that are not UTF-8. Links are stored as links.
+ */
+export class SnapshotStore {
+  readonly #git: HiddenGit;
+  #prepared: Promise<void> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `storage` is a folder of the extension; both are absolute. */
+  constructor(
+    storage: string,
+    private readonly folder: string,
+    private readonly limits: Limits = LIMITS,
+  ) {
+    this.#git = new HiddenGit(join(storage, `${digest(folder)}.git`), folder, limits.time);
+  }
+
+  /** Records the folder as it is, and keeps that for the conversation. Throws `GitError`. */
+  take(conversationId: string): Promise<string> {
+    return this.#inOrder(async () => {
+      const files = await this.#changed();
+      await this.#git.run(["update-index", "--force-remove", "-z", "--stdin"], list(files.gone));
+      await this.#git.run(["update-index", "--add", "-z", "--stdin"], list(files.there));
+      const tree = (await this.#git.run(["write-tree"])).toString().trim();
+      await this.#git.run(["update-ref", `${namespace(conversationId)}/${tree}`, tree]);
+      return tree;
+    });
+  }
+
+  /** The files in which two snapshots differ. Throws `GitError`. */
+  async differences(from: string, to: string): Promise<Difference[]> {
+    if (from === to) return [];
+    await this.#prepare();
+    const printed = await this.#git.run(["diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", id(from), id(to)]);
+    return namesOf(printed).map((line) => {
+      const [added = "", removed = "", ...path] = line.split("\t");
+      return { path: path.join("\t"), added: count(added), removed: count(removed) };
+    });
+  }
+
+  /** What two snapshots have of each file that differs. Throws `GitError`. */
+  async changes(from: string, to: string): Promise<Map<string, Change>> {
+    const changes = new Map<string, Change>();
+    if (from === to) return changes;
+    await this.#prepare();
+    const printed = namesOf(await this.#git.run(["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", id(from), id(to)]));
+    for (let at = 0; at + 1 < printed.length; at += 2) {
+      const [fromMode = "", toMode = "", fromId = "", toId = ""] = (printed[at] ?? "").slice(1).split(" ");
+      changes.set(printed[at + 1] ?? "", { from: stored(fromMode, fromId), to: stored(toMode, toId) });
+    }
+    return changes;
+  }
+
+  /** The bytes of a file, or where a link leads. Throws `GitError`. */
+  async content(file: StoredFile): Promise<Buffer> {
+    await this.#prepare();
+    return this.#git.run(["cat-file", "blob", id(file.id)]);
+  }
+
+  /** Forgets the snapshots of a conversation; what no other has is deleted. Throws `GitError`. */
+  forget(conversationId: string): Promise<void> {
+    return this.#inOrder(async () => {
+      const refs = await this.#git.run(["for-each-ref", "--format=delete %(refname)", namespace(conversationId)]);
+      if (refs.length === 0) return;
+      await this.#git.run(["update-ref", "--stdin"], refs);
+      await this.#git.run(["prune", "--expire=now"]);
+    });
+  }
+
+  /** Files that differ from the last snapshot, and those that it has and the next one must not. */
+  async #changed(): Promise<{ there: string[]; gone: string[] }> {
+    const [changed, ignored, deleted] = await Promise.all([
+      this.#names("--others", "--modified"),
+      this.#names("--cached", "--ignored"),
+      this.#names("--deleted"),
+    ]);
+    const gone = new Set([...ignored, ...deleted]);
+    const there: string[] = [];
+    const within: Folders = new Map();
+    let bytes = 0;
+    for (const path of new Set(changed)) {
+      if (gone.has(path)) continue;
+      const size = await this.#sizeOf(path, within);
+      if (size === undefined || size > this.limits.file) gone.add(path);
+      else if (there.push(path) > this.limits.files) throw new GitError("Too many files have changed.");
+      else if ((bytes += size) > this.limits.added) throw new GitError("Too much has changed.");
+    }
+    return { there, gone: [...gone] };
+  }
+
+  async #names(...which: string[]): Promise<string[]> {
+    return namesOf(await this.#git.run(["ls-files", "-z", "--exclude-per-directory=.gitignore", ...which]));
+  }
+
+  /** Bytes of a file or link that is recorded; undefined for everything else. A checkout within has a `/` at its end. */
+  async #sizeOf(path: string, folders: Folders): Promise<number | undefined> {
+    if (path.endsWith("/") || isSecret(path) || (await this.#isLeftOut(posix.dirname(path), folders))) return undefined;
+    const state = await lstat(join(this.folder, path)).catch(() => undefined);
+    return state?.isFile() === true || state?.isSymbolicLink() === true ? state.size : undefined;
+  }
+
+  /** Whether a folder lies in a repository, or is reached through a link. */
+  #isLeftOut(relative: string, folders: Folders): Promise<boolean> {
+    const look = async (): Promise<boolean> => {
+      if (await isPartOfRepository({ folder: this.folder, relative })) return true;
+      if (relative === ".") return false;
+      const state = await lstat(join(this.folder, relative)).catch(() => undefined);
+      return state?.isDirectory() !== true || this.#isLeftOut(posix.dirname(relative), folders);
+    };
+    const answer = folders.get(relative) ?? look();
+    folders.set(relative, answer);
+    return answer;
+  }
+
+  #prepare(): Promise<void> {
+    return (this.#prepared ??= this.#git.prepare().catch((error: unknown) => {
+      this.#prepared = undefined;
+      throw error;
+    }));
+  }
+
+  /** One after the other: they share an index. */
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#last.catch(() => undefined).then(async () => {
+      await this.#prepare();
+      await this.#freeIndex();
+      return work();
+    });
+    this.#last = mine;
+    return mine;
+  }
+
+  /** The lock of a command that was killed would stay for ever. */
+  async #freeIndex(): Promise<void> {
+    const lock = join(this.#git.repository, "index.lock");
+    const made = (await stat(lock).catch(() => undefined))?.mtimeMs;
+    if (made !== undefined && Date.now() - made > this.limits.time) await rm(lock, { force: true });
+  }
+}
+
+function id(snapshot: string): string {
+  if (!/^[0-9a-f]{40,64}$/.test(snapshot)) throw new GitError("This is no snapshot.");
+  return snapshot;
+}
+
+function stored(mode: string, content: string): StoredFile | undefined {
+  return mode === "000000" ? undefined : { mode, id: content };
+}
+
+function namespace(conversationId: string): string {
+  return `refs/coppice/${digest(conversationId)}`;
+}
+
+/** A name for a text in files and references. */
+export function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+function list(names: readonly string[]): string {
+  return names.map((name) => `${name}\0`).join("");
+}
+
+function count(lines: string): number | undefined {
+  return lines === "-" ? undefined : Number(lines);
+}

@@ -1,0 +1,36 @@
+/** What becomes of the files when a conversation goes to another branch: the card in the chat. */
+import assert from "node:assert/strict";
+
+import type { FilesOffer } from "../../src/chat/messages";
+import { inBrowser } from "./panel";
+import { RUNNING, shown, TALK } from "./samples";
+
+const OFFER: FilesOffer = {
+  id: "offer-1",
+  kind: "branch",
+  files: [{ path: "a\u202eb.py", fate: "written", added: 1, removed: 2 }, { path: "kept.py", fate: "conflict" }],
+  more: 0,
+};
+
+inBrowser("the offer names its files, is answered with the keyboard, and leaves when it is", {}, async (panel) => {
+  const input = panel.page.getByRole("textbox", { name: "Message" });
+  await panel.post(RUNNING, shown(TALK));
+  await input.focus();
+  await panel.post({ type: "filesOffer", conversationId: "c1", offer: OFFER });
+  assert.ok(await input.evaluate((element) => element === document.activeElement));
+  const card = panel.page.getByTestId("files-offer");
+  assert.match(await card.innerText(), /2 files differ there[^]*a<U\+202E>b\.py \+1 −2[^]*kept\.py stays/);
+  await card.getByRole("button", { name: "Conversation Only" }).press("Enter");
+  await card.getByRole("checkbox").check();
+  await card.getByRole("button", { name: "Conversation and Files" }).press("Enter");
+  await card.getByRole("button", { name: "Files Only" }).press("Enter");
+  await card.getByRole("button", { name: "Cancel" }).press("Enter");
+  assert.deepEqual((await panel.asked()).filter(({ type }) => type === "answerFiles"), [
+    { type: "answerFiles", id: "offer-1", choice: "conversation", always: false },
+    { type: "answerFiles", id: "offer-1", choice: "both", always: true },
+    { type: "answerFiles", id: "offer-1", choice: "files", always: false },
+    { type: "answerFiles", id: "offer-1", choice: "cancel", always: false },
+  ]);
+  await panel.post({ type: "filesOffer", conversationId: "c1" });
+  assert.equal(await card.count(), 0);
+});

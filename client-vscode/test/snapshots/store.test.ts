@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+
+import { GitError } from "../../src/snapshots/git";
+import { type Limits, SnapshotStore } from "../../src/snapshots/store";
+
+const LIMITS: Limits = { file: 100_000, added: 1_000_000, files: 1000, time: 20_000 };
+
+class Place {
+  readonly folder: string;
+  readonly store: SnapshotStore;
+
+  private constructor(readonly root: string, limits: Partial<Limits>) {
+    this.folder = join(root, "shop");
+    this.store = new SnapshotStore(join(root, "storage"), this.folder, { ...LIMITS, ...limits });
+  }
+
+  static async with(files: Record<string, string | Buffer>, limits: Partial<Limits> = {}): Promise<Place> {
+    const place = new Place(await realpath(await mkdtemp(join(tmpdir(), "coppice-snapshots-"))), limits);
+    await mkdir(place.folder);
+    for (const [path, text] of Object.entries(files)) await place.write(path, text);
+    return place;
+  }
+
+  path(path: string): string {
+    return join(this.folder, path);
+  }
+
+  async write(path: string, text: string | Buffer): Promise<void> {
+    await mkdir(dirname(this.path(path)), { recursive: true });
+    await writeFile(this.path(path), text);
+  }
+
+  /** The names that a snapshot holds. */
+  async names(snapshot: string): Promise<string[]> {
+    return (await this.store.differences(this.git("hash-object", "-w", "-t", "tree", "/dev/null").trim(), snapshot)).map(({ path }) => path);
+  }
+
+  /** What a snapshot has of a file. */
+  async read(snapshot: string, path: string): Promise<{ mode: string; bytes: Buffer } | undefined> {
+    const file = (await this.store.changes(this.git("hash-object", "-w", "-t", "tree", "/dev/null").trim(), snapshot)).get(path)?.to;
+    return file && { mode: file.mode, bytes: await this.store.content(file) };
+  }
+
+  git(...given: string[]): string {
+    return execFileSync("git", ["--git-dir", this.repository, ...given], { encoding: "utf8" });
+  }
+
+  get repository(): string {
+    const [name = ""] = execFileSync("ls", [join(this.root, "storage")], { encoding: "utf8" }).split("\n");
+    return join(this.root, "storage", name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.root, { recursive: true, force: true });
+  }
+}
+
+test("the same state is the same snapshot, and differences are counted in lines", async () => {
+  await using place = await Place.with({ "a.txt": "1\n2\n", "b.bin": Buffer.from([0, 1, 255]) });
+  const first = await place.store.take("c");
+  assert.equal(await place.store.take("c"), first);
+  await place.write("a.txt", "1\nthree\nfour\n");
+  await place.write("b.bin", Buffer.from([0, 2]));
+  await place.write("new\nname\t.txt", "x\n");
+  const second = await place.store.take("c");
+  assert.deepEqual(await place.store.differences(first, second), [
+    { path: "a.txt", added: 2, removed: 1 },
+    { path: "b.bin", added: undefined, removed: undefined },
+    { path: "new\nname\t.txt", added: 1, removed: 0 },
+  ]);
+  assert.deepEqual((await place.read(first, "b.bin"))?.bytes, Buffer.from([0, 1, 255]));
+  assert.equal((await place.read(second, "new\nname\t.txt"))?.bytes.toString(), "x\n");
+  assert.equal(await place.read(first, "new\nname\t.txt"), undefined);
+  await assert.rejects(place.store.changes("--help", first), GitError);
+});
+
+test("ignored, secret and large files are left out, also those that were recorded before", async () => {
+  await using place = await Place.with({
+    ".gitignore": "build/\n", "build/out": "x", ".env": "SECRET=1\n", "deploy/.ssh/config": "x", "id_rsa": "x", "a": "x", "b": "x", "git~1": "x", "sub/.GIT ": "x", "sub/.g\u200cit/x": "x",
+  });
+  await place.write("large", "");
+  await truncate(place.path("large"), 2 ** 31);
+  assert.deepEqual(await place.names(await place.store.take("c")), [".gitignore", "a", "b"]);
+  await place.write(".gitignore", "a\n");
+  await truncate(place.path("b"), LIMITS.file + 1);
+  assert.deepEqual(await place.names(await place.store.take("c")), [".gitignore", "build/out"]);
+  assert.equal(await readFile(place.path(".env"), "utf8"), "SECRET=1\n");
+});
+
+test("attributes and settings of a checkout run nothing and change no byte", async () => {
+  const text = "\ufeffa\r\n$Id$\nb\n";
+  await using place = await Place.with({ "a.txt": text, ".gitattributes": "* text eol=lf ident filter=evil working-tree-encoding=UTF-16\n" });
+  const evil = `touch ${join(place.root, "ran")}; cat`;
+  const git = (...given: string[]) => execFileSync("git", ["-C", place.folder, ...given]);
+  git("init", "-q");
+  for (const name of ["filter.evil.clean", "filter.evil.process", "core.fsmonitor"]) git("config", name, evil);
+  const state = () => execFileSync("sh", ["-c", "find .git -type f | sort | xargs sha256sum"], { cwd: place.folder, encoding: "utf8" });
+  const before = state();
+  for (const name of ["pre-commit", "post-index-change", "reference-transaction"]) {
+    await place.write(`.git/hooks/${name}`, `#!/bin/sh\n${evil}\n`);
+    execFileSync("chmod", ["+x", place.path(`.git/hooks/${name}`)]);
+    await place.write(`hooks/${name}`, "x");
+  }
+  const withHooks = state();
+  assert.notEqual(withHooks, before);
+  const snapshot = await place.store.take("c");
+  assert.equal((await place.read(snapshot, "a.txt"))?.bytes.toString(), text);
+  assert.equal(existsSync(join(place.root, "ran")), false);
+  assert.equal(state(), withHooks);
+  assert.ok((await place.names(snapshot)).every((name) => !name.startsWith(".git/")));
+});
+
+test("links are links, and repositories and checkouts within are left alone", async () => {
+  await using place = await Place.with({ "a": "x" });
+  await writeFile(join(place.root, "outside"), "theirs");
+  await symlink("../outside", place.path("link"));
+  await symlink("..", place.path("up"));
+  for (const name of ["HEAD", "config"]) await place.write(`cache.git/${name}`, "x");
+  await mkdir(place.path("inner"));
+  execFileSync("git", ["-C", place.path("inner"), "init", "-q"]);
+  await place.write("inner/file", "x");
+  const snapshot = await place.store.take("c");
+  assert.deepEqual(await place.names(snapshot), ["a", "link", "up"]);
+  const link = await place.read(snapshot, "link");
+  assert.deepEqual([link?.mode, link?.bytes.toString()], ["120000", "../outside"]);
+});
+
+test("a file that becomes a folder and a folder that becomes a link are recorded", async () => {
+  await using place = await Place.with({ "a": "x", "b/inside": "y" });
+  const first = await place.store.take("c");
+  await rm(place.path("a"));
+  await place.write("a/inside", "z");
+  await rm(place.path("b"), { recursive: true });
+  await symlink("a", place.path("b"));
+  assert.deepEqual(await place.names(await place.store.take("c")), ["a/inside", "b"]);
+  assert.equal((await place.read(first, "b/inside"))?.bytes.toString(), "y");
+});
+
+test("the variables of a shell that Git started do not lead elsewhere", async () => {
+  await using place = await Place.with({ "a": "x" });
+  const variables = { GIT_INDEX_FILE: join(place.root, "theirs"), GIT_OBJECT_DIRECTORY: join(place.root, "objects"), GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "core.worktree", GIT_CONFIG_VALUE_0: "/" };
+  Object.assign(process.env, variables);
+  let snapshot: string;
+  try {
+    snapshot = await new SnapshotStore(join(place.root, "storage"), place.folder).take("c");
+  } finally {
+    for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name);
+  }
+  assert.equal((await place.read(snapshot, "a"))?.bytes.toString(), "x");
+  assert.deepEqual((await readdir(place.root)).sort(), ["shop", "storage"]);
+});
+
+test("too many and too large changes give no snapshot, and leave the next one possible", async () => {
+  await using place = await Place.with({ "a": "x".repeat(90), "b": "x".repeat(90) }, { added: 100 });
+  await assert.rejects(place.store.take("c"), /Too much/);
+  await rm(place.path("b"));
+  assert.deepEqual(await place.names(await place.store.take("c")), ["a"]);
+});
+
+test("the lock of a killed command is taken away once no command can hold it", async () => {
+  await using place = await Place.with({ "a": "x" });
+  await place.store.take("c");
+  const lock = join(place.repository, "index.lock");
+  await writeFile(lock, "");
+  await place.write("b", "x");
+  await assert.rejects(place.store.take("c"), GitError);
+  await utimes(lock, 0, 0);
+  assert.deepEqual(await place.names(await place.store.take("c")), ["a", "b"]);
+});
+
+test("what only a forgotten conversation has is deleted", async () => {
+  await using place = await Place.with({ "a": "one" });
+  const shared = await place.store.take("first");
+  await place.store.take("second");
+  await place.write("a", "two");
+  const own = await place.store.take("first");
+  await place.write("a", "three");
+  const last = await place.store.take("second");
+  await place.store.forget("first");
+  await assert.rejects(place.read(own, "a"), GitError);
+  assert.equal((await place.read(shared, "a"))?.bytes.toString(), "one");
+  assert.equal((await place.read(last, "a"))?.bytes.toString(), "three");
+});
+
+test("random edits: every snapshot holds the folder as it was, byte for byte", async () => {
+  let seed = 7;
+  const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below;
+  await using place = await Place.with({ "start": "x" });
+  const states: { snapshot: string; files: Map<string, string> }[] = [];
+  for (let round = 0; round < 25; round += 1) {
+    for (let edits = random(6); edits > 0; edits -= 1) {
+      const path = `${["a", "b", "sub/c", "sub/deep/d", "ü ", "-e"][random(6)] ?? ""}${random(3)}`;
+      if (random(4) === 0) await rm(place.path(path), { force: true });
+      else await place.write(path, Buffer.from(Array.from({ length: random(400) }, () => random(256))));
+    }
+    states.push({ snapshot: await place.store.take("c"), files: await contents(place.folder) });
+  }
+  for (const { snapshot, files } of states) {
+    assert.deepEqual((await place.names(snapshot)).sort(), [...files.keys()].sort());
+    for (const [path, bytes] of files) assert.equal((await place.read(snapshot, path))?.bytes.toString("hex"), bytes);
+  }
+});
+
+async function contents(folder: string): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const name of await readdir(folder, { recursive: true })) {
+    if ((await lstat(join(folder, name))).isFile()) files.set(name, (await readFile(join(folder, name))).toString("hex"));
+  }
+  return files;
+}
