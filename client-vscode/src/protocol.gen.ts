@@ -88,7 +88,10 @@ export interface BranchEndResult {
   leafId: string;
 }
 
-/** A summary of the branch that ended at `fromId`, for the branch that goes on here. */
+/**
+ * A summary of the branch that ended at `fromId`, for the branch that goes on here.
+ * `details` are those of a compaction.
+ */
 export interface BranchSummaryEntry {
   id: string;
   parentId: string | null;
@@ -263,7 +266,10 @@ export interface CompactionEnded {
   error?: string;
 }
 
-/** From here on a model sees `summary` in place of everything before `firstKeptEntryId`. */
+/**
+ * From here on a model sees `summary` in place of everything before `firstKeptEntryId`.
+ * In `details` our own have `readFiles` and `modifiedFiles`, `deletedFiles` where there are any, `summarizer`, the name of who wrote the summary, and `ledger`, whose shape is for us and changes. Others' have what their authors put there.
+ */
 export interface CompactionEntry {
   id: string;
   parentId: string | null;
@@ -367,6 +373,7 @@ export interface ContextParams {
 
 /**
  * What a model sees. The shape of `messages` follows the format that was asked for.
+ * `entries`: a list of `Message`, each with the `entryId` it is from, where it is from one. `openai`: those of Chat Completions. `anthropic`: those of the Messages API, with its `system` apart. `text`: one string.
  * `firstKeptEntryId` is the first entry that the compaction `compactionId` left in the view.
  */
 export interface ContextResult {
@@ -435,7 +442,7 @@ export interface CustomEntry {
 
 /**
  * An extension's message; a model sees it as a user message.
- * With `HARNESS_TYPE` or `MEMORY_TYPE` an agent put it there, another one or a turn of the server: not the words of the user, and not searched.
+ * With the `customType` `harness` or `memory` an agent put it there, another one or a turn of the server: not the words of the user, and not searched. `details` are the extension's own.
  */
 export interface CustomMessageEntry {
   id: string;

@@ -170,6 +170,9 @@ class ContextParams(ConversationParams):
 class ContextResult(WireModel):
     """What a model sees. The shape of `messages` follows the format that was asked for.
 
+    `entries`: a list of `Message`, each with the `entryId` it is from, where it is from one. `openai`: those
+    of Chat Completions. `anthropic`: those of the Messages API, with its `system` apart. `text`: one string.
+
     `firstKeptEntryId` is the first entry that the compaction `compactionId` left in the view.
     """
 

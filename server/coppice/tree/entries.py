@@ -35,7 +35,12 @@ class MessageEntry(EntryBase):
 
 
 class CompactionEntry(EntryBase):
-    """From here on a model sees `summary` in place of everything before `first_kept_entry_id`."""
+    """From here on a model sees `summary` in place of everything before `first_kept_entry_id`.
+
+    In `details` our own have `readFiles` and `modifiedFiles`, `deletedFiles` where there are any,
+    `summarizer`, the name of who wrote the summary, and `ledger`, whose shape is for us and changes. Others'
+    have what their authors put there.
+    """
 
     type: Literal["compaction"] = "compaction"
     summary: str
@@ -49,7 +54,10 @@ class CompactionEntry(EntryBase):
 
 
 class BranchSummaryEntry(EntryBase):
-    """A summary of the branch that ended at `from_id`, for the branch that goes on here."""
+    """A summary of the branch that ended at `from_id`, for the branch that goes on here.
+
+    `details` are those of a compaction.
+    """
 
     type: Literal["branch_summary"] = "branch_summary"
     summary: str
@@ -77,8 +85,8 @@ MEMORY_TYPE: Final = "memory"
 class CustomMessageEntry(EntryBase):
     """An extension's message; a model sees it as a user message.
 
-    With `HARNESS_TYPE` or `MEMORY_TYPE` an agent put it there, another one or a turn of the server: not the
-    words of the user, and not searched.
+    With the `customType` `harness` or `memory` an agent put it there, another one or a turn of the server:
+    not the words of the user, and not searched. `details` are the extension's own.
     """
 
     type: Literal["custom_message"] = "custom_message"

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Final
 
 from pydantic import BaseModel
 
 from coppice.protocol.generate.schema import Schema, error_codes, name_of
 from coppice.protocol.generate.typescript import type_of
-from coppice.protocol.methods import COMMANDS, METHODS, LongMethod, Method
+from coppice.protocol.methods import COMMANDS, METHODS, LongMethod
 from coppice.protocol.server_requests import SERVER_REQUESTS
 from coppice.settings import Settings
 
@@ -26,7 +26,7 @@ _SUBJECTS: Final = {
     "Hooks": ("hooks",),
     "Files and events": ("file_events", "events"),
 }
-"""The headings of types and requests, with the modules whose names end their modules' paths."""
+"""The headings of types, with the modules whose names end their modules' paths."""
 
 _PACKAGES: Final = ("coppice.protocol.", "coppice.tree.")
 """Of the models that are described; models of other packages may have their names."""
@@ -43,14 +43,16 @@ _LIMITS: Final = {
 }
 """What the schema states of a property besides its type, as the tables state it."""
 
-_MARKED: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_MARKED: Final = re.compile(r"(<!-- generated: (\w+)([\w/\s]*) -->\n).*?(<!-- end -->)", re.DOTALL)
 _CONTENTS: Final = re.compile(r"(<!-- contents -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def fill(text: str, document: Schema) -> str:
-    """`text` with each marked place filled anew. Raises KeyError for a marker that names no table."""
+    """`text` with each marked place filled anew.
+
+    Raises KeyError for a marker that names no table or no request, ValueError where a request is in no table.
+    """
     tables: dict[str, Callable[[Schema], str]] = {
-        "requests": _requests,
         "server_requests": _server_requests,
         "notifications": _notifications,
         "types": _types,
@@ -58,7 +60,19 @@ def fill(text: str, document: Schema) -> str:
         "commands": lambda _: _commands(),
         "settings": lambda _: _settings(),
     }
-    whole = _MARKED.sub(lambda marked: f"{marked[1]}{tables[marked[2]](document)}\n{marked[3]}", text)
+    shown: set[str] = set()
+
+    def table(marked: re.Match[str]) -> str:
+        names = marked[3].split()
+        shown.update(names)
+        made = _requests(document, names) if names else tables[marked[2]](document)
+        return f"{marked[1]}{made}\n{marked[4]}"
+
+    whole = _MARKED.sub(table, text)
+    if absent := document["requests"].keys() - shown:
+        raise ValueError(
+            f"docs/protocol.md has no table with {', '.join(sorted(absent))}: add the name to one"
+        )
     return _CONTENTS.sub(lambda marked: f"{marked[1]}{_contents(whole)}\n{marked[2]}", whole)
 
 
@@ -75,19 +89,27 @@ def _anchor(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
-def _requests(document: Schema) -> str:
-    subjects: dict[str, list[list[str]]] = {}
-    for name, parts in document["requests"].items():
+def _requests(document: Schema, names: Iterable[str]) -> str:
+    rows = []
+    for name in names:
+        parts = document["requests"][name]
         is_long = "yes" if isinstance(METHODS[name], LongMethod) else ""
-        row = [f"`{name}`", _link(parts["params"]), _results(parts), is_long]
-        subjects.setdefault(_method_subject(METHODS[name]), []).append(row)
-    head = ["method", "params", "result", "long"]
-    return "\n\n".join(f"**{subject}**\n\n{_table(head, subjects[subject])}" for subject in _order(subjects))
+        partial = f", in parts {_link(parts['partialResult'])}" if "partialResult" in parts else ""
+        params, result = (_properties(document, parts[part]) for part in ("params", "result"))
+        rows.append([f"`{name}`", params, result + partial, is_long])
+    return _table(["method", "params", "result", "long"], rows)
 
 
-def _method_subject(method: Method[Any, Any]) -> str:
-    own = _subject(method.params)
-    return own if own != _OTHER else _subject(method.result)
+def _properties(document: Schema, reference: Schema) -> str:
+    """The names of a type's properties, which lead to the type."""
+    definition = document["$defs"][name_of(reference)]
+    required = definition.get("required", ())
+    names = [
+        f"`{name}`" if name in required else f"`{name}?`"
+        for name in definition.get("properties", ())
+        if name != "workDoneToken"
+    ]
+    return f"[{', '.join(names) or 'none'}](#{name_of(reference).lower()})"
 
 
 def _subject(model: type) -> str:
