@@ -71,6 +71,7 @@ def accepted_by(name: str) -> list[str]:
         True,
         ["x"],
         ["inherit"],
+        ["claude-code"],
         {"x": "y"},
     ):
         places = ("user", "environment", "workspace", "editor", "request")

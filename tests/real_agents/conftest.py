@@ -82,7 +82,7 @@ class RealAgent:
                 path.write_text(path.read_text().replace(str(COPPICE), "/nowhere/coppice"))
 
     def spoil_hooks(self, script: str) -> None:
-        """The hooks run a shell script instead of Coppice, and may take a second."""
+        """The hooks, and the mod, run a shell script instead of Coppice, which may take a second."""
         spoiled = self.home / "spoiled"
         spoiled.write_text(f"#!/bin/sh\n{script}\n")
         spoiled.chmod(0o755)
@@ -92,6 +92,12 @@ class RealAgent:
                 text, count = re.subn(r"\S+ -m coppice\.agents\.hook", str(spoiled), path.read_text())
                 changed += count
                 path.write_text(re.sub(r'(timeout(?:Sec)?"?(?:: | = ))30\b', r"\g<1>1", text))
+            elif path.suffix == ".ts" and "node_modules" not in path.parts:
+                text, count = re.subn(
+                    r"(const HOOK: string\[\] = ).*(?= as any)", rf'\1["{spoiled}"]', path.read_text()
+                )
+                changed += count
+                path.write_text(re.sub(r"(MILLISECONDS = )\d+_000\b", r"\g<1>1_000", text))
         assert changed, "no hook is configured"
 
     def configuration(self) -> dict[str, str]:

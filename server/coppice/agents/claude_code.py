@@ -1,13 +1,15 @@
-"""Claude Code 2.1: user's `~/.claude.json` (servers) and `~/.claude/settings.json` (permissions)."""
+"""Claude Code 2.1: the user's `~/.claude.json` (servers), `~/.claude/settings.json`, a mod."""
 
+import json
 import os
+from importlib.resources import files
 from pathlib import Path
 from typing import ClassVar, Final
 
 from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
-from coppice.agents.edits import Edit, Items, Member
+from coppice.agents.edits import Edit, Items, Member, OwnFile
 from coppice.agents.program import HOOK_MODULE, HOOK_SECONDS, Program
 
 _READING_TOOLS: Final = ("history_search", "history_read", "history_overview", "note_list")
@@ -48,18 +50,41 @@ class ClaudeCode(Connector):
                 items=tuple(f"mcp__coppice__{tool}" for tool in _READING_TOOLS),
                 mark="mcp__coppice__",
             ),
-            Items(
-                path=self.folder / "settings.json",
-                what="a hook that adds what was lost after a compaction",
-                keys=("hooks", "SessionStart"),
-                items=(
-                    {
-                        "matcher": "compact",
-                        "hooks": [
-                            {"type": "command", "command": program.hook(self.name), "timeout": HOOK_SECONDS}
-                        ],
-                    },
-                ),
-                mark=HOOK_MODULE,
-            ),
+            *self._mod(program),
+            self._hook(program, "PreCompact", "what the summary must agree with", {}),
+            self._hook(program, "SessionStart", "what a compaction lost", {"matcher": "compact"}),
         ]
+
+    @override
+    def own_folders(self) -> list[Path]:
+        return [self._plugin]
+
+    @property
+    def _plugin(self) -> Path:
+        """Claude Code loads the plug-ins of this folder without an installation."""
+        return self.folder / "skills" / "coppice"
+
+    def _mod(self, program: Program) -> list[Edit]:
+        manifest = {"name": "coppice", "version": "1.0.0", "description": "Compactions that lose nothing."}
+        text = (files("coppice.agents") / "claude_code_mod.ts").read_text(encoding="utf-8")
+        hook = json.dumps(program.hook_words(self.name), ensure_ascii=False)
+        contents = {
+            ".claude-plugin/plugin.json": ("the plug-in's description", json.dumps(manifest) + "\n"),
+            "hooks/hooks.json": ("the plug-in's module", '{"modules": ["./coppice.ts"]}\n'),
+            "hooks/coppice.ts": ("a mod that completes summaries", text.replace('"@HOOK@"', hook)),
+        }
+        return [
+            OwnFile(path=self._plugin / name, what=what, content=content)
+            for name, (what, content) in contents.items()
+        ]
+
+    def _hook(self, program: Program, event: str, what: str, matcher: dict[str, str]) -> Edit:
+        """For versions without mods: where the mod is loaded, the hook has no answer."""
+        hook = {"type": "command", "command": program.hook(self.name), "timeout": HOOK_SECONDS}
+        return Items(
+            path=self.folder / "settings.json",
+            what=f"a hook on {event} that adds {what}, where mods are not loaded",
+            keys=("hooks", event),
+            items=({**matcher, "hooks": [hook]},),
+            mark=HOOK_MODULE,
+        )

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from coppice.agents.claude_code_compaction import begun, ended, is_of_mod
+
 Event = dict[str, Any]
 
 _GEMINI_SUMMARY: Final = rb'"id":"([^"]{1,100})"[^{}\[\]]{1,200}\[\{"text":"<state_snapshot>'
@@ -21,9 +23,16 @@ def answer_to(agent: str, event: Event, name: str | None = None) -> str | None:
     return None if answering is None else answering(event)
 
 
+def _claude_code_compacts(event: Event) -> str | None:
+    """What is printed goes to the model that writes the summary."""
+    if is_of_mod(event["session_id"]):
+        return None
+    return _lost("claude-code", event["transcript_path"], recorded=False, is_ahead=True)
+
+
 def _claude_code_started(event: Event) -> str | None:
     """The transcript does not have the summary yet."""
-    if event.get("source") != "compact":
+    if event.get("source") != "compact" or is_of_mod(event["session_id"]):
         return None
     return _as_context(event, _lost("claude-code", event["transcript_path"], recorded=False))
 
@@ -54,10 +63,10 @@ def _as_context(event: Event, text: str | None) -> str | None:
     return json.dumps({"hookSpecificOutput": output})
 
 
-def _lost(agent: str, transcript: str | Path, *, recorded: bool = True) -> str | None:
+def _lost(agent: str, transcript: str | Path, *, recorded: bool = True, is_ahead: bool = False) -> str | None:
     from coppice.agents.lost import lost_text  # noqa: PLC0415 - most events need none of it
 
-    return lost_text(Path(transcript), agent, recorded=recorded)
+    return lost_text(Path(transcript), agent, recorded=recorded, is_ahead=is_ahead)
 
 
 def _lost_since(agent: str, transcript: str | Path, mark: bytes) -> str | None:
@@ -80,6 +89,9 @@ def _lost_since(agent: str, transcript: str | Path, mark: bytes) -> str | None:
 
 
 _ANSWERS: Final[dict[tuple[str, str], Callable[[Event], str | None]]] = {
+    ("claude-code", "CompactionBegun"): begun,
+    ("claude-code", "CompactionEnded"): ended,
+    ("claude-code", "PreCompact"): _claude_code_compacts,
     ("claude-code", "SessionStart"): _claude_code_started,
     ("codex", "SessionStart"): _codex_started,
     ("copilot", "postToolUse"): _copilot_went_on,

@@ -11,24 +11,29 @@ import sys
 import threading
 from typing import Final
 
+from coppice.agents.claude_code_compaction import REPLACING_SECONDS
 from coppice.agents.events import answer_to
 from coppice.agents.hook_log import note
 
 TIME_LIMIT: Final = 25.0
 """Seconds after which nothing is answered; the agent is configured to wait for a little longer."""
 
+_TIME_LIMITS: Final = {"CompactionBegun": REPLACING_SECONDS}
+"""Of the events that take longer."""
+
 _MAX_INPUT: Final = 2**24  # bytes of an event (guess: a tool's result is in some)
 
 
 def main(arguments: list[str]) -> int:
     """Answer one event; always 0."""
-    agent = arguments[0] if arguments else ""
-    late = threading.Timer(TIME_LIMIT, _give_up, [agent])
+    agent, name = (*arguments, "", "")[:2]
+    limit = _TIME_LIMITS.get(name, TIME_LIMIT)
+    late = threading.Timer(limit, _give_up, [agent, limit])
     late.daemon = True
     late.start()
     try:
         event = json.loads(sys.stdin.buffer.read(_MAX_INPUT))
-        answer = answer_to(agent, event, arguments[1] if len(arguments) > 1 else None)
+        answer = answer_to(agent, event, name or None)
         if answer is not None:
             sys.stdout.write(answer + "\n")
             sys.stdout.flush()
@@ -39,8 +44,8 @@ def main(arguments: list[str]) -> int:
     os._exit(0)
 
 
-def _give_up(agent: str) -> None:
-    note(agent, f"no answer within {TIME_LIMIT:.0f} seconds")
+def _give_up(agent: str, limit: float) -> None:
+    note(agent, f"no answer within {limit:.0f} seconds")
     os._exit(0)
 
 

@@ -35,6 +35,10 @@ _HEAD_UNSEEN: Final = (
     "This session was compacted. From its record, because the summary may lack it; history_search and "
     "history_read give the exact text of anything earlier:"
 )
+_HEAD_AHEAD: Final = (
+    "From the record of this session, also from before earlier compactions. Write the summary in agreement "
+    "with it; do not copy it, because it is put before the model after the summary:"
+)
 
 _LABEL: Final = re.compile(r"^- (?:[A-Z][\w ]{0,40}: )?")
 """What stands before a statement of an offline summary."""
@@ -54,19 +58,25 @@ class NotCompactedError(ValueError):
 
 
 def lost_text(
-    transcript: Path, format_: str = AUTO, *, summary: str | None = None, recorded: bool = True
+    transcript: Path,
+    format_: str = AUTO,
+    *,
+    summary: str | None = None,
+    recorded: bool = True,
+    is_ahead: bool = False,
 ) -> str | None:
     """What is put before the model after a compaction, in MAX_TOKENS; None where nothing was lost.
 
     Without a `summary` it is that of the newest compaction in the transcript, with what follows it; with
-    `recorded` False the agent has not written that yet, and everything counts as lost. Raises
-    NotCompactedError, and ImportFailedError where the transcript cannot be read. CPU-bound.
+    `recorded` False the agent has not written that yet, and everything counts as lost; with `is_ahead` the
+    text is for the model that writes the summary. Raises NotCompactedError, and ImportFailedError where the
+    transcript cannot be read. CPU-bound.
     """
     session = open_session(transcript, format_)
     path = _path(session)
     if summary is None and recorded:
         summary = _seen(path)
-    head = _HEAD_UNSEEN if summary is None else _HEAD
+    head = _HEAD_AHEAD if is_ahead else _HEAD_UNSEEN if summary is None else _HEAD
     ledger = LedgerBuilder(root=session.header.cwd).add(path).ledger
     frame = f"{head}\n<{_TAG}>\n\n</{_TAG}>"
     lost = lost_facts(ledger, MAX_TOKENS - estimate_tokens(frame), summary)

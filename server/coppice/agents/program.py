@@ -37,8 +37,10 @@ class Program:
 
     def hook(self, agent: str, event: str | None = None) -> str:
         """The command line of an agent's hook, for a shell; with the event where the agent needs that."""
+        return shlex.join([*self.hook_words(agent), *([] if event is None else [event])])
+
+    def hook_words(self, agent: str) -> list[str]:
+        """The command of an agent's hook; the event may follow."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         words = ["env", *variables] if variables else []
-        words += [sys.executable, *_MODULE, HOOK_MODULE, agent]
-        words += [] if event is None else [event]
-        return shlex.join(words)
+        return [*words, sys.executable, *_MODULE, HOOK_MODULE, agent]

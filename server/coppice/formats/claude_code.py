@@ -26,6 +26,7 @@ from coppice.formats.claude_records import (
     record_of,
     tool_calls_in,
 )
+from coppice.formats.claude_rewritten import Rewritten
 from coppice.formats.claude_tree import Node, Tree, open_end
 from coppice.formats.entry_index import EntryIndex, shown
 from coppice.formats.forest import ROOT, in_order
@@ -51,6 +52,7 @@ class Reader(SessionReader):
         self._calls: dict[str, CallPlace] = {}
         self._summaries: dict[int, Record] = {}
         self._open_boundary: Record | None = None
+        self._rewritten = Rewritten(resumed=self._resumed is not None)
         self._title: str | None = None
         self._title_elsewhere: tuple[str, str] | None = None
         self._queue = Queue()
@@ -71,7 +73,7 @@ class Reader(SessionReader):
             self._left_out.update(self._queue.unanswered.values())
         self._tree = self._built_tree()
         self.header.name = self._title
-        self._kept_back = open_end(self._tree) if source.growing else frozenset[int]()
+        self._kept_back = self._open_end() if source.growing else frozenset[int]()
         self.leaf_id = self._leaf()
 
     def _entries(self, file: BufferedReader) -> Iterator[Entry]:
@@ -82,6 +84,13 @@ class Reader(SessionReader):
                 yield self._entry(file, node, self._parent_id(position))
         self.held = bool(self._kept_back)
         self._note_checkpoint()
+
+    def _open_end(self) -> frozenset[int]:
+        """The nodes that further records may change."""
+        last = self._records[-1]
+        if self._rewritten.is_open(last):
+            return frozenset({self._tree.node_of[last.index]})
+        return open_end(self._tree)
 
     def _parent_id(self, position: int) -> str | None:
         parent = self._tree.parents[position]
@@ -142,13 +151,20 @@ class Reader(SessionReader):
         elif self._index.has_same(file, uuid, value):
             self._log.add(line.number, "repeated", f"the record {shown(uuid)} is in the file twice")
             return
+        copied = None if kind is None else self._rewritten.boundary_of_copy(value)
+        if copied is not None:
+            self._index.add(line, uuid, copied.index)
+            self.skipped["copy"] += 1
+            return
         index = self._index.add(line, uuid, self._parent(line, kind is not None))
         if kind is None:
             self._skip(line)
             return
+        kind = self._rewritten.kind(value, kind)
         record = record_of(line, kind, index, self._index.ids[index] or uuid)
         record.link = text_at(value, "parentUuid")
         self._records.append(record)
+        self._rewritten.note(record, value)
         self._note_links(record, value)
 
     def _note_links(self, record: Record, value: dict[str, Any]) -> None:
@@ -324,7 +340,8 @@ class Reader(SessionReader):
 
     def _read_again(self, file: BinaryIO, record: Record) -> dict[str, Any]:
         value = read_again(file, record.offset)
-        if kind_of(value) != record.kind:
+        kind = kind_of(value)
+        if kind != record.kind and (kind, record.kind) != ("user", "summary"):
             raise changed_meanwhile()
         return value
 

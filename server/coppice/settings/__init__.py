@@ -106,6 +106,12 @@ class McpSettings(_Section):
     other_workspaces: bool = False
 
 
+class AgentSettings(_Section):
+    """`replace_summaries` lists the agents whose summaries are replaced, where they can be completed too."""
+
+    replace_summaries: list[Literal["claude-code"]] = []
+
+
 class TokenSettings(_Section):
     """`auto` is the tokenizer where it can be loaded, else the estimate."""
 
@@ -183,6 +189,7 @@ class Settings(_Section):
     summarizer: SummarizerSettings = SummarizerSettings()
     recall: RecallSettings = RecallSettings()
     mcp: McpSettings = McpSettings()
+    agents: AgentSettings = AgentSettings()
     tokens: TokenSettings = TokenSettings()
     context: ContextSettings = ContextSettings()
     files: FileSettings = FileSettings()

@@ -1,0 +1,102 @@
+"""Claude Code's summaries are completed, or replaced, by a mod, and by hooks where mods are not loaded."""
+
+import json
+import shutil
+from collections import Counter
+
+import pytest
+from real_agents.conftest import RealAgent
+from real_agents.scripted_model import Answer, Asked
+from real_agents.test_three_compactions import (
+    CALLS,
+    COMPACTIONS,
+    FACT,
+    FULL,
+    LONG,
+    LOST,
+    OPTIONS,
+    RULE,
+    SUMMARY,
+    SUMMARY_REQUESTS,
+    ThreeWindows,
+)
+
+AHEAD = "Write the summary in agreement"
+REPLACING = """
+[agents]
+replaceSummaries = ["claude-code"]
+
+[compaction]
+keepRecentTokens = 500
+"""
+
+pytestmark = pytest.mark.parametrize("agent", ["claude-code"], indirect=True)
+
+
+def _compacted(agent: RealAgent) -> tuple[list[Asked], list[Asked]]:
+    """The requests for summaries, and the others, of a session with three compactions."""
+    model = ThreeWindows(agent)
+    agent.model.script = model
+    asked = agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS[agent.name])
+    assert len(model.windows) == COMPACTIONS + 1, model.windows
+    summaries = [each for each in asked if any(mark in each.last for mark in SUMMARY_REQUESTS)]
+    return summaries, [each for each in asked if each.tools and each not in summaries]
+
+
+def _kinds(agent: RealAgent) -> Counter[str]:
+    """The types of the entries that Coppice stores of the session."""
+    agent.coppice("sources", "--update")
+    (conversation,) = json.loads(agent.coppice("list", "--json"))["conversations"]
+    exported = agent.coppice("export", conversation["id"], "--format", "pi")
+    return Counter(json.loads(line)["type"] for line in exported.splitlines())
+
+
+def test_its_own_summary_is_completed_once(agent: RealAgent) -> None:
+    agent.coppice("connect", agent.name)
+    summaries, requests = _compacted(agent)
+    assert not any(AHEAD in request.text for request in summaries)
+    assert {request.text.count(LOST) for request in requests} == {0, 1}
+    last = requests[-1]
+    summary = json.dumps(last.messages[0])
+    assert SUMMARY in summary
+    assert RULE in summary.partition(LOST)[2]
+    replies = len(requests)
+    kinds = _kinds(agent)
+    assert kinds["compaction"] == COMPACTIONS
+    assert kinds["message"] == 1 + replies + (replies - 1), (
+        "a prompt, replies, and a result of each but the last"
+    )
+
+
+def test_where_mods_are_not_loaded_the_hooks_add_it_once(agent: RealAgent) -> None:
+    agent.coppice("connect", agent.name)
+    shutil.rmtree(agent.home / ".claude" / "skills")
+    summaries, requests = _compacted(agent)
+    assert {request.text.count(AHEAD) for request in summaries} == {1}
+    assert {request.text.count(LOST) for request in requests} == {0, 1}
+    assert RULE in requests[-1].text.partition(LOST)[2]
+
+
+def test_the_users_settings_have_its_summary_replaced(agent: RealAgent) -> None:
+    (agent.home / "coppice").mkdir()
+    (agent.home / "coppice" / "settings.toml").write_text(REPLACING)
+    agent.coppice("connect", agent.name)
+    calls: list[str] = []
+
+    def script(asked: Asked) -> Answer:
+        if "Bash" not in asked.tools:
+            return Answer("Numbers")
+        calls.append(asked.text)
+        tokens = FULL[agent.name] if len(calls) == CALLS else 1000
+        arguments = {"command": f"{LONG} # {len(calls)}"}
+        return Answer("I list.", "Bash", arguments, tokens=tokens) if len(calls) <= CALLS else Answer("Done.")
+
+    agent.model.script = script
+    agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS[agent.name])
+    *before, after = calls
+    assert not any(mark in call for call in calls for mark in SUMMARY_REQUESTS), "a summary was asked for"
+    assert len(after) < len(before[-1])
+    assert "which this summary replaces" in after
+    assert RULE in after
+    assert LOST not in after
+    assert _kinds(agent)["compaction"] == 1
