@@ -777,13 +777,14 @@ export interface InvokeToolParams {
 
 /**
  * `content` is sent to the model; `details` are stored with it and never sent to a model.
- * `workspaceState` names the files as they are after the call, where it may have changed some.
+ * `workspaceState` names the files as they are after the call, where it may have changed some. With `endsTurn` the turn ends once the results of all calls of the reply are stored, without another request to the model: `coppice/prompt` without content goes on, with other tools where the client offers others.
  */
 export interface InvokeToolResult {
   content: UserContent[];
   isError?: boolean;
   details?: unknown;
   workspaceState?: string | null;
+  endsTurn?: boolean;
 }
 
 /** A command that was started in the background. `result` is the last line that was read of it. */
@@ -1267,11 +1268,11 @@ export interface PromptParams {
 }
 
 /**
- * `stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done. It is `compacted` or `noted` when the content was the command `/compact` or `/note`: no turn ran.
+ * `stopReason` is the last reply's, `maxSteps` when the turn was stopped before the model was done, or `tool` when the result of a tool ended it (`endsTurn`). It is `compacted` or `noted` when the content was the command `/compact` or `/note`: no turn ran.
  * `entryIds` are the messages that were appended, in order; `compactions` are the entries of the compactions that were made on the way.
  */
 export interface PromptResult {
-  stopReason: "stop" | "length" | "maxSteps" | "compacted" | "noted";
+  stopReason: "stop" | "length" | "maxSteps" | "tool" | "compacted" | "noted";
   entryIds: string[];
   usage: UsageState;
   compactions: string[];

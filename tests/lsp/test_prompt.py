@@ -147,6 +147,22 @@ async def test_a_turn_stops_after_its_steps_with_every_call_answered(tmp_path: P
         assert await panel.roles() == ["user", *["assistant", "toolResult"] * 3]
 
 
+async def test_the_result_of_a_tool_can_end_the_turn_which_goes_on_with_other_tools(tmp_path: Path) -> None:
+    async def end(_: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": "Approved."}], "endsTurn": True}
+
+    calls = ScriptedReply(calls=[("c1", "read", {"path": "a"}), ("c2", "write", {"path": "b"})])
+    tools = {"read": contents, "write": end}
+    async with chatting(tmp_path, calls, ScriptedReply("Done."), tools=tools) as panel:
+        done = await panel.prompt("Plan.", tools=[READ, WRITE])
+        assert (done["stopReason"], len(panel.provider.requests)) == ("tool", 1)
+        assert await panel.roles() == ["user", "assistant", "toolResult", "toolResult"]
+        done = await panel.prompt(None, tools=[READ])
+        assert done["stopReason"] == "stop"
+        assert [each["function"]["name"] for each in panel.provider.requests[1].body["tools"]] == ["read"]
+        assert "Approved." in str(panel.provider.requests[1].body)
+
+
 async def test_without_a_model_a_turn_is_refused_and_everything_else_works(tmp_path: Path) -> None:
     async with chatting(tmp_path, settings={"tokens": {"counter": "estimate"}}) as panel:
         error = await refused(panel.start("Hello"))

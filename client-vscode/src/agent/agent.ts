@@ -1,15 +1,21 @@
 import type { ApprovalPolicy, Approver, Cancellation } from "../approvals/approval";
 import type { InvokeToolParams, InvokeToolResult, Tool } from "../protocol.gen";
+import { type Mode, PRESENT_PLAN } from "../modes/mode";
+import type { Modes } from "../modes/modes";
 import { ToolError } from "./errors";
 import type { Host } from "./host";
 import type { BuiltIn, Call, Output } from "./tool";
-import { editFile, writeFile } from "./tools/edit-files";
+import { EDITS, editFile, writeFile } from "./tools/edit-files";
+import { presentPlan } from "./tools/present-plan";
 import { readFile } from "./tools/read-file";
 import { runCommand } from "./tools/run-command";
 import { listFiles, search } from "./tools/search";
 
 /** Which of the built-in tools a model is offered. */
 export type Access = "all" | "readOnly" | "none";
+
+/** For the model. */
+export const PLAN_ONLY = "The user has chosen to plan only: nothing can be changed or run. Present a plan instead.";
 
 const TOOLS: readonly BuiltIn[] = [readFile, listFiles, search, editFile, writeFile, runCommand];
 
@@ -24,38 +30,42 @@ export class Agent {
   readonly #host: Host;
   readonly #settings: () => ToolSettings;
   readonly #approver: Approver;
+  readonly #modes: Pick<Modes, "of" | "set">;
   /** By conversation, the end of the last call that changes something: calls of one reply arrive together. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  constructor(host: Host, settings: () => ToolSettings, approver: Approver) {
+  constructor(host: Host, settings: () => ToolSettings, approver: Approver, modes: Pick<Modes, "of" | "set">) {
     this.#host = host;
     this.#settings = settings;
     this.#approver = approver;
+    this.#modes = modes;
   }
 
-  /** The tools that a model may call now. */
-  offered(): Tool[] {
-    return this.#usable().map(({ definition }) => definition);
+  /** The tools that a model may call in a conversation now. */
+  offered(conversationId: string): Tool[] {
+    return this.#usable(this.#modes.of(conversationId)).map(({ definition }) => definition);
   }
 
   /** Whether a tool of this name is one of ours, offered or not. */
   knows(name: string): boolean {
-    return TOOLS.some(({ definition }) => definition.name === name);
+    return name === PRESENT_PLAN || TOOLS.some(({ definition }) => definition.name === name);
   }
 
   /** Runs a tool. What goes wrong is an answer for the model, and no error. */
   async invoke({ conversationId, toolCallId, name, arguments: given }: InvokeToolParams, stop: AbortSignal): Promise<InvokeToolResult> {
-    const found = this.#usable().find(({ definition }) => definition.name === name);
-    if (found === undefined) {
-      const why = this.#host.isTrusted ? "" : " This workspace is not trusted: files can be read, and nothing can be changed or run.";
-      return failed(`The tool ${name} is not available.${why}`);
-    }
+    const mode = (): Mode => this.#modes.of(conversationId);
+    const found = this.#usable(mode()).find(({ definition }) => definition.name === name);
+    if (found === undefined) return failed(`The tool ${name} is not available.${this.#whyNot(mode())}`);
     const approve: Call["approve"] = async (request) => {
-      const policy = request.scope === null ? "always" : this.#settings().policy;
+      const isAccepted = request.scope === EDITS && mode() === "acceptEdits";
+      const policy = request.scope === null ? "always" : isAccepted ? "never" : this.#settings().policy;
       const answer = await this.#approver.approve({ conversationId, toolCallId, ...request }, policy, cancellation(stop));
       if (!answer.allowed) throw new ToolError(answer.reason);
+      // The mode may have been changed while the question waited.
+      if (found.changes && mode() === "plan") throw new ToolError(PLAN_ONLY);
+      return answer;
     };
-    const call = { host: this.#host, approve, stop };
+    const call: Call = { host: this.#host, approve, stop, setMode: (chosen) => { this.#modes.set(conversationId, chosen); } };
     try {
       const output = await this.#inOrder(conversationId, found, async () => {
         const made = await found.run(given, call);
@@ -71,10 +81,17 @@ export class Agent {
     }
   }
 
-  #usable(): readonly BuiltIn[] {
+  #usable(mode: Mode): readonly BuiltIn[] {
     const access = this.#settings().access;
     if (access === "none" || this.#host.folders.length === 0) return [];
-    return TOOLS.filter(({ changes }) => !changes || (access === "all" && this.#host.isTrusted));
+    const reading = TOOLS.filter(({ changes }) => !changes);
+    if (access !== "all" || !this.#host.isTrusted) return reading;
+    return mode === "plan" ? [...reading, presentPlan] : TOOLS;
+  }
+
+  #whyNot(mode: Mode): string {
+    if (!this.#host.isTrusted) return " This workspace is not trusted: files can be read, and nothing can be changed or run.";
+    return mode === "plan" ? ` ${PLAN_ONLY}` : "";
   }
 
   /** What changes something runs after the calls before it; what reads waits for them as well. */
@@ -85,13 +102,14 @@ export class Agent {
   }
 }
 
-function result({ text, isError = false, change, details, workspaceState }: Output): InvokeToolResult {
+function result({ text, isError = false, change, details, workspaceState, endsTurn = false }: Output): InvokeToolResult {
   const stored = { ...details, ...(change === undefined ? {} : { change }) };
   return {
     content: [{ type: "text", text }],
     isError,
     ...(Object.keys(stored).length === 0 ? {} : { details: stored }),
     ...(workspaceState === undefined ? {} : { workspaceState }),
+    ...(endsTurn ? { endsTurn } : {}),
   };
 }
 

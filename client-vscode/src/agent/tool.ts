@@ -1,7 +1,8 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 
-import type { ApprovalRequest } from "../approvals/approval";
+import type { Approval, ApprovalRequest } from "../approvals/approval";
+import type { WorkMode } from "../modes/mode";
 import type { Tool } from "../protocol.gen";
 import { ToolError } from "./errors";
 import type { FileChange } from "./file-change";
@@ -10,7 +11,9 @@ import type { Host } from "./host";
 export interface Call {
   host: Host;
   /** Waits for a person, and throws `ToolError` where they refuse. With scope null each use is asked about. */
-  approve(request: Omit<ApprovalRequest, "conversationId" | "toolCallId">): Promise<void>;
+  approve(request: Omit<ApprovalRequest, "conversationId" | "toolCallId">): Promise<Approval>;
+  /** The mode of the conversation from now on. */
+  setMode(mode: WorkMode): void;
   /** Aborted when the turn is stopped. */
   stop: AbortSignal;
 }
@@ -23,6 +26,8 @@ export interface Output {
   details?: Record<string, unknown>;
   /** The name of the state that the files have after the call. */
   workspaceState?: string;
+  /** The turn ends with this result, so that another can begin with other tools. */
+  endsTurn?: boolean;
 }
 
 type Schema = v.GenericSchema<unknown, unknown>;

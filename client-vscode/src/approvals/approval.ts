@@ -1,6 +1,8 @@
 /** What a person is asked to allow before a tool runs, and what they answer. Shared by the host and the Chat view's page. */
 import * as v from "valibot";
 
+import type { WorkMode } from "../modes/mode";
+
 const hunk = v.object({
   /** The first line of the hunk in the old text and in the new one, counted from 1. */
   oldStart: v.number(),
@@ -16,6 +18,8 @@ const detail = v.variant("kind", [
   v.object({ kind: v.literal("diff"), path: v.string(), isNew: v.boolean(), hunks: v.array(hunk) }),
   /** Every argument, as the model wrote it. */
   v.object({ kind: v.literal("arguments"), arguments: v.record(v.string(), v.unknown()) }),
+  /** A plan as Markdown. */
+  v.object({ kind: v.literal("plan"), text: v.string() }),
   /** A sentence that a person should know before deciding, for instance that the path is ignored by Git. */
   v.object({ kind: v.literal("note"), text: v.string() }),
 ]);
@@ -58,10 +62,18 @@ export type ApprovalDecision =
   | { kind: "allowConversation" }
   /** Allows it from now on, by the rule that was proposed. */
   | { kind: "allowRule"; reach: "conversation" | "workspace" | "always" }
+  /** Approves a plan, as it is or as `plan`, to be carried out in a mode. */
+  | { kind: "allowPlan"; mode: WorkMode; plan?: string | undefined }
   | { kind: "deny"; message?: string | undefined };
 
 /** What a tool gets: whether it may run, and for the model why not. */
-export type ApprovalResult = { allowed: true } | { allowed: false; reason: string };
+export type ApprovalResult = ({ allowed: true } & Approval) | { allowed: false; reason: string };
+
+/** What a person added to their approval: of a plan the mode to carry it out in, and the plan as they changed it. */
+export interface Approval {
+  mode?: WorkMode | undefined;
+  plan?: string | undefined;
+}
 
 /** Asks a person. The only part of `Approvals` that tools need. */
 export interface Approver {

@@ -89,9 +89,10 @@ export class Approvals implements Approver {
     if (decision.kind === "allowConversation") this.#cover(asked);
     if (decision.kind === "allowRule") this.#addRule(asked, decision.reach);
     const isMore = decision.kind !== "allow";
+    const added = decision.kind === "allowPlan" ? { mode: decision.mode, plan: decision.plan } : {};
     for (const each of this.#pending) {
       const isCovered = isMore && !each.interrupted && this.#rules.decide(each)?.effect !== "ask" && this.#isCovered(each);
-      if (each.id === id || isCovered) this.#answer(each.id, { allowed: true });
+      if (each.id === id || isCovered) this.#answer(each.id, { allowed: true, ...(each.id === id ? added : {}) });
     }
     return asked;
   }

@@ -62,7 +62,10 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
     this.#memory = new ChatMemory(memento);
     this.#offer = new ModelOffer(post);
     this.#server = new ServerState(client, servers, post, (isSet) => { this.guard(this.#offer.want(!isSet)); });
-    const showMade = (page: ChatPage, id: string): void => { this.guard(page.show(id, true), page); };
+    const showMade = (page: ChatPage, id: string): void => {
+      for (const feature of this.#features) feature.made?.(id);
+      this.guard(page.show(id, true), page);
+    };
     this.#sending = new Sending(client, conversations, approvals, this.turns, { post, putDraft, showMade });
     this.#requests = new Requests(client, this.#memory, this.#offer, this.turns, this.#sending);
     const kept = memento.get<string | null>(SIDEBAR);

@@ -6,6 +6,8 @@ import type { EndedTurn, Outgoing } from "./turns";
 export interface Feature {
   /** Whether the message was one of this feature's. `conversationId` is the conversation that `page`, which sent it, shows. */
   handle(message: FromPage, conversationId: string | undefined, page: PageAccess): Promise<boolean>;
+  /** The first message has made this conversation. */
+  made?(conversationId: string): void;
   /** Sends a new page the state that it shows. */
   greet(post: (message: ToPage) => void): void;
 }

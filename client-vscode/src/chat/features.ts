@@ -10,8 +10,11 @@ import type { Conversations } from "../conversations";
 import { callForAttention } from "./attention";
 import { BranchFiles } from "./branch-files";
 import { CodeActions } from "./code";
+import type { Modes } from "../modes/modes";
+import { ModeChoice } from "./mode-choice";
 import { MessageActions } from "./on-message";
 import type { Chat } from "./panel";
+import { Plans } from "./plans";
 import { MessageQueue } from "./queue";
 import { SlashCommands } from "./slash";
 
@@ -20,10 +23,11 @@ interface Parts {
   conversations: Conversations;
   approvals: Approvals;
   host: EditorHost;
+  modes: Modes;
 }
 
 /** Adds to the chat what it can do besides turns; what is attached to messages, and what brings files along, is returned. */
-export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host }: Parts): { attached: Attachments; branchFiles: BranchFiles } {
+export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host, modes }: Parts): { attached: Attachments; branchFiles: BranchFiles } {
   const before = new BeforeDocuments();
   context.subscriptions.push(before);
   let attached!: Attachments;
@@ -32,6 +36,8 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
     context.subscriptions.push(attached, callForAttention(chat, approvals, access));
     return new MessageQueue(access, attached);
   });
+  chat.addFeature((access) => new ModeChoice(access, modes));
+  chat.addFeature((access) => new Plans(access, approvals, modes));
   chat.addFeature(() => new CodeActions());
   let branchFiles!: BranchFiles;
   chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, context.workspaceState)));

@@ -8,6 +8,7 @@ import * as v from "valibot";
 import type { Verdicts } from "../agent/review";
 import type { PendingApproval } from "../approvals/approval";
 import { composerFromPage, composerToPage } from "../context/messages";
+import { mode, modes, workMode } from "../modes/mode";
 import type { Conversation, Entry, LossReport, OutlineResult, PromptUpdate, UsageState } from "../protocol.gen";
 
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
@@ -77,9 +78,14 @@ const fromPage = v.variant("type", [
       v.object({ kind: v.literal("allow") }),
       v.object({ kind: v.literal("allowConversation") }),
       v.object({ kind: v.literal("allowRule"), reach: v.picklist(["conversation", "workspace", "always"]) }),
+      v.object({ kind: v.literal("allowPlan"), mode: workMode }),
       v.object({ kind: v.literal("deny"), message: v.optional(v.pipe(v.string(), v.maxLength(20_000))) }),
     ]),
   }),
+  /** Opens a plan that waits for approval as a document. */
+  v.object({ type: v.literal("openPlan"), id }),
+  /** How far the model may go in the shown conversation from now on. */
+  v.object({ type: v.literal("setMode"), mode }),
   /** Keeps an edit of a model, undoes it, or opens it in the editor's view of differences. */
   v.object({ type: v.literal("reviewEdit"), entryId: id, toolCallId: id, action: v.picklist(["keep", "undo", "open"]) }),
   ...composerFromPage,
@@ -172,6 +178,7 @@ const toPage = v.variant("type", [
   v.object({ type: v.literal("usage"), conversationId: id, usage: object<UsageState>() }),
   /** Every approval that waits, of any conversation. */
   v.object({ type: v.literal("approvals"), approvals: v.array(object<PendingApproval>()) }),
+  v.object({ type: v.literal("modes"), modes }),
   /** What became of the edits of models, by the id of the tool call. */
   v.object({ type: v.literal("edits"), verdicts: object<Verdicts>() }),
   ...composerToPage,

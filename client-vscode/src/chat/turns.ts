@@ -4,7 +4,7 @@ import type { Approvals } from "../approvals/approvals";
 import type { CoppiceClient } from "../client";
 import type { Attachment } from "../context/attachment";
 import { ServerEndedError } from "../errors";
-import type { PromptUpdate, Tool, UserContent } from "../protocol.gen";
+import type { PromptResult, PromptUpdate, Tool, UserContent } from "../protocol.gen";
 
 /** Requests to the model that one turn may take. A guess: more than a long change needs, and an end for one that goes in circles. */
 const MOST_STEPS = 200;
@@ -144,12 +144,16 @@ export class Turns implements vscode.Disposable {
         note(turn, update);
         this.#updates.fire({ conversationId, update });
       };
-      const { restore: undo, content, workspaceState, ...equipment } = await this.#equip(conversationId, ..."text" in outgoing ? [outgoing.text, outgoing.attachments] as const : ["", []] as const);
-      restore = undo;
-      const begins = "resume" in outgoing ? {} : "content" in outgoing ? outgoing : { content };
-      const state = workspaceState === undefined ? {} : { workspaceState };
-      const params = { conversationId, maxSteps: MOST_STEPS, patience: PATIENCE, ...equipment, ...state, ...begins };
-      await this.#client.stream("coppice/prompt", params, onPart, turn.source.token);
+      for (let next: Outgoing | undefined = outgoing; next !== undefined; ) {
+        const { restore: undo, content, workspaceState, ...equipment } = await this.#equip(conversationId, ..."text" in next ? [next.text, next.attachments] as const : ["", []] as const);
+        restore = undo;
+        const begins: { content?: string | UserContent[] } = "resume" in next ? {} : "content" in next ? next : { content };
+        const state = workspaceState === undefined ? {} : { workspaceState };
+        const params = { conversationId, maxSteps: MOST_STEPS, patience: PATIENCE, ...equipment, ...state, ...begins };
+        const { stopReason }: PromptResult = await this.#client.stream("coppice/prompt", params, onPart, turn.source.token);
+        // An approved plan is carried out at once, with the tools of its mode.
+        next = stopReason === "tool" ? { resume: true } : undefined;
+      }
       isDone = true;
     } catch (error) {
       isInterrupted = this.#isDisposed || error instanceof ServerEndedError;

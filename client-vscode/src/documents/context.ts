@@ -14,14 +14,14 @@ export function registerContextDocument(
   context: vscode.ExtensionContext,
   client: CoppiceClient,
   conversations: Conversations,
-  given: () => Promise<Given>,
+  given: (conversationId: string) => Promise<Given>,
 ): void {
   const changes = new vscode.EventEmitter<vscode.Uri>();
   const provider: vscode.TextDocumentContentProvider = {
     onDidChange: changes.event,
     provideTextDocumentContent: async ({ query: conversationId }, token) => {
       try {
-        const [seen, also] = await Promise.all([client.request("coppice/context", { conversationId, format: "openai" }, token), given()]);
+        const [seen, also] = await Promise.all([client.request("coppice/context", { conversationId, format: "openai" }, token), given(conversationId)]);
         return contextText(seen, also);
       } catch (error) {
         if (error instanceof CoppiceError && error.code === "unknown-conversation") return "This conversation is deleted.";

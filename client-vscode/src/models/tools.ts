@@ -1,17 +1,20 @@
 import * as vscode from "vscode";
 
-import type { Agent } from "../agent/agent";
+import { type Agent, PLAN_ONLY } from "../agent/agent";
 import type { ApprovalPolicy, Approver } from "../approvals/approval";
 import { argumentDetails } from "../approvals/arguments";
 import type { CoppiceClient } from "../client";
 import { sentence } from "../errors";
+import type { Mode } from "../modes/mode";
+import type { Modes } from "../modes/modes";
 import type { InvokeToolParams, InvokeToolResult, Tool, UserContent } from "../protocol.gen";
 
 /** The built-in tools, and those of VS Code that the user chose; of two with one name it is the one that was chosen. */
-export function offeredTools(agent: Agent): Tool[] {
-  const chosen = chosenTools();
+export function offeredTools(agent: Agent, conversationId: string, mode: Mode): Tool[] {
+  // What another extension's tool does is not known, so none of them is one that only reads.
+  const chosen = mode === "plan" ? [] : chosenTools();
   const names = new Set(chosen.map(({ name }) => name));
-  return [...agent.offered().filter(({ name }) => !names.has(name)), ...chosen];
+  return [...agent.offered(conversationId).filter(({ name }) => !names.has(name)), ...chosen];
 }
 
 /** The tools of VS Code that `coppice.chat.tools` names, and that are there. */
@@ -31,15 +34,18 @@ export function enabledTools(): Set<string> {
 }
 
 /** Lets the server run tools, with the user's approval. A tool that is refused or fails is an answer, and no error. */
-export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: Approver): void {
+export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: Approver, modes: Pick<Modes, "of">): void {
   client.onRequest("coppice/invokeTool", async (params, token) => {
     const { conversationId, toolCallId, name, arguments: given } = params;
     const isChosen = chosenTools().some((tool) => tool.name === name);
     if (!isChosen && agent.knows(name)) return agent.invoke(params, abortSignal(token));
     if (!isChosen) return failed(`The tool ${name} is not enabled.`);
+    const isPlanOnly = (): boolean => modes.of(conversationId) === "plan";
+    if (isPlanOnly()) return failed(PLAN_ONLY);
     const request = { conversationId, toolCallId, tool: name, title: `Use ${name}`, details: argumentDetails(given), scope: name };
     const result = await approver.approve(request, approvalPolicy(), token);
-    return result.allowed ? invoke(params, token) : failed(result.reason);
+    if (!result.allowed) return failed(result.reason);
+    return isPlanOnly() ? failed(PLAN_ONLY) : invoke(params, token);
   });
 }
 

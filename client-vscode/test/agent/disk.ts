@@ -10,7 +10,8 @@ import type { Host } from "../../src/agent/host";
 import { MadeEdits } from "../../src/agent/made";
 import { type Outcome, RunningCommand } from "../../src/agent/process";
 import { textOfFile } from "../../src/agent/text-file";
-import type { ApprovalRequest, ApprovalResult } from "../../src/approvals/approval";
+import { Modes } from "../../src/modes/modes";
+import type { ApprovalRequest, ApprovalResult, Approver } from "../../src/approvals/approval";
 import type { InvokeToolResult } from "../../src/protocol.gen";
 
 const prefix = process.env["COPPICE_VSCODE_PREFIX"] ?? join(homedir(), ".cache", "coppice", "vscode");
@@ -28,6 +29,11 @@ export class Disk implements Host {
   recordState = (): Promise<string | undefined> => Promise.resolve(undefined);
   /** What the person answers, and does before. */
   answer: (request: ApprovalRequest) => ApprovalResult | Promise<ApprovalResult> = () => ({ allowed: true });
+  approve: Approver["approve"] = async (request) => {
+    this.asked.push(request);
+    return this.answer(request);
+  };
+  readonly modes = new Modes({ read: () => undefined, write: () => undefined });
   settings: ToolSettings = { access: "all", policy: "firstUse" };
   readonly agent: Agent;
 
@@ -35,11 +41,7 @@ export class Disk implements Host {
     readonly root: string,
     readonly folders: readonly string[],
   ) {
-    const approve = async (request: ApprovalRequest): Promise<ApprovalResult> => {
-      this.asked.push(request);
-      return this.answer(request);
-    };
-    this.agent = new Agent(this, () => this.settings, { approve });
+    this.agent = new Agent(this, () => this.settings, { approve: (...given) => this.approve(...given) }, this.modes);
   }
 
   static async with(files: Record<string, string>, folders: readonly string[] = ["shop"]): Promise<Disk> {

@@ -112,7 +112,7 @@ test("a refused secret is not read", async () => {
 test("a workspace that is not trusted is only read", async () => {
   await using disk = await Disk.with(FILES);
   disk.isTrusted = false;
-  assert.deepEqual(disk.agent.offered().map(({ name }) => name), ["read_file", "list_files", "search"]);
+  assert.deepEqual(disk.agent.offered("c").map(({ name }) => name), ["read_file", "list_files", "search"]);
   const result = await disk.call("run_command", { command: "touch made" });
   assert.match(result.text, /not trusted/);
   await assert.rejects(disk.file("shop/made"));

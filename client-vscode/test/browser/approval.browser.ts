@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 import { inBrowser } from "./panel";
-import { COMMAND, EDIT, RUNNING, shown, TALK } from "./samples";
+import { COMMAND, EDIT, PLAN, RUNNING, shown, TALK } from "./samples";
 
 inBrowser("a question comes in sight, is announced, and leaves the focus where it is", {}, async (panel) => {
   await panel.post(RUNNING, shown(TALK, { running: true }));
@@ -117,4 +117,27 @@ inBrowser("the button that leads to a question out of sight is high enough to pr
   await panel.post({ type: "approvals", approvals: [EDIT] });
   const box = await panel.page.getByRole("button", { name: "Waiting for Approval" }).boundingBox();
   assert.ok(box !== null && box.height >= 24, JSON.stringify(box));
+});
+
+inBrowser("a plan is read as Markdown, opened as a document, and approved in a mode", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [PLAN] });
+  const card = panel.page.getByTestId("approval");
+  await card.getByRole("heading", { name: "Keep the last line" }).waitFor();
+  await card.getByRole("button", { name: "Change the Plan…" }).click();
+  await card.getByRole("button", { name: "Approve and Accept Edits" }).click();
+  assert.deepEqual((await panel.asked()).slice(1), [
+    { type: "openPlan", id: "approval-3" },
+    { type: "decide", id: "approval-3", decision: { kind: "allowPlan", mode: "acceptEdits" } },
+  ]);
+});
+
+inBrowser("the mode is chosen with the keyboard, and shown for each conversation", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK), { type: "modes", modes: { c1: "plan", other: "acceptEdits" } });
+  const mode = panel.page.getByRole("combobox", { name: "Mode" });
+  assert.equal(await mode.inputValue(), "plan");
+  await mode.focus();
+  await panel.page.keyboard.press("ArrowUp");
+  assert.deepEqual((await panel.asked()).slice(1), [{ type: "setMode", mode: "acceptEdits" }]);
+  await panel.post({ type: "shown", conversation: null, entries: [], running: false });
+  assert.equal(await mode.inputValue(), "ask");
 });

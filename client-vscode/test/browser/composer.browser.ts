@@ -18,9 +18,9 @@ inBrowser("a file is attached by @ with the keyboard alone, shown, and removed a
   const asked = await last(panel, "complete");
   assert.ok(asked?.type === "complete" && asked.query === "read");
   await panel.post({ type: "completions", request: asked.request, items: [FILE, SYMBOL] });
-  assert.equal(await panel.page.getByRole("option").count(), 2);
+  assert.equal(await panel.page.getByTestId("suggestions").getByRole("option").count(), 2);
   // What is offered can be clicked: nothing covers it, and nothing cuts it off.
-  await panel.page.getByRole("option").first().hover();
+  await panel.page.getByTestId("suggestions").getByRole("option").first().hover();
   await panel.page.mouse.move(0, 0);
   await input.press("ArrowDown");
   const active = await input.getAttribute("aria-activedescendant");

@@ -177,3 +177,8 @@ export const COMMAND: PendingApproval = {
     { kind: "note", text: "The command can change files outside the workspace." },
   ],
 };
+
+export const PLAN: PendingApproval = {
+  id: "approval-3", conversationId: "c1", toolCallId: "t11", tool: "present_plan", title: "Approve the plan", scope: null, interrupted: false,
+  details: [{ kind: "plan", text: "# Keep the last line\n\n1. `lines()` yields what is left at the end, in `src/importer/lines.py`.\n2. A test with a file that has no last newline.\n\nChecked by `pytest tests/test_lines.py`." }],
+};

@@ -2,7 +2,7 @@
 import { fileChangeOf } from "../../src/agent/change";
 import type { ToPage } from "../../src/chat/messages";
 import type { PanelPage } from "./panel";
-import { assistant, BREAKDOWN, call, COMMAND, CONVERSATION, EDIT, entry, shown, TALK, USAGE, user } from "./samples";
+import { assistant, BREAKDOWN, call, COMMAND, CONVERSATION, EDIT, entry, PLAN, shown, TALK, USAGE, user } from "./samples";
 
 interface State {
   /** Of the panel, in pixels. */
@@ -52,6 +52,10 @@ export const STATES: Readonly<Record<string, State>> = {
   approvals: {
     height: 1000,
     prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 2), { running: true }), { type: "approvals", approvals: [EDIT, { ...COMMAND, details: COMMAND.details.slice(1) }] }),
+  },
+  plan: {
+    height: 640,
+    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 2), { running: true }), { type: "modes", modes: { c1: "plan" } }, { type: "approvals", approvals: [PLAN] }),
   },
   filesOffer: {
     height: 640,

@@ -3,6 +3,7 @@ import type { PendingApproval } from "../../src/approvals/approval";
 import type { Verdicts } from "../../src/agent/review";
 import { type Marks, marksOf } from "../../src/chat/marks";
 import type { FilesOffer, ToPage, Work } from "../../src/chat/messages";
+import type { ModesByConversation } from "../../src/modes/mode";
 import type { Conversation, Entry, OutlineResult, PromptUpdate, UsageState } from "../../src/protocol.gen";
 import { type ComposerMessage, type ComposerState, NO_COMPOSER, reduceComposer } from "../composer/state";
 import { type Draft, withPiece } from "./draft";
@@ -55,6 +56,8 @@ export interface PanelState {
   filesOffers: Readonly<Record<string, FilesOffer | undefined>>;
   /** By the compaction's entry. */
   reports: Readonly<Record<string, HostMessage<"compacted">>>;
+  /** By conversation; those that ask are left out. */
+  modes: ModesByConversation;
   enterSends: boolean;
   /** The workspace is not trusted. */
   restricted: boolean;
@@ -70,6 +73,7 @@ export const INITIAL: PanelState = {
   approvals: [],
   filesOffers: {},
   reports: {},
+  modes: {},
   enterSends: true,
   restricted: false,
   composer: NO_COMPOSER,
@@ -105,6 +109,8 @@ export function reduce(state: PanelState, action: Action): PanelState {
       return { ...state, approvals: action.approvals };
     case "filesOffer":
       return { ...state, filesOffers: { ...state.filesOffers, [action.conversationId]: action.offer } };
+    case "modes":
+      return { ...state, modes: action.modes };
     case "edits":
       return { ...state, verdicts: action.verdicts };
     case "attachments":
@@ -142,7 +148,7 @@ function isSame(shown: Shown | undefined, conversation: Conversation | null): bo
   return shown !== undefined && (shown.conversation === null || shown.conversation.id === conversation?.id);
 }
 
-type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "draft" | "filesOffer" | "reveal" }>;
+type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "draft" | "filesOffer" | "reveal" | "modes" }>;
 
 function withShown(state: PanelState, id: string, change: (shown: Shown) => Shown): PanelState {
   const { shown } = state;

@@ -3,6 +3,8 @@ import { useId, useState } from "preact/hooks";
 
 import type { ApprovalDecision, ApprovalDetail, DiffHunk, PendingApproval } from "../../src/approvals/approval";
 import { oneLine, visible } from "../../src/format";
+import { MODES } from "../../src/modes/mode";
+import { Markdown } from "../markdown/markdown";
 import { post, requestFocus } from "../page";
 import { Icon } from "./icon";
 import { ScrollBox } from "./scroll-box";
@@ -24,6 +26,7 @@ function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element 
   const { id, title, details, scope, interrupted, proposal } = approval;
   const [reply, setReply] = useState("");
   const heading = useId();
+  const isPlan = details.some(({ kind }) => kind === "plan");
   const decide = (decision: ApprovalDecision): void => {
     // The card goes, and with it the focus: the input has it then, where Enter allows nothing.
     requestFocus();
@@ -35,12 +38,12 @@ function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element 
       <h2 id={heading} class="approval-title"><Icon name="shield" label="Approval needed:" />{visible(title)}</h2>
       {interrupted && <p class="hint">The turn ended before this was answered. Allowing it asks the model to make the same call again.</p>}
       {details.map((detail, at) => <Detail key={at} detail={detail} title={title} />)}
-      <div class="buttons">
+      {isPlan ? <PlanButtons id={id} decide={decide} /> : <div class="buttons">
         <button type="button" class="button" onClick={() => { decide({ kind: "allow" }); }}>Allow</button>
         {scope !== null && !interrupted && (
           <button type="button" class="button secondary" onClick={() => { decide({ kind: "allowConversation" }); }}>Allow for This Conversation</button>
         )}
-      </div>
+      </div>}
       {proposal !== undefined && !interrupted && (
         <div class="approval-rule" role="group" aria-label={`Allow ${visible(proposal)} from now on`}>
           <p class="hint">From now on allow {visible(proposal)}</p>
@@ -54,13 +57,24 @@ function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element 
         <input
           type="text"
           value={reply}
-          placeholder="Instead… (optional)"
-          aria-label="What the model should do instead"
+          placeholder={isPlan ? "What is missing… (optional)" : "Instead… (optional)"}
+          aria-label={isPlan ? "What the plan lacks" : "What the model should do instead"}
           onInput={(event) => { setReply(event.currentTarget.value); }}
         />
-        <button type="submit" class="button secondary">Deny</button>
+        <button type="submit" class="button secondary">{isPlan ? "Go On Planning" : "Deny"}</button>
       </form>
     </section>
+  );
+}
+
+/** A plan is carried out in a mode; what is written in its document is what is approved. */
+function PlanButtons({ id, decide }: { id: string; decide: (decision: ApprovalDecision) => void }): JSX.Element {
+  return (
+    <div class="buttons">
+      <button type="button" class="button" title={MODES.ask.about} onClick={() => { decide({ kind: "allowPlan", mode: "ask" }); }}>Approve and Ask</button>
+      <button type="button" class="button secondary" title={MODES.acceptEdits.about} onClick={() => { decide({ kind: "allowPlan", mode: "acceptEdits" }); }}>Approve and Accept Edits</button>
+      <button type="button" class="link" title="What you change in the document is what you approve" onClick={() => { post({ type: "openPlan", id }); }}>Change the Plan…</button>
+    </div>
   );
 }
 
@@ -84,6 +98,8 @@ function Detail({ detail, title }: { detail: ApprovalDetail; title: string }): J
       );
     case "arguments":
       return <>{Object.entries(detail.arguments).map(([name, value]) => <Argument key={name} name={name} value={value} />)}</>;
+    case "plan":
+      return <ScrollBox class="approval-plan" label="Plan"><Markdown text={detail.text} /></ScrollBox>;
     case "note":
       return <p class="approval-note"><Icon name="warning" label="Note:" /><span>{visible(detail.text)}</span></p>;
   }

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { ModelButton } from "../composer/model-button";
+import { ModeSelect } from "../composer/mode-select";
 import { Queue } from "../composer/queue";
 import { post } from "../page";
 import type { PanelState, Shown } from "../state/state";
@@ -76,7 +77,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         state={state.composer}
         sent={sent}
       >
-        {server.state === "running" ? <ModelButton name={state.model?.name} /> : <span />}
+        {server.state === "running" ? <span class="composer-choices"><ModeSelect mode={state.modes[id] ?? "ask"} /><ModelButton name={state.model?.name} /></span> : <span />}
         {usage ? <Meter usage={usage} open={details} onToggle={() => { setDetails(!details); }} /> : <span />}
       </Composer>}
     </>

@@ -14,7 +14,7 @@ interface ScrollBoxProps {
 
 /** Text of any length in a box that scrolls, with a sign while its end is out of sight. */
 export function ScrollBox({ label, class: name, children }: ScrollBoxProps): JSX.Element {
-  const box = useRef<HTMLPreElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const [isEndHidden, setEndHidden] = useState(false);
   const measure = (): void => {
     const element = box.current;
@@ -28,7 +28,7 @@ export function ScrollBox({ label, class: name, children }: ScrollBoxProps): JSX
   }, []);
   return (
     <>
-      <pre ref={box} class={name} tabIndex={0} role="region" aria-label={label} onScroll={measure}>{children}</pre>
+      <div ref={box} class={name} tabIndex={0} role="region" aria-label={label} onScroll={measure}>{children}</div>
       {isEndHidden && (
         <button type="button" class="link scroll-more" onClick={() => { box.current?.scrollTo({ top: box.current.scrollHeight }); }}>
           <Icon name="arrow-down" />The end is not in sight. Show it

@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import { memo } from "preact/compat";
 
+import { PRESENT_PLAN } from "../../src/modes/mode";
 import { callSummary } from "../format";
+import { Markdown } from "../markdown/markdown";
 import type { ToolUse } from "../state/items";
 import { Code } from "./code";
 import { Edit } from "./edit";
@@ -28,6 +30,7 @@ const WORDS: Record<ToolState, string> = {
 export const Tool = memo(function Tool({ use, running }: { use: ToolUse; running: boolean }): JSX.Element {
   const state = toolState(use, running);
   const about = callSummary(use.call?.arguments ?? {});
+  const plan = planOf(use);
   const head = (
     <>
       <span class="hidden">Tool </span>
@@ -41,6 +44,7 @@ export const Tool = memo(function Tool({ use, running }: { use: ToolUse; running
   return (
     <div class="tool" data-testid="tool" data-result={use.result?.entryId}>
       <Fold head={head} entryId={use.result?.entryId}>{() => <Details use={use} />}</Fold>
+      {plan !== undefined && <div class="plan"><Markdown text={plan} /></div>}
       {use.result?.change && <Edit toolCallId={use.callId} entryId={use.result.entryId} change={use.result.change} />}
     </div>
   );
@@ -72,6 +76,12 @@ function Argument({ name, value }: { name: string; value: unknown }): JSX.Elemen
       {short ? <code>{text}</code> : <Code text={text} label={name} />}
     </div>
   );
+}
+
+/** The plan of a call that was answered; until then the approval shows it. */
+function planOf({ name, call, result }: ToolUse): string | undefined {
+  const plan = name === PRESENT_PLAN && result !== undefined ? call?.arguments["plan"] : undefined;
+  return typeof plan === "string" ? plan : undefined;
 }
 
 function toolState({ result }: ToolUse, running: boolean): ToolState {

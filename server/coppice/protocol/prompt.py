@@ -50,14 +50,15 @@ class PromptParams(StreamingParams, ConversationParams):
 
 
 class PromptResult(WireModel):
-    """`stopReason` is the last reply's, or `maxSteps` when the turn was stopped before the model was done.
+    """`stopReason` is the last reply's, `maxSteps` when the turn was stopped before the model was done, or
+    `tool` when the result of a tool ended it (`endsTurn`).
     It is `compacted` or `noted` when the content was the command `/compact` or `/note`: no turn ran.
 
     `entryIds` are the messages that were appended, in order; `compactions` are the entries of the
     compactions that were made on the way.
     """
 
-    stop_reason: Literal["stop", "length", "maxSteps", "compacted", "noted"]
+    stop_reason: Literal["stop", "length", "maxSteps", "tool", "compacted", "noted"]
     entry_ids: list[str]
     usage: UsageState
     compactions: list[str]

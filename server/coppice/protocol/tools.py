@@ -37,10 +37,13 @@ class InvokeToolParams(ConversationParams):
 class InvokeToolResult(WireModel):
     """`content` is sent to the model; `details` are stored with it and never sent to a model.
 
-    `workspaceState` names the files as they are after the call, where it may have changed some.
+    `workspaceState` names the files as they are after the call, where it may have changed some. With
+    `endsTurn` the turn ends once the results of all calls of the reply are stored, without another request to
+    the model: `coppice/prompt` without content goes on, with other tools where the client offers others.
     """
 
     content: list[UserContent]
     is_error: bool = False
     details: Any = None
     workspace_state: WorkspaceState | None = None
+    ends_turn: bool = False

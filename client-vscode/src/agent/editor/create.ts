@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 import type { ApprovalPolicy, Approver } from "../../approvals/approval";
 import { offeredTools } from "../../models/tools";
+import type { Modes } from "../../modes/modes";
 import type { Tool } from "../../protocol.gen";
 import { type Access, Agent } from "../agent";
 import { EditorHost } from "./host";
@@ -13,18 +14,20 @@ import { currentSystemPrompt } from "./instructions";
 export function createAgent(
   context: vscode.ExtensionContext,
   approver: Approver,
+  modes: Modes,
   warn: (message: string) => void,
-): { agent: Agent; host: EditorHost; equip: () => Promise<{ tools: Tool[]; system: string }> } {
+): { agent: Agent; host: EditorHost; equip: (conversationId: string) => Promise<{ tools: Tool[]; system: string }> } {
   const host = new EditorHost(context.workspaceState, join((context.storageUri ?? context.globalStorageUri).fsPath, "snapshots"), warn);
   context.subscriptions.push(host);
   const settings = () => {
     const section = vscode.workspace.getConfiguration("coppice");
     return { access: section.get<Access>("chat.builtInTools", "all"), policy: section.get<ApprovalPolicy>("chat.confirmTools", "firstUse") };
   };
-  const agent = new Agent(host, settings, approver);
-  const equip = async () => {
-    const tools = offeredTools(agent);
-    return { tools, system: await currentSystemPrompt(host.folders, tools.map(({ name }) => name)) };
+  const agent = new Agent(host, settings, approver, modes);
+  const equip = async (conversationId: string) => {
+    const mode = modes.of(conversationId);
+    const tools = offeredTools(agent, conversationId, mode);
+    return { tools, system: await currentSystemPrompt(host.folders, tools.map(({ name }) => name), mode) };
   };
   return { agent, host, equip };
 }

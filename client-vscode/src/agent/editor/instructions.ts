@@ -1,11 +1,12 @@
 import * as vscode from "vscode";
 
+import type { Mode } from "../../modes/mode";
 import { instructionsIn } from "../instructions";
 import { type Instructions, systemPrompt } from "../prompt";
 import { readText } from "./files";
 
 /** The system prompt for the next turn. A workspace that is not trusted adds nothing to it. */
-export async function currentSystemPrompt(folders: readonly string[], tools: readonly string[]): Promise<string> {
+export async function currentSystemPrompt(folders: readonly string[], tools: readonly string[], mode: Mode): Promise<string> {
   const settings = vscode.workspace.getConfiguration("coppice");
   const wanted = settings.get<boolean>("chat.instructionFiles", true) && vscode.workspace.isTrusted;
   const found: (Instructions | undefined)[] = wanted ? await Promise.all(folders.map((folder) => instructionsIn(folders, folder, readText))) : [];
@@ -14,6 +15,7 @@ export async function currentSystemPrompt(folders: readonly string[], tools: rea
     platform: process.platform,
     shell: vscode.env.shell || "sh",
     tools,
+    mode,
     instructions: found.flatMap((each) => each ?? []),
   });
 }

@@ -10,7 +10,7 @@ import { type Call, described, type Output, path, text, tool } from "../tool";
 import { readablePlace } from "./places";
 
 /** *Allow for This Conversation* covers further edits by both tools. */
-const SCOPE = "edit_file";
+export const EDITS = "edit_file";
 
 const editSchema = v.object({
   path,
@@ -69,7 +69,7 @@ async function change(name: string, place: Place, before: string | null, after: 
     tool: name,
     title: `${before === null ? "Create" : "Edit"} ${place.shown}`,
     details: [...note, diffDetail(place.shown, before ?? undefined, after)],
-    scope: sensitivity === undefined ? SCOPE : null,
+    scope: sensitivity === undefined ? EDITS : null,
   });
   call.stop.throwIfAborted();
   // A person may have thought about it for long: the file, and the folders and links on its way, can be others now.

@@ -28,6 +28,7 @@ ENDINGS: Final = {
     "stop": "Answered",
     "length": "The reply was cut off at its limit",
     "maxSteps": "Stopped after as many steps as were allowed",
+    "tool": "Ended by a tool",
 }
 """How the progress of a turn ends, by its stop reason."""
 

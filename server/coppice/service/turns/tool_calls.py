@@ -33,6 +33,8 @@ class Tools:
         self._tools = {tool.name: tool for tool in tools} if ask is not None else {}
         self._history = history
         self._own: dict[str, Tool] = {}
+        self.ended_turn = False
+        """Whether the result of a call asked for the end of the turn."""
 
     @property
     def offered(self) -> list[Tool]:
@@ -67,6 +69,7 @@ class Tools:
             return failed(call, "The tool gave an answer that cannot be read.")
         except Exception as error:  # noqa: BLE001 - however the client refuses, the turn goes on
             return failed(call, f"The tool failed: {_clipped(str(error))}")
+        self.ended_turn = self.ended_turn or answer.ends_turn
         return ToolResultMessage(
             tool_call_id=call.id,
             tool_name=call.name,

@@ -54,7 +54,7 @@ LEAST_ANSWER: Final = 256
 _LONGEST_NAME: Final = 80  # characters of a tool's name in progress (guess)
 
 TurnMessage = UserMessage | AssistantMessage | ToolResultMessage
-Ending = Literal["stop", "length", "maxSteps"]
+Ending = Literal["stop", "length", "maxSteps", "tool"]
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,8 @@ class Turn:
                 return "length" if reply.stop_reason == "length" else "stop"
             stop_if_cancelled()
             await self._run_tools(reply.tool_calls)
+            if self._tools.ended_turn:
+                return "tool"
         return "maxSteps"
 
     async def _make_room(self, prompt: str | list[UserContent] | None = None) -> None:
