@@ -128,7 +128,7 @@ def first_of_all(grown: Grown) -> object:
 
 
 def view(grown: Grown) -> object:
-    return grown.store.compaction(grown.end), grown.store.pins(grown.end), grown.store.labels(grown.end)
+    return grown.store.compaction(grown.end), grown.store.pins(grown.end)
 
 
 def append(grown: Grown) -> object:

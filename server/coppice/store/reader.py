@@ -58,7 +58,7 @@ class StoreReader(ABC):
     attached = _read_method(annotations.attached)
     root_metadata = _read_method(annotations.root_metadata)
     pins = _read_method(annotations.pins)
-    labels = _read_method(annotations.labels)
+    marks = _read_method(annotations.marks)
 
     tree = _read_method(tree_listing.tree)
     outline = _read_method(outlines.outline)

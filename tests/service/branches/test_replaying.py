@@ -155,6 +155,29 @@ async def test_a_fork_takes_over_no_label_pin_or_name_that_was_taken_back(client
     assert (first["id"], first.get("label"), first.get("pinned")) == ("e0", None, None)
 
 
+async def test_labels_and_pins_keep_the_properties_of_other_programs(client: Client) -> None:
+    content = imported(
+        user("hello " * 200),
+        assistant("hi " * 200),
+        {"type": "compaction", "summary": "Short.", "firstKeptEntryId": "e1", "tokensBefore": 500},
+        {"type": "label", "targetId": "e1", "label": "old", "color": "red"},
+        {"type": "label", "targetId": "e1", "label": "new", "color": "green"},
+        {"type": "pin", "targetId": "e1", "pinned": True, "by": "eva"},
+        user("since"),
+    )
+    made = (await client.ask("conversation/import", content=content))["conversation"]["id"]
+    fork = await client.ask("conversation/fork", conversationId=made, entryId="e6")
+    for conversation in (fork["conversation"]["id"], made):
+        if conversation == made:
+            await client.ask("undoCompaction", conversationId=made)
+        exported = await client.ask("conversation/export", conversationId=conversation, format="coppice")
+        entries = [json.loads(line) for line in exported["content"].splitlines()]
+        labels = [entry for entry in entries if entry["type"] == "label"]
+        pins = [entry for entry in entries if entry["type"] == "pin"]
+        assert (labels[-1]["label"], labels[-1]["color"]) == ("new", "green")
+        assert (pins[-1]["pinned"], pins[-1]["by"]) == (True, "eva")
+
+
 async def test_undoing_does_not_repeat_old_labels_and_names(client: Client) -> None:
     big = user("word " * 200)
     content = imported(

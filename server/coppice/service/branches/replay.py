@@ -6,7 +6,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from coppice.service.branches.marking import label_entry, pin_entry
 from coppice.store.reader import StoreReader
 from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.tokens.measuring import size_of_entry
@@ -38,12 +37,14 @@ def path_batches(store: StoreReader, end: PathEnd, first: int = 0) -> Iterator[l
 
 
 def marks(store: StoreReader, end: PathEnd, first: int = 0) -> list[LabelEntry | PinEntry]:
-    """The labels and pins that the entries from depth `first` on bear now, as new entries at the end."""
-    labels = [(target_id, name) for depth, target_id, name in store.labels(end) if depth >= first]
-    pinned = [entry.id for depth, entry in store.pins(end) if depth >= first]
+    """The labels and pins that the entries from depth `first` on bear now, as new entries at the end.
+
+    They have every property of the entries that set them, also those that we do not know.
+    """
     return [
-        *(label_entry(target_id, name, parent_id=end.id) for target_id, name in labels),
-        *(pin_entry(target_id, pinned=True, parent_id=end.id) for target_id in pinned),
+        entry.model_copy(update={"id": new_entry_id(), "parent_id": end.id})
+        for depth, entry in store.marks(end)
+        if depth >= first
     ]
 
 

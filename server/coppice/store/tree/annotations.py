@@ -17,7 +17,7 @@ from coppice.store.tree.path_ends import (
 )
 from coppice.store.tree.paths import ENTRY_COLUMNS, PARENT, WITH_PARENT
 from coppice.store.tree.runs import segments
-from coppice.tree.entries import METADATA_TYPES, Entry
+from coppice.tree.entries import METADATA_TYPES, Entry, LabelEntry, PinEntry
 
 
 def attached(
@@ -82,9 +82,22 @@ def pins(connection: Connection, end: PathEnd) -> list[tuple[int, Entry]]:
     return [(depth, entry_from(*row)) for depth, row in rows_on_path(connection, end, _PINS)]
 
 
-def labels(connection: Connection, end: PathEnd) -> list[tuple[int, str, str]]:
-    """The labelled entries on the path as depth, id and label, root first."""
-    return [(depth, row.id, row.label) for depth, row in rows_on_path(connection, end, _LABELS)]
+def marks(connection: Connection, end: PathEnd) -> list[tuple[int, LabelEntry | PinEntry]]:
+    """The entries that set the labels and pins which entries of the path bear now, root first.
+
+    With the depth of the entry that bears it; labels come before pins. Where there are any, the time follows
+    the length of the conversation: each may have been set on any branch.
+    """
+    borne = [(depth, ("label", row.id)) for depth, row in rows_on_path(connection, end, _LABELLED)]
+    borne += [(depth, ("pin", row.id)) for depth, row in rows_on_path(connection, end, _PINNED)]
+    if not borne:
+        return []
+    newest: dict[tuple[str, str], LabelEntry | PinEntry] = {}
+    for row in connection.execute(_MARKS, {"key": end.key}):
+        entry = entry_from(*row)
+        if isinstance(entry, LabelEntry | PinEntry):
+            newest[entry.type, entry.target_id] = entry
+    return [(depth, newest[mark]) for depth, mark in borne if mark in newest]
 
 
 def _attached_statement() -> Any:
@@ -128,8 +141,19 @@ _PINS: Final = (
     .select_from(WITH_PARENT.join(PIN, PIN.c.entry_key == ENTRY_TABLE.c.key))
     .where(PIN.c.conversation_key == OF_END)
 )
-_LABELS: Final = (
-    select(ENTRY_TABLE.c.id, LABEL.c.label)
+_LABELLED: Final = (
+    select(ENTRY_TABLE.c.id)
     .select_from(ENTRY_TABLE.join(LABEL, LABEL.c.entry_key == ENTRY_TABLE.c.key))
     .where(LABEL.c.conversation_key == OF_END)
+)
+_PINNED: Final = (
+    select(ENTRY_TABLE.c.id)
+    .select_from(ENTRY_TABLE.join(PIN, PIN.c.entry_key == ENTRY_TABLE.c.key))
+    .where(PIN.c.conversation_key == OF_END)
+)
+_MARKS: Final = (
+    select(*ENTRY_COLUMNS)
+    .select_from(WITH_PARENT)
+    .where(ENTRY_TABLE.c.conversation_key == OF_END, ENTRY_TABLE.c.type.in_(["label", "pin"]))
+    .order_by(ENTRY_TABLE.c.key)
 )
