@@ -55,8 +55,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const conversations = new Conversations(client, context.workspaceState);
   const branches = new BranchesView(client, conversations);
   const files = new FilesView(client, conversations);
-  const list = new ConversationsView(client, conversations, new Sources(client, log));
-  context.subscriptions.push(log, servers, client, conversations, branches, files, list, new LedgerView(client, conversations), new Status(client, conversations, approvals));
+  context.subscriptions.push(log, servers, client, conversations, branches, files, new LedgerView(client, conversations), new Status(client, conversations, approvals));
 
   const commands = new Commands(context, log);
   const chat = registerChat(commands, context, client, conversations, approvals, servers, async (conversationId, text, given) => {
@@ -66,6 +65,8 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
     const [content, workspaceState, equipment] = await Promise.all([attached.content(text, attachments), host.recordState(conversationId), equip(conversationId)]);
     return { content, workspaceState, restore, ...equipment };
   });
+  const list = new ConversationsView(client, conversations, new Sources(client, log), chat.activities);
+  context.subscriptions.push(list);
   const { attached, branchFiles } = addFeatures(context, chat, { client, conversations, approvals, host, modes });
   registerConversationCommands(commands, client, conversations, chat);
   registerContextCommands(commands, attached, chat);

@@ -79,7 +79,7 @@ export class Status implements vscode.Disposable {
       this.#put("$(warning) Coppice", "The Coppice server is not running. Click to start it.", "coppice.restartServer");
     } else if (this.#approvals.pending().some(({ interrupted }) => !interrupted)) {
       item.backgroundColor = new vscode.ThemeColor("statusBarItem.warningBackground");
-      this.#put("$(bell) Approval needed", "A tool waits for your approval in the chat. Click to go there.", "coppice.focusInput");
+      this.#put("$(bell) Approval needed", "A tool waits for your approval. Click to go to its conversation.", "coppice.showApproval");
     } else if (work !== undefined) {
       const percentage = work.percentage === undefined || work.title === TURN ? "" : ` ${Math.round(work.percentage)}%`;
       this.#put(`$(sync~spin) ${plain(work.title)}${percentage}`, `${work.message ?? work.title}. Click to stop.`, "coppice.status.work");

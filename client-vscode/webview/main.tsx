@@ -14,12 +14,14 @@ import { render } from "preact";
 
 import { toPageMessage } from "../src/chat/messages";
 import { keepConversation, moveDraft, post, recall, requestFocus, takeDraft } from "./page";
+import { answerable, answerOf, type SeenSince, seenSince } from "./state/answering";
 import { type Action, INITIAL, reduce } from "./state/state";
 import { VerdictContext } from "./view/edit";
 import { Panel } from "./view/panel";
 
 const root = document.getElementById("root");
 let state = INITIAL;
+let seen: SeenSince = {};
 let due = 0;
 
 /** At most once a frame, however fast the reply comes in. */
@@ -31,12 +33,23 @@ function paint(): void {
   }
 }
 
+/** A key answers the oldest question of the shown conversation. */
+function answer(key: "allow" | "deny"): void {
+  const asked = answerable(state.approvals, state.shown?.conversation?.id ?? "");
+  const decision = asked && answerOf(asked, key, seen, Date.now());
+  if (decision === undefined) return;
+  requestFocus();
+  post({ type: "decide", id: asked?.id ?? "", decision });
+}
+
 function dispatch(action: Action): void {
   if (action.type === "memory") recall(action.memory);
   if (action.type === "focus") requestFocus();
   if (action.type === "draft") takeDraft(action.conversationId, action.text);
   if (action.type === "shown") keepConversation(action.conversation?.id);
   if (action.type === "shown" && action.isMade && action.conversation) moveDraft("", action.conversation.id);
+  if (action.type === "approvals") seen = seenSince(seen, action.approvals, Date.now());
+  if (action.type === "answerApproval") answer(action.decision);
   state = reduce(state, action);
   if (due === 0) due = requestAnimationFrame(paint);
 }

@@ -37,6 +37,8 @@ const request = v.object({
    * Null offers no such choice.
    */
   scope: v.nullable(v.string()),
+  /** What the scope is, in words that follow *allows*. */
+  covers: v.optional(v.string()),
 });
 
 const pending = v.object({

@@ -6,6 +6,7 @@ import type { Conversations } from "../conversations";
 import { CoppiceError, NoServerError, sentence, ServerEndedError } from "../errors";
 import type { ErrorCode } from "../protocol.gen";
 import type { Servers } from "../server/servers";
+import { Activities } from "./activity";
 import type { ChatAccess, Feature } from "./feature";
 import { ChatMemory } from "./memory";
 import type { FromPage, ToPage } from "./messages";
@@ -32,6 +33,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
   readonly turns: Turns;
   readonly works: Works;
   readonly sidebar: ChatPage;
+  readonly activities: Activities;
   readonly #pages = new Set<ChatPage>();
   /** The focus of one may be reported before the loss of another's. */
   readonly #focused = new Set<ChatPage>();
@@ -58,6 +60,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
     const post = (message: ToPage): void => { this.#post(message); };
     const putDraft: ChatAccess["putDraft"] = (...given) => { this.#putDraft(...given); };
     this.turns = new Turns(client, approvals, equip);
+    this.activities = new Activities(approvals, this.turns);
     this.works = new Works(client, () => conversations.active, (conversationId, work) => { post({ type: "work", conversationId, work }); });
     this.#memory = new ChatMemory(memento);
     this.#offer = new ModelOffer(post);
@@ -76,6 +79,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
         post({ type: "turn", conversationId, running: this.turns.isRunning(conversationId), elsewhere: this.turns.isElsewhere(conversationId) });
       }),
       approvals.onDidChange(() => { this.#showApprovals(); }),
+      this.activities.onDidChange(() => { this.#showActivities(); }),
       conversations.onDidChangeActive((id) => { if (id !== this.#active.shown.id) this.guard(this.#active.show(id), this.#active); }),
       client.onDidChangeState((state) => {
         if (state === "running") for (const page of this.#pages) if (page.isReady) this.guard(this.#showCurrent(page), page);
@@ -138,6 +142,29 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
 
   focus(): void {
     void this.#active.focus();
+  }
+
+  show(conversationId: string): void {
+    const page = this.#showing(conversationId)[0] ?? this.#active;
+    if (page.shown.id !== conversationId || page.shown.preview !== undefined) {
+      page.shown.endPreview();
+      this.guard(page.show(conversationId), page);
+    }
+    void page.focus();
+  }
+
+  showWaiting(): void {
+    const waiting = this.activities.waiting(this.#active.isVisible ? this.#active.shown.id : undefined);
+    if (waiting === undefined) this.focus();
+    else this.show(waiting);
+  }
+
+  answerApproval(decision: "allow" | "deny"): void {
+    this.#active.post({ type: "answerApproval", decision });
+  }
+
+  isSeen(conversationId: string): boolean {
+    return this.#showing(conversationId).some(({ isVisible }) => isVisible);
   }
 
   onActive(page: ChatPage): void {
@@ -207,6 +234,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
     this.#postPreferences();
     page.post({ type: "memory", memory: this.#memory.all });
     this.#showApprovals();
+    page.post({ type: "running", conversationIds: this.activities.running });
     for (const feature of this.#features) feature.greet((message) => { page.post(message); });
     this.#server.show();
     const starting = this.#starting ?? this.#start();
@@ -227,7 +255,13 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
   #showApprovals(): void {
     const approvals = [...this.approvals.pending()];
     this.#post({ type: "approvals", approvals });
-    for (const page of this.#pages) page.setWaiting(approvals.filter(({ interrupted }) => !interrupted).length);
+    void vscode.commands.executeCommand("setContext", "coppice.isAsked", approvals.some(({ interrupted }) => !interrupted));
+    this.sidebar.setWaiting(approvals.filter(({ interrupted }) => !interrupted).length);
+  }
+
+  #showActivities(): void {
+    this.#post({ type: "running", conversationIds: this.activities.running });
+    for (const page of this.#pages) page.showTitle();
   }
 
   #putDraft(conversationId: string, text: string, { ifEmpty = false } = {}): void {

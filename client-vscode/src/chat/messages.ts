@@ -27,6 +27,7 @@ export const PAGE_COMMANDS = [
   "coppice.importConversation",
   "workbench.trust.manage",
   "coppice.editPermissions",
+  "coppice.showApproval",
 ] as const;
 
 /** `above`: pixels that the item of an entry is above the upper edge. */
@@ -179,6 +180,10 @@ const toPage = v.variant("type", [
   /** Every approval that waits, of any conversation. */
   v.object({ type: v.literal("approvals"), approvals: v.array(object<PendingApproval>()) }),
   v.object({ type: v.literal("modes"), modes }),
+  /** The conversations whose turn runs. */
+  v.object({ type: v.literal("running"), conversationIds: v.array(id) }),
+  /** Answers the first question that is in the page. */
+  v.object({ type: v.literal("answerApproval"), decision: v.picklist(["allow", "deny"]) }),
   /** What became of the edits of models, by the id of the tool call. */
   v.object({ type: v.literal("edits"), verdicts: object<Verdicts>() }),
   ...composerToPage,

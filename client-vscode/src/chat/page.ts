@@ -4,6 +4,7 @@ import type { CoppiceClient } from "../client";
 import { title } from "../conversation-list/model";
 import { CoppiceError } from "../errors";
 import type { ConversationChanged } from "../protocol.gen";
+import { type Activities, titleWith } from "./activity";
 import { html } from "./html";
 import { type FromPage, fromPageMessage, type ToPage } from "./messages";
 import { ShownConversation } from "./shown";
@@ -17,6 +18,7 @@ export interface PageHost {
   readonly client: CoppiceClient;
   readonly turns: Turns;
   readonly works: Works;
+  readonly activities: Activities;
   handle(message: FromPage, page: ChatPage): Promise<void>;
   /** The page shows another conversation from now on. */
   onShown(page: ChatPage): void;
@@ -36,6 +38,7 @@ export class ChatPage {
   readonly #host: PageHost;
   #surface: Surface | undefined;
   #isReady = false;
+  #title = "New conversation";
   #showing: Promise<void> = Promise.resolve();
   /** What is to be shown as soon as there is a page. */
   #afterGreeting: (() => Promise<void>) | undefined;
@@ -47,7 +50,8 @@ export class ChatPage {
     this.#host = host;
     this.shown = new ShownConversation(host.client, host.turns, host.works, (message) => {
       if (message.type === "shown" || message.type === "renamed") {
-        this.#surface?.setTitle(message.conversation === null ? "New conversation" : title(message.conversation));
+        this.#title = message.conversation === null ? "New conversation" : title(message.conversation);
+        this.showTitle();
         host.onRead(this);
       }
       this.post(message);
@@ -56,6 +60,11 @@ export class ChatPage {
 
   get isReady(): boolean {
     return this.#isReady;
+  }
+
+  /** The user can see the page. */
+  get isVisible(): boolean {
+    return this.#surface?.isVisible() === true;
   }
 
   attach(surface: Surface): void {
@@ -107,6 +116,12 @@ export class ChatPage {
     this.reveal();
     await this.#showing;
     this.postWhenReady({ type: "focus" });
+  }
+
+  /** Shows the title, with a sign of what the conversation does. */
+  showTitle(): void {
+    const { id } = this.shown;
+    this.#surface?.setTitle(titleWith(id === undefined ? undefined : this.#host.activities.of(id), this.#title));
   }
 
   setWaiting(count: number): void {

@@ -5,6 +5,7 @@ import type { CoppiceClient } from "../client";
 import type { Commands } from "../commands/registry";
 import type { Conversations } from "../conversations";
 import type { Servers } from "../server/servers";
+import type { Activities } from "./activity";
 import { Chats } from "./chats";
 import type { ChatAccess, Feature } from "./feature";
 import { viewSurface } from "./surface";
@@ -18,6 +19,15 @@ export interface Chat {
   setInput(text: string): void;
   /** Shows the chat and moves the focus to its input. */
   focus(): void;
+  /** Shows a conversation where it is shown already, or else in the chat, and moves the focus to its input. */
+  show(conversationId: string): void;
+  /** Shows the conversation that has waited longest for approval. */
+  showWaiting(): void;
+  /** Answers the first question of the chat that the user can see. */
+  answerApproval(decision: "allow" | "deny"): void;
+  /** Whether the conversation is in sight. */
+  isSeen(conversationId: string): boolean;
+  readonly activities: Activities;
   /** Shows the chat and scrolls to an entry of a conversation; one that is not on the current branch is shown on its own. */
   reveal(conversationId: string, entryId: string, isOnCurrentBranch?: boolean): void;
 }
@@ -40,5 +50,14 @@ export function registerChat(
     await Promise.resolve();
     tabs.open(conversations.active);
   });
+  const add = (command: `coppice.${string}`, run: () => void): void => {
+    commands.add(command, async () => {
+      await Promise.resolve();
+      run();
+    });
+  };
+  add("coppice.showApproval", () => { chats.showWaiting(); });
+  add("coppice.allow", () => { chats.answerApproval("allow"); });
+  add("coppice.deny", () => { chats.answerApproval("deny"); });
   return chats;
 }

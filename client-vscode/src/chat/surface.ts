@@ -36,6 +36,6 @@ export function tabSurface(panel: vscode.WebviewPanel): Surface {
     onDidChange: (listener) => { panel.onDidChangeViewState(listener); },
     onDidDispose: (listener) => { panel.onDidDispose(listener); },
     setTitle: (title) => { panel.title = title; },
-    setWaiting: () => undefined, // A tab has no badge; the page shows the cards.
+    setWaiting: () => undefined, // A tab has no badge; its title has a sign.
   };
 }

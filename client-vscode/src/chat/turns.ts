@@ -101,6 +101,11 @@ export class Turns implements vscode.Disposable {
     return this.#running.has(conversationId) || this.#elsewhere.has(conversationId);
   }
 
+  /** The conversations whose turn runs, here or elsewhere. */
+  get running(): string[] {
+    return [...this.#running.keys(), ...this.#elsewhere];
+  }
+
   isElsewhere(conversationId: string): boolean {
     return this.#elsewhere.has(conversationId);
   }

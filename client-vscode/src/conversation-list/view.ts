@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import type { Activities } from "../chat/activity";
 import type { Conversations } from "../conversations";
 import { plain } from "../format";
 import type { Conversation } from "../protocol.gen";
@@ -20,6 +21,7 @@ type Element = Conversation | typeof MORE;
 export class ConversationsView implements vscode.TreeDataProvider<Element>, vscode.Disposable {
   readonly #client: CoppiceClient;
   readonly #conversations: Conversations;
+  readonly #activities: Activities;
   readonly #changes = new vscode.EventEmitter<undefined>();
   readonly #settling = new Settling(SETTLE_MS, () => { this.#changes.fire(undefined); });
   readonly #disposables: { dispose(): unknown }[];
@@ -27,15 +29,17 @@ export class ConversationsView implements vscode.TreeDataProvider<Element>, vsco
 
   readonly onDidChangeTreeData = this.#changes.event;
 
-  constructor(client: CoppiceClient, conversations: Conversations, sources: Sources) {
+  constructor(client: CoppiceClient, conversations: Conversations, sources: Sources, activities: Activities) {
     this.#client = client;
     this.#conversations = conversations;
+    this.#activities = activities;
     const view = vscode.window.createTreeView("coppice.conversations", { treeDataProvider: this });
     const read = (): void => { if (view.visible) void sources.read(); };
     this.#disposables = [
       view,
       view.onDidChangeVisibility(read),
       vscode.window.onDidChangeWindowState(({ focused }) => { if (focused) read(); }),
+      activities.onDidChange(() => { this.#settling.soon(); }),
       conversations.onDidChangeActive(() => { this.#settling.soon(); }),
       client.onDidChangeState((state) => { if (state === "running") { this.#settling.soon(); read(); } }),
       client.onNotification("coppice/conversationChanged", () => { this.#settling.soon(); }),
@@ -73,9 +77,10 @@ export class ConversationsView implements vscode.TreeDataProvider<Element>, vsco
     const isOpen = conversation.id === this.#conversations.active;
     const item = new vscode.TreeItem(plain(title(conversation)));
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({ name, uri: uri.toString() }));
-    const about = description(conversation, folders, Date.now());
+    const activity = this.#activities.of(conversation.id);
+    const about = [activity && WORDS[activity], description(conversation, folders, Date.now())].filter((part) => part !== undefined).join(" · ");
     item.id = conversation.id;
-    item.iconPath = new vscode.ThemeIcon(isOpen ? "comment-discussion" : agent(conversation) === undefined ? "comment" : "history");
+    item.iconPath = activity !== undefined ? ICONS[activity] : new vscode.ThemeIcon(isOpen ? "comment-discussion" : agent(conversation) === undefined ? "comment" : "history");
     item.description = isOpen ? `open · ${about}` : about;
     item.tooltip = `${title(conversation)}\n${about}`;
     item.contextValue = "conversation";
@@ -84,6 +89,12 @@ export class ConversationsView implements vscode.TreeDataProvider<Element>, vsco
     return item;
   }
 }
+
+const WORDS = { waiting: "waits for approval", running: "running" };
+const ICONS = {
+  waiting: new vscode.ThemeIcon("bell-dot", new vscode.ThemeColor("list.warningForeground")),
+  running: new vscode.ThemeIcon("loading~spin"),
+};
 
 function more(): vscode.TreeItem {
   const item = new vscode.TreeItem("Show More…");

@@ -42,7 +42,7 @@ export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: A
     if (!isChosen) return failed(`The tool ${name} is not enabled.`);
     const isPlanOnly = (): boolean => modes.of(conversationId) === "plan";
     if (isPlanOnly()) return failed(PLAN_ONLY);
-    const request = { conversationId, toolCallId, tool: name, title: `Use ${name}`, details: argumentDetails(given), scope: name };
+    const request = { conversationId, toolCallId, tool: name, title: `Use ${name}`, details: argumentDetails(given), scope: name, covers: `every use of ${name}` };
     const result = await approver.approve(request, approvalPolicy(), token);
     if (!result.allowed) return failed(result.reason);
     return isPlanOnly() ? failed(PLAN_ONLY) : invoke(params, token);

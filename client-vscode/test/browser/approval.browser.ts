@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 import { inBrowser } from "./panel";
-import { COMMAND, EDIT, PLAN, RUNNING, shown, TALK } from "./samples";
+import { COMMAND, CONVERSATION, EDIT, PLAN, RUNNING, shown, TALK } from "./samples";
 
 inBrowser("a question comes in sight, is announced, and leaves the focus where it is", {}, async (panel) => {
   await panel.post(RUNNING, shown(TALK, { running: true }));
@@ -140,4 +140,29 @@ inBrowser("the mode is chosen with the keyboard, and shown for each conversation
   assert.deepEqual((await panel.asked()).slice(1), [{ type: "setMode", mode: "acceptEdits" }]);
   await panel.post({ type: "shown", conversation: null, entries: [], running: false });
   assert.equal(await mode.inputValue(), "ask");
+});
+
+inBrowser("keys answer the oldest question of the shown conversation, once it could be read", {}, async (panel) => {
+  const elsewhere = { ...COMMAND, id: "elsewhere", conversationId: "other" };
+  await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [elsewhere, EDIT, COMMAND] });
+  await panel.post({ type: "answerApproval", decision: "allow" });
+  assert.deepEqual((await panel.asked()).slice(1), []);
+  await panel.page.waitForTimeout(600);
+  await panel.post({ type: "answerApproval", decision: "allow" }, { type: "approvals", approvals: [elsewhere, COMMAND] });
+  await panel.post({ type: "answerApproval", decision: "deny" });
+  assert.deepEqual((await panel.asked()).slice(1), [
+    { type: "decide", id: "approval-1", decision: { kind: "allow" } },
+    { type: "decide", id: "approval-2", decision: { kind: "deny" } },
+  ]);
+  await panel.page.getByTestId("other-waits").getByRole("button", { name: "Go There" }).click();
+  assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "coppice.showApproval" });
+});
+
+inBrowser("the list of conversations marks those that wait and those that run", {}, async (panel) => {
+  const named = (id: string, name: string) => ({ ...CONVERSATION, id, name });
+  await panel.post(RUNNING, shown(TALK), { type: "conversations", conversations: [CONVERSATION, named("a", "Asks"), named("b", "Works"), named("d", "Rests")] },
+    { type: "approvals", approvals: [{ ...COMMAND, conversationId: "a" }] }, { type: "running", conversationIds: ["a", "b"] });
+  await panel.page.getByTestId("conversation-picker").click();
+  const options = await panel.page.getByRole("listbox", { name: "Conversations" }).getByRole("option").allTextContents();
+  assert.deepEqual(options.slice(2).map((text) => text.split(" ").slice(0, -3).join(" ").trim()), ["Waits for approval: Asks", "Running: Works", "Rests"]);
 });

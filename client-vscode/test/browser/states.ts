@@ -51,7 +51,7 @@ export const STATES: Readonly<Record<string, State>> = {
   },
   approvals: {
     height: 1000,
-    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 2), { running: true }), { type: "approvals", approvals: [EDIT, { ...COMMAND, details: COMMAND.details.slice(1) }] }),
+    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 2), { running: true }), { type: "approvals", approvals: [EDIT, { ...COMMAND, covers: "this command in this folder", details: COMMAND.details.slice(1) }] }),
   },
   plan: {
     height: 640,
@@ -183,7 +183,7 @@ export const STATES: Readonly<Record<string, State>> = {
       await panel.post(MODEL, shown(TALK.slice(1, 3)), {
         type: "conversations",
         conversations: [CONVERSATION, ...others.map((name, at) => ({ ...CONVERSATION, id: `o${at}`, name }))],
-      });
+      }, { type: "approvals", approvals: [{ ...COMMAND, conversationId: "o0" }] }, { type: "running", conversationIds: ["o0", "o1"] });
       await panel.page.getByTestId("conversation-picker").click();
     },
   },

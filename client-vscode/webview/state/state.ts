@@ -52,6 +52,8 @@ export interface PanelState {
   offeredModel?: string | undefined;
   /** Of every conversation. */
   approvals: readonly PendingApproval[];
+  /** The conversations whose turn runs. */
+  running: readonly string[];
   /** By conversation, what is asked about the files. */
   filesOffers: Readonly<Record<string, FilesOffer | undefined>>;
   /** By the compaction's entry. */
@@ -71,6 +73,7 @@ export const INITIAL: PanelState = {
   conversations: [],
   notices: [],
   approvals: [],
+  running: [],
   filesOffers: {},
   reports: {},
   modes: {},
@@ -109,6 +112,8 @@ export function reduce(state: PanelState, action: Action): PanelState {
       return { ...state, approvals: action.approvals };
     case "filesOffer":
       return { ...state, filesOffers: { ...state.filesOffers, [action.conversationId]: action.offer } };
+    case "running":
+      return { ...state, running: action.conversationIds };
     case "modes":
       return { ...state, modes: action.modes };
     case "edits":
@@ -125,6 +130,7 @@ export function reduce(state: PanelState, action: Action): PanelState {
     case "memory":
     case "draft":
     case "focus":
+    case "answerApproval":
       return state;
     case "renamed":
       return withShown(state, action.conversation.id, (shown) => ({ ...shown, conversation: action.conversation }));
@@ -148,7 +154,7 @@ function isSame(shown: Shown | undefined, conversation: Conversation | null): bo
   return shown !== undefined && (shown.conversation === null || shown.conversation.id === conversation?.id);
 }
 
-type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "draft" | "filesOffer" | "reveal" | "modes" }>;
+type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "draft" | "filesOffer" | "reveal" }>;
 
 function withShown(state: PanelState, id: string, change: (shown: Shown) => Shown): PanelState {
   const { shown } = state;

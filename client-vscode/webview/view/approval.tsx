@@ -9,11 +9,13 @@ import { post, requestFocus } from "../page";
 import { Icon } from "./icon";
 import { ScrollBox } from "./scroll-box";
 
+const MODIFIER = navigator.userAgent.includes("Mac") ? "Cmd" : "Ctrl";
 const LONGEST_ANNOUNCEMENT = 300;
 
 /** The questions about tools that wait for an answer. They never take the focus. */
 export function Approvals({ approvals }: { approvals: readonly PendingApproval[] }): JSX.Element {
-  return <>{approvals.map((each) => <ApprovalCard key={each.id} approval={each} />)}</>;
+  const byKey = approvals.find(({ interrupted }) => !interrupted);
+  return <>{approvals.map((each) => <ApprovalCard key={each.id} approval={each} hasKeys={each === byKey} />)}</>;
 }
 
 /** What a screen reader reads of a question. */
@@ -22,8 +24,9 @@ export function approvalAnnouncement({ title, details }: PendingApproval): strin
   return oneLine(`Approval needed: ${title}. ${command?.kind === "command" ? command.command : ""}`, LONGEST_ANNOUNCEMENT);
 }
 
-function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element {
-  const { id, title, details, scope, interrupted, proposal } = approval;
+/** `hasKeys`: the keys for *Allow* and *Deny* answer this question. */
+function ApprovalCard({ approval, hasKeys }: { approval: PendingApproval; hasKeys: boolean }): JSX.Element {
+  const { id, title, details, scope, covers, interrupted, proposal } = approval;
   const [reply, setReply] = useState("");
   const heading = useId();
   const isPlan = details.some(({ kind }) => kind === "plan");
@@ -44,6 +47,9 @@ function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element 
           <button type="button" class="button secondary" onClick={() => { decide({ kind: "allowConversation" }); }}>Allow for This Conversation</button>
         )}
       </div>}
+      {scope !== null && covers !== undefined && !interrupted && (
+        <p class="hint">“This conversation” allows {visible(covers)}, on all branches, until the window is closed or reloaded.</p>
+      )}
       {proposal !== undefined && !interrupted && (
         <div class="approval-rule" role="group" aria-label={`Allow ${visible(proposal)} from now on`}>
           <p class="hint">From now on allow {visible(proposal)}</p>
@@ -63,6 +69,7 @@ function ApprovalCard({ approval }: { approval: PendingApproval }): JSX.Element 
         />
         <button type="submit" class="button secondary">{isPlan ? "Go On Planning" : "Deny"}</button>
       </form>
+      {hasKeys && <p class="hint">{MODIFIER}+Alt+Y: {isPlan ? "approve and ask" : "allow"}. {MODIFIER}+Alt+D: {isPlan ? "go on planning" : "deny"}.</p>}
     </section>
   );
 }

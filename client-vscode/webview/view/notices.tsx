@@ -69,6 +69,19 @@ export function Notices({ notices, offeredModel, onDismiss }: NoticesProps): JSX
   );
 }
 
+/** A question of a conversation that is not shown here. */
+export function OtherWaits(): JSX.Element {
+  return (
+    <div class="notice warning" role="note" data-testid="other-waits">
+      <Icon name="bell-dot" label="Note:" />
+      <p class="notice-text">
+        Another conversation waits for your approval.{" "}
+        <button type="button" class="link" onClick={() => { post({ type: "run", command: "coppice.showApproval" }); }}>Go There</button>
+      </p>
+    </div>
+  );
+}
+
 /** What a workspace that is not trusted keeps a model from. */
 export function RestrictedMode(): JSX.Element {
   return (

@@ -12,7 +12,7 @@ import { Composer } from "./composer";
 import { FilesOfferCard } from "./files-offer";
 import { Log } from "./log";
 import { Meter, UsageDetails } from "./meter";
-import { Notices, RestrictedMode, WaitBar, WorkBar } from "./notices";
+import { Notices, OtherWaits, RestrictedMode, WaitBar, WorkBar } from "./notices";
 import { Picker } from "./picker";
 import { PreviewNotice } from "./preview";
 import { ServerNotice } from "./server";
@@ -27,9 +27,10 @@ export function Panel({ state, onDismiss }: PanelProps): JSX.Element {
   const { shown } = state;
   const id = shown?.conversation?.id ?? "";
   const approvals = state.approvals.filter(({ conversationId }) => conversationId === id);
+  const waiting = new Set(state.approvals.flatMap(({ interrupted, conversationId }) => (interrupted ? [] : [conversationId])));
   return (
     <div class="panel">
-      <Picker shown={shown?.conversation ?? null} conversations={state.conversations} />
+      <Picker shown={shown?.conversation ?? null} conversations={state.conversations} waiting={waiting} running={new Set(state.running)} />
       <main class="body">
         {shown && !isEmpty(shown) ? (
           <ChatContext.Provider value={chatContext(state, shown)}><Log key={`${id}/${shown.preview?.leafId ?? ""}`} shown={shown} reports={state.reports} approvals={approvals} revealed={state.revealed?.conversationId === id ? state.revealed : undefined} /></ChatContext.Provider>
@@ -60,6 +61,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
     <>
       <div class="footer-scroll">
         <Notices notices={state.notices} offeredModel={state.offeredModel} onDismiss={onDismiss} />
+        {state.approvals.some(({ interrupted, conversationId }) => !interrupted && conversationId !== id) && <OtherWaits />}
         {state.restricted && <RestrictedMode />}
         {shown && <ServerNotice server={server} />}
         {shown?.work && <WorkBar work={shown.work} />}

@@ -16,10 +16,13 @@ export function titleOf(conversation: Conversation | null): string {
 interface PickerProps {
   shown: Conversation | null;
   conversations: readonly Conversation[];
+  /** The conversations that wait for approval, and those whose turn runs. */
+  waiting: ReadonlySet<string>;
+  running: ReadonlySet<string>;
 }
 
 /** The shown conversation's title, which opens to all of them and to a new one. */
-export function Picker({ shown, conversations }: PickerProps): JSX.Element {
+export function Picker({ shown, conversations, waiting, running }: PickerProps): JSX.Element {
   const [open, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();
@@ -47,7 +50,7 @@ export function Picker({ shown, conversations }: PickerProps): JSX.Element {
         <span class="picker-title">{titleOf(shown)}</span>
         <Icon name="chevron-down" />
       </button>
-      {open && <List id={id} shown={shown} conversations={conversations} onClose={close} />}
+      {open && <List id={id} shown={shown} conversations={conversations} waiting={waiting} running={running} onClose={close} />}
     </header>
   );
 }
@@ -57,7 +60,7 @@ interface ListProps extends PickerProps {
   onClose: () => void;
 }
 
-function List({ id, shown, conversations, onClose }: ListProps): JSX.Element {
+function List({ id, shown, conversations, waiting, running, onClose }: ListProps): JSX.Element {
   const list = useRef<HTMLUListElement>(null);
   // The first option begins a new conversation.
   const options = [undefined, ...conversations];
@@ -116,6 +119,7 @@ function List({ id, shown, conversations, onClose }: ListProps): JSX.Element {
         >
           {option ? (
             <>
+              {waiting.has(option.id) ? <Icon name="bell-dot" label="Waits for approval:" /> : running.has(option.id) && <Icon name="loading" label="Running:" spin />}
               <span class="option-title">{titleOf(option)}</span>{" "}
               <span class="option-time">{ago(option.modifiedAt, Date.now())}</span>
             </>

@@ -70,6 +70,7 @@ async function change(name: string, place: Place, before: string | null, after: 
     title: `${before === null ? "Create" : "Edit"} ${place.shown}`,
     details: [...note, diffDetail(place.shown, before ?? undefined, after)],
     scope: sensitivity === undefined ? EDITS : null,
+    covers: "every edit of files in the workspace that are not sensitive",
   });
   call.stop.throwIfAborted();
   // A person may have thought about it for long: the file, and the folders and links on its way, can be others now.

@@ -29,7 +29,7 @@ export const runCommand = tool(
     // What is allowed for the conversation is this command in this folder, and no other.
     const scope = JSON.stringify(["run_command", place.path, command]);
     const details = [{ kind: "command" as const, command, directory: place.shown }];
-    await call.approve({ tool: "run_command", title: "Run a command", details, scope });
+    await call.approve({ tool: "run_command", title: "Run a command", details, scope, covers: "this command in this folder" });
     call.stop.throwIfAborted();
     const now = await placeOf(call.host.folders, place.path);
     const found = await stat(now.path).catch(() => undefined);
