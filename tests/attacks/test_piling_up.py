@@ -141,11 +141,9 @@ def test_small_requests_are_answered_while_imports_run_and_exit_ends_the_process
     [
         ("coppice/conversation/create", {"name": "n" * 20_000_000}),
         ("coppice/conversation/rename", {"name": "n" * 20_000_000}),
-        ("coppice/append", {"entries": [{"type": "session_info", "name": "n" * 20_000_000}]}),
-        ("coppice/append", {"entries": [{"type": "label", "targetId": "e", "label": "n" * 20_000_000}]}),
         ("coppice/label", {"entryId": "e", "label": "n" * 20_000_000}),
     ],
-    ids=["create", "rename", "session_info", "label entry", "label"],
+    ids=["create", "rename", "label"],
 )
 def test_a_name_of_any_length_is_refused_and_lists_stay_short(
     tmp_path: Path, method: str, params: dict[str, Any]

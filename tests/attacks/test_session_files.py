@@ -247,9 +247,6 @@ async def test_names_are_bounded(client: Client) -> None:
     ):
         with pytest.raises(ValueError, match="at most 1000 characters"):
             await client.ask(method, **params)
-    info = {"type": "session_info", "name": long}
-    with pytest.raises(ValueError, match="at most 1,000 characters"):
-        await client.ask("append", conversationId=conversation, entries=[info])
     header = {"type": "coppice", "version": 1, "id": "k", "name": long}
     imported = await client.ask("conversation/import", content=json.dumps(header))
     listed = (await client.ask("conversation/list"))["conversations"]

@@ -285,7 +285,7 @@ async def test_did_hooks_are_called_afterwards_and_say_whether_a_hook_wrote_the_
     assert by_name["navigate"].leaf_id == path[6]["id"]
     assert by_name["navigate"].from_hook is False
     assert by_name["fork"].fork_id == fork["conversation"]["id"]
-    for name in ("didCompact", "didNavigate", "didFork"):
+    for name in ("compactionEnded", "didNavigate", "didFork"):
         assert len(client.notified(name)) == 1
 
 
@@ -298,7 +298,7 @@ def test_the_example_package_has_another_model_write_the_summary(tmp_path: Path,
         with RawServer(tmp_path, python=[str(python)], variables=variables) as server:
             server.initialize(hello())
             done = server.result("coppice/compact", conversation(server))
-            notification = server.notification("coppice/didCompact")
+            notification = server.notification("coppice/compactionEnded")
         sent = json.dumps(provider.requests[-1].body)
     assert done["summarizer"] == "hook/second-model"
     assert written in done["entry"]["summary"]

@@ -25,7 +25,7 @@ def values(reports: list[Any]) -> list[str]:
 async def test_the_handshake_names_version_methods_and_commands(tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
         offered = editor.capabilities
-        assert offered.experimental == {"coppice": {"protocolVersion": 1, "methods": list(METHODS)}}
+        assert offered.experimental == {"coppice": {"protocolVersion": 2, "methods": list(METHODS)}}
         assert offered.execute_command_provider is not None
         assert "coppice.server.compact" in offered.execute_command_provider.commands
 

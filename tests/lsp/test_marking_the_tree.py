@@ -174,7 +174,7 @@ async def test_what_one_window_does_the_other_is_notified_of(tmp_path: Path) -> 
             other.received.clear()
             return last
 
-        await one.append(walk.about["conversationId"], [{"type": "session_info", "name": "Named"}])
+        await walk.ask("conversation/rename", name="Named")
         await notified_of("name")
         await walk.ask("navigate", targetId=ids[1])
         assert (await notified_of("leaf"))["leafId"] == ids[1] == await seen.leaf()

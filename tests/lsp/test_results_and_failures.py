@@ -126,3 +126,23 @@ def test_shutdown_stops_long_work_and_answers_it(odd: RawServer) -> None:
     assert odd.answer(shutdown)["result"] is None
     odd.notify("exit")
     assert odd.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("entry", "method"),
+    [
+        ({"type": "label", "targetId": "e", "label": "here"}, "coppice/label"),
+        ({"type": "pin", "targetId": "e", "pinned": True}, "coppice/pin"),
+        ({"type": "session_info", "name": "Oaks"}, "coppice/conversation/rename"),
+    ],
+)
+def test_an_entry_that_has_a_method_of_its_own_is_refused_with_its_name(
+    server: RawServer, entry: dict[str, Any], method: str
+) -> None:
+    made = server.result("coppice/conversation/create")["conversation"]["id"]
+    question = {"type": "message", "id": "e", "message": {"role": "user", "content": "Plant an oak."}}
+    params = {"conversationId": made, "entries": [question, entry]}
+    refused = server.request("coppice/append", params)["error"]
+    assert refused["code"] == -32602
+    assert method in refused["message"]
+    assert server.result("coppice/entries", {"conversationId": made})["entries"] == []

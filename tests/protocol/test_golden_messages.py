@@ -110,10 +110,17 @@ def test_a_property_of_the_wrong_type_fits_neither_model_nor_schema(name: str) -
 def test_a_new_entry_needs_what_its_type_needs(entry: dict[str, Any]) -> None:
     entries = [{key: value for key, value in entry.items() if key in ("type", "id", "timestamp")}]
     wrong = {**golden("coppice.append.params"), "entries": entries}
-    bare = entry["type"] == "session_info"
-    assert validator("coppice.append.params").is_valid(wrong) == bare
-    if bare:
+    assert not validator("coppice.append.params").is_valid(wrong)
+    with pytest.raises(ValidationError):
         MESSAGES["coppice.append.params"][0].model_validate(wrong)
-    else:
-        with pytest.raises(ValidationError):
-            MESSAGES["coppice.append.params"][0].model_validate(wrong)
+
+
+@pytest.mark.parametrize("name", ["label", "pin"])
+def test_an_entry_that_has_a_method_is_not_appended(name: str) -> None:
+    entry = {
+        key: value for key, value in golden(f"coppice.{name}.result")["entry"].items() if value is not None
+    }
+    wrong = {**golden("coppice.append.params"), "entries": [entry]}
+    assert not validator("coppice.append.params").is_valid(wrong)
+    with pytest.raises(ValidationError, match=f"appended by coppice/{name}"):
+        MESSAGES["coppice.append.params"][0].model_validate(wrong)

@@ -165,8 +165,8 @@ def new_entries(kinds: Iterable[str], numbers: Iterator[int]) -> list[dict[str, 
                 made.append({"type": "custom_message", **about})
             case "model":
                 made.append({"type": "model_change", "provider": "p", "modelId": f"m{number}"})
-            case "name":
-                made.append({"type": "session_info", "name": f"Name {number}"})
+            case "thinking":
+                made.append({"type": "thinking_level_change", "thinkingLevel": f"level {number}"})
             case _:
                 made.append({"type": "custom", "customType": "notes", "data": number})
     return made

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 SETTINGS = {"compaction": {"keepRecentTokens": 40}, "tokens": {"counter": "estimate"}}
 WORKSPACE = "untitled:machine"
 KINDS = st.lists(
-    st.sampled_from(["user", "assistant", "counted", "edit", "extension", "model", "name", "file"]),
+    st.sampled_from(["user", "assistant", "counted", "edit", "extension", "model", "thinking", "file"]),
     min_size=2,
     max_size=7,
 )

@@ -120,7 +120,8 @@ class CompactionStarted(ConversationParams):
 class CompactionEnded(ConversationParams):
     """Sent once for each `coppice/compactionStarted`, with its `compactionId`, however the attempt ended.
 
-    With `willRetry` the request that was too long is sent again. `error` is a sentence for a person.
+    With `willRetry` the request that was too long is sent again. With `fromHook` a hook wrote the summary.
+    `error` is a sentence for a person.
     """
 
     compaction_id: str
@@ -131,4 +132,5 @@ class CompactionEnded(ConversationParams):
     tokens_after: int | None = None
     first_kept_entry_id: str | None = None
     entry_id: str | None = None
+    from_hook: bool | None = None
     error: str | None = None

@@ -4,7 +4,7 @@ from typing import Any, Final, Literal
 
 from coppice.protocol.base import WireModel
 
-PROTOCOL_VERSION: Final = 1  # counts incompatible changes of the wire
+PROTOCOL_VERSION: Final = 2  # counts incompatible changes of the wire
 
 
 class HookOptions(WireModel):
@@ -31,5 +31,5 @@ class InitializationOptions(WireModel):
 class Capability(WireModel):
     """`capabilities.experimental.coppice` of the server: the protocol's version and its methods."""
 
-    protocol_version: Literal[1] = PROTOCOL_VERSION
+    protocol_version: Literal[2] = PROTOCOL_VERSION
     methods: list[str]

@@ -129,7 +129,7 @@ class WillForkResult(WireModel):
 
 
 class DidCompactParams(ConversationParams):
-    """A compaction was stored. With `fromHook` a hook wrote its summary."""
+    """For extensions: a compaction was stored. With `from_hook` a hook wrote its summary."""
 
     reason: CompactionReason
     entry: CompactionEntry

@@ -5,7 +5,7 @@ from typing import Final
 from coppice.protocol.base import WireModel
 from coppice.protocol.compaction import CompactionEnded, CompactionStarted
 from coppice.protocol.events import ConversationChanged, TurnChanged, UsageChanged
-from coppice.protocol.hooks import DidCompactParams, DidForkParams, DidNavigateParams
+from coppice.protocol.hooks import DidForkParams, DidNavigateParams
 
 COMPACTION_STARTED: Final = "coppice/compactionStarted"
 COMPACTION_ENDED: Final = "coppice/compactionEnded"
@@ -13,7 +13,6 @@ CONVERSATION_CHANGED: Final = "coppice/conversationChanged"
 TURN_CHANGED: Final = "coppice/turnChanged"
 USAGE_CHANGED: Final = "coppice/usageChanged"
 
-DID_COMPACT: Final = "coppice/didCompact"
 DID_NAVIGATE: Final = "coppice/didNavigate"
 DID_FORK: Final = "coppice/didFork"
 
@@ -23,7 +22,6 @@ NOTIFICATIONS: Final[dict[str, type[WireModel]]] = {
     CONVERSATION_CHANGED: ConversationChanged,
     TURN_CHANGED: TurnChanged,
     USAGE_CHANGED: UsageChanged,
-    DID_COMPACT: DidCompactParams,
     DID_NAVIGATE: DidNavigateParams,
     DID_FORK: DidForkParams,
 }

@@ -1,6 +1,6 @@
 """Messages that append to a conversation tree and look at it."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
 
@@ -10,11 +10,9 @@ from coppice.protocol.usage import TokenSource, UsageState
 from coppice.tree.entries import (
     ENTRY,
     MAX_ID_CHARS,
-    MAX_NAME_CHARS,
     MAX_TIME_CHARS,
     Entry,
     GitAction,
-    LabelEntry,
 )
 from coppice.tree.messages import DataModel
 
@@ -34,8 +32,18 @@ EntryType = Literal[
 ]
 
 
+APPENDED_BY: Final = {
+    "label": "coppice/label",
+    "pin": "coppice/pin",
+    "session_info": "coppice/conversation/rename",
+}
+"""The types of entries that have a method of their own, which checks what they say."""
+
+
 class NewEntry(DataModel):
     """An entry to append: an `Entry` whose `id` and `timestamp` may be left to the server.
+
+    Labels, pins and names have methods of their own and are refused.
 
     Its `parentId` may be absent and is ignored: the first entry follows the params' `parentId`, each other
     one the entry before it.
@@ -51,10 +59,9 @@ class NewEntry(DataModel):
     def _is_an_entry(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(value, dict) or not isinstance(value.get("type"), str):
             return handler(value)
+        if (method := APPENDED_BY.get(value["type"])) is not None:
+            raise ValueError(f"an entry of the type {value['type']} is appended by {method}")
         entry = ENTRY.validate_python({**value, "id": "new", "parentId": None, "timestamp": ""})
-        name = entry.label if isinstance(entry, LabelEntry) else getattr(entry, "name", None)
-        if isinstance(name, str) and len(name) > MAX_NAME_CHARS:
-            raise ValueError(f"a name has at most {MAX_NAME_CHARS:,} characters")
         new = handler(value)
         new._entry = entry  # noqa: SLF001 - of this very class
         return new

@@ -20,12 +20,10 @@ async def a_tree(client: Client) -> tuple[str, list[str]]:
     )
     ids = first["entryIds"]
     changes = [{"path": "b.py", "kind": "modified", "source": "editor"}]
-    marks = [
-        {"type": "label", "targetId": ids[0], "label": "root"},
-        {"type": "pin", "targetId": ids[0], "pinned": True},
-        {"type": "file_activity", "changes": changes},
-    ]
-    await client.ask("append", conversationId=made, entries=marks)
+    await client.ask("label", conversationId=made, entryId=ids[0], label="root")
+    await client.ask("pin", conversationId=made, entryId=ids[0], pinned=True)
+    activity = {"type": "file_activity", "changes": changes}
+    await client.ask("append", conversationId=made, entries=[activity])
     await client.ask("append", conversationId=made, entries=[user("another way")], parentId=ids[0])
     await client.ask("conversation/rename", conversationId=made, name="A tree")
     return made, ids

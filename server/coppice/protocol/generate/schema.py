@@ -13,6 +13,7 @@ from coppice.protocol.methods import METHODS, Method
 from coppice.protocol.notifications import NOTIFICATIONS
 from coppice.protocol.prompt import PromptUpdate
 from coppice.protocol.server_requests import SERVER_REQUESTS, ServerRequest
+from coppice.protocol.trees import APPENDED_BY
 from coppice.tree.entries import Entry
 from coppice.tree.messages import AssistantContent, Message, UserContent
 
@@ -157,9 +158,12 @@ def _with_named_unions(schema: Any, unions: dict[str, Schema]) -> Any:
 def _use_new_entries(definitions: dict[str, Schema]) -> None:
     """Give `NewEntry` the shape its validator asks for: an entry with id, parent and time left open."""
     given = definitions["NewEntry"]
-    names = [name_of(member) for member in definitions["Entry"]["oneOf"]]
-    for name in names:
+    names = []
+    for name in (name_of(member) for member in definitions["Entry"]["oneOf"]):
         entry = definitions[name]
+        if entry["properties"]["type"]["const"] in APPENDED_BY:
+            continue
+        names.append(name)
         definitions[f"New{name}"] = {
             **entry,
             "description": f"A `{name}` to append.",

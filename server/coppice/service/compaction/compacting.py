@@ -20,7 +20,7 @@ from coppice.protocol.compaction import (
     CompactResult,
 )
 from coppice.protocol.hooks import DidCompactParams
-from coppice.protocol.notifications import COMPACTION_ENDED, COMPACTION_STARTED, DID_COMPACT
+from coppice.protocol.notifications import COMPACTION_ENDED, COMPACTION_STARTED
 from coppice.protocol.prompt import CompactionUpdate
 from coppice.protocol.usage import UsageState
 from coppice.service.compaction.ahead import Ahead, Summarized
@@ -35,6 +35,7 @@ from coppice.service.core.context import Context
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_long, run_read
+from coppice.service.hooks.hooks import DID_COMPACT
 from coppice.service.window.fitting import Fit
 from coppice.service.window.usage import usage_state
 from coppice.tree.entries import CompactionEntry
@@ -175,6 +176,7 @@ class Compacting:
             tokens_after=after,
             first_kept_entry_id=result.first_kept_entry_id,
             entry_id=result.entry.id,
+            from_hook=result.entry.from_hook,
         )
         return result
 
@@ -249,7 +251,7 @@ class Compacting:
             tokens_after=stored.tokens_after or 0,
             from_hook=summary.from_hook,
         )
-        self._context.did(DID_COMPACT, done, prepared.path)
+        self._context.hooks.notify(DID_COMPACT, done, self._context.asking(prepared.path))
         self._context.announce_usage(conversation_id, usage)
         return stored
 

@@ -36,8 +36,6 @@ from coppice.tree.entries import METADATA_TYPES, CompactionEntry, Entry, Message
 from coppice.tree.ids import new_entry_id
 from coppice.tree.messages import Message
 
-_CHANGE_OF_TYPE: dict[str, Change] = {"label": "labels", "pin": "pins", "session_info": "name"}
-
 
 class Trees:
     """The use cases `coppice/append`, `entries`, `tree`, `outline` and `branchEnd`."""
@@ -219,11 +217,9 @@ def _refuse_unknown_kept(store: Store, conversation_id: str, records: Sequence[N
 def _changes(stored: Sequence[Entry], *, leaf_moved: bool) -> list[Change]:
     if not stored:
         return []
-    special = {_CHANGE_OF_TYPE[entry.type] for entry in stored if entry.type in _CHANGE_OF_TYPE}
-    plain: list[Change] = ["entries"]
     if leaf_moved and any(entry.type not in METADATA_TYPES for entry in stored):
-        plain.append("leaf")
-    return [*plain, *sorted(special)]
+        return ["entries", "leaf"]
+    return ["entries"]
 
 
 def _node(row: TreeRow, counter: Counter) -> TreeNode:

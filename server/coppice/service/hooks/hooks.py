@@ -25,7 +25,7 @@ from coppice.protocol.hooks import (
     WillNavigateParams,
     WillNavigateResult,
 )
-from coppice.protocol.notifications import DID_COMPACT, DID_FORK, DID_NAVIGATE
+from coppice.protocol.notifications import DID_FORK, DID_NAVIGATE
 from coppice.protocol.server_requests import WILL_COMPACT, WILL_FORK, WILL_NAVIGATE, ClientPort
 from coppice.service.hooks.hook_answers import CompactionAnswer, NavigationAnswer
 from coppice.service.hooks.hook_context import HookContext
@@ -35,6 +35,9 @@ from coppice.settings import HookSettings
 from coppice.tree.entries import Entry
 
 CLIENT: Final = "client"
+
+DID_COMPACT: Final = "didCompact"
+"""Extensions alone are called then: a client is sent `coppice/compactionEnded`."""
 
 _PLUGIN_HOOKS: Final = {
     WILL_COMPACT: "will_compact",
