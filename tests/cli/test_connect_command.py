@@ -46,6 +46,7 @@ def files(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
         "hermes": home / ".hermes" / "config.yaml",
         "openclaw": home / ".openclaw" / "openclaw.json",
         "engine": home / ".hermes" / "plugins" / "coppice" / "__init__.py",
+        "plugin": home / ".config" / "opencode" / "plugin" / "coppice.ts",
         "mod": home / ".claude" / "skills" / "coppice" / "hooks" / "coppice.ts",
         "pi": home / ".pi" / "agent" / "extensions" / "coppice.ts",
     }

@@ -230,7 +230,11 @@ def _opencode(agent: RealAgent) -> None:
         "small_model": "scripted/scripted",
         "provider": {"scripted": provider},
     }
-    _write(agent.home / ".config" / "opencode" / "opencode.json", json.dumps(settings, indent=2) + "\n")
+    folder = agent.home / ".config" / "opencode"
+    _write(folder / "opencode.json", json.dumps(settings, indent=2) + "\n")
+    # What opencode would install there, and wait for where there is a plug-in.
+    for path in (AGENTS / "opencode-packages").glob("*"):
+        (folder / path.name).symlink_to(path)
 
 
 def _copilot(agent: RealAgent) -> None:

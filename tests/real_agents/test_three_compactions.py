@@ -19,14 +19,20 @@ TOOLS = {
     "claude-code": ("Bash", "command"),
     "codex": ("exec_command", "cmd"),
     "copilot": ("bash", "command"),
+    "opencode": ("bash", "command"),
 }
 SPOILED = {"late": "exec sleep 60", "crashing": "echo '{\"hookSpecificOutput\":'; kill -SEGV $$"}
-FULL = {"claude-code": 170_000, "codex": 170_000}
+FULL = {"claude-code": 170_000, "codex": 170_000, "opencode": 31_000}
 OPTIONS = {
     "claude-code": ("--autocompact", "100000"),
     "codex": ("-c", "model_auto_compact_token_limit=100000", "--dangerously-bypass-hook-trust"),
 }
-SUMMARY_REQUESTS = ("summary of the conversation", "CONTEXT CHECKPOINT", "create a detailed summary")
+SUMMARY_REQUESTS = (
+    "summary of the conversation",
+    "CONTEXT CHECKPOINT",
+    "create a detailed summary",
+    "Here is the conversation so far",
+)
 
 
 class ThreeWindows:
@@ -63,7 +69,7 @@ class ThreeWindows:
         return Answer(SUMMARY)
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot"], indirect=True)
+@pytest.mark.parametrize("agent", list(TOOLS), indirect=True)
 def test_what_two_windows_had_is_before_the_model_after_the_third(agent: RealAgent) -> None:
     agent.coppice("connect", agent.name)
     script = ThreeWindows(agent)

@@ -43,6 +43,16 @@ def _codex_started(event: Event) -> str | None:
     return _as_context(event, _lost("codex", event["transcript_path"]))
 
 
+def _opencode_compacted(event: Event) -> str | None:
+    """The database does not have the whole summary yet."""
+    from coppice.agents.lost import lost_text  # noqa: PLC0415
+
+    folder = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    database = Path(folder, "opencode", "opencode.db")
+    text = lost_text(database, "opencode", summary=event["seen"], part=event["session_id"])
+    return None if text is None else json.dumps({"text": text})
+
+
 def _copilot_went_on(event: Event) -> str | None:
     home = os.environ.get("COPILOT_HOME") or Path.home() / ".copilot"
     transcript = Path(home, "session-state", Path(event["sessionId"]).name, "events.jsonl")
@@ -98,4 +108,5 @@ _ANSWERS: Final[dict[tuple[str, str], Callable[[Event], str | None]]] = {
     ("copilot", "userPromptSubmitted"): _copilot_went_on,
     ("gemini", "AfterTool"): _gemini_went_on,
     ("gemini", "BeforeAgent"): _gemini_went_on,
+    ("opencode", "CompactionEnded"): _opencode_compacted,
 }

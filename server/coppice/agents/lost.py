@@ -11,7 +11,7 @@ from coppice.compaction.checking.stated import Statements
 from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.summary import NONE
 from coppice.compaction.writing.facts_text import facts_text
-from coppice.formats.reading import open_session
+from coppice.formats.reading import open_growing, open_session
 from coppice.formats.registry import AUTO
 from coppice.formats.session import SessionReader
 from coppice.protocol.ledger import WorkLedger
@@ -64,15 +64,20 @@ def lost_text(
     summary: str | None = None,
     recorded: bool = True,
     is_ahead: bool = False,
+    part: str | None = None,
 ) -> str | None:
     """What is put before the model after a compaction, in MAX_TOKENS; None where nothing was lost.
 
     Without a `summary` it is that of the newest compaction in the transcript, with what follows it; with
     `recorded` False the agent has not written that yet, and everything counts as lost; with `is_ahead` the
-    text is for the model that writes the summary. Raises NotCompactedError, and ImportFailedError where the
-    transcript cannot be read. CPU-bound.
+    text is for the model that writes the summary. `part` is the session that is meant in a database.
+
+    Raises NotCompactedError, and ImportFailedError where the transcript cannot be read. CPU-bound.
     """
-    session = open_session(transcript, format_)
+    if part is None:
+        session = open_session(transcript, format_)
+    else:
+        session = open_growing(transcript, format_, part=part)
     path = _path(session)
     if summary is None and recorded:
         summary = _seen(path)

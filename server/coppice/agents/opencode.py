@@ -1,12 +1,14 @@
-"""opencode 1.18: the user's `~/.config/opencode/opencode.jsonc` or `opencode.json`."""
+"""opencode 1.18: the user's `~/.config/opencode/opencode.jsonc` or `opencode.json`, and a plug-in."""
 
+import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
-from coppice.agents.edits import Edit, Member
+from coppice.agents.edits import Edit, Member, OwnFile
 from coppice.agents.program import Program
 
 _FILES: Final = ("opencode.jsonc", "opencode.json", "config.json")
@@ -18,6 +20,9 @@ class Opencode(Connector):
     name: ClassVar[str] = "opencode"
     title: ClassVar[str] = "opencode"
     executable: ClassVar[str] = "opencode"
+    advice: ClassVar[tuple[str, ...]] = (
+        "opencode installs about 60 MB of its own packages there; its next start waits for that.",
+    )
 
     @property
     @override
@@ -30,11 +35,18 @@ class Opencode(Connector):
         server: dict[str, Any] = {"type": "local", "command": [*program.words, "mcp"], "enabled": True}
         if program.environment:
             server["environment"] = dict(program.environment)
+        text = (files("coppice.agents") / "opencode_plugin.ts").read_text(encoding="utf-8")
+        hook = json.dumps(program.hook_words(self.name), ensure_ascii=False)
         return [
             Member(
                 path=next(found, self.folder / "opencode.json"),
                 what="the MCP server `coppice`",
                 keys=("mcp", "coppice"),
                 value=server,
-            )
+            ),
+            OwnFile(
+                path=self.folder / "plugin" / "coppice.ts",
+                what="a plug-in that completes summaries",
+                content=text.replace('"@HOOK@"', hook),
+            ),
         ]

@@ -1,0 +1,52 @@
+"""What opencode's plug-in adds to a summary, from the database that opencode is writing."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from formats.test_opencode_sessions import Database, text
+
+from coppice.agents.events import answer_to
+from coppice.errors import ImportFailedError
+
+RULE = "Never change the file settings.ini."
+GOAL = "Add a dark mode to the settings page."
+SUMMARY = "The user wants a dark mode on the settings page."
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    """A session whose summary is being written."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    (tmp_path / "opencode").mkdir()
+    made = Database(tmp_path / "opencode" / "opencode.db")
+    made.session("s")
+    made.message("m1", "user", text(RULE))
+    made.message("m2", "user", text(GOAL))
+    made.message("m3", "user", {"type": "compaction"})
+    made.message("m4", "assistant", text(SUMMARY[:10]), summary=True, time={"created": 1000})
+    yield made
+    made.connection.close()
+
+
+def added(session: str, seen: str) -> str:
+    answer = answer_to("opencode", {"session_id": session, "seen": seen}, "CompactionEnded")
+    return "" if answer is None else str(json.loads(answer)["text"])
+
+
+def test_what_the_summary_lacks_is_added(database: Database) -> None:
+    assert RULE in added("s", SUMMARY)
+    assert f"> {GOAL}" not in added("s", SUMMARY)
+
+
+def test_nothing_is_added_to_a_summary_that_says_all(database: Database) -> None:
+    assert added("s", f"{SUMMARY} {RULE}") == ""
+
+
+def test_another_session_is_not_looked_at(database: Database) -> None:
+    database.session("t")
+    database.message("t1", "user", text("Use port 48117."), session="t")
+    assert "48117" not in added("s", SUMMARY)
+    with pytest.raises(ImportFailedError):
+        added("gone", SUMMARY)
