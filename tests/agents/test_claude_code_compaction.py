@@ -90,6 +90,8 @@ def test_a_compaction_that_never_ended_silences_no_later_one(transcript: Path) -
     (mark,) = (config_directory() / "agents").glob("compacting-*")
     os.utime(mark, (0, 0))
     assert None not in hooks(transcript)
+    answer_to(AGENT, {"session_id": "s-2"}, "CompactionBegun")
+    assert not mark.exists()
 
 
 def test_the_users_settings_have_the_summary_replaced(transcript: Path) -> None:

@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,7 +53,7 @@ class RealAgent:
         """What the model was asked in a session with this prompt."""
         self.model.asked.clear()
         ran = subprocess.run(
-            [self.program, *(each.replace(SESSION, str(uuid4())) for each in self.arguments), *more, prompt],
+            self._command(prompt, *more),
             cwd=self.project,
             env=self._environ(),
             stdin=subprocess.DEVNULL,
@@ -62,6 +64,27 @@ class RealAgent:
         )
         assert ran.returncode == 0, f"{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}"
         return list(self.model.asked)
+
+    def kill(self, reached: threading.Event, prompt: str, *more: str) -> None:
+        """Runs it with this prompt, and kills it with all that it started when `reached` is set."""
+        process = subprocess.Popen(
+            self._command(prompt, *more),
+            cwd=self.project,
+            env=self._environ(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            assert reached.wait(SECONDS), "it did not come so far"
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def _command(self, prompt: str, *more: str) -> list[str]:
+        arguments = (each.replace(SESSION, str(uuid4())) for each in self.arguments)
+        return [self.program, *arguments, *more, prompt]
 
     def coppice(self, *arguments: str) -> str:
         ran = subprocess.run(

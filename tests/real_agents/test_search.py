@@ -13,7 +13,7 @@ def _search_tool(asked: Asked) -> str | None:
     return next((name for name in asked.tools if name.endswith("history_search")), None)
 
 
-def _searching(agent: RealAgent) -> None:
+def searching(agent: RealAgent) -> None:
     """The model answers a question by a search of the history, once."""
     called: list[str] = []
 
@@ -45,7 +45,7 @@ def test_a_connected_agent_finds_what_an_earlier_session_decided(agent: RealAgen
     before = agent.configuration()
     agent.run(DECISION)
     agent.coppice("connect", agent.name)
-    _searching(agent)
+    searching(agent)
     asked = agent.run(QUESTION)
     assert any("48117" in request.text for request in asked), "\n".join(request.last for request in asked)
     (status,) = (
@@ -60,6 +60,6 @@ def test_a_connected_agent_finds_what_an_earlier_session_decided(agent: RealAgen
 def test_an_agent_goes_on_without_coppice(agent: RealAgent) -> None:
     agent.coppice("connect", agent.name)
     agent.break_coppice()
-    _searching(agent)
+    searching(agent)
     asked = agent.run(QUESTION)
     assert not any("48117" in request.text for request in asked)

@@ -19,6 +19,7 @@ AGENT: Final = "claude-code"
 REPLACING_SECONDS: Final = 90.0
 """How long a summary may take that replaces Claude Code's own, which takes a minute or two."""
 
+_MARK: Final = "compacting-"
 _MARK_SECONDS: Final = 900
 """After which a mark is of a compaction that never ended. A summary request gives up after ten minutes."""
 _HEAD: Final = (
@@ -35,6 +36,9 @@ def begun(event: dict[str, Any]) -> str | None:
     """
     mark = _mark(event["session_id"])
     mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for other in mark.parent.glob(f"{_MARK}*"):
+        if not _is_valid(other):
+            other.unlink(missing_ok=True)
     mark.touch(mode=0o600)
     return _replacement(event) if _replaces() else None
 
@@ -52,14 +56,18 @@ def ended(event: dict[str, Any]) -> str | None:
 
 def is_of_mod(session: str) -> bool:
     """Whether the mod completes the compaction that a session is in."""
-    try:
-        return time.time() - _mark(session).stat().st_mtime < _MARK_SECONDS
-    except OSError:
-        return False
+    return _is_valid(_mark(session))
 
 
 def _mark(session: str) -> Path:
-    return config_directory() / "agents" / f"compacting-{Path(session).name}"
+    return config_directory() / "agents" / f"{_MARK}{Path(session).name}"
+
+
+def _is_valid(mark: Path) -> bool:
+    try:
+        return time.time() - mark.stat().st_mtime < _MARK_SECONDS
+    except OSError:
+        return False
 
 
 def _transcript(session: str) -> Path:

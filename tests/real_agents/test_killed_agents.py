@@ -1,0 +1,62 @@
+"""An agent that is killed: its next run finds its history, and its configuration is whole."""
+
+import json
+import threading
+import time
+
+import pytest
+from real_agents.conftest import SECONDS, RealAgent
+from real_agents.scripted_model import Answer, Asked
+from real_agents.test_search import QUESTION, searching
+from real_agents.test_three_compactions import FACT, LOST, OPTIONS, RULE, SUMMARY_REQUESTS, ThreeWindows
+
+RESUME = {"claude-code": ("--continue",), "codex": ("resume", "--last")}
+CALLS_BEFORE = 2  # calls of a tool before the request in which it is killed
+FLUSH_SECONDS = 0.5
+"""Claude Code writes to its transcript late; what it has not written is lost with it."""
+
+
+def _killed(agent: RealAgent, moment: str) -> ThreeWindows:
+    """The model of a session that ended in a turn, or while the summary was written."""
+    model = ThreeWindows(agent, compactions=1)
+    reached, dead = threading.Event(), threading.Event()
+
+    def script(asked: Asked) -> Answer:
+        is_summary = any(mark in asked.last for mark in SUMMARY_REQUESTS)
+        if is_summary if moment == "compaction" else sum(model.windows) == CALLS_BEFORE:
+            time.sleep(FLUSH_SECONDS)
+            reached.set()
+            dead.wait(SECONDS)
+        return model(asked)
+
+    agent.model.script = script
+    agent.kill(reached, f"{RULE} {FACT} List the numbers.", *OPTIONS[agent.name])
+    dead.set()
+    return model
+
+
+@pytest.mark.parametrize("moment", ["turn", "compaction"])
+@pytest.mark.parametrize("agent", list(RESUME), indirect=True)
+def test_the_next_run_finds_the_history_of_a_killed_agent(agent: RealAgent, moment: str) -> None:
+    agent.coppice("connect", agent.name)
+    before = agent.configuration()
+    _killed(agent, moment)
+    assert agent.configuration() == before
+    agent.coppice("sources", "--update")
+    (conversation,) = json.loads(agent.coppice("list", "--json"))["conversations"]
+    shown = agent.coppice("context", conversation["id"])
+    assert RULE in shown
+    assert shown.count("head -n 1400 # 1") == 1
+    searching(agent)
+    asked = agent.run(QUESTION)
+    assert any("48117" in request.text for request in asked), "\n".join(request.last for request in asked)
+
+
+@pytest.mark.parametrize("agent", list(RESUME), indirect=True)
+def test_a_session_that_was_killed_in_its_compaction_is_compacted_when_it_goes_on(agent: RealAgent) -> None:
+    agent.coppice("connect", agent.name)
+    model = _killed(agent, "compaction")
+    agent.model.script = model
+    asked = agent.run("Go on.", *OPTIONS[agent.name], *RESUME[agent.name])
+    assert len(model.windows) == 2, model.windows
+    assert RULE in asked[-1].text.rpartition(LOST)[2]
