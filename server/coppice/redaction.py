@@ -47,7 +47,7 @@ _CAPITAL: Final = re.compile(r"[A-Z]")
 _SMALL: Final = re.compile(r"[a-z]")
 _WORD: Final = re.compile(r"[A-Z]?[a-z]{2,}")
 _LEAST_ENTROPY: Final = 4.0
-"""Bits a character. Hexadecimal digits have less, so that names of commits and files stay. A guess."""
+"""Bits a character. Hexadecimal digits have at most log2 16, so that names of commits and files stay."""
 _LOST_ENTROPY: Final = 0.6
 """Bits a character that a short random text may have less than one without repetitions. A guess."""
 _LEAST_NAMED_ENTROPY: Final = 2.5  # bits a character, of what a name calls a secret (guess)

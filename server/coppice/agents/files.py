@@ -9,7 +9,7 @@ from typing import Final
 from coppice.agents.jsonc import ConfigurationError
 
 MAX_BYTES: Final = 16 * 2**20
-"""Of a configuration file. A guess: Claude Code keeps the state of every project in one."""
+"""Of a configuration file. Claude Code keeps the state of every project in one."""
 
 
 def read(path: Path) -> str | None:

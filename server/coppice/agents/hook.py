@@ -21,7 +21,7 @@ TIME_LIMIT: Final = 25.0
 _TIME_LIMITS: Final = {"CompactionBegun": REPLACING_SECONDS}
 """Of the events that take longer."""
 
-_MAX_INPUT: Final = 2**24  # bytes of an event (guess: a tool's result is in some)
+_MAX_INPUT: Final = 2**24  # bytes of an event: a tool's result is in some
 
 
 def main(arguments: list[str]) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 
 HOOK_MODULE: Final = "coppice.agents.hook"
 HOOK_SECONDS: Final = 30
-"""How long an agent waits for a hook. A guess: five times what it takes on a busy machine."""
+"""How long an agent waits for a hook. An idle one takes 60 to 155 ms."""
 
 _MODULE: Final = ("-P", "-m")
 """Runs a module, but never one of the project's folder, in which agents start a program."""

@@ -23,7 +23,7 @@ from coppice.tokens.counting import ENCODING, count_tokens, encoding
 Status = Literal["ok", "warning", "broken"]
 
 _MEGABYTE: Final = 1_000_000  # bytes
-_LEAST_FREE: Final = 50 * _MEGABYTE  # bytes; below it the check is "broken" (guess)
+_LEAST_FREE: Final = 50 * _MEGABYTE  # bytes; below it the check is "broken": a migration copies the store
 _LITTLE_FREE: Final = 1000 * _MEGABYTE  # bytes; below it the check is a warning (guess)
 _SAMPLE: Final = "Coppicing: cut a tree back so that it keeps growing."
 _OTHERS: Final = 0o077  # permission bits of group and others

@@ -17,8 +17,8 @@ from coppice.protocol.trees import ContextResult
 from coppice.tree.entries import ENTRY
 from coppice.tree.preview import preview_of
 
-_SHOWN_AT_EACH_END: Final = 10  # messages (guess)
-_PREVIEW_CHARS: Final = 90  # characters of a line (guess: a terminal of 120 columns)
+_SHOWN_AT_EACH_END: Final = 10  # messages: both ends on a screen
+_PREVIEW_CHARS: Final = 90  # characters of a line: a terminal of 120 columns less the names
 _NAME_CHARS: Final = 12  # columns of a field's name: the longest one and two spaces
 _ROLE_NAMES: Final = {"toolResult": "tool result", "bashExecution": "command"}
 

@@ -20,7 +20,7 @@ from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console, print_error, write_json, write_text
 from coppice.directories import config_directory
 
-_NOTE_CHARS: Final = 200  # characters of a line of the log (guess)
+_NOTE_CHARS: Final = 200  # characters of a line of the log: two lines of a terminal
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
 
 

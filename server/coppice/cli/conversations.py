@@ -20,11 +20,11 @@ from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.workspaces import newest_conversations
 from coppice.store.search.recalling import SHORTEST_PREFIX
 
-_PAGE: Final = 500  # conversations a request (guess)
-_TITLE_CHARS: Final = 60  # characters (guess)
+_PAGE: Final = 500  # conversations a request: half of what one may ask for
+_TITLE_CHARS: Final = 60  # characters: half of a terminal of 120 columns
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
 _COUNT_CHARS: Final = 7  # columns of a number of entries, right-aligned up to 999,999
-_COPY_BYTES: Final = 1 << 16  # bytes a read (guess)
+_COPY_BYTES: Final = 1 << 16  # bytes a read: what a pipe holds on Linux
 
 
 async def list_conversations(workspace: Path | None, limit: int, *, everywhere: bool, as_json: bool) -> None:

@@ -21,9 +21,9 @@ from coppice.protocol.trees import EntriesParams
 from coppice.tree.entries import Entry, MessageEntry
 from coppice.tree.preview import preview_of
 
-_SHOWN: Final = 20  # entries listed (guess)
-_ID_CHARS: Final = 40  # characters of an id (guess: a UUID has 36)
-_PREVIEW_CHARS: Final = 72  # characters of a line (guess: a terminal of 120 columns)
+_SHOWN: Final = 20  # entries listed: most of a terminal of 24 lines
+_ID_CHARS: Final = 40  # characters of an id: a UUID has 36
+_PREVIEW_CHARS: Final = 72  # characters of a line: what a terminal of 120 columns has beside an id
 _NOWHERE: Final = "(before the first message)"
 
 

@@ -15,7 +15,7 @@ from coppice.service.core.progress import NoProgress
 _TITLE: Final = "{task.fields[title]}"
 _STAGE: Final = "{task.fields[stage]}"
 _NUMBER: Final = re.compile(r"[\d,]+")
-_SECONDS_WITHIN_A_STEP: Final = 1.0  # seconds between two lines of one step (guess)
+_SECONDS_WITHIN_A_STEP: Final = 1.0  # seconds between two lines of one step, which are read in a log
 
 
 class BarProgress(NoProgress):

@@ -34,10 +34,10 @@ from coppice.service.service import Service
 from coppice.settings import Settings, StorageSettings
 
 STDIN: Final = "-"
-_CHUNK_BYTES: Final = 1 << 20  # bytes a read (guess)
+_CHUNK_BYTES: Final = 1 << 20  # bytes a read: a cancel is noticed between two
 MAX_INPUT_BYTES: Final = 1 << 32
-"""Of standard input, which may have no end. A guess: far more than any session."""
-_LARGE_FILE: Final = 20_000_000  # bytes from which reading shows progress (guess: about a second)
+"""Of standard input, which may have no end. Half of the largest session file."""
+_LARGE_FILE: Final = 20_000_000  # bytes from which reading shows progress: about a second
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from coppice.cli.sources import Opened, opened
 from coppice.cli.terminal import console, print_row, write_json
 from coppice.protocol.trees import TreeNode, TreeParams, TreeResult
 
-_PAGE: Final = 500  # entries a request (guess)
-_DEEPEST_DRAWN: Final = 24  # levels that are indented (guess: two columns each)
-_PREVIEW_CHARS: Final = 72  # characters of a line (guess: a terminal of 120 columns)
+_PAGE: Final = 500  # entries a request: half of what one may ask for
+_DEEPEST_DRAWN: Final = 24  # levels that are indented: two columns each, 48 of 120
+_PREVIEW_CHARS: Final = 72  # characters of a line: a terminal of 120 columns, less 48
 
 
 Mode = Literal["all", "branches"]

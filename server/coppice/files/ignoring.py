@@ -23,16 +23,16 @@ BUILT_IN: Final = (
 """Version control, installed packages, caches, and temporary files of editors and systems."""
 
 MAX_PATTERNS: Final = 2_000
-"""Patterns of one file. A guess: four times the longest template of github/gitignore."""
+"""Patterns of one file. Four times the longest template of github/gitignore."""
 
 MAX_PATTERN_LENGTH: Final = 300
-"""Characters. A guess: no name of a file is longer than 255."""
+"""Characters. No name of a file is longer than 255."""
 
 _MAX_RANGES: Final = 1_000
 """Ranges within brackets, of one file; Visual Studio's template has 250."""
 
 _KNOWN_CHARACTERS: Final = 512
-"""Characters whose positions are kept as bits. A guess: more than any alphabet has."""
+"""Characters whose positions are kept as bits. More than any alphabet has."""
 
 
 class _Matcher:

@@ -25,7 +25,8 @@ from coppice.tree.entries import (
 from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserMessage
 
 MAX_GIT_UPDATES: Final = 100
-"""Updates by git that a compaction hands on, the newest. A guess: more than a person looks through."""
+"""Updates by git that a compaction hands on, the newest. A summary names none of them, a person looks
+through the last ones."""
 
 
 @dataclass(frozen=True, slots=True)

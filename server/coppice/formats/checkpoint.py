@@ -5,7 +5,7 @@ from hashlib import blake2b
 from typing import Any, BinaryIO, Final
 
 _MARK_BYTES: Final = 4096
-"""Of the line at a checkpoint, to recognize it by. A guess: ids and times come early in a line."""
+"""Of the line at a checkpoint, to recognize it by. Ids and times come early in a line."""
 
 
 class NotResumableError(Exception):

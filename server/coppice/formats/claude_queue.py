@@ -13,7 +13,7 @@ from coppice.formats.claude_messages import blocks_of
 from coppice.formats.lines import ParsedLine, text_at
 
 _NOTICE: Final = "<task-notification>"  # text may follow its end
-_MOST: Final = 100  # messages that wait (guess: a person types a few)
+_MOST: Final = 100  # messages that wait; a person types a few while an agent works
 
 
 @dataclass

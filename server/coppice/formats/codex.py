@@ -133,7 +133,7 @@ class Reader(SessionReader):
 
 
 _MAX_UNKNOWN_TYPES: Final = 100
-"""Further unknown types are not counted apart. A guess: enough to see what is in a file."""
+"""Further unknown types are not counted apart: a warning is a sentence, and a hostile file has any number."""
 
 
 def record_of(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ from coppice.formats.lines import ParsedLine
 from coppice.formats.session import EPOCH, SessionHeader, derived_id
 
 MOST_TURNS: Final = 50
-"""Turns that the state of a path names. A guess: a user takes back the last few."""
+"""Turns that the state of a path names. A user takes back the last few; a state is written for each file."""
 
 
 class RolloutPath:

@@ -11,15 +11,15 @@ from typing import Any, Final, NamedTuple
 from coppice.tree.nesting import nests_deeper
 
 MAX_SCRIPT_CHARS: Final = 1_000_000
-"""Longer scripts are not parsed. A guess: longer than any argument a model writes."""
+"""Longer scripts are not parsed. A model's reply, of which they are a part, has at most 128,000 tokens."""
 
 MAX_CALLS: Final = 64
-"""Scripts with more calls are not parsed. A guess; the recorded ones have at most two."""
+"""Scripts with more calls are not parsed. The recorded ones have at most two."""
 
-_MAX_DEPTH: Final = 32  # levels of nesting (guess)
+_MAX_DEPTH: Final = 32  # levels of nesting: each takes several of Python's 1,000 frames
 _MAX_COPIES: Final = 4
 """How many times its own length the variables and joins of a script may add to its values. A guess."""
-_MAX_DIGITS: Final = 40  # digits of a number (guess)
+_MAX_DIGITS: Final = 40  # digits of a number: one of 128 bits has 39
 
 _STRING: Final = re.compile(
     r'"((?:[^"\\\n]++|\\[\s\S])*+)"|'

@@ -44,7 +44,7 @@ from coppice.tree.messages import (
 )
 
 MAX_HELD: Final = 1000
-"""Entries held for a reply whose tokens are not known yet. A guess; a reply makes a few calls at a time."""
+"""Entries held for a reply whose tokens are not known yet. A reply makes a few calls at a time."""
 
 MAX_HELD_BYTES: Final = MAX_LINE_BYTES
 """Of the lines of a reply and its results: no provider takes a request of that size."""

@@ -9,7 +9,7 @@ from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at
 from coppice.formats.session import check_number_of_entries
 from coppice.formats.warning_log import WarningLog
 
-SHOWN_ID_CHARS: Final = 40  # characters of an id in a warning (guess: a UUID has 36)
+SHOWN_ID_CHARS: Final = 40  # characters of an id in a warning: a UUID has 36
 
 
 @dataclass

@@ -29,7 +29,7 @@ from coppice.tree.messages import (
 )
 
 _SESSION: Final = "SELECT cwd, title, model, started_at FROM sessions WHERE id = ?"
-_HEAD_ROWS: Final = 100  # that a compaction repeats before its summary (guess: the setting is 3)
+_HEAD_ROWS: Final = 100  # that a compaction repeats before its summary: Hermes' setting is 3
 _HARNESS: Final = (
     "[System: Your previous response was truncated",
     "[System: The previous response was cut off",

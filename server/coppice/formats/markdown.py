@@ -30,9 +30,10 @@ from coppice.tree.messages import (
 )
 from coppice.tree.preview import preview_of
 
-RESULT_HEAD_CHARS: Final = 1500  # characters (guess)
+RESULT_HEAD_CHARS: Final = 1500  # characters
 RESULT_TAIL_CHARS: Final = 500
-"""Characters of a tool result that are shown: its beginning, and its end, where errors are. Guesses."""
+"""Characters of a tool result that are shown: its beginning, and its end, where errors are: together
+as many as a summarizer is given."""
 
 _ROLES: Final = {
     "user": "User",

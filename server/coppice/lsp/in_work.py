@@ -9,11 +9,11 @@ STOP_GRACE_SECONDS: Final = 5.0
 """How long cancelled requests may take to come to their answer before the server goes on without them."""
 
 MAX_REQUESTS: Final = 1_000
-"""Requests in work at a time. A guess: more than a client sends at a time."""
+"""Requests in work at a time. An editor has some ten, a script that sends without reading any number."""
 MAX_REQUEST_BYTES: Final = 128 * 1024 * 1024
-"""The length of all requests in work beyond which no other is taken. A guess: two of the longest messages."""
+"""The length of all requests in work beyond which no other is taken. Two of the longest messages."""
 STALL_SECONDS: Final = 1.0
-"""How long nothing is answered before requests count as waiting for the client. A guess: longer than a short
+"""How long nothing is answered before requests count as waiting for the client. Longer than a short
 request takes."""
 
 

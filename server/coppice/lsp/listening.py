@@ -22,9 +22,10 @@ from coppice.operating_system import ENDING_SIGNALS, off_signal, on_signal
 
 SECRET_HEADER: Final = b"Coppice-Secret: "
 SECRET_SECONDS: Final = 10.0
-"""How long a connection may take to send the secret. A guess: a client sends it at once."""
+"""How long a connection may take to send the secret. A client sends it at once, over loopback."""
 MAX_STRANGERS: Final = 16
-"""Connections that may wait for their secret at a time, a guess; one more closes the longest waiting."""
+"""Connections that may wait for their secret at a time, of the one client that there is; one more closes the
+longest waiting."""
 
 _log = logging.getLogger(__name__)
 

@@ -29,18 +29,18 @@ if TYPE_CHECKING:  # imported when the service is first used: `initialize` is an
     from coppice.service.service import Service
 
 SETTLE_SECONDS: Final = 1.0
-"""How long short requests may take to finish when the server closes. A guess."""
+"""How long short requests may take to finish when the server closes. They take milliseconds."""
 
 CONFIGURATION_SECONDS: Final = 1.0
-"""How long requests wait for a client to answer `workspace/configuration`. A guess."""
+"""How long requests wait for a client to answer `workspace/configuration`. Editors answer from memory."""
 
 MAX_SHORT_REQUESTS: Final = 64
-"""Short requests worked on at a time: their answers may wait to be written beyond the connection's limit. A
-guess: more than all threads for reads and writes."""
+"""Short requests worked on at a time: their answers may wait to be written beyond the connection's limit.
+More than all threads for reads and writes, so that none is idle."""
 
 MAX_LARGE_RESULTS: Final = 2
 """Requests with large results worked on at a time, long ones and short ones: a client that does not read
-leaves no more in memory. A guess: one that is made while another is written."""
+leaves no more in memory. One is made while another is written."""
 
 _UNLIMITED: Final = contextlib.nullcontext()
 

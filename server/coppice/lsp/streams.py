@@ -17,11 +17,11 @@ from coppice.operating_system import use_as_stream
 T = TypeVar("T")
 
 CHUNK_BYTES: Final = 256 * 1024
-"""Read at a time. A guess: four times what a pipe holds on Linux."""
+"""Read at a time. Four times what a pipe holds on Linux, so that a full one is read at once."""
 MAX_UNWRITTEN_BYTES: Final = 32 * 1024 * 1024
-"""What may wait to be written before the server stops reading and starting requests. A guess: several of the
-largest answers that are usual, and little memory."""
-NO_MEMORY_SECONDS: Final = 0.1  # until what needed memory that there was not is tried again (guess)
+"""What may wait to be written before the server stops reading and starting requests. Eight of the
+largest pages."""
+NO_MEMORY_SECONDS: Final = 0.1  # until what there was no memory for is tried again (guess)
 FLUSH_SECONDS: Final = 5.0
 """How long an ending server waits for a client to read its last answers. A guess."""
 

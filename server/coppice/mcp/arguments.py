@@ -8,9 +8,9 @@ from pydantic.alias_generators import to_camel
 
 from coppice.protocol.notes import MAX_NOTE_CHARS
 
-LEAST_TOKENS: Final = 200  # tokens of a result (guess: one hit and its frame)
+LEAST_TOKENS: Final = 200  # tokens of a result: one hit and its frame
 MOST_TOKENS: Final = 20_000
-"""Tokens of a result. A guess: agents cut longer results, and a window is some times as long."""
+"""Tokens of a result. Claude Code refuses results of more than 25,000."""
 SEARCH_TOKENS: Final = 2_000
 """Tokens of a page of a search. With the questions of recall_tools.py: with the next page 99 of 115 are
 answered for 2,230 tokens each, with pages of 1,000 tokens 90 for 1,260, of 4,000 tokens 103 for 3,800."""

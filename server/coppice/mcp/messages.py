@@ -13,7 +13,7 @@ INVALID_PARAMS: Final = -32602  # JSON-RPC 2.0
 UNSUPPORTED_VERSION: Final = -32022  # MCP 2026-07-28
 
 MAX_LINE_BYTES: Final = 4 << 20
-"""Of one message. A guess: a note or a question is some kilobytes."""
+"""Of one message. A note has at most 4,000 characters, a question no more."""
 
 Message = dict[str, Any]
 

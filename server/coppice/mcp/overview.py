@@ -18,7 +18,7 @@ from coppice.tree.tags import attribute
 SESSION_TAG: Final = "history-session"
 _RUNNING_SHARE: Final = 0.5
 """Of the tokens, for the running session. A guess: its own facts are what is needed first."""
-_MOST: Final = 12  # sessions that are described (guess: at 2,400 tokens each gets some 200)
+_MOST: Final = 12  # sessions that are described: at 2,400 tokens each gets some 200
 _LEAST_TOKENS: Final = 80  # tokens with which a session can be described (guess)
 _FRAME_TOKENS: Final = 70  # tokens of a session's tags and title (guess)
 _AT_ONCE: Final = 6  # sessions among which what is left is divided (guess)

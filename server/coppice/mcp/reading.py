@@ -15,7 +15,7 @@ from coppice.store.search.recalling import RecallRow, Where
 from coppice.tokens.counting import estimate_tokens
 from coppice.tree.tags import attribute
 
-_AROUND: Final = 3  # entries before and after one, unless a call says how many (guess)
+_AROUND: Final = 3  # entries before and after one, unless a call says how many: question, answer, call
 _AT_THE_END: Final = 10  # entries of a session's end, unless a call says how many (guess)
 _CHARS: Final = 4
 """Characters of a token in English prose, as `estimate_tokens` counts."""

@@ -33,10 +33,10 @@ STATELESS_VERSION: Final = "2026-07-28"
 VERSIONS: Final = (*HANDSHAKE_VERSIONS, STATELESS_VERSION)
 
 _META: Final = "io.modelcontextprotocol/"
-_THREADS: Final = 4  # calls that run at once (guess)
+_THREADS: Final = 4  # calls that run at once: a model makes a few in one reply
 _CACHE_MS: Final = 3_600_000  # milliseconds that a client may keep the list of tools: it never changes
 
-_NAME_CHARS: Final = 80  # characters of a client's name (guess)
+_NAME_CHARS: Final = 80  # characters of a client's name, which is shown in a list
 
 _INFO: Final = {"name": "coppice", "title": "Coppice", "version": __version__}
 _CAPABILITIES: Final[Message] = {"tools": {}}

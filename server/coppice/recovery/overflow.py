@@ -110,7 +110,7 @@ _REPORTED_WINDOWS: Final = tuple(
         r"\"?n_ctx\"?\s*[:=]\s*([\d,]+)",
     )
 )
-_SMALLEST_WINDOW: Final = 256  # tokens; a smaller number in an error is no window (guess)
+_SMALLEST_WINDOW: Final = 256  # tokens; no model has a smaller window
 
 
 def is_overflow(

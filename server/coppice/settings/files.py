@@ -10,7 +10,7 @@ WORKSPACE_FILE: Final = ".coppice/settings.toml"
 USER_FILE: Final = "settings.toml"
 
 MAX_BYTES: Final = 64 * 1024
-"""Of a settings file. A guess: prompts are the longest settings, and have a few thousand characters."""
+"""Of a settings file. Prompts are the longest settings, and have a few thousand characters each."""
 
 _MAX_DOTS: Final = 1_000
 """In one line. `tomllib` takes time with the square of a key's dots: 8 ms for this many, 13 s for 32,000."""

@@ -160,7 +160,7 @@ _DEPTH: Final = 2
 """Parts of a setting's name, but in an inner table; what is nested more deeply is no setting."""
 
 _SHOWN_CHARS: Final = 80
-"""Of a name in a report. A guess."""
+"""Of a name in a report. The longest name of a setting has under 40."""
 
 
 def _leaves(values: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]:

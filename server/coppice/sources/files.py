@@ -11,7 +11,7 @@ from coppice.formats.lines import UnusableLineError, parse_object, text_at
 from coppice.sources.transcript import Beginning, Transcript
 
 HEAD_BYTES: Final = 512 * 1024
-"""Of a transcript, in which its folder is looked for. A guess: the first records of an agent are long."""
+"""Of a transcript, in which its folder is looked for. The first records of an agent are long."""
 
 HEAD_LINES: Final = 40  # records that are looked at for the folder (guess)
 _PATH_CHARS: Final = 4096  # characters: PATH_MAX of Linux

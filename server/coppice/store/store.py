@@ -34,7 +34,7 @@ from coppice.store.tree.turns import RunningTurns
 from coppice.store.words.tokens import terms_of
 
 MOST_DAMAGES: Final = 5
-"""Damages that are listed; the repair lists all. Guess: enough to see that it is no single accident."""
+"""Damages that are listed; the repair lists all. Enough to see that it is no single accident."""
 
 
 class Store(StoreReader):

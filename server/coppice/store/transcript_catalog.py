@@ -12,7 +12,7 @@ from coppice.store.engines.sqlite_file import connect
 from coppice.store.schema.errors import translated
 
 FILE_NAME: Final = "transcripts.db"
-_BUSY_SECONDS: Final = 10.0  # how long another process's write is waited for (guess)
+_BUSY_SECONDS: Final = 10.0  # as long as a store's writer waits for another process
 _VERSION: Final = 1  # of the table; one of another version is made anew, which costs a reading
 
 

@@ -10,13 +10,13 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from coppice.tree.messages import AssistantMessage, DataModel, Message, UserContent
 
 MAX_NAME_CHARS: Final = 1000
-"""Characters of a conversation's name; a list shows many of them. A guess: more than a line of any window."""
+"""Characters of a conversation's name; a list shows many of them. More than a line of any window."""
 
 MAX_ID_CHARS: Final = 200
-"""Characters of an entry's id. A guess: a UUID has 36."""
+"""Characters of an entry's id. A UUID has 36."""
 
 MAX_TIME_CHARS: Final = 100
-"""Characters of a time. A guess: one with microseconds and an offset has 32."""
+"""Characters of a time. One with microseconds and an offset has 32."""
 
 
 class EntryBase(DataModel):

@@ -26,7 +26,7 @@ from coppice.tree.messages import (
     text_of,
 )
 
-PREVIEW_CHARS = 100  # characters (guess)
+PREVIEW_CHARS = 100  # characters: a line of a list in a wide window
 
 
 def preview_of(entry: Entry, limit: int = PREVIEW_CHARS) -> str:

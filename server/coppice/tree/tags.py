@@ -86,7 +86,7 @@ def escape_tags(text: str) -> str:
     return _TAG.sub("&lt;", text)
 
 
-_ATTRIBUTE_CHARS: Final = 80  # characters of an attribute (guess)
+_ATTRIBUTE_CHARS: Final = 80  # characters of an attribute: twice a UUID
 _UNSAFE: Final = re.compile(r"[^\w .,:/@+-]")
 
 

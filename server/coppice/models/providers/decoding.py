@@ -15,7 +15,7 @@ _ENCODINGS: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 """For zlib: detect gzip or zlib by the header."""
 
-_PIECE: Final = 16 * 1024  # bytes decompressed at a time (guess)
+_PIECE: Final = 16 * 1024  # bytes decompressed at a time: zlib's own buffer
 _CANNOT_UNPACK: Final = "sent an answer that cannot be unpacked. Check the proxy in between."
 
 

@@ -10,7 +10,7 @@ from coppice.models.providers.error_response import ErrorResponse
 from coppice.models.providers.keys import KeySource
 from coppice.recovery.overflow import is_overflow
 
-_LONGEST_QUOTE: Final = 300  # characters of a provider's message that are quoted (guess)
+_LONGEST_QUOTE: Final = 300  # characters of a provider's message that are quoted: three lines
 
 
 def _words(pattern: str) -> re.Pattern[str]:

@@ -25,7 +25,7 @@ from coppice.tree.messages import AssistantMessage
 
 _WORTH_ANOTHER_TRY: Final = frozenset({"rate-limit", "server", "network"})
 _ASK_AGAIN_AFTER: Final = 60.0
-"""Seconds after which a server that reported no limits is asked again. A guess."""
+"""Seconds after which a server that reported no limits is asked again: another model may be loaded."""
 
 
 class HttpChatModel:

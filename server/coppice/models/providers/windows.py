@@ -14,7 +14,7 @@ from coppice.models.providers.values import as_count, as_object, as_text, at, ob
 Ask = Callable[[str], Awaitable[Any]]
 """The JSON at a URL, or None when there is none."""
 
-_SMALLEST: Final = 256  # tokens; a smaller number is no window (guess)
+_SMALLEST: Final = 256  # tokens; no model has a smaller window
 _OLLAMA_WINDOW: Final = 4_096
 """What Ollama loads a model with by default. It cuts longer prompts without an error."""
 

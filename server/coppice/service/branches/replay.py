@@ -23,7 +23,7 @@ from coppice.tree.ids import new_entry_id
 from coppice.tree.messages import AssistantMessage, Message, Usage
 
 BATCH: Final = 500
-"""Entries that are read and written at once. A guess: a cancel is noticed between two batches."""
+"""Entries that are read and written at once. A cancel is noticed between two batches."""
 COPIED_METADATA: Final = ("file_activity", "custom")
 """Metadata that is copied as it was recorded. Of labels and pins what holds now is copied."""
 

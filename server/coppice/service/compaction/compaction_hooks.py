@@ -18,7 +18,7 @@ from coppice.service.hooks.hooks import Hooks
 from coppice.tree.tags import tagged, tagged_summary
 
 _ASKING: Final = 2
-"""Percent of a compaction. A guess."""
+"""Percent of a compaction: hooks are asked at its beginning."""
 
 
 async def ask_hooks(

@@ -114,8 +114,8 @@ def _computed(source: _Source, parts: Callable[..., Parts]) -> tuple[WorkLedger,
 Stage = Callable[[str, int], None]
 """Called with what is being done and how far the whole work is, from 0 to 100."""
 
-_BEGUN: Final = 20  # percent when the summarizer begins (guess)
-_WRITTEN: Final = 85  # percent when it has written (guess)
+_BEGUN: Final = 20  # percent when the summarizer begins, whose part is the longest
+_WRITTEN: Final = 85  # percent when it has written; checking and storing follow
 
 
 def watched(request: SummaryRequest, stage: Stage) -> SummaryRequest:

@@ -31,7 +31,7 @@ from coppice.store.schema.records import ConversationRecord, NewConversation, Pa
 from coppice.store.tree import paging
 from coppice.tree.entries import MAX_NAME_CHARS, Entry
 
-_A_PIECE: Final = 500  # entries that are read at once (guess)
+_A_PIECE: Final = 500  # entries that are read at once: some hundred kilobytes
 
 
 class Portability:

@@ -29,9 +29,9 @@ from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import MAX_NAME_CHARS, CompactionEntry, Entry
 
 SETTLED_SECONDS: Final = 600.0
-"""A transcript that has not changed for so long is taken whole. A guess: longer than most tools run."""
+"""A transcript that has not changed for so long is taken whole. Claude Code lets no command run longer."""
 
-_BATCH: Final = 50  # entries a transaction (guess: those of a few steps)
+_BATCH: Final = 50  # entries a transaction: those of a few steps
 
 
 class _Silent(ReadingProgress):

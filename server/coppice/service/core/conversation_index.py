@@ -10,7 +10,7 @@ from coppice.store.engines.choosing import name_of
 from coppice.store.tree.conversation_ids import Stamp, conversation_ids, stamp_of
 
 LOCKED_SECONDS: Final = 1.0
-"""How long a search waits for locks, on all stores together. Guess.
+"""How long a search waits for locks, on all stores together.
 
 SQLite locks a store for milliseconds while it is closed.
 """

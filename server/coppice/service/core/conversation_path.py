@@ -27,13 +27,13 @@ BEFORE_THE_ROOT: Final = -1
 _RESULTS_LOOKED_PAST: Final = 64
 """Entries before a span that are searched for the reply whose calls its first results answer. A guess."""
 _A_PIECE: Final = 500
-"""Entries that are read at once. A guess: some hundreds of kilobytes of typical entries."""
+"""Entries that are read at once: some hundreds of kilobytes of typical entries."""
 _ROWS: Final = 10_000
 """Rows that are read at once: a tenth of a second."""
 MOST_READ_TOKENS: Final = 8_000_000
-"""What is held in memory of a path at once. Guess: four times the largest window, some 300 MB."""
+"""What is held in memory of a path at once. Four times the largest window, some 300 MB."""
 _STALE_LEAF_RETRIES: Final = 4
-"""How often a write is repeated whose leaf moved meanwhile. A guess: other servers append rarely at once."""
+"""How often a write is repeated whose leaf moved meanwhile. Other servers append rarely at once."""
 
 Written = TypeVar("Written")
 

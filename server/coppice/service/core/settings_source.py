@@ -26,7 +26,7 @@ from coppice.settings.layers import (
     workspace_layer,
 )
 
-_MOST_IGNORED: Final = 100  # sentences (guess: a client repeats the same mistakes)
+_MOST_IGNORED: Final = 100  # sentences: a client repeats the same mistakes, and each is reported once
 _Content = tuple[dict[str, Any], list[str]]
 _Stamp = tuple[int, ...]
 

@@ -20,7 +20,7 @@ KEEP_SECONDS: Final = 10.0
 """How often a server renews the mark of its turn in the store. Guess: a write that nobody notices."""
 
 LOST_SECONDS: Final = 60
-"""A turn whose mark is older is over: its server, or its machine, is gone. Guess."""
+"""A turn whose mark is older is over: its server, or its machine, is gone. Six marks were missed then."""
 
 BUSY: Final = "A turn of this conversation runs in another window or program. Wait until it ends, or stop it."
 

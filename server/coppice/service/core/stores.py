@@ -25,7 +25,7 @@ IDLE_SECONDS: Final = 120.0
 """How long a store that is no open folder's stays open after its last use. Guess."""
 
 MAX_OPEN: Final = 32
-"""Stores that are open at a time. Guess: each has up to eleven descriptors, of often 1,024 for a process."""
+"""Stores that are open at a time. Each has up to eleven descriptors, of often 1,024 for a process."""
 
 
 class Stores:

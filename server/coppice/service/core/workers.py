@@ -16,11 +16,11 @@ from typing_extensions import override
 from coppice.service.core.stopping import STOPPING, Stopping
 
 READ_THREADS: Final = 8
-"""Guess: a read takes milliseconds, and the interpreter runs one thread at a time."""
+"""A read takes milliseconds, and the interpreter runs one thread at a time: more would only wait for it."""
 WRITE_THREADS: Final = 4
-"""For each store; guess. SQLite writes one after the other, PostgreSQL may wait for one conversation."""
+"""For each store. SQLite writes one after the other, PostgreSQL may wait for one conversation."""
 LONG_THREADS: Final = 16
-"""Guess: more than anybody starts at once, so that a compaction does not queue for an import."""
+"""More than anybody starts at once, so that a compaction does not queue for an import."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

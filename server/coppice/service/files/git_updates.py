@@ -15,13 +15,13 @@ from coppice.regular_file import file_type, read_end, read_regular_file
 from coppice.tree.entries import FileChange, GitUpdate
 
 MAX_LINE_BYTES: Final = 4_096
-"""Of the last line of a log. A guess: ten times what git writes."""
+"""Of the last line of a log. Two hashes, a name and what was done take some 200."""
 
 MAX_POINTER_BYTES: Final = 4_200
 """Of the file `.git` of a worktree or a submodule: the longest path of Linux and a word."""
 
 MAX_LEVELS: Final = 64
-"""Folders above a file that are looked at for `.git`. A guess."""
+"""Folders above a file that are looked at for `.git`. Real paths have ten."""
 
 _Moved = tuple[GitUpdate, int]
 """An update, and when the log named it, in nanoseconds of the epoch."""

@@ -12,13 +12,13 @@ from coppice.regular_file import file_type, read_regular_file
 NAME: Final = ".gitignore"
 
 MAX_BYTES: Final = 64 * 1024
-"""Of one file. A guess: eight times the longest template of github/gitignore."""
+"""Of one file. Eight times the longest template of github/gitignore."""
 
 MAX_TOTAL_BYTES: Final = 256 * 1024
-"""Of all files of a workspace: matching a path takes time in proportion. A guess."""
+"""Of all files of a workspace: matching a path takes time in proportion. Four of the longest files."""
 
 MAX_FOLDERS: Final = 10_000
-"""Folders that are remembered. A guess."""
+"""Folders that are remembered, each with a path of some hundred bytes: a megabyte."""
 
 _Stamp = tuple[int, int, int]
 

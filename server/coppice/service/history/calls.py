@@ -11,8 +11,8 @@ from coppice.store.store import Store
 from coppice.tree.messages import ToolCall
 
 _MAX_STEPS: Final = 8
-"""Entries between a result and its call: other results of the same reply. A guess."""
-_MAX_CHARS: Final = 200  # characters of a call's line (guess)
+"""Entries between a result and its call: other results of the same reply, which has a few."""
+_MAX_CHARS: Final = 200  # characters of a call's line: two lines of a terminal
 _COMMAND_NAMES: Final = ("command", "cmd", "script")
 
 

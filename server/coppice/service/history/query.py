@@ -12,7 +12,7 @@ from coppice.service.history.words import STOP_CHARACTERS, STOP_WORDS
 from coppice.store.words.stems import UNSPACED, stem, stems_of, words_of
 
 MAX_STEMS: Final = 40
-"""Further stems of a question are not looked for. A guess: a question of three sentences has fewer."""
+"""Further stems of a question are not looked for. A question of three sentences has fewer."""
 MAX_TRANSLATED: Final = 20
 """Further words in the other language are not looked for. A guess."""
 

@@ -21,7 +21,7 @@ _ITEM_CHARS: Final = 4
 """Characters of a token in English prose, as `estimate_tokens` counts."""
 
 _TOOL_NAME_CHARS: Final = 200
-"""Characters of a tool's name. A guess: providers allow 64 or 128."""
+"""Characters of a tool's name. Providers allow 64 or 128."""
 _PATH_CHARS: Final = 4096
 """Characters of a path: PATH_MAX of Linux."""
 

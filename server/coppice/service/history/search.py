@@ -27,7 +27,7 @@ it."""
 MAX_EXAMINED: Final = 5 * MAX_CANDIDATES
 """Candidates of which those on other paths are left out. A guess."""
 MAX_HITS: Final = 120
-"""Pieces whose entries are read. A guess: at 400 characters they fill three pages of 4,000 tokens."""
+"""Pieces whose entries are read. At 400 characters they fill three pages of 4,000 tokens."""
 _REPEATED_SHARE: Final = 0.6
 """A piece of whose lines so many were given already is left out. recall_tools.py: with 0.8 two answers of 85
 less."""
@@ -37,7 +37,7 @@ _JOINED_SHARE: Final = 0.3
 """Of the score of a piece, what the next one needs to be shown with it. recall_tools.py: with 0.5 the pages
 of 2,000 tokens hold two answers of 85 less in one item."""
 _JOINED_PIECES: Final = 3
-"""Pieces that are shown as one text. A guess: without a limit an entry fills the page."""
+"""Pieces that are shown as one text. Without a limit an entry fills the page."""
 _NUMBERED: Final = re.compile(r"\s{0,20}\d{1,9}\s?[→:|\t-]?\s?")
 """What a listing writes before a line."""
 

@@ -27,7 +27,7 @@ from coppice.tree.messages import TextContent
 MAX_RESULT_TOKENS: Final = 4000
 """Tokens of one result, by estimate. The page that tests/benchmarks/recall_tools.py measures."""
 
-_MAX_IDS: Final = 20  # entries a call may read (guess)
+_MAX_IDS: Final = 20  # entries a call may read: each gets 200 tokens of a page of 4,000
 
 
 class _Arguments(BaseModel):

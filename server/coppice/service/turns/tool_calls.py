@@ -13,7 +13,7 @@ from coppice.service.history.tools import TOOLS as HISTORY_TOOLS
 from coppice.service.history.tools import HistoryTools
 from coppice.tree.messages import TextContent, ToolCall, ToolResultMessage, present
 
-_LONGEST_QUOTE: Final = 500  # characters of a tool's error (guess)
+_LONGEST_QUOTE: Final = 500  # characters of a tool's error: five lines
 
 
 class Tools:

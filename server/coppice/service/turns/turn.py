@@ -51,7 +51,7 @@ from coppice.tree.view import NO_RESULT
 
 LEAST_ANSWER: Final = 256
 """Tokens that a reply may have however full the window is; the provider refuses when that is too much."""
-_LONGEST_NAME: Final = 80  # characters of a tool's name in progress (guess)
+_LONGEST_NAME: Final = 80  # characters of a tool's name in progress: providers allow 64 or 128
 
 TurnMessage = UserMessage | AssistantMessage | ToolResultMessage
 Ending = Literal["stop", "length", "maxSteps", "tool"]

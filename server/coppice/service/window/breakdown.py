@@ -21,7 +21,7 @@ from coppice.tree.messages import (
 from coppice.tree.preview import preview_of
 from coppice.tree.view import ViewMessage
 
-HEAVIEST = 10  # items that are listed (guess)
+HEAVIEST = 10  # items that are listed: what a person can act on
 
 
 def breakdown_of(

@@ -21,7 +21,7 @@ _LENT_BYTES: Final = 2**16
 """SQLite lengthens the shared memory of a WAL by 32 kB at a time; twice that."""
 
 _LEAST_FREE: Final = 2 * RESERVE_BYTES
-"""Free bytes below which no reserve is made: it would take what the user needs. Guess."""
+"""Free bytes below which no reserve is made: it would take what the user needs."""
 
 
 class DiskReserve:

@@ -20,7 +20,7 @@ from coppice.store.words.word_index import POSTGRES_INDEX, POSTGRES_PIECES
 
 _LOG: Final = logging.getLogger(__name__)
 _OLDEST: Final = (13,)
-_CONNECTIONS: Final = 4  # connections a server keeps (guess)
+_CONNECTIONS: Final = 4  # connections a server keeps: one for each thread that writes
 _MOST_CONFLICTS: Final = 5  # retries of a transaction that a deadlock or a conflict aborted (guess)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 # A peer that is gone is noticed within half a minute on either side. The URL can set other values.

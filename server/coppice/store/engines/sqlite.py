@@ -249,7 +249,7 @@ _CONNECTIONS: Final = 4
 
 
 _VACUUM_PAGES: Final = 500
-"""The most pages that one transaction gives back: 2 MB, a few milliseconds. Guess."""
+"""The most pages that one transaction gives back: 2 MB, a few milliseconds."""
 
 _VACUUM_PAUSE: Final = 0.005
 """Seconds in which others may write."""

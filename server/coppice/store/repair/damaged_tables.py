@@ -10,7 +10,7 @@ UNREADABLE: Final = (sqlite3.Error, UnicodeDecodeError)
 """What sqlite3 raises on damage; the second where its message quotes what is no UTF-8."""
 
 _ROWS_A_READ: Final = 200
-"""Rows read at once; where one of them is damaged, each is read by itself. Guess."""
+"""Rows read at once; where one of them is damaged, each is read by itself: some hundred kilobytes."""
 _MOST_ROWS_A_PAGE: Final = 100
 """Gives an upper bound of the keys if no table can be read: a row of an entry takes at least 40 bytes."""
 _NUMBERS: Final = {"entry": ("conversation_key", "run", "depth"), "run": ("fork_depth",)}

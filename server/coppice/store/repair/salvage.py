@@ -21,7 +21,8 @@ _BATCH: Final = 500
 _BATCH_CHARS: Final = 2_000_000
 """Stored at once; as an import does."""
 _MOST_TOKENS: Final = 2**40
-"""The most tokens of an entry; a larger count is damage, whose sum might not fit a column. Guess."""
+"""The most tokens of an entry; a larger count is damage, whose sum might not fit a column. 2**63 is
+eight million of these."""
 _PLACE: Final = ("key", "conversation_key", "parent_key", "run", "depth")
 _TEXTS: Final = ("workspace_uri", "created_at", "modified_at", "name", "parent_conversation_id", "source")
 """The columns of a conversation that are stored again; all are text."""

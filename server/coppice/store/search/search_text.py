@@ -10,7 +10,7 @@ HEAD_CHARS: Final = 16_000  # characters (guess)
 TAIL_CHARS: Final = 4_000
 """Of a longer text only the beginning and the end are searched: errors are at the end of an output."""
 
-_BEYOND_CHARS: Final = 4_000  # characters beyond a cut that tell what is cut there (guess: keys are shorter)
+_BEYOND_CHARS: Final = 4_000  # characters beyond a cut that tell what is cut there: keys are shorter
 _CONTENT_ROLES: Final = frozenset({"user", "developer", "system", "custom", "assistant", "toolResult"})
 
 

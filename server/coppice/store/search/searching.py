@@ -16,7 +16,7 @@ from coppice.store.words.tokens import Term
 from coppice.store.words.word_index import WordIndex
 
 _KEYS_AROUND_DAMAGE: Final = 1_000
-"""Hits that are looked through one by one where one is damaged: some 50 ms. Guess."""
+"""Hits that are looked through one by one where one is damaged: some 50 ms."""
 
 
 def search(

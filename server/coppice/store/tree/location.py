@@ -10,7 +10,7 @@ from sqlalchemy.engine import URL
 
 _SUFFIX: Final = ".sqlite3"
 _SPARE_SUFFIX: Final = ".spare.sqlite3"
-_SLUG_CHARS: Final = 40  # characters of a folder's name in a file's name (guess)
+_SLUG_CHARS: Final = 40  # characters of a folder's name in a file's name; a hash distinguishes them
 _UNRESERVED: Final = "/-._~!$&'()*+,;=@"
 
 

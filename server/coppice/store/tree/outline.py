@@ -13,10 +13,10 @@ from coppice.store.tree.runs import segments
 from coppice.tree.entries import METADATA_TYPES
 
 MOST: Final = 1_000
-"""Of each kind the newest that are listed. Guess: more than a person looks through."""
+"""Of each kind the newest that are listed. More than a person looks through."""
 
 MOST_ALTERNATIVES: Final = 10_000
-"""Of all forks together; no older fork is listed once there are so many. Guess: 2 MB of ids at most."""
+"""Of all forks together; no older fork is listed once there are so many. 2 MB of ids at most."""
 
 
 @dataclass(frozen=True, slots=True)

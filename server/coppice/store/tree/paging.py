@@ -14,7 +14,7 @@ from coppice.tree.entries import Entry
 
 PAGE_CHARS: Final = 4 * 2**20
 """Characters of JSON that the entries of a page have at most, if there are several, and of an export that is
-an answer. Guess: an editor parses that in a tenth of a second."""
+an answer. An editor parses that in some 25 ms (measured in Node)."""
 
 
 def page(

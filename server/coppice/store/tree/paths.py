@@ -14,7 +14,7 @@ from coppice.store.tree.runs import segments
 from coppice.tokens.size import Size
 from coppice.tree.entries import Entry
 
-_RECORDS_A_READ: Final = 200  # entries (guess)
+_RECORDS_A_READ: Final = 200  # entries: some hundred kilobytes
 PARENT: Final = ENTRY_TABLE.alias("parent")
 ENTRY_COLUMNS: Final[tuple[ColumnElement[Any], ...]] = (
     ENTRY_TABLE.c.id,

@@ -30,7 +30,7 @@ IMPORT_SECONDS: Final = 3600
 """An import that has stored nothing for so long is dead."""
 
 SPACE_SECONDS: Final = 10.0
-"""How long a write on a full disk waits for the purge. Guess: as long as for a lock of another program."""
+"""How long a write on a full disk waits for the purge. As long as for a lock of another program."""
 
 _PAUSE: Final = 0.005  # seconds in which others may write (guess)
 _LOG: Final = logging.getLogger(__name__)
