@@ -28,6 +28,7 @@ import { FilesView, registerFileCommands } from "./files/view";
 import { registerHistoryServers } from "./mcp/provider";
 import { answerSamples } from "./models/editor";
 import { Keys } from "./models/keys";
+import { ContextWindows } from "./models/windows";
 import { answerToolCalls } from "./models/tools";
 import { LedgerView, registerLedgerCommands } from "./ledger/view";
 import { createLog } from "./log";
@@ -50,7 +51,8 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const rules = windowRules(context);
   const approvals = windowApprovals(context, rules);
   const modes = windowModes(context);
-  const { agent, host, equip } = createAgent(context, approvals, modes, (message) => { log.warn(message); });
+  const windows = new ContextWindows(client);
+  const { agent, host, equip } = createAgent(context, approvals, modes, (conversationId) => windows.of(conversationId), (message) => { log.warn(message); });
   answerToolCalls(client, agent, approvals, modes);
   const conversations = new Conversations(client, context.workspaceState);
   const branches = new BranchesView(client, conversations);

@@ -5,6 +5,7 @@ import "./style/markdown.css";
 import "./style/footer.css";
 import "./style/approval.css";
 import "./style/edit.css";
+import "./style/command.css";
 import "./style/files-offer.css";
 import "./style/composer.css";
 import "./style/highlight.css";
@@ -16,6 +17,7 @@ import { toPageMessage } from "../src/chat/messages";
 import { keepConversation, moveDraft, post, recall, requestFocus, takeDraft } from "./page";
 import { answerable, answerOf, type SeenSince, seenSince } from "./state/answering";
 import { type Action, INITIAL, reduce } from "./state/state";
+import { CommandContext } from "./view/command";
 import { VerdictContext } from "./view/edit";
 import { Panel } from "./view/panel";
 
@@ -29,7 +31,7 @@ function paint(): void {
   due = 0;
   if (root !== null) {
     const panel = <Panel state={state} onDismiss={(id) => { dispatch({ type: "dismiss", id }); }} />;
-    render(<VerdictContext.Provider value={state.verdicts}>{panel}</VerdictContext.Provider>, root);
+    render(<CommandContext.Provider value={state.commands}><VerdictContext.Provider value={state.verdicts}>{panel}</VerdictContext.Provider></CommandContext.Provider>, root);
   }
 }
 

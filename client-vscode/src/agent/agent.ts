@@ -65,7 +65,7 @@ export class Agent {
       if (found.changes && mode() === "plan") throw new ToolError(PLAN_ONLY);
       return answer;
     };
-    const call: Call = { host: this.#host, approve, stop, setMode: (chosen) => { this.#modes.set(conversationId, chosen); } };
+    const call: Call = { host: this.#host, conversationId, toolCallId, approve, stop, setMode: (chosen) => { this.#modes.set(conversationId, chosen); } };
     try {
       const output = await this.#inOrder(conversationId, found, async () => {
         const made = await found.run(given, call);

@@ -1,5 +1,12 @@
+import type { CommandCall } from "./listed-command";
 import type { MadeEdits } from "./made";
 import type { Outcome } from "./process";
+
+/** A command, where it runs, and for how long. */
+export interface CommandRun extends CommandCall {
+  cwd: string;
+  timeoutMs: number;
+}
 
 /** What the tools need of the editor. Paths are absolute. */
 export interface Host {
@@ -17,6 +24,6 @@ export interface Host {
   write(path: string, text: string): Promise<string>;
   /** Records the files as they are for a conversation, and names that state; undefined where that cannot be done. */
   recordState(conversationId: string): Promise<string | undefined>;
-  /** Runs a command in a terminal that a person sees, and ends it when `stop` is aborted. */
-  run(command: string, cwd: string, timeoutMs: number, stop: AbortSignal): Promise<Outcome>;
+  /** Runs a command in a terminal that a person sees, and ends it when `stop` is aborted, unless it was left running. */
+  run(command: CommandRun, stop: AbortSignal): Promise<Outcome>;
 }

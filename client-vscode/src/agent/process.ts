@@ -3,10 +3,8 @@ import { basename } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 
 import { visible } from "../format";
-import { BoundedOutput } from "./output";
+import { CommandOutput } from "./output";
 
-/** Characters of output that a model gets of one command. A guess: about 8,000 tokens. */
-const MOST_OUTPUT = 30_000;
 /** Milliseconds between asking a process to end and ending it. */
 const GRACE_MS = 2000;
 /** Milliseconds to wait for the output of processes that outlive the shell. */
@@ -19,24 +17,33 @@ export interface Command {
   shell?: string | undefined;
   environment?: NodeJS.ProcessEnv;
   timeoutMs: number;
+  /** Characters of output that the outcome holds. */
+  limit: number;
 }
 
 export interface Outcome {
   output: string;
-  /** Undefined where the command was ended before it ended by itself. */
+  /** Undefined where the command was ended before it ended by itself, or runs on. */
   exitCode: number | undefined;
-  ending: "exited" | "timeout" | "stopped";
+  /** `left`: it runs on, and nobody waits for it. */
+  ending: "exited" | "timeout" | "stopped" | "left";
 }
 
 /** A command that runs, in a process group of its own so that all it started ends with it. */
 export class RunningCommand {
   readonly #child: ChildProcess;
-  readonly #output = new BoundedOutput(MOST_OUTPUT);
+  readonly #output: CommandOutput;
+  readonly #timer: NodeJS.Timeout;
   #ending: Outcome["ending"] = "exited";
+  #leave!: (outcome: Outcome) => void;
+  /** The end of the process. */
+  readonly exited: Promise<Outcome>;
+  /** The end of the process, or that it was left running. */
   readonly done: Promise<Outcome>;
 
   /** `onOutput` gets everything that the command prints, as it comes. */
-  constructor({ command, cwd, shell, environment, timeoutMs }: Command, onOutput: (text: string) => void) {
+  constructor({ command, cwd, shell, environment, timeoutMs, limit }: Command, onOutput: (text: string) => void) {
+    this.#output = new CommandOutput(limit);
     const posixShell = shell !== undefined && /^(ba|da|z|fi|k)?sh$/.test(basename(shell)) ? shell : undefined;
     this.#child = spawn(command, {
       cwd,
@@ -56,8 +63,20 @@ export class RunningCommand {
     }
     // A command that closes its input is not an error of ours.
     this.#child.stdin?.on("error", () => undefined);
-    const timer = setTimeout(() => { this.#end("timeout"); }, timeoutMs);
-    this.done = this.#wait().finally(() => { clearTimeout(timer); });
+    this.#timer = setTimeout(() => { this.#end("timeout"); }, timeoutMs);
+    this.exited = this.#wait().finally(() => { clearTimeout(this.#timer); });
+    this.done = Promise.race([this.exited, new Promise<Outcome>((resolve) => { this.#leave = resolve; })]);
+  }
+
+  /** The end of what it has printed so far. */
+  get tail(): string {
+    return this.#output.tail;
+  }
+
+  /** Nobody waits for the command any more: it runs on without a limit of time. */
+  leave(): void {
+    clearTimeout(this.#timer);
+    this.#leave({ output: this.#output.text, exitCode: undefined, ending: "left" });
   }
 
   /** What a person types into the terminal. */

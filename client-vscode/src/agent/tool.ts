@@ -10,6 +10,8 @@ import type { Host } from "./host";
 
 export interface Call {
   host: Host;
+  conversationId: string;
+  toolCallId: string;
   /** Waits for a person, and throws `ToolError` where they refuse. With scope null each use is asked about. */
   approve(request: Omit<ApprovalRequest, "conversationId" | "toolCallId">): Promise<Approval>;
   /** The mode of the conversation from now on. */

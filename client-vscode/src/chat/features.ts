@@ -10,6 +10,7 @@ import type { Conversations } from "../conversations";
 import { callForAttention } from "./attention";
 import { BranchFiles } from "./branch-files";
 import { CodeActions } from "./code";
+import { CommandCards } from "./command-cards";
 import type { Modes } from "../modes/modes";
 import { ModeChoice } from "./mode-choice";
 import { MessageActions } from "./on-message";
@@ -38,6 +39,7 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   });
   chat.addFeature((access) => new ModeChoice(access, modes));
   chat.addFeature((access) => new Plans(access, approvals, modes));
+  chat.addFeature((access) => new CommandCards(access, host.commands));
   chat.addFeature(() => new CodeActions());
   let branchFiles!: BranchFiles;
   chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, context.workspaceState)));

@@ -5,6 +5,7 @@
  */
 import * as v from "valibot";
 
+import type { ListedCommand } from "../agent/listed-command";
 import type { Verdicts } from "../agent/review";
 import type { PendingApproval } from "../approvals/approval";
 import { composerFromPage, composerToPage } from "../context/messages";
@@ -85,6 +86,8 @@ const fromPage = v.variant("type", [
   }),
   /** Opens a plan that waits for approval as a document. */
   v.object({ type: v.literal("openPlan"), id }),
+  /** Has the turn go on while a command runs, or ends the command. */
+  v.object({ type: v.literal("command"), id, action: v.picklist(["leave", "end"]) }),
   /** How far the model may go in the shown conversation from now on. */
   v.object({ type: v.literal("setMode"), mode }),
   /** Keeps an edit of a model, undoes it, or opens it in the editor's view of differences. */
@@ -180,6 +183,8 @@ const toPage = v.variant("type", [
   /** Every approval that waits, of any conversation. */
   v.object({ type: v.literal("approvals"), approvals: v.array(object<PendingApproval>()) }),
   v.object({ type: v.literal("modes"), modes }),
+  /** The commands of this window that run. */
+  v.object({ type: v.literal("commands"), commands: v.array(object<ListedCommand>()) }),
   /** The conversations whose turn runs. */
   v.object({ type: v.literal("running"), conversationIds: v.array(id) }),
   /** Answers the first question that is in the page. */

@@ -70,3 +70,36 @@ test("Git settings of the user's environment stay in force for commands", () => 
   const given = commandEnvironment({ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "user.name", GIT_CONFIG_VALUE_0: "Ada" });
   assert.deepEqual([given["GIT_CONFIG_COUNT"], given["GIT_CONFIG_KEY_0"], given["GIT_CONFIG_KEY_1"], given["GIT_CONFIG_VALUE_1"]], ["2", "user.name", "core.fsmonitor", "false"]);
 });
+
+test("a command that is left running goes on without its turn, is listed, and ends when it is ended", async () => {
+  await using disk = await Disk.with({});
+  const stop = new AbortController();
+  const called = disk.call("run_command", { command: "echo ready; sleep 600", timeoutSeconds: 1 }, stop.signal);
+  while (!(disk.commands.all()[0]?.tail ?? "").includes("ready")) await sleep(10);
+  const [listed] = disk.commands.all();
+  assert.deepEqual([listed?.toolCallId, listed?.command, listed?.isLeft], ["t", "echo ready; sleep 600", false]);
+  disk.commands.leave(listed?.id ?? "");
+  const result = await called;
+  assert.match(result.text, /^ready\n\[The user leaves the command running/);
+  assert.deepEqual([result.isError, result.details], [false, { exitCode: null, ending: "left" }]);
+  await sleep(1200); // longer than its limit of time
+  stop.abort();
+  assert.deepEqual(disk.commands.all().map(({ isLeft }) => isLeft), [true]);
+  disk.commands.end(listed?.id ?? "");
+  while (disk.commands.all().length > 0) await sleep(10);
+});
+
+test("an interruption ends what a turn waits for, and what was left running only where nothing waits", async () => {
+  await using disk = await Disk.with({});
+  const left = disk.call("run_command", { command: "sleep 600" });
+  while (disk.commands.all().length === 0) await sleep(10);
+  disk.commands.leave(disk.commands.all()[0]?.id ?? "");
+  await left;
+  const awaited = disk.call("run_command", { command: "sleep 601" });
+  while (disk.commands.all().length < 2) await sleep(10);
+  disk.commands.interrupt();
+  assert.match((await awaited).text, /Stopped by the user/);
+  assert.deepEqual(disk.commands.all().map(({ command }) => command), ["sleep 600"]);
+  disk.commands.interrupt();
+  while (disk.commands.all().length > 0) await sleep(10);
+});

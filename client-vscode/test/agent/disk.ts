@@ -6,8 +6,10 @@ import { dirname, join } from "node:path";
 
 import { Agent, type ToolSettings } from "../../src/agent/agent";
 import { findRipgrep } from "../../src/agent/editor/ripgrep";
-import type { Host } from "../../src/agent/host";
+import { CommandList } from "../../src/agent/command-list";
+import type { CommandRun, Host } from "../../src/agent/host";
 import { MadeEdits } from "../../src/agent/made";
+import { mostOutput } from "../../src/agent/output";
 import { type Outcome, RunningCommand } from "../../src/agent/process";
 import { textOfFile } from "../../src/agent/text-file";
 import { Modes } from "../../src/modes/modes";
@@ -74,8 +76,12 @@ export class Disk implements Host {
     return text;
   }
 
-  async run(command: string, cwd: string, timeoutMs: number, stop: AbortSignal): Promise<Outcome> {
-    const running = new RunningCommand({ command, cwd, timeoutMs }, () => undefined);
+  readonly commands = new CommandList();
+  limit = mostOutput(undefined);
+
+  async run({ cwd, timeoutMs, ...call }: CommandRun, stop: AbortSignal): Promise<Outcome> {
+    const running = new RunningCommand({ command: call.command, cwd, timeoutMs, limit: this.limit }, () => undefined);
+    this.commands.add(call, running);
     stop.addEventListener("abort", () => { running.stop(); });
     return running.done;
   }

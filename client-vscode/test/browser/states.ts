@@ -53,6 +53,15 @@ export const STATES: Readonly<Record<string, State>> = {
     height: 1000,
     prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 2), { running: true }), { type: "approvals", approvals: [EDIT, { ...COMMAND, covers: "this command in this folder", details: COMMAND.details.slice(1) }] }),
   },
+  commandRuns: {
+    height: 640,
+    prepare: async (panel) => {
+      const asked = [user("Start it, then run the tests."), assistant("I run the tests.", call("r1", "run_command", { command: "npm test" }))];
+      const listed = { conversationId: "c1", isLeft: false, id: "run-1", toolCallId: "r1", command: "npm test", tail: "> shop@1.0.0 test\n> node --test\n\n✔ a price is kept in cents (2.1 ms)\n✔ an empty file has no lines (0.4 ms)\n" };
+      await panel.post(MODEL, shown(asked, { running: true }), { type: "commands", commands: [listed, { ...listed, id: "run-2", toolCallId: "r0", command: "npm start -- --port 8080", isLeft: true, tail: "Listening on port 8080\n" }] });
+      await panel.page.getByRole("button", { name: /npm start/ }).click();
+    },
+  },
   plan: {
     height: 640,
     prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 2), { running: true }), { type: "modes", modes: { c1: "plan" } }, { type: "approvals", approvals: [PLAN] }),

@@ -1,5 +1,6 @@
 /** All that the page shows, and how messages of the host change it. */
 import type { PendingApproval } from "../../src/approvals/approval";
+import type { ListedCommand } from "../../src/agent/listed-command";
 import type { Verdicts } from "../../src/agent/review";
 import { type Marks, marksOf } from "../../src/chat/marks";
 import type { FilesOffer, ToPage, Work } from "../../src/chat/messages";
@@ -52,6 +53,8 @@ export interface PanelState {
   offeredModel?: string | undefined;
   /** Of every conversation. */
   approvals: readonly PendingApproval[];
+  /** The commands of the window that run. */
+  commands: readonly ListedCommand[];
   /** The conversations whose turn runs. */
   running: readonly string[];
   /** By conversation, what is asked about the files. */
@@ -74,6 +77,7 @@ export const INITIAL: PanelState = {
   notices: [],
   approvals: [],
   running: [],
+  commands: [],
   filesOffers: {},
   reports: {},
   modes: {},
@@ -112,6 +116,8 @@ export function reduce(state: PanelState, action: Action): PanelState {
       return { ...state, approvals: action.approvals };
     case "filesOffer":
       return { ...state, filesOffers: { ...state.filesOffers, [action.conversationId]: action.offer } };
+    case "commands":
+      return { ...state, commands: action.commands };
     case "running":
       return { ...state, running: action.conversationIds };
     case "modes":

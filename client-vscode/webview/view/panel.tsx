@@ -8,6 +8,7 @@ import { post } from "../page";
 import type { PanelState, Shown } from "../state/state";
 import { approvalAnnouncement } from "./approval";
 import { ChatContext, chatContext } from "./context";
+import { LeftCommands } from "./command";
 import { Composer } from "./composer";
 import { FilesOfferCard } from "./files-offer";
 import { Log } from "./log";
@@ -68,6 +69,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         {shown?.wait && <WaitBar wait={shown.wait} />}
         {offer && <FilesOfferCard offer={offer} />}
         {details && usage && <UsageDetails usage={usage} busy={busy} />}
+        <LeftCommands commands={state.commands} />
         <Queue messages={state.composer.queues[id] ?? []} running={busy} />
       </div>
       {shown?.preview && <PreviewNotice busy={shown.running || shown.work !== undefined} />}

@@ -6,6 +6,7 @@ import { callSummary } from "../format";
 import { Markdown } from "../markdown/markdown";
 import type { ToolUse } from "../state/items";
 import { Code } from "./code";
+import { LiveCommand } from "./command";
 import { Edit } from "./edit";
 import { Fold } from "./fold";
 import { Icon } from "./icon";
@@ -44,6 +45,7 @@ export const Tool = memo(function Tool({ use, running }: { use: ToolUse; running
   return (
     <div class="tool" data-testid="tool" data-result={use.result?.entryId}>
       <Fold head={head} entryId={use.result?.entryId}>{() => <Details use={use} />}</Fold>
+      {running && use.result === undefined && <LiveCommand toolCallId={use.callId} />}
       {plan !== undefined && <div class="plan"><Markdown text={plan} /></div>}
       {use.result?.change && <Edit toolCallId={use.callId} entryId={use.result.entryId} change={use.result.change} />}
     </div>

@@ -15,9 +15,10 @@ export function createAgent(
   context: vscode.ExtensionContext,
   approver: Approver,
   modes: Modes,
+  windowOf: (conversationId: string) => number | undefined,
   warn: (message: string) => void,
 ): { agent: Agent; host: EditorHost; equip: (conversationId: string) => Promise<{ tools: Tool[]; system: string }> } {
-  const host = new EditorHost(context.workspaceState, join((context.storageUri ?? context.globalStorageUri).fsPath, "snapshots"), warn);
+  const host = new EditorHost(context.workspaceState, join((context.storageUri ?? context.globalStorageUri).fsPath, "snapshots"), windowOf, warn);
   context.subscriptions.push(host);
   const settings = () => {
     const section = vscode.workspace.getConfiguration("coppice");

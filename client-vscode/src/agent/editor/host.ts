@@ -3,9 +3,11 @@ import { normalize } from "node:path";
 import * as vscode from "vscode";
 
 import { notify } from "../../notify";
-import type { Host } from "../host";
+import type { CommandList } from "../command-list";
+import type { CommandRun, Host } from "../host";
 import { WorkspaceSnapshots } from "../../snapshots/workspace";
 import { MadeEdits } from "../made";
+import { mostOutput } from "../output";
 import type { Outcome } from "../process";
 import type { UndoHost } from "../undo";
 import { readText, writeText, writeTexts } from "./files";
@@ -23,8 +25,8 @@ export class EditorHost implements Host, UndoHost, vscode.Disposable {
 
   readonly snapshots: WorkspaceSnapshots;
 
-  /** `storage` is a folder of the extension's own. */
-  constructor(memory: vscode.Memento, storage: string, warn: (message: string) => void) {
+  /** `storage` is a folder of the extension's own, `windowOf` the window of a conversation's model in tokens. */
+  constructor(memory: vscode.Memento, storage: string, private readonly windowOf: (conversationId: string) => number | undefined, warn: (message: string) => void) {
     const isUnsaved = (path: string): boolean => vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && uri.scheme === "file" && uri.fsPath === normalize(path));
     const isTrusted = (): boolean => this.isTrusted;
     const folders = (): string[] => this.folders;
@@ -56,8 +58,12 @@ export class EditorHost implements Host, UndoHost, vscode.Disposable {
     return this.snapshots.take(conversationId);
   }
 
-  run(command: string, cwd: string, timeoutMs: number, stop: AbortSignal): Promise<Outcome> {
-    return this.#terminal.run(command, cwd, timeoutMs, stop);
+  run(command: CommandRun, stop: AbortSignal): Promise<Outcome> {
+    return this.#terminal.run(command, mostOutput(this.windowOf(command.conversationId)), stop);
+  }
+
+  get commands(): CommandList {
+    return this.#terminal.commands;
   }
 
   dispose(): void {

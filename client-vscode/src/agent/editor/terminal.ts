@@ -1,5 +1,7 @@
 import * as vscode from "vscode";
 
+import { CommandList } from "../command-list";
+import type { CommandRun } from "../host";
 import { commandHead, type Outcome, RunningCommand } from "../process";
 
 const NAME = "Coppice";
@@ -13,32 +15,36 @@ export class CommandTerminal implements vscode.Disposable {
   #terminal: vscode.Terminal | undefined;
   #output = new vscode.EventEmitter<string>();
   #opened: Promise<void> = Promise.resolve();
-  readonly #running = new Set<RunningCommand>();
+  readonly commands = new CommandList();
 
-  async run(command: string, cwd: string, timeoutMs: number, stop: AbortSignal): Promise<Outcome> {
+  /** `limit`: characters of output that the outcome holds. */
+  async run({ cwd, timeoutMs, ...call }: CommandRun, limit: number, stop: AbortSignal): Promise<Outcome> {
     this.#terminal ??= this.#open();
     this.#terminal.show(true);
     await this.#opened;
     stop.throwIfAborted();
-    this.#print(commandHead(cwd, command));
+    this.#print(commandHead(cwd, call.command));
     const shell = vscode.env.shell === "" ? undefined : vscode.env.shell;
-    const running = new RunningCommand({ command, cwd, shell, timeoutMs }, (text) => { this.#print(text); });
+    const running = new RunningCommand({ command: call.command, cwd, shell, timeoutMs, limit }, (text) => {
+      this.#print(text);
+      this.commands.noteOutput();
+    });
     const end = (): void => { running.stop(); };
     stop.addEventListener("abort", end);
-    this.#running.add(running);
+    this.commands.add(call, running);
+    void running.exited.then(
+      ({ exitCode, ending }) => { this.#print(`\u001b[${exitCode === 0 ? 32 : 31}m[${exitCode === undefined ? ending : `exit code ${exitCode}`}]\u001b[0m\n\n`); },
+      () => undefined,
+    );
     try {
-      const outcome = await running.done;
-      const color = outcome.exitCode === 0 ? 32 : 31;
-      this.#print(`\u001b[${color}m[${outcome.exitCode === undefined ? outcome.ending : `exit code ${outcome.exitCode}`}]\u001b[0m\n\n`);
-      return outcome;
+      return await running.done;
     } finally {
-      this.#running.delete(running);
       stop.removeEventListener("abort", end);
     }
   }
 
   dispose(): void {
-    this.#stop();
+    this.commands.endAll();
     this.#terminal?.dispose();
     this.#output.dispose();
   }
@@ -55,10 +61,10 @@ export class CommandTerminal implements vscode.Disposable {
         open: () => { isOpen(); },
         close: () => {
           this.#terminal = undefined;
-          this.#stop();
+          this.commands.endAll();
         },
         handleInput: (typed: string) => {
-          if (typed === CTRL_C) this.#stop();
+          if (typed === CTRL_C) this.commands.interrupt();
           else this.#type(typed.replaceAll("\r", "\n"));
         },
       },
@@ -66,13 +72,9 @@ export class CommandTerminal implements vscode.Disposable {
   }
 
   #type(typed: string): void {
-    if (this.#running.size === 0) return;
+    if (this.commands.isEmpty) return;
     this.#print(typed);
-    for (const each of this.#running) each.write(typed);
-  }
-
-  #stop(): void {
-    for (const each of this.#running) each.stop();
+    this.commands.write(typed);
   }
 
   #print(text: string): void {

@@ -34,10 +34,11 @@ export const runCommand = tool(
     const now = await placeOf(call.host.folders, place.path);
     const found = await stat(now.path).catch(() => undefined);
     if (now.path !== place.path || !found?.isDirectory()) throw new ToolError(`${place.shown} is no folder.`);
-    const outcome = await call.host.run(command, place.path, timeoutSeconds * 1000, call.stop);
+    const { conversationId, toolCallId } = call;
+    const outcome = await call.host.run({ conversationId, toolCallId, command, cwd: place.path, timeoutMs: timeoutSeconds * 1000 }, call.stop);
     return {
       text: report(outcome, timeoutSeconds),
-      isError: outcome.exitCode !== 0,
+      isError: outcome.exitCode !== 0 && outcome.ending !== "left",
       details: { exitCode: outcome.exitCode ?? null, ending: outcome.ending },
     };
   },
@@ -48,6 +49,7 @@ function report({ output, exitCode, ending }: Outcome, seconds: number): string 
     exited: `[Exit code ${exitCode ?? "unknown"}]`,
     timeout: `[Ended after ${seconds} seconds: the command did not end by itself.]`,
     stopped: "[Stopped by the user.]",
+    left: "[The user leaves the command running. This is what it has printed so far. Do not run it again.]",
   }[ending];
   const printed = output.trimEnd();
   return printed === "" ? `[No output]\n${last}` : `${printed}\n${last}`;
