@@ -161,11 +161,49 @@ def test_a_patch_counts_once_however_it_was_applied(record: Json, modified: list
     assert {history.writes for history in ledger.histories.values()} == {1}
 
 
-def test_a_patch_that_failed_changed_nothing() -> None:
+def test_a_patch_that_a_shell_refused_changed_nothing() -> None:
     _, entries = read(
-        item("custom_tool_call", call_id="c", name="apply_patch", input=PATCH),
-        event("patch_apply_end", call_id="c", success=False, changes=CHANGES),
-        output("c", "could not find context"),
+        call("c", "exec_command", cmd=f"apply_patch <<'EOF'\n{PATCH}EOF"),
+        output("c", "apply_patch verification failed: Failed to find expected lines"),
+    )
+    assert messages(entries)[1].is_error
+    assert not FileLedger(root="/home/me/app").add(entries).histories
+
+
+def test_the_files_of_an_item_are_those_of_its_patch() -> None:
+    item_ = {"type": "FileChange", "id": "exec-1", "changes": CHANGES, "status": "completed"}
+    _, entries = read(
+        script("c", "await tools.apply_patch(lines.join('\\n'))"),
+        event("item_completed", item=item_),
+        output("c", "Script completed"),
+    )
+    assert FileLedger(root="/home/me/app").add(entries).modified_files == ["old.py"]
+
+
+def test_code_in_a_patch_is_no_script() -> None:
+    patch = "*** Begin Patch\n*** Add File: new.rs\n+    .extend(tools.clone());\n*** End Patch\n"
+    _, entries = read(
+        item("custom_tool_call", call_id="c", name="apply_patch", input=patch),
+        output("c", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess."),
+    )
+    assert FileLedger(root="/home/me/app").add(entries).modified_files == ["new.rs"]
+
+
+FAILED = {"type": "FileChange", "id": "c", "changes": CHANGES, "status": "failed"}
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (event("patch_apply_end", call_id="c", success=False, changes=CHANGES), "could not find context"),
+        (event("item_completed", item=FAILED), "could not find context"),
+        (event("token_count"), "unsupported custom tool call: apply_patch"),
+        (event("token_count"), "apply_patch verification failed: Failed to find expected lines"),
+    ],
+)
+def test_a_patch_that_failed_changed_nothing(record: Json, said: str) -> None:
+    _, entries = read(
+        item("custom_tool_call", call_id="c", name="apply_patch", input=PATCH), record, output("c", said)
     )
     assert messages(entries)[1].is_error
     assert not FileLedger(root="/home/me/app").add(entries).histories

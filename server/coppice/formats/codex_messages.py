@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from coppice.formats.codex_scripts import NestedCall, nested_calls
+from coppice.formats.codex_scripts import SCRIPT_TOOL, NestedCall, nested_calls
 from coppice.formats.lines import UnusableLineError, parse_object
 from coppice.tree.entries import FileChange, FileChangeKind
 from coppice.tree.messages import (
@@ -38,6 +38,9 @@ _DATA_URL: Final = re.compile(r"data:([\w.+/-]{1,100});base64,")
 _HEAD_CHARS: Final = 500
 """Where an output's header ends at the latest. Codex writes at most five short lines before `Output:`."""
 
+_FAILURES: Final = ("Script failed\n", "apply_patch verification failed")
+"""What outputs without an exit code begin with."""
+
 _EXIT_CODE: Final = re.compile(r"(?:Exit code:|Process exited with code) (-?\d{1,10})")
 
 
@@ -68,7 +71,7 @@ def calls_of(item: dict[str, Any]) -> list[ToolCall]:
             return [_function_call(call_id, name, item.get("arguments"))]
         case "custom_tool_call":
             script = item.get("input")
-            calls = nested_calls(script) if isinstance(script, str) else []
+            calls = nested_calls(script) if name == SCRIPT_TOOL and isinstance(script, str) else []
             calls = calls or [NestedCall(name, {"input": script})]
             return [
                 ToolCall(
@@ -127,7 +130,7 @@ def result_of(item: dict[str, Any], call_id: str, tool_name: str, *, failed: boo
         content = [TextContent(text=head)]
     if exit_code is None:
         exit_code = _exit_code(head)
-    failed = failed or bool(exit_code) or head.startswith("Script failed\n")
+    failed = failed or bool(exit_code) or head.startswith(_FAILURES)
     details = None if exit_code is None else {"exitCode": exit_code}
     return ToolResultMessage(
         tool_call_id=call_id,

@@ -10,6 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from coppice.tree.nesting import nests_deeper
 
+SCRIPT_TOOL: Final = "exec"
+
 MAX_SCRIPT_CHARS: Final = 1_000_000
 """Longer scripts are not parsed. A model's reply, of which they are a part, has at most 128,000 tokens."""
 

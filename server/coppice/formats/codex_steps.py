@@ -96,6 +96,9 @@ class Steps:
         self._effort: str | None = None
         self._calls: dict[str, list[ToolCall]] = {}
         self._failed: set[str] = set()
+        self._unapplied: set[str] = (
+            set()
+        )  # calls of the patch tool, until something says that they were applied
         self._context_tokens: int | None = None
         self._reply: _Reply | None = None
         self._held: list[Entry] = []
@@ -171,6 +174,8 @@ class Steps:
             yield from self._extend(calls)
             # Ids and names are enough, and there may be many calls without a result.
             self._calls[calls[0].id] = [call.model_copy(update={"arguments": {}}) for call in calls]
+            if item.get("name") == PATCH_TOOL:
+                self._unapplied.add(calls[0].id)
         elif kind in PROVIDER_CALL_TYPES:
             call = calls_of(item)[0]
             call = call if call.id else call.model_copy(update={"id": f"call_{self.path.line}"})
@@ -201,7 +206,12 @@ class Steps:
             self._hold(_text_result(call, RESULT_BELOW))
         failed = call_id in self._failed
         self._failed.discard(call_id)
-        self._hold(result_of(item, last.id, last.name, failed=failed))
+        result = result_of(item, last.id, last.name, failed=failed)
+        if call_id in self._unapplied and result.details is None:
+            # It was refused: what is run has an exit code.
+            result = result.model_copy(update={"is_error": True})
+        self._unapplied.discard(call_id)
+        self._hold(result)
 
     def _hold(self, result: ToolResultMessage) -> None:
         self._held.append(MessageEntry(**self.path.place(), message=result))
@@ -256,10 +266,9 @@ class Steps:
                     self._context_tokens = usage.context_tokens
                     self._complete_reply(usage=usage)
             case {"type": "patch_apply_end", "call_id": str(call_id)}:
-                if payload.get("success") is False:
-                    self._failed.add(call_id)
-                elif call_id not in self._calls and not self._awaits_patch():
-                    self._file_activity(payload.get("changes"))
+                self._patched(call_id, payload.get("changes"), failed=payload.get("success") is False)
+            case {"type": "item_completed", "item": {"type": "FileChange", "id": str(call_id)} as item}:
+                self._patched(call_id, item.get("changes"), failed=item.get("status") != "completed")
             case {"type": "exec_command_end", "call_id": str(call_id), "exit_code": int(code)} if code:
                 self._failed.add(call_id)
             case {"type": "thread_rolled_back", "num_turns": int(number)} if number > 0:
@@ -270,6 +279,13 @@ class Steps:
         if self._reply is not None:
             self._reply.fields = fields | self._reply.fields
             self._reply.complete = True
+
+    def _patched(self, call_id: str, changes: object, *, failed: bool) -> None:
+        self._unapplied.discard(call_id)
+        if failed:
+            self._failed.add(call_id)
+        elif call_id not in self._calls and not self._awaits_patch():
+            self._file_activity(changes)
 
     def _file_activity(self, changes: object) -> None:
         """The files of a patch that no recorded call holds: one that a script computed."""
