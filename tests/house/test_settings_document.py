@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
 
+from coppice.cli import options
 from coppice.providers import MODEL_PROVIDERS, PROVIDERS, SUMMARIZER_PROVIDERS
 from coppice.settings import Settings
 from coppice.settings.layers import (
@@ -122,6 +123,11 @@ def test_the_editor_offers_the_providers_that_there_are() -> None:
     offered = editor_settings()
     assert tuple(offered["coppice.model.provider"]["enum"]) == MODEL_PROVIDERS
     assert tuple(offered["coppice.summarizer.provider"]["enum"]) == SUMMARIZER_PROVIDERS
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_command_line_s_help_names_each_provider(provider: str) -> None:
+    assert f"{provider}/NAME" in get_args(options.Model)[1].help
 
 
 @pytest.mark.parametrize("name", ["model.provider", "summarizer.provider"])

@@ -103,7 +103,7 @@ async def test_reasoning_without_a_summary_is_stored_and_shown_to_nobody_else() 
     [block] = reply.content
     assert isinstance(block, ThinkingContent)
     for provider, name in (("openai", "messages"), ("anthropic", "messages"), ("gemini", "contents")):
-        async with asked(provider, answer("ok")) as (model, server):  # type: ignore[arg-type]
+        async with asked(provider, answer("ok")) as (model, server):
             await model.complete(about(UserMessage(content="Hi"), reply, UserMessage(content="And?")))
         assert "ZW5j" not in json.dumps(server.requests[0].body[name])
 

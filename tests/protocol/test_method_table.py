@@ -1,5 +1,9 @@
 """The table of methods: complete, and bound to the work of the service."""
 
+import re
+from pathlib import Path
+
+import coppice.service
 from coppice.protocol.base import LongParams, StreamingParams
 from coppice.protocol.methods import COMMANDS, METHODS, LongMethod
 from coppice.service.methods import Dispatcher
@@ -29,3 +33,17 @@ def test_a_method_has_the_commands_of_the_contract() -> None:
         "coppice.server.tree": "coppice/tree",
         "coppice.server.newConversation": "coppice/conversation/create",
     }
+
+
+def test_every_property_of_params_is_read_by_a_use_case() -> None:
+    service = Path(coppice.service.__file__).parent
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in service.rglob("*.py"))
+    read = set(re.findall(r"\.(\w+)\b", sources))
+    tokens = {"work_done_token", "partial_result_token"}
+    unread = {
+        f"{name}: {field}"
+        for name, method in METHODS.items()
+        for field in method.params.model_fields.keys() - tokens
+        if field not in read
+    }
+    assert unread == set()

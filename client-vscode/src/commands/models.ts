@@ -37,27 +37,24 @@ export function registerModelCommands(commands: Commands, client: CoppiceClient,
 
 async function setUpModel(client: CoppiceClient, keys: Keys): Promise<void> {
   const offered = await vscode.lm.selectChatModels();
-  const choices: (vscode.QuickPickItem & { provider: Provider })[] = [
-    { label: "A model of VS Code", detail: offered.length === 0 ? "None is offered at the moment." : offered.map(({ name }) => name).join(", "), provider: "editor" },
-    { label: "An OpenAI-compatible endpoint", detail: "OpenAI, or any server that speaks its protocol, on this machine too.", provider: "openai" },
-    { label: "OpenAI", detail: "With a key of your own, by its Responses API: models that reason keep their reasoning between steps.", provider: "openai-responses" },
-    { label: "Gemini", detail: "With a key of your own.", provider: "gemini" },
-    { label: "Anthropic", detail: "With a key of your own.", provider: "anthropic" },
-    { label: "No model", detail: "Conversations are kept and compacted, and nobody answers.", provider: "none" },
-  ];
+  const items: Record<Provider, vscode.QuickPickItem> = {
+    editor: { label: "A model of VS Code", detail: offered.length === 0 ? "None is offered at the moment." : offered.map(({ name }) => name).join(", ") },
+    openai: { label: "An OpenAI-compatible endpoint", detail: "OpenAI, or any server that speaks its protocol, on this machine too." },
+    "openai-responses": { label: "OpenAI", detail: "With a key of your own, by its Responses API: models that reason keep their reasoning between steps." },
+    gemini: { label: "Gemini", detail: "With a key of your own." },
+    anthropic: { label: "Anthropic", detail: "With a key of your own." },
+    none: { label: "No model", detail: "Conversations are kept and compacted, and nobody answers." },
+  };
+  const choices = (Object.keys(items) as Provider[]).map((provider) => ({ ...items[provider], provider }));
   const picked = await vscode.window.showQuickPick(choices, { title: "Set Up Model", placeHolder: "Who answers in the chat?" });
-  switch (picked?.provider) {
+  if (picked === undefined) return undefined;
+  switch (picked.provider) {
     case "editor":
       return useEditor(offered);
-    case "openai":
-    case "openai-responses":
-    case "gemini":
-    case "anthropic":
-      return useEndpoint(client, keys, picked.provider);
     case "none":
       return setPersonal({ "model.provider": "none" });
-    case undefined:
-      return undefined;
+    default:
+      return useEndpoint(client, keys, picked.provider);
   }
 }
 
