@@ -119,6 +119,19 @@ def test_what_others_wrote_meanwhile_stays(coppice: Coppice, files: dict[str, Pa
     assert files["codex"].read_text().startswith(CODEX)
 
 
+def test_a_folder_of_ours_goes_unless_others_put_something_there(
+    coppice: Coppice, files: dict[str, Path]
+) -> None:
+    plugin, engine = files["mod"].parents[1], files["engine"].parent
+    coppice("connect", "claude-code", "hermes")
+    (engine / "__pycache__").mkdir()
+    (engine / "__pycache__" / "x.pyc").touch()
+    (plugin / "SKILL.md").write_text("mine")
+    coppice("connect", "--remove", "claude-code", "hermes")
+    assert not engine.exists()
+    assert [path.name for path in plugin.rglob("*")] == ["SKILL.md"]
+
+
 def test_connecting_twice_changes_nothing_and_keeps_the_backup(
     coppice: Coppice, files: dict[str, Path]
 ) -> None:

@@ -78,14 +78,14 @@ class Connections:
                 files.write(change.path, change.after)
 
     def remove(self, agent: str, changes: Sequence[Change], folders: Sequence[Path] = ()) -> None:
-        """Writes what `removing` gave, and deletes `folders`."""
+        """Writes what `removing` gave, and deletes `folders`, but for what others put there."""
         for change in changes:
             if change.is_needed and change.after is None:
                 change.path.resolve().unlink(missing_ok=True)
             elif change.is_needed and change.after is not None:
                 files.write(change.path, change.after)
         for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
+            _delete_empty(folder)
         record = self._record()
         for entry in record.pop(agent, {}).values():
             if entry.get("backup"):
@@ -125,6 +125,15 @@ def _without(edits: Sequence[Edit], text: str, before: str | None) -> str:
     for edit in reversed(edits):
         text = edit.removed(text, before)
     return text
+
+
+def _delete_empty(folder: Path) -> None:
+    """Deletes a folder of programs with what they were compiled to, where nothing else is left in it."""
+    for compiled in [*folder.rglob("__pycache__")]:
+        shutil.rmtree(compiled, ignore_errors=True)
+    for path in sorted([folder, *folder.rglob("*")], reverse=True):
+        with suppress(OSError):  # not empty, or no folder
+            path.rmdir()
 
 
 def _is_empty(text: str) -> bool:

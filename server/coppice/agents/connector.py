@@ -37,7 +37,7 @@ class Connector(ABC):
         return []
 
     def own_folders(self) -> list[Path]:
-        """Folders that are ours alone, which go when our files in them are removed."""
+        """Folders that go when our files in them are removed, where nothing else is in them."""
         return []
 
     def is_installed(self) -> bool:
