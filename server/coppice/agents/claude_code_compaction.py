@@ -17,7 +17,7 @@ from coppice.directories import config_directory
 
 AGENT: Final = "claude-code"
 REPLACING_SECONDS: Final = 90.0
-"""How long a summary may take that replaces Claude Code's own, which takes a minute or two."""
+"""How long a summary may take that replaces Claude Code's own. Pi and Hermes wait as long."""
 
 _MARK: Final = "compacting-"
 _MARK_SECONDS: Final = 900
