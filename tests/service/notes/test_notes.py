@@ -9,7 +9,9 @@ from models.provider_server import ProviderServer
 from models.provider_window import ScriptedReply, Windowed
 
 from coppice.errors import InvalidNoteError, UnknownNoteError
+from coppice.service.notes import notebook
 from coppice.service.notes.notebook import Notebook, shown_to_model
+from coppice.store.store import Store
 
 WINDOW = 20_000
 
@@ -132,6 +134,50 @@ async def test_they_are_bounded_and_the_newest_are_shown(make_client: MakeClient
     assert "Number 8:" in shown
     assert "Number 0:" not in shown
     assert len(shown) < 4 * 2_300
+
+
+async def test_no_number_of_notes_by_agents_hides_the_users(
+    make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notebook, "MOST_OF_AGENTS", 30)
+    client = await make_client({"model": {"contextWindow": WINDOW}})
+    made = await client.conversation("Hi", "Hello.")
+    await noted(client, "Releases are cut on Tuesdays.")
+    for number in range(30):
+        await client.ask("note/add", text=f"Number {number}: " + "water the bed. " * 60, author="pine")
+    with pytest.raises(InvalidNoteError, match="Remove some"):
+        await client.ask("note/add", text="One more.", author="pine")
+    await noted(client, "The larch server is for staging.")
+    assert len(await texts(client)) == 32
+    await prepared(client, made)
+    (shown,) = await lists(client, made)
+    assert "Releases are cut on Tuesdays." in shown
+    assert "Number 29:" in shown
+    assert shown.index("Tuesdays") < shown.index("Number 29:") < shown.index("larch")
+
+
+def test_a_note_holds_however_many_changes_follow(tmp_path: Path) -> None:
+    store = Store.open(f"sqlite:///{tmp_path}/notes.sqlite3", server_id="test", index_idle_seconds=None)
+    book = Notebook(store, "file:///garden")
+    first, second = book.add("Releases are cut on Tuesdays.", "user"), book.add("Number 0.", "user")
+    with store.together():
+        for number in range(1, 1_100):
+            second = book._write(f"Number {number}.", "user", {"replaces": second.id})
+    assert [note.text for note in book.notes()] == ["Releases are cut on Tuesdays.", "Number 1099."]
+    assert book.remove(first.id).text == "Releases are cut on Tuesdays."
+    store.close()
+
+
+async def test_deleted_notes_hold_no_longer(make_client: MakeClient) -> None:
+    client = await make_client()
+    made = await client.conversation("Hi", "Hello.")
+    await noted(client, "Releases are cut on Tuesdays.")
+    await prepared(client, made)
+    notes = (await client.ask("note/list"))["conversationId"]
+    await client.ask("conversation/delete", conversationId=notes)
+    await prepared(client, made)
+    path = await client.ask("entries", conversationId=made)
+    assert "no notes any more" in path["entries"][-1]["content"]
 
 
 async def test_a_note_cannot_leave_its_tags(make_client: MakeClient) -> None:

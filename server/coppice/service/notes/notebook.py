@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coppice.errors import IdConflictError, UnknownConversationError, UnknownNoteError
+from coppice.errors import IdConflictError, InvalidNoteError, UnknownConversationError, UnknownNoteError
 from coppice.redaction import masked, with_marks
 from coppice.service.core.context import now
 from coppice.store.schema.records import LEAF, NewConversation, NewRecord, PathEnd
@@ -28,10 +28,10 @@ NOTE_TAG: Final = "history-note"
 NOTE_TYPE: Final = "coppice.note"
 """The `customType` of a note's entry, and of the entry that removes a note."""
 MAX_SHOWN_TOKENS: Final = 2_000
-"""Of a list of notes for a model, by estimate: the newest that fit."""
+"""Of a list of notes for a model, by estimate: the user's newest that fit, then the newest of others."""
 _DATE_CHARS: Final = 10  # of an ISO time
-_MOST: Final = 1_000
-"""Changes that are looked at, the newest: more notes than fit a list of the shortest ones."""
+MOST_OF_AGENTS: Final = 1_000
+"""Notes of agents that hold at a time: more than fit a list of the shortest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +58,30 @@ class Notebook:
         self._workspace_uri = workspace_uri
 
     def notes(self) -> list[Note]:
-        """The notes that hold, oldest first: of the newest thousand changes."""
+        """The notes that hold, oldest first. Reads every change that was ever made of one."""
         end = self._end()
         if end is None:
             return []
         held: dict[str, Note] = {}
-        for entry in self.store.entries(end, max(0, end.depth - _MOST + 1), end.depth):
+        for entry in self.store.entries(end, 0, end.depth):
             _apply(entry, held)
         return list(held.values())
 
     def leaf_id(self) -> str | None:
-        """The id of the newest change; None before the first."""
+        """The id of the newest change; None where there is none."""
         end = self._end()
         return end.id if end is not None else None
 
     def add(self, text: str, author: str) -> Note:
-        """Stores a note, without the secrets in it."""
+        """Stores a note, without the secrets in it.
+
+        Raises InvalidNoteError where it is an agent's and there are `MOST_OF_AGENTS` already.
+        """
+        if author != USER and sum(note.author != USER for note in self.notes()) >= MOST_OF_AGENTS:
+            raise InvalidNoteError(
+                f"Agents have written {MOST_OF_AGENTS:,} notes in this workspace. Remove some that are of no "
+                "use any more: Show Notes in VS Code, or coppice/note/remove."
+            )
         return self._write(text, author, {})
 
     def replace(self, note_id: str, text: str, author: str) -> Note:
@@ -130,18 +138,20 @@ class Notebook:
 
 
 def shown_to_model(notes: Sequence[Note], max_tokens: int = MAX_SHOWN_TOKENS) -> list[str]:
-    """The newest of `notes` that have no more tokens together, by estimate, oldest first.
+    """Those of `notes` that have no more tokens together, by estimate, in their order, oldest first.
 
-    Each is between tags that its text cannot close, without what looks like a secret.
+    The user's newest come first into it, so that no number of notes by agents takes their place. Each is
+    between tags that its text cannot close, without what looks like a secret.
     """
-    blocks = list[str]()
-    for note in reversed(notes):
+    blocks: dict[str, str] = {}
+    newest_first = notes[::-1]
+    for note in sorted(newest_first, key=lambda note: note.author != USER):
         block = _block(note)
         max_tokens -= estimate_tokens(block)
         if max_tokens < 0:
             break
-        blocks.insert(0, block)
-    return blocks
+        blocks[note.id] = block
+    return [blocks[note.id] for note in notes if note.id in blocks]
 
 
 def _block(note: Note) -> str:

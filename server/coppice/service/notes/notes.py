@@ -43,7 +43,7 @@ class Notes:
         self._trees = trees
 
     async def add(self, params: AddNoteParams) -> NoteResult:
-        """Stores a note, without the secrets in it."""
+        """Stores a note, without the secrets in it. Raises InvalidNoteError where agents wrote too many."""
         note = await self._write(params.workspace_uri, lambda book: book.add(params.text, params.author))
         return NoteResult(note=_on_wire(note))
 
@@ -85,8 +85,7 @@ class Notes:
     def _unseen(self, conversation_id: str, context_window: int) -> CustomMessageEntry | None:
         path = self._context.path(conversation_id)
         book = Notebook(path.store, path.conversation.workspace_uri)
-        is_wanted = path.settings.context.notes and book.conversation_id != conversation_id
-        if not is_wanted or book.leaf_id() is None:
+        if not path.settings.context.notes or book.conversation_id == conversation_id:
             return None
         blocks = shown_to_model(book.notes(), min(MAX_SHOWN_TOKENS, int(SHARE * context_window)))
         digest = blake2b("\n".join(blocks).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
