@@ -6,7 +6,6 @@ from typing import Any, Final
 from coppice.models.chat import ChatRequest
 from coppice.models.providers.answer import LONGEST_NAME, AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError
-from coppice.models.providers.anthropic_cache import has_breakpoints, with_breakpoints
 from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
 from coppice.models.providers.failures import RefusedInStreamError
@@ -22,6 +21,9 @@ _STOPS: Final[dict[str, StopReason]] = {
     "model_context_window_exceeded": "length",
     "tool_use": "toolUse",
 }
+_BREAKPOINT: Final = {"type": "ephemeral"}
+_MARKED_MESSAGES: Final = 2
+"""Of the user: this request ends with the last one, the request before ended with the one before."""
 
 
 @dataclass(slots=True)
@@ -64,7 +66,7 @@ class AnthropicDialect:
             body["system"] = rendered.system
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
-        return with_breakpoints(body) if request.purpose == "turn" and self._takes_breakpoints else body
+        return _with_breakpoints(body) if request.purpose == "turn" and self._takes_breakpoints else body
 
     def reader(self, builder: AnswerBuilder) -> "MessageReader":
         """A reader of one answer."""
@@ -72,7 +74,7 @@ class AnthropicDialect:
 
     def adapt(self, error_response: ErrorResponse, sent: dict[str, Any]) -> bool:
         """Leave out the marks of the cache where the error names them."""
-        if not has_breakpoints(sent) or "cache_control" not in error_response.message:
+        if not _has_breakpoints(sent) or "cache_control" not in error_response.message:
             return False
         self._takes_breakpoints = False
         return True
@@ -192,3 +194,33 @@ class MessageReader(AnswerReader):
             cache_read=usage.get("cache_read_input_tokens"),
             cache_write=usage.get("cache_creation_input_tokens"),
         )
+
+
+def _with_breakpoints(body: dict[str, Any]) -> dict[str, Any]:
+    """`body` with breakpoints after the tools and the system prompt, and after the newest messages.
+
+    A cached beginning is read up to a breakpoint that an earlier request of the same beginning set, or one
+    within 20 blocks before one of this request
+    (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). The end of the request before is
+    marked again, so that it is read however many blocks came since.
+    """
+    marked = dict(body)
+    if "system" in body:
+        marked["system"] = [_marked({"type": "text", "text": body["system"]})]
+    elif body.get("tools"):
+        marked["tools"] = [*body["tools"][:-1], _marked(body["tools"][-1])]
+    messages = list(body["messages"])
+    users = [place for place, message in enumerate(messages) if message["role"] == "user"]
+    for place in users[-_MARKED_MESSAGES:]:
+        *blocks, last = messages[place]["content"]
+        messages[place] = {**messages[place], "content": [*blocks, _marked(last)]}
+    return marked | {"messages": messages}
+
+
+def _has_breakpoints(body: dict[str, Any]) -> bool:
+    """Whether `_with_breakpoints` made the body: every request ends with a message of the user."""
+    return any("cache_control" in message["content"][-1] for message in body["messages"][-1:])
+
+
+def _marked(block: dict[str, Any]) -> dict[str, Any]:
+    return {**block, "cache_control": _BREAKPOINT}

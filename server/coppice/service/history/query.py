@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from coppice.service.history.translations import PAIRS
-from coppice.service.history.words import STOP_CHARACTERS, STOP_WORDS
 from coppice.store.words.stems import UNSPACED, stem, stems_of, words_of
 
 MAX_STEMS: Final = 40
@@ -20,6 +19,22 @@ TRANSLATED_WEIGHT: Final = 0.5
 """recall_tools.py: of 30 Chinese questions about an English session 18 are answered without translations and
 28 with them."""
 
+_STOP_LIST: Final = """
+    a about after also an and any are as at be become became been before being between both but by can could
+    did do does doing done each either else every for from had has have having he her here him his how i if in
+    into is it its itself just may me might more most must my no nor not of off on one only onto or other our
+    out over own per same shall she should so some still such than that the their them then there these they
+    this those through to too under until up upon us very was we were what when where whether which while who
+    whom whose why will with within without would yet you your
+"""
+_STOP_WORDS: Final = frozenset(_STOP_LIST.split())
+"""English words that a question is asked with rather than about; they are left out of a search."""
+
+_STOP_CHARACTERS: Final = frozenset(
+    "的了是在我你他她它们这那哪有和与或就都也还又不没很吗呢吧啊把被给到从为对于个之其而但则所以及什么怎样"
+)
+"""The same in Chinese; a pair of characters that holds one is left out."""
+
 
 def stems_asked_for(question: str) -> dict[str, float]:
     """The stems of a question with their weights, in its order; none when it has stop words alone."""
@@ -30,9 +45,9 @@ def stems_asked_for(question: str) -> dict[str, float]:
 
 def _own(question: str) -> Iterator[str]:
     for word in words_of(question):
-        if word.casefold() in STOP_WORDS or (len(word) == 1 and word.isascii() and not word.isdigit()):
+        if word.casefold() in _STOP_WORDS or (len(word) == 1 and word.isascii() and not word.isdigit()):
             continue
-        yield from (each for each in stems_of(word) if STOP_CHARACTERS.isdisjoint(each))
+        yield from (each for each in stems_of(word) if _STOP_CHARACTERS.isdisjoint(each))
 
 
 def _translated(question: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ The server runs them itself in its own turns; a client with its own loop gets th
 `coppice/historyTools` and has them run by `coppice/callHistoryTool`.
 """
 
+import json
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -16,17 +17,20 @@ from coppice.protocol.history import (
     CallHistoryToolResult,
     HistoryToolsParams,
     HistoryToolsResult,
+    RecallItem,
     RecallParams,
+    RecallResult,
 )
 from coppice.protocol.tools import Tool
 from coppice.service.core.progress import Progress
 from coppice.service.history.recall import Recall
-from coppice.service.history.shown import TAG, shown_to_model
 from coppice.tree.messages import TextContent
+from coppice.tree.tags import tagged
 
 MAX_RESULT_TOKENS: Final = 4000
 """Tokens of one result, by estimate. The page that tests/benchmarks/recall_tools.py measures."""
 
+_TAG: Final = "history-entry"
 _MAX_IDS: Final = 20  # entries a call may read: each gets 200 tokens of a page of 4,000
 
 
@@ -65,7 +69,7 @@ class ReadArguments(_Arguments):
 
 
 _QUOTED: Final = (
-    f"Each entry is between <{TAG}> tags: the first line says what it is, the rest is its text, quoted."
+    f"Each entry is between <{_TAG}> tags: the first line says what it is, the rest is its text, quoted."
 )
 
 TOOLS: Final = (
@@ -124,7 +128,7 @@ class HistoryTools:
             return _failure(
                 f"The conversation has no entry of one of these ids. Ids come from {SEARCH_TOOL}."
             )
-        return CallHistoryToolResult(content=[TextContent(text=shown_to_model(found, params.name))])
+        return CallHistoryToolResult(content=[TextContent(text=_shown_to_model(found, params.name))])
 
 
 def _recall_params(params: CallHistoryToolParams) -> RecallParams | None:
@@ -145,3 +149,39 @@ def _recall_params(params: CallHistoryToolParams) -> RecallParams | None:
 
 def _failure(why: str) -> CallHistoryToolResult:
     return CallHistoryToolResult(content=[TextContent(text=why)], is_error=True)
+
+
+def _shown_to_model(found: RecallResult, tool: str) -> str:
+    """The entries in tags that they cannot close, and how to call `tool` for the next page if there is one.
+
+    The first line of an entry is a JSON object that says what it is, by what the store knows. An entry's
+    text, its id or the name of a tool can therefore pass neither for another entry nor for what follows.
+    """
+    if not found.items:
+        return "Nothing was found. Try other words: names of files, functions, commands, or error text."
+    parts = [tagged(_TAG, f"{_header(item)}\n{item.text.rstrip()}") for item in found.items]
+    if found.next_cursor is not None:
+        parts.append(
+            f'There is more: call {tool} again with the same arguments and cursor "{found.next_cursor}".'
+        )
+    return "\n\n".join(parts)
+
+
+def _header(item: RecallItem) -> str:
+    kind = {"type": item.type} if item.role is None else {"role": item.role}
+    facts = {
+        "id": item.entry_id,
+        "time": item.timestamp,
+        **kind,
+        "tool": item.tool_name,
+        "call": item.call,
+        "path": item.path if item.call is None else None,
+        "part": item.truncated,
+        "branch": None if item.on_current_path else "another",
+    }
+    lines = {
+        name: " ".join(value.split()) if isinstance(value, str) else value
+        for name, value in facts.items()
+        if value is not None
+    }
+    return json.dumps(lines, ensure_ascii=False)
