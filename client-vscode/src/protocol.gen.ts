@@ -466,13 +466,6 @@ export interface CustomRoleMessage {
   details?: unknown;
 }
 
-/** The newest names of functions, classes and types that edits wrote into a file and that none removed; a first one `…` stands for older ones. */
-export interface Definitions {
-  entryId: string;
-  path: string;
-  names: string[];
-}
-
 /** The conversation to delete, with all its entries. */
 export interface DeleteParams {
   conversationId: string;
@@ -1249,14 +1242,13 @@ export type PromptUpdate =
 
 /**
  * What the assistant or another agent wrote, word for word, chosen by its place and not by its words.
- * `report` ended a turn that changed files, `answer` one that changed none, `proposal` one that changed none and ended with a question; `about` is the user's message that began the turn. `cause` was written while the check `about` failed, and is `solved` since it passes. `approval` is a question that the user answered with `about`. `brief` is a document that the user named, as the command or path `about` showed it, and that was not closed or edited since; `review` is what the agent `about` reported. `announcement` is what an unfinished turn was to do next, and `about` names the files that it then changed. With `overtaken`, files were changed or committed after it was written.
+ * `report` ended a turn that changed files, `answer` one that changed none; `about` is the user's message that began the turn. `cause` was written in the unfinished turn, after the check `about` failed. `approval` is a question that the user answered with `about`. `brief` is a document that the user named, as the command or path `about` showed it, and that was not closed or edited since; `review` is what the agent `about` reported. `announcement` is what an unfinished turn was to do next, and `about` names the files that it then changed. Reports, answers and reviews that later changes of files may have overtaken are left out.
  */
 export interface Quotation {
   entryId: string;
   text: string;
-  kind: "report" | "answer" | "proposal" | "cause" | "solved" | "approval" | "brief" | "review" | "announcement";
+  kind: "report" | "answer" | "cause" | "approval" | "brief" | "review" | "announcement";
   about: string;
-  overtaken: boolean;
 }
 
 /** A command that succeeded and names something with a digit, such as an issue, and that does none of looking, checking and handling files. */
@@ -1871,7 +1863,6 @@ export interface WorkState {
   baseCommit: string;
   commits?: Commit[];
   uncommitted?: ChangedFile[];
-  definitions?: Definitions[];
   checks?: Check[];
   commands?: RanCommand[];
   failures?: Failure[];

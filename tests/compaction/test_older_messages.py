@@ -17,8 +17,16 @@ def test_a_rule_of_long_ago_outlasts_requests_that_came_after_it() -> None:
     text = section("Build the importer.", f"{RULE} It pays twice.", *requests, room=400)
     assert f"> {RULE}" in text
     assert "part number 39" in text
-    assert "part number 3 " not in text
+    assert "part number 20 " not in text
     assert count_tokens(text) <= 400
+
+
+def test_of_old_requests_the_first_ones_stay_next_to_the_newest() -> None:
+    requests = [f"Now write part number {n} of the importer for the shop, please." for n in range(40)]
+    text = section("Build the importer.", *requests, room=400)
+    assert "part number 1 " in text
+    assert "part number 33 " in text
+    assert "part number 20 " not in text
 
 
 def test_a_message_that_is_shown_whole_is_not_shown_in_short() -> None:

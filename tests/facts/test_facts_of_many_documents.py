@@ -35,7 +35,7 @@ def test_a_command_is_compared_with_the_newest_documents_alone(monkeypatch: pyte
     monkeypatch.setattr(documents, "_is_about", counted)
     quotations.action(ran("make test", SHOWN))
     assert len(compared) == documents._MOST_FOLLOWED
-    briefs = [each for each in quotations.write(finished=True) if each.kind == "brief"]
+    briefs = [each for each in quotations.write() if each.kind == "brief"]
     assert [each.entry_id for each in briefs] == [
         f"e{number}" for number in range(SHOWN - documents._MOST_FOLLOWED, SHOWN)
     ]
@@ -48,5 +48,5 @@ def test_one_of_them_that_is_closed_is_gone_and_one_in_work_is_the_newest() -> N
         quotations.action(ran(f"issues show plan_7 part-{number}", number))
     quotations.action(ran("issues close part-2", 4))
     quotations.action(ran("issues comment part-0", 5))
-    briefs = [each.entry_id for each in quotations.write(finished=True) if each.kind == "brief"]
+    briefs = [each.entry_id for each in quotations.write() if each.kind == "brief"]
     assert briefs == ["e1", "e3", "e0"]

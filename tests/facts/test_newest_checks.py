@@ -51,12 +51,6 @@ def test_what_a_later_command_on_the_same_overtook_is_not_listed() -> None:
     ]
 
 
-def test_names_that_are_left_out_of_a_list_are_marked() -> None:
-    written = "\n".join(f"def read_{n}(): ..." for n in range(20))
-    (definitions,) = state(*edit("rows.py", written), *edit("notes.md", written)).definitions
-    assert definitions.names == ["…", *(f"read_{n}" for n in range(6, 20))]
-
-
 STARTED = "Wall time: 30.0 seconds\nProcess running with session ID 12\nOutput:\nrunning 5 tests\n"
 ENDED = "Wall time: 3.0 seconds\nProcess exited with code {}\nOutput:\ntest result: {}\n"
 

@@ -146,7 +146,8 @@ def test_the_sections_quote_what_was_written_where_it_belongs() -> None:
     assert parsed.constraints == ("Never use eval.",)
     assert parsed.done[0] == "The importer works now. Still open: the docs of src/exporter.py are missing."
     assert parsed.decisions[0].what == "Asked: Shall I read them with the csv module? The user: yes"
-    assert parsed.blocked == (
+    assert parsed.blocked == ()
+    assert parse_summary(summarize_offline(request(messages[:-1]))).blocked == (
         (
             "`pytest tests/test_importer.py`: ValueError: bad row; 1 failed "
             "The assistant on it: The parser splits quoted cells."
@@ -167,7 +168,6 @@ def test_what_was_solved_is_no_longer_blocked_in_the_next_summary() -> None:
     parsed = parse_summary(summarize_offline(replace(request([]), ledger=again.ledger)))
     assert parsed.goal[0] == "Build the importer"
     assert parsed.blocked == ()
-    assert any("failed and passes again. Before: The parser splits" in line for line in parsed.context)
 
 
 def test_what_the_kept_messages_settle_is_not_blocked() -> None:
@@ -182,25 +182,16 @@ def test_what_the_kept_messages_settle_is_not_blocked() -> None:
     assert "Commit abcdef1 Add a" in parts_of(asked).state
 
 
-def test_a_statement_about_what_a_later_edit_removed_is_dropped() -> None:
-    messages = [
-        user("Speed it up"),
-        reply("The cache is in load_rows(). Two workers read it."),
-        user("Remove the cache again"),
-        *tool("Edit", {"file_path": "a.py", "old_string": "load_rows()", "new_string": "rows"}, "ok"),
-        reply("The cache is gone."),
-    ]
-    text = summarize_offline(request(messages))
-    assert "load_rows" not in text
-    assert "Two workers read it." in text
-
-
 def test_the_focus_comes_first_and_a_focus_without_a_match_is_reported() -> None:
-    messages = _session(40, [])
+    messages = [
+        message
+        for n in range(40)
+        for message in (user(f"Where is part {n}?"), reply(f"It is read by handler_{n}, once in a night."))
+    ]
     plain = summarize_offline(request(messages, max_tokens=500))
-    assert "handler_3 because" not in plain
+    assert "read by handler_3," not in plain
     focused = summarize_offline(replace(request(messages, max_tokens=500), instructions="look at handler_3"))
-    assert "handler_3 because" in focused
+    assert "read by handler_3," in focused
 
 
 async def test_a_focus_that_nothing_matches_is_a_warning() -> None:
@@ -286,7 +277,8 @@ def test_the_end_of_a_sentence_names_no_document() -> None:
     asked = request(
         [user("Work on shop-7"), user("A part was added. Go on."), *run("bd show shop-7.1", brief)]
     )
-    assert "`bd show shop-7.1`: Rows keep their order in every export." in summarize_offline(asked)
+    text = summarize_offline(asked)
+    assert "- `bd show shop-7.1`, quoted:\n- Rows keep their order in every export." in text
 
 
 def test_what_nothing_else_needs_of_the_room_is_for_rules() -> None:

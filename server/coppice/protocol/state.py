@@ -39,15 +39,6 @@ class ChangedFile(Fact):
     kind: ChangeKind = "changed"
 
 
-class Definitions(Fact):
-    """The newest names of functions, classes and types that edits wrote into a file and that none removed; a
-    first one `…` stands for older ones.
-    """
-
-    path: str
-    names: list[str]
-
-
 class Check(Fact):
     """The newest run of a test, build or lint command, by command, where its result is known.
 
@@ -103,7 +94,6 @@ class WorkState(WireModel):
     base_commit: str = ""
     commits: list[Commit] = Field(default_factory=list)
     uncommitted: list[ChangedFile] = Field(default_factory=list)
-    definitions: list[Definitions] = Field(default_factory=list)
     checks: list[Check] = Field(default_factory=list)
     commands: list[RanCommand] = Field(default_factory=list)
     failures: list[Failure] = Field(default_factory=list)

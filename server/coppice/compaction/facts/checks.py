@@ -16,6 +16,7 @@ _MOST_FAILURES: Final = 10  # of one turn; the newest are shown
 _MOST_COMMANDS: Final = 20  # twice as many as a summary of 4,000 tokens shows
 _MOST_SINCE: Final = 8
 """Files named as changed since a check."""
+_MORE: Final = "others"
 _NOTHING_TO_DO: Final = ("nothing to commit", "no changes added to commit", "nothing added to commit")
 _HOOKS: Final = ("git", "commit")
 
@@ -75,9 +76,9 @@ class Checks:
 
     def _with_changes(self, check: Check, clock: int) -> Check:
         since = dict.fromkeys([*check.changed_since, *self._tree.changed_since(clock)])
-        newest = list(since)[-_MOST_SINCE:]
-        left_out = [f"{len(since) - len(newest)} more"] if len(since) > len(newest) else []
-        return check.model_copy(update={"changed_since": [*newest, *left_out]})
+        more = _MORE in since or len(since) > _MOST_SINCE
+        newest = [path for path in since if path != _MORE][-_MOST_SINCE:]
+        return check.model_copy(update={"changed_since": [*newest, *([_MORE] if more else [])]})
 
     def _ran(self, words: tuple[str, ...], check: Check) -> None:
         """A run takes the place of those that it repeats; a failure, also of a pass that covers it."""

@@ -64,6 +64,11 @@ class Documents:
                     self._followed[id(new)] = new
                     yield new
 
+    def clear(self) -> None:
+        """What they ask for is done."""
+        for document in list(self._followed.values()):
+            self._remove(document)
+
     def _remove(self, document: Quotation) -> None:
         del self._quotations[id(document)], self._followed[id(document)]
 

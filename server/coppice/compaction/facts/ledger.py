@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_args
 
 from coppice.compaction.actions.action import Action, action_of, action_of_user, is_refused
 from coppice.compaction.actions.outputs import waiting_id
@@ -16,7 +16,7 @@ from coppice.compaction.facts.user import (
     user_message,
     written_by_user,
 )
-from coppice.protocol.ledger import LedgerMessage, MessageSource, Quotation, WorkLedger
+from coppice.protocol.ledger import LedgerMessage, MessageSource, Quotation, QuotationKind, WorkLedger
 from coppice.tree.entries import (
     HARNESS_TYPE,
     MEMORY_TYPE,
@@ -119,15 +119,16 @@ class LedgerBuilder:
         return WorkLedger(
             messages=list(self._messages),
             state=self._state.state(),
-            quotations=self._quotations.write(finished=self._finished),
+            quotations=self._quotations.write(),
             finished=self._finished,
             earlier=self.earlier,
             left_out=self._left_out,
         )
 
+    @property
     def inherited_quotations(self) -> list[Quotation]:
         """The quotations of the ledger that this one continues, so far as they still hold."""
-        return self._quotations.inherited(finished=self._finished)
+        return self._quotations.inherited()
 
     def _user(self, text: str, entry: str) -> None:
         self._state.jobs.notice(text, entry)
@@ -135,7 +136,7 @@ class LedgerBuilder:
         if message is None:
             return
         self._finished = False
-        self._state.checks.begin_turn()
+        self._state.begin_turn()
         self._quotations.user(written_by_user(text))
         self._keep(message)
 
@@ -198,12 +199,19 @@ class LedgerBuilder:
 
 
 def stored_ledger(details: object) -> WorkLedger | None:
-    """The ledger in an entry's `details`; None where there is none of this form."""
+    """The ledger in an entry's `details`; None where there is none of this form. Quotations of kinds that are
+    no longer made are left out.
+    """
     stored = details.get("ledger") if isinstance(details, dict) else None
-    with suppress(ValueError):
+    with suppress(ValueError, AttributeError):
         if isinstance(stored, dict) and "messages" in stored:
-            return WorkLedger.model_validate(stored)
+            held = [each for each in stored.get("quotations", ()) if _is_of_today(each)]
+            return WorkLedger.model_validate({**stored, "quotations": held})
     return None
+
+
+def _is_of_today(quotation: dict[str, Any]) -> bool:
+    return quotation.get("kind") in get_args(QuotationKind) and not quotation.get("overtaken")
 
 
 def bounded(ledger: WorkLedger) -> WorkLedger:
@@ -227,12 +235,15 @@ def ledger_details(ledger: WorkLedger) -> dict[str, Any]:
 
 
 def brought_up_to_date(ledger: WorkLedger, later: Iterable[Entry | Message], root: str | None) -> WorkLedger:
-    """`ledger` as of the end of `later`: its state, and what holds of its quotations. Its messages stay."""
-    builder = LedgerBuilder(ledger, root)
+    """`ledger` as of the end of `later`: its state, and what holds of its quotations. Its messages stay, and
+    with `later` its last quotation is not what the turn ended with.
+    """
+    builder, finished = LedgerBuilder(ledger, root), ledger.finished
     for each in later:
+        finished = False
         if isinstance(each, EntryBase):
             builder.add([each])
         else:
             builder.add_message(each, "")
-    quotations = builder.inherited_quotations()
-    return builder.ledger.model_copy(update={"messages": ledger.messages, "quotations": quotations})
+    mine = {"messages": ledger.messages, "quotations": builder.inherited_quotations, "finished": finished}
+    return builder.ledger.model_copy(update=mine)

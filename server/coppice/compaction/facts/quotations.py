@@ -1,6 +1,5 @@
-"""Quotations of the assistant, chosen by their place in a turn: reports, causes, approvals, announcements."""
+"""Quotations of the assistant, chosen by their place in a turn: reports, causes, answers, announcements."""
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -15,8 +14,6 @@ _REPORT_CHARS: Final = 6_000
 """Characters of a report that are stored; the longest recorded one that ends a turn has 5,200."""
 _LAST_SENTENCES: Final = 3  # of a reply, among which its question is
 _MOST_NAMED: Final = 3  # files that were changed for an announcement
-_MOST_ANNOUNCED: Final = 40  # announcements of a turn that has not ended
-_MOST_FAILING: Final = 40  # checks that wait for the cause of their failure
 _CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the recorded ones have fewer
 _ANSWER_CHARS: Final = 400
 """Characters of a message that answers; a longer one is a request of its own."""
@@ -28,38 +25,40 @@ _EDIT_CHARS: Final = 100_000
 
 
 class Quotations:
-    """Follows what the assistant writes in a turn. Statements about what a later edit removed are dropped."""
+    """Follows what the assistant writes in a turn. What was written before files changed is dropped where it
+    names one of them, something that the changes removed, or nothing at all. What reports no change of its
+    own also gives way to what was written later about an issue that it names.
+    """
 
     def __init__(self, quotations: list[Quotation]) -> None:
-        self._quotations = {id(each): each for each in quotations}
-        self._inherited = dict(self._quotations)
+        self._announced = next((each for each in quotations[-1:] if each.kind == "announcement"), None)
+        self._quotations = {id(each): each for each in quotations if each.kind != "announcement"}
+        self._inherited = {id(each): each for each in quotations}
         self._documents = Documents(self._quotations)
         self._written_at = {id(each): 0 for each in quotations}
-        self._removed: dict[str, int] = {}
+        self._names = {id(each): _names(each.text) for each in quotations}
+        self._overtaken: dict[str, int] = {}
+        self._mentioned: dict[str, int] = {}
         self._clock = 0
         self._changed_at = 0
         self._turn_changed = False
         self._asked = ""
         self._question = ""
-        self._question_entry = ""
-        self._announcements: deque[Quotation] = deque(maxlen=_MOST_ANNOUNCED)
-        self._failing: list[str] = []
-        self._causes: dict[str, list[Quotation]] = {}
-        self._newest_cause: Quotation | None = None
-        for each in quotations:
-            if each.kind == "cause":
-                self._causes.setdefault(each.about, []).append(each)
+        self._reply = Quotation(text="", kind="answer")
+        self._failing = ""
+        self._causes = {each.about: each for each in quotations if each.kind == "cause"}
 
     def user(self, text: str) -> None:
         """The user's next message: it answers the question before, where there is one."""
         if self._question and len(text) <= _ANSWER_CHARS and is_answer(text):
-            entry, answer = self._question_entry, one_line(text)
+            entry, answer = self._reply.entry_id, one_line(text)
+            self._names[id(self._reply)].clear()  # what it proposes is dealt with by the next change
             self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
-        self._question, self._turn_changed = "", False
+        self._question, self._turn_changed, self._announced = "", False, None
         if not text.startswith("/"):
             self._asked = clip(one_line(text), _NAME_CHARS)
-        self._announcements.clear()
         self._documents.user(text)
+        self._mention(text)
 
     def assistant(self, text: str, entry: str, *, last: bool) -> None:
         """A reply; `last` ends the turn. Before calls a text is narration, but for the cause of a failure."""
@@ -70,43 +69,48 @@ class Quotations:
             self._end_turn(text, entry)
             return
         stated = clip(one_line(text), _CAUSE_CHARS)
-        self._announcements.append(Quotation(entry_id=entry, text=stated, kind="announcement"))
-        self._written_at[id(self._announcements[-1])] = self._clock
-        for command in self._failing[-1:]:
-            self._newest_cause = Quotation(entry_id=entry, text=stated, kind="cause", about=command)
-            self._add(self._newest_cause)
-            self._causes.setdefault(command, []).append(self._newest_cause)
-        self._failing.clear()
+        self._announced = Quotation(entry_id=entry, text=stated, kind="announcement")
+        if self._failing:
+            self._settle(self._failing)
+            cause = Quotation(entry_id=entry, text=stated, kind="cause", about=self._failing)
+            self._causes[self._failing] = cause
+            self._add(cause)
+        self._failing = ""
 
     def refused(self, entry: str) -> None:
         """A call of this reply was not allowed: what it announced was not done."""
-        kept = [each for each in self._announcements if each.entry_id != entry]
-        self._announcements = deque(kept, maxlen=_MOST_ANNOUNCED)
-        cause = self._newest_cause
-        if entry and cause is not None and cause.entry_id == entry:
-            self._newest_cause = None
-            self._quotations.pop(id(cause), None)
-            if causes := self._causes.get(cause.about):
-                causes.pop()
+        if self._announced is not None and self._announced.entry_id == entry:
+            self._announced = None
+        for command in [about for about, cause in self._causes.items() if entry and cause.entry_id == entry]:
+            self._settle(command)
 
     def _end_turn(self, text: str, entry: str) -> None:
+        """What ends a turn also tells what came of its failures."""
         ends = list(sentences_of(text[-2_000:]))[-_LAST_SENTENCES:]
         self._question = next((each for each in reversed(ends) if each.endswith(("?", "？"))), "")
-        self._question_entry = entry
-        self._announcements.clear()
-        kind: QuotationKind = "report" if self._turn_changed else "proposal" if self._question else "answer"
-        self._add(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind=kind, about=self._asked))
+        self._announced = None
+        for command in list(self._causes):
+            self._settle(command)
+        if self._turn_changed and not self._question:
+            self._documents.clear()
+        self._mention(text)
+        kind: QuotationKind = "report" if self._turn_changed else "answer"
+        self._reply = Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind=kind, about=self._asked)
+        self._add(self._reply)
 
     def action(self, action: Action) -> None:
-        """A call: what its edit removes, the documents that it shows, and what another agent reported."""
+        """A call: what its edit touches, the documents that it shows, and what another agent reported."""
         self._clock += 1
         changed = [touch.path.rpartition("/")[2] for touch in action.touches if touch.kind != "read"]
-        if changed or any(run.command.runs("git", "commit") for run in action.runs):
+        if changed:
             self._changed_at, self._turn_changed = self._clock, True
-        if self._announcements and changed:
-            announced = self._announcements[-1]
-            files = dict.fromkeys([*filter(None, announced.about.split(", ")), *changed])
-            announced.about = ", ".join(list(files)[:_MOST_NAMED])
+            old, new = (_names("\n".join(texts)[:_EDIT_CHARS]) for texts in (action.old, action.new))
+            for name in new & self._overtaken.keys():
+                del self._overtaken[name]
+            self._overtaken |= dict.fromkeys((*changed, *(old - new)), self._clock)
+        if self._announced is not None:
+            files = dict.fromkeys([*filter(None, self._announced.about.split(", ")), *changed])
+            self._announced.about = ", ".join(list(files)[:_MOST_NAMED])
         for document in list(self._documents.take(action)):
             self._add(document)
         prompt = action.arguments.get("prompt")
@@ -115,61 +119,50 @@ class Quotations:
             name = one_line(about)[:_NAME_CHARS] if isinstance(about, str) else action.tool
             text = action.output.strip()[:_REPORT_CHARS]
             self._add(Quotation(entry_id=action.entry, text=text, kind="review", about=name))
-        if action.old:
-            new = set(names_in("\n".join(action.new)[:_EDIT_CHARS]))
-            for name in set(names_in("\n".join(action.old)[:_EDIT_CHARS])) - new:
-                self._removed[name] = self._clock
-            for name in new & self._removed.keys():
-                del self._removed[name]
 
     def checks(self, failed: Sequence[str], settled: Iterable[str]) -> None:
         """Checks that just failed, and that a pass has settled: a failure waits for its cause."""
-        self._failing = [*self._failing, *failed][-_MOST_FAILING:]
         for command in settled:
-            self._failing = [each for each in self._failing if each != command]
-            causes = self._causes.pop(command, [])
-            for cause in causes[-1:]:
-                cause.kind = "solved"
-            for cause in causes[:-1]:  # guesses that did not end it
-                cause.text = ""
+            self._settle(command)
+            self._failing = "" if command == self._failing else self._failing
+        for command in failed[-1:]:
+            self._failing = command
 
-    def write(self, *, finished: bool) -> list[Quotation]:
-        """The quotations that still hold, oldest first; of an unfinished turn what it announced and did."""
-        return self._holding_ones(self._quotations.values(), finished=finished)
+    def write(self) -> list[Quotation]:
+        """The quotations that still hold, oldest first; of an unfinished turn what it announced last."""
+        held = [*map(self._holding, self._quotations.values()), self._announced]
+        return [each.model_copy() for each in held if each is not None]
 
-    def inherited(self, *, finished: bool) -> list[Quotation]:
+    def inherited(self) -> list[Quotation]:
         """Those among them that this began with."""
-        ours = [each for key, each in self._quotations.items() if key in self._inherited]
-        return self._holding_ones(ours, finished=finished)
-
-    def _holding_ones(self, quotations: Iterable[Quotation], *, finished: bool) -> list[Quotation]:
-        held = [self._holding(each) for each in quotations if each.kind != "announcement"]
-        carried_out = [each for each in list(self._announcements)[:-1] if each.about]
-        announced = () if finished else map(self._holding, [*carried_out, *list(self._announcements)[-1:]])
-        return [*filter(None, held), *filter(None, announced)]
+        held = [self._holding(each) for key, each in self._quotations.items() if key in self._inherited]
+        announced = self._announced if id(self._announced) in self._inherited else None
+        return [each.model_copy() for each in (*held, announced) if each is not None]
 
     def _holding(self, quotation: Quotation) -> Quotation | None:
-        """`quotation` without sentences that name what was removed since, and whether it is overtaken."""
-        at = self._written_at.get(id(quotation), 0)
-        overtaken = quotation.overtaken or self._changed_at > at
+        """`quotation`; None where files that changed may have overtaken it."""
+        at, names = self._written_at[id(quotation)], self._names[id(quotation)]
+        if quotation.kind not in ("report", "answer", "review") or self._changed_at <= at:
+            return quotation
+        later = (self._overtaken,) if quotation.kind == "report" else (self._overtaken, self._mentioned)
+        newer = any(each.get(name, 0) > at for each in later for name in names)
+        return quotation if names and not newer else None
 
-        def holds(text: str) -> bool:
-            return all(self._removed.get(name, 0) <= at for name in names_in(text))
+    def _mention(self, text: str) -> None:
+        self._clock += 1
+        numbered = (name for name in _names(text[:_REPORT_CHARS]) if name.startswith("#"))
+        self._mentioned |= dict.fromkeys(numbered, self._clock)
 
-        text = quotation.text
-        if not holds(text):
-            text = "\n".join("".join(filter(holds, _sentences(line))) for line in text.splitlines()).strip()
-        return quotation.model_copy(update={"text": text, "overtaken": overtaken}) if text else None
+    def _settle(self, command: str) -> None:
+        if cause := self._causes.pop(command, None):
+            del self._quotations[id(cause)]
 
     def _add(self, quotation: Quotation) -> None:
         self._quotations[id(quotation)] = quotation
         self._written_at[id(quotation)] = self._clock
+        self._names[id(quotation)] = _names(quotation.text)
 
 
-def _sentences(line: str) -> list[str]:
-    """A line's sentences with its indentation and marker; a line of one sentence as it is."""
-    sentences = list(sentences_of(line))
-    if len(sentences) < 2:  # noqa: PLR2004 - nothing to divide
-        return [line]
-    start = line.find(sentences[0])
-    return [line[: max(0, start)], *(f"{sentence} " for sentence in sentences)]
+def _names(text: str) -> set[str]:
+    """What a text names exactly; of a path the name of the file, without the line in it."""
+    return {name.rpartition("/")[2] for name in names_in(text.replace(":", " "))} - {""}

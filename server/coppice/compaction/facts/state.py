@@ -5,7 +5,6 @@ To add a fact, write a class with `take(action)` that writes into `WorkState`, a
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.facts.checks import Checks
-from coppice.compaction.facts.definitions import DefinitionsOfFiles
 from coppice.compaction.facts.files import Files
 from coppice.compaction.facts.git import Git
 from coppice.compaction.facts.jobs import Jobs
@@ -23,14 +22,19 @@ class StateBuilder:
         workspace = Workspace(root)
         self.checks = Checks(state, self._tree)
         self.jobs = Jobs(state)
+        self._todo = Todo(state)
         self._extractors = (
             Files(self._tree, workspace),
             Git(state, self._tree, workspace),
-            DefinitionsOfFiles(state, workspace),
             self.checks,
-            Todo(state),
+            self._todo,
             self.jobs,
         )
+
+    def begin_turn(self) -> None:
+        """Takes in that the user wrote a message."""
+        self.checks.begin_turn()
+        self._todo.begin_turn()
 
     def take(self, action: Action) -> None:
         """Takes in one action."""

@@ -17,6 +17,7 @@ _STATES: Final[dict[str, TaskState]] = {
     "cancelled": "done", "deleted": "done",
 }  # fmt: skip
 _MOST_TASKS: Final = 100  # of a list; the recorded ones have at most 14
+_TURNS: Final = 3  # messages of the user: the one after the turn that made a list, and two more
 _CREATED: Final = re.compile(r"#?(\d{1,6})\b")
 
 
@@ -25,6 +26,13 @@ class Todo:
 
     def __init__(self, state: WorkState) -> None:
         self._tasks = state.tasks
+        self._turns = 0
+
+    def begin_turn(self) -> None:
+        """A list that two turns did not touch tells no longer what is open."""
+        self._turns += 1
+        if self._turns >= _TURNS:
+            self._tasks[:] = [task for task in self._tasks if task.id or task.state == "done"]
 
     def take(self, action: Action) -> None:
         """Takes in a list or a task of `action`."""
@@ -36,7 +44,7 @@ class Todo:
             )
             tasks = [task for task in items if task is not None]
             if tasks and len(tasks) == len(items):
-                self._tasks[:] = tasks
+                self._tasks[:], self._turns = tasks, 0
                 return
         name = re.sub(r"[^a-z]", "", action.tool.lower())
         if name.endswith("taskcreate") and (

@@ -15,6 +15,7 @@ _LONGEST: Final = 400
 _MOST_CHARS: Final = 40_000
 """Characters of a message that are searched."""
 _CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
+_WORDS: Final = re.compile(r"[*_`\"'(“]{0,3}\w.*(?:\W\w|[\u4e00-\u9fff])", re.DOTALL)
 _OPENING: Final = re.compile(r"\s{0,8}<([A-Za-z][\w-]{0,60})\b[^<>\n]{0,300}>")
 _CLOSING: Final = re.compile(r"</([A-Za-z][\w-]{0,60})>")
 _ANSWER: Final = re.compile(
@@ -62,7 +63,8 @@ def is_answer(text: str) -> bool:
 def is_lasting(sentence: str) -> bool:
     """Whether a sentence reads like a rule, by the weighted features of its language."""
     text = sentence.strip()
-    return len(text) <= _LONGEST and not text.rstrip("*_").endswith((":", "：")) and _has_features(text)
+    is_sentence = bool(_WORDS.match(text)) and not text.rstrip("*_").endswith((":", "：", ","))
+    return len(text) <= _LONGEST and is_sentence and _has_features(text)
 
 
 @lru_cache(maxsize=2_048)

@@ -15,7 +15,6 @@ from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.facts.user import request_in
 from coppice.compaction.summary import Summary, SummaryDecision
 from coppice.compaction.text.lasting import lasting_sentences
-from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import clip, ended, one_line, sentences_of, whole_sentences
 from coppice.compaction.text.statements import statements_of
 from coppice.compaction.writing.choosing import Line, chosen_lines
@@ -29,14 +28,14 @@ _GOAL_CHARS: Final = 400
 _QUESTION_MARKS: Final = ("?", "？")
 _FIRST_STATEMENTS: Final = 4
 """Statements of an older report that come before the rest of any report: people begin with what is done."""
-_FIRST_OF_PROPOSAL: Final = 2  # statements; the rest of one that the work went past says what could be done
+_MOST_REPLIES: Final = 8
+"""Reports, and answers, the newest: so that the length of a summary does not grow with the conversation."""
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ASKED_CHARS: Final = 100  # characters of a message that is quoted whole below
-_FIRST_OF_REVIEW: Final = 6  # statements; a review of another agent may be overtaken
+_FIRST_OF_REVIEW: Final = 6  # statements of what another agent reported
 _SHORTEST: Final = 20  # bytes of a sentence that states something to who has not read what is before it
 _QUOTED: Final = "The earlier summary, as it was written:"
-_PLAN: Final = re.compile(r"\b1[.)] .{1,300}\b2[.)] ")
 _WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
 _GLUE: Final = frozenset((
     "the", "and", "for", "with", "about", "this", "that", "please", "focus", "what", "was", "were", "are",
@@ -67,11 +66,12 @@ def offline_narrative(
     """
     bare = Summary().render()
     wanted = focus_words(focus)
-    lines = sorted(_lines(ledger, now, references), key=lambda line: not matches_focus(line.text, wanted))
+    lines = list(_lines(ledger, now, references, wanted))
+    lines.sort(key=lambda line: not matches_focus(line.text, wanted))
     room = limit - count(bare)
     if room < 0:
         return Narrative("", 0)
-    quoted = quoted_foreign(ledger.earlier, room // FOREIGN_SHARE, count)
+    quoted = quoted_foreign(_without_messages(ledger), room // FOREIGN_SHARE, count)
     above = [Line("context", _QUOTED, math.inf)] if quoted else []
     while room > 0:
         chosen = [*chosen_lines(lines, room - count(quoted), count), *above]
@@ -93,7 +93,16 @@ def matches_focus(text: str, wanted: frozenset[str]) -> bool:
     return bool(wanted) and not wanted.isdisjoint(_WORD.findall(text.casefold()))
 
 
-def _lines(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
+def _without_messages(ledger: WorkLedger) -> str:
+    """The earlier summary without the paragraphs that are among the user's messages."""
+    texts = "\n\n".join(each.text for each in ledger.messages)
+    paragraphs = ledger.earlier.split("\n\n")
+    return "\n\n".join(each for each in paragraphs if each.removeprefix("User: ").strip() not in texts)
+
+
+def _lines(
+    ledger: WorkLedger, now: WorkState, references: Mapping[str, str], wanted: frozenset[str]
+) -> Iterator[Line]:
     """The statements, the most important first."""
     earlier = list(earlier_lines(ledger.earlier))
     quotations = ledger.quotations
@@ -101,27 +110,22 @@ def _lines(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]) ->
     yield from (line for line in earlier if line.section == "constraints")
     yield from _rules(ledger.messages)
     yield from _under_way(ledger, now, references)
-    reports = [each for each in reversed(quotations) if each.kind == "report"]
+    reports, answers = (
+        sorted(
+            (each for each in reversed(quotations) if each.kind == kind),
+            key=lambda each: not matches_focus(each.text, wanted),
+        )[:_MOST_REPLIES]
+        for kind in ("report", "answer")
+    )
     yield from _ended_turns(reports[:1], references, 0, _FIRST_STATEMENTS)
-    yield from _announced(quotations, references)
     yield from (line for line in earlier if line.section not in ("goal", "constraints"))
     yield from _decisions(ledger, references)
-    yield from _solved(quotations, references)
     yield from _documents(quotations, references)
-    yield from _written(now, references)
     yield from _ended_turns(reports[:1], references, _FIRST_STATEMENTS, None)
     yield from _ended_turns(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
     yield from _bodies(now, references)
-    approved = {each.entry_id for each in quotations if each.kind == "approval" and each.entry_id}
-    answers = [
-        each
-        for each in reversed(quotations)
-        if each.kind in ("answer", "proposal") and not (each.overtaken and each.entry_id in approved)
-    ]
-    current = [each for each in answers if not each.overtaken]
-    yield from _ended_turns(current, references, 0, None, first=3_000)
+    yield from _ended_turns(answers, references, 0, None, first=3_000)
     yield from _reviews(quotations, references)
-    yield from _ended_turns([each for each in answers if each.overtaken], references, 0, None, first=4_000)
 
 
 def _goal(ledger: WorkLedger, earlier: list[Line], references: Mapping[str, str]) -> Iterator[Line]:
@@ -175,20 +179,16 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
 def _ended_turns(
     replies: list[Quotation], references: Mapping[str, str], start: int, end: int | None, first: int = 0
 ) -> Iterator[Line]:
-    """What ended turns, after what was asked. Of one that later changes overtook only the first statements,
-    and that they are old.
-    """
+    """What ended turns; answers after what was asked."""
     for place, reply in enumerate(replies, first):
         texts = [text for each in statements_of(reply.text) if (text := _stated(each))]
-        asked = f"To “{clip(reply.about, _ASKED_CHARS)}” the assistant" if reply.about else "The assistant"
-        if reply.overtaken:
-            most = _FIRST_OF_PROPOSAL if reply.kind == "proposal" else _FIRST_STATEMENTS
-            texts = texts[start : most if end is None else end]
-            texts = [f"{asked} before later changes: {' '.join(map(ended, texts))}"] if texts else []
-        elif reply.kind != "report":
-            texts = [f"{asked}: {text}" if number == 0 else text for number, text in enumerate(texts)]
+        if reply.kind == "answer" and texts:
+            asked = (
+                f"To “{clip(reply.about, _ASKED_CHARS)}” the assistant" if reply.about else "The assistant"
+            )
+            texts[0] = f"{asked}: {texts[0]}"
         section = "done" if reply.kind == "report" else "context"
-        for number, text in enumerate(texts if reply.overtaken else texts[start:end], start):
+        for number, text in list(enumerate(texts))[start:end]:
             yield Line(section, referenced(text, reply.entry_id, references), place + number / 1_000)
 
 
@@ -203,23 +203,6 @@ def _stated(text: str) -> str:
 
 def _questions(text: str) -> list[str]:
     return [each for each in sentences_of(text[-2_000:]) if each.endswith(_QUESTION_MARKS)]
-
-
-def _announced(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """What the unfinished turn announced and then changed files for, newest first. Of a list a part may be
-    done: only the newest is told.
-    """
-    solved = {each.text for each in quotations if each.kind == "solved"}
-    announced = [each for each in quotations if each.kind == "announcement"][:-1]
-    plans = 0
-    for place, each in enumerate(each for each in reversed(announced) if each.about):
-        is_plan = bool(_PLAN.search(each.text))
-        plans += is_plan
-        if each.text in solved or (is_plan and plans > 1) or not any(names_in(each.text)):
-            continue
-        text = f"Changed {each.about}, after: {each.text}"
-        section = "in_progress" if is_plan else "done"
-        yield Line(section, referenced(text, each.entry_id, references), 100 + place)
 
 
 def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Line]:
@@ -237,36 +220,21 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
         yield Line("decisions", referenced(text, entry, references), place)
 
 
-def _solved(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    for place, each in enumerate(each for each in reversed(quotations) if each.kind == "solved"):
-        cause = " ".join(text for text in sentences_of(each.text) if not text.endswith((":", "：")))
-        text = f"`{each.about}` failed and passes again. Before: {cause}"
-        if cause:
-            yield Line("context", referenced(text, each.entry_id, references), place)
-
-
 def _documents(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """The statements of the newest document, each after what showed it."""
+    """The statements of the newest document, after what showed it."""
     for each in [each for each in quotations if each.kind == "brief"][-1:]:
-        for number, text in enumerate(statements_of(each.text)):
-            if len(text) >= _SHORTEST:
-                stated = referenced(f"`{each.about}`: {text}", each.entry_id, references)
-                yield Line("context", stated, 1_000 + number / 1_000)
+        texts = [text for text in statements_of(each.text) if len(text) >= _SHORTEST]
+        for number, text in enumerate([f"`{each.about}`, quoted:", *texts]):
+            yield Line("context", referenced(text, each.entry_id, references), 1_000 + number / 1_000)
 
 
 def _reviews(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """The first statements of what other agents reported and no later change overtook, newest first."""
-    reviews = [each for each in reversed(quotations) if each.kind == "review" and not each.overtaken]
+    """The first statements of what other agents reported, newest first."""
+    reviews = [each for each in reversed(quotations) if each.kind == "review"]
     for place, each in enumerate(reviews):
         for number, text in enumerate(islice(statements_of(each.text), _FIRST_OF_REVIEW)):
             stated = referenced(f"{each.about}: {text}", each.entry_id, references)
             yield Line("context", stated, 2_000 + place + number / 1_000)
-
-
-def _written(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
-    for place, each in enumerate(reversed(now.definitions)):
-        text = f"Written in {each.path}: {', '.join(each.names)}"
-        yield Line("context", referenced(text, each.entry_id, references), 500 + place)
 
 
 def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:

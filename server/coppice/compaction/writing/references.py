@@ -14,7 +14,7 @@ def entries_in(ledger: WorkLedger) -> list[str]:
     state = ledger.state
     facts = [
         *ledger.messages, *ledger.quotations, *state.commits, *state.uncommitted, *state.checks,
-        *state.failures, *state.tasks, *state.jobs, *state.commands, *state.definitions,
+        *state.failures, *state.tasks, *state.jobs, *state.commands,
     ]  # fmt: skip
     return list(dict.fromkeys(fact.entry_id for fact in facts if fact.entry_id))
 

@@ -75,11 +75,14 @@ def _newest(
 
 
 def _by_importance(messages: Sequence[LedgerMessage]) -> list[int]:
-    """The first message, then rules of applications and memory files, then the others from the newest on."""
+    """Rules of applications and memory files, then the others from both ends: the first ones say what the
+    work is, and the newest ones where it is.
+    """
     places = range(len(messages))
     rules = [n for n in places if messages[n].source not in ("user", "answer", "refusal")]
-    first = next((n for n in places if messages[n].source == "user"), None)
-    return list(dict.fromkeys([*([] if first is None else [first]), *reversed(rules), *reversed(places)]))
+    others = [n for n in places if messages[n].source in ("user", "answer", "refusal")]
+    both = [n for pair in zip(others, reversed(others), strict=True) for n in pair]
+    return list(dict.fromkeys([*both[:1], *reversed(rules), *both]))
 
 
 def _rules_first(message: LedgerMessage, place: int) -> list[LedgerMessage]:

@@ -1,0 +1,57 @@
+"""Of the assistant's replies an offline summary quotes those that later changes cannot have overtaken."""
+
+from talk import edit, reply, request, tool, user
+
+from coppice.compaction.summary_parser import parse_summary
+from coppice.summarizers.offline import summarize_offline
+
+
+def test_a_reply_is_dropped_that_later_changes_may_have_overtaken() -> None:
+    messages = [
+        user("Where is the cache?"),
+        reply("The cache is in load_rows(). Two workers read it."),
+        user("And the rates?"),
+        reply("They are in rates.csv, and the bank sends them at night."),
+        user("Is it fast?"),
+        reply("Everything is as fast as it can be."),
+        user("Remove the cache again"),
+        *tool("Edit", {"file_path": "a.py", "old_string": "load_rows()", "new_string": "rows"}, "ok"),
+        reply("The cache is gone, and the rows are read anew."),
+    ]
+    text = summarize_offline(request(messages))
+    assert parse_summary(text).done == ("The cache is gone, and the rows are read anew.",)
+    assert parse_summary(text).context == (
+        "To “And the rates?” the assistant: They are in rates.csv, and the bank sends them at night.",
+    )
+    assert "load_rows" in summarize_offline(request(messages[:-2]))
+
+
+def test_a_reply_about_what_was_written_of_later_is_dropped_when_files_change() -> None:
+    messages = [
+        user("What is open?"),
+        reply("PR #12 is ready to merge."),
+        user("Look again at #12."),
+        reply("It has a conflict."),
+    ]
+    assert "ready to merge" in summarize_offline(request(messages))
+    later = [*messages, user("Fix it"), *edit("src/importer.py")]
+    assert "ready to merge" not in summarize_offline(request(later))
+
+
+def test_a_question_that_the_kept_messages_answer_is_not_open() -> None:
+    asked = [user("Build it"), reply("Shall I use SQLite?")]
+    assert parse_summary(summarize_offline(request(asked))).next_steps == (
+        "The user was asked: Shall I use SQLite?",
+    )
+    kept = [user("yes"), reply("It is there.")]
+    assert parse_summary(summarize_offline(request(asked, kept=kept))).next_steps == ()
+
+
+def test_what_was_answered_is_dropped_with_the_next_change() -> None:
+    asked = [
+        user("How would you store it?"),
+        reply("I suggest one file, rows.csv. Shall I write it?"),
+        user("yes"),
+    ]
+    assert "I suggest one file, rows.csv." in summarize_offline(request(asked))
+    assert "I suggest one file, rows.csv." not in summarize_offline(request([*asked, *edit("src/store.py")]))
