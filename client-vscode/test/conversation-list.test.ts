@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { conversationOf } from "../src/conversation-list/commands";
-import { agent, description, loss, title } from "../src/conversation-list/model";
+import { agent, description, isBegun, loss, title } from "../src/conversation-list/model";
 import { Sources } from "../src/conversation-list/sources";
 import type { Conversation } from "../src/protocol.gen";
 
@@ -82,4 +82,8 @@ test("deleting says how much is lost, and what stays", () => {
 test("a command takes the row that it was called on, and nothing else that VS Code gives", () => {
   assert.equal(conversationOf(conversation), "c1");
   for (const other of [undefined, null, "c1", { id: 1, workspaceUri: "" }, { handle: "x" }]) assert.equal(conversationOf(other), undefined);
+});
+
+test("a conversation that nobody wrote into or named is no row", () => {
+  assert.deepEqual([conversation, { ...conversation, entryCount: 0 }, { ...conversation, entryCount: 0, name: "Later" }].map(isBegun), [true, false, true]);
 });

@@ -61,12 +61,28 @@ addEventListener("message", (event: MessageEvent<unknown>) => {
   if (message !== undefined) dispatch(message);
 });
 
-addEventListener("focus", () => { post({ type: "focused" }); });
+addEventListener("focus", () => {
+  post({ type: "focused" });
+  focusInputUnlessClicked();
+});
 addEventListener("blur", () => { post({ type: "blurred" }); });
 // VS Code in a browser leaves every key with Ctrl and C to the page.
 addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.altKey && !event.shiftKey && event.code === "KeyC") requestFocus();
 });
+
+/** Milliseconds in which a click follows the focus that it gives. */
+const CLICK_MS = 100;
+let pressed = -Infinity;
+addEventListener("pointerdown", () => { pressed = performance.now(); }, true);
+
+/** A command or a key gives the focus to the page as a whole, for which the input is meant; a click goes where it is. */
+function focusInputUnlessClicked(): void {
+  const since = performance.now() - CLICK_MS;
+  setTimeout(() => {
+    if (pressed < since && document.hasFocus() && (document.activeElement ?? document.body) === document.body) requestFocus();
+  }, CLICK_MS);
+}
 
 paint();
 post({ type: "ready" });

@@ -120,3 +120,19 @@ scene("a file and a selection are attached, and what is sent during a turn follo
   await until("nothing is offered", async () => (await chat.frame.getByRole("option").filter({ hasText: ".env" }).count()) === 0);
   match(await chat.frame.getByTestId("conversation-picker").innerText(), /^Compare with/);
 });
+
+scene("errors that an edit causes go back to the model", { files: { "prices.json": "{\n  \"pear\": 120\n}\n", "broken.json": "{,}\n" }, settings: { "coppice.chat.confirmTools": "never" } }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
+  // The language server for JSON runs once it has reported something.
+  await window.openFile("broken.json");
+  await window.page.locator(".squiggly-error").first().waitFor();
+  await window.openFile("prices.json");
+  provider.turn({ calls: [["e1", "edit_file", { path: "prices.json", edits: [{ oldText: "120", newText: "120," }] }]] });
+  provider.turn({ calls: [["e2", "edit_file", { path: "prices.json", edits: [{ oldText: "120,", newText: "130" }] }]] });
+  provider.turn({ text: "Mended." });
+  await chat.send("Add a comma.");
+  await chat.replies.filter({ hasText: "Mended." }).waitFor();
+  const [, broken, mended] = provider.asked.map(({ messages }) => JSON.stringify(messages.at(-1)));
+  match(broken ?? "", /new errors in prices\.json since this edit:\\n\d+:\d+ /);
+  match(mended ?? "", /"Changed prices\.json\."/);
+});

@@ -2,7 +2,7 @@ import type { ApprovalPolicy, Approver, Cancellation } from "../approvals/approv
 import type { InvokeToolParams, InvokeToolResult, Tool } from "../protocol.gen";
 import { type Mode, PRESENT_PLAN } from "../modes/mode";
 import type { Modes } from "../modes/modes";
-import { ToolError } from "./errors";
+import { DENIED, DeniedError, ToolError } from "./errors";
 import type { Host } from "./host";
 import type { BuiltIn, Call, Output } from "./tool";
 import { EDITS, editFile, writeFile } from "./tools/edit-files";
@@ -60,7 +60,7 @@ export class Agent {
       const isAccepted = request.scope === EDITS && mode() === "acceptEdits";
       const policy = request.scope === null ? "always" : isAccepted ? "never" : this.#settings().policy;
       const answer = await this.#approver.approve({ conversationId, toolCallId, ...request }, policy, cancellation(stop));
-      if (!answer.allowed) throw new ToolError(answer.reason);
+      if (!answer.allowed) throw new DeniedError(answer.reason);
       // The mode may have been changed while the question waited.
       if (found.changes && mode() === "plan") throw new ToolError(PLAN_ONLY);
       return answer;
@@ -76,6 +76,7 @@ export class Agent {
       return result(output);
     } catch (error) {
       if (stop.aborted) return failed("The turn was stopped.");
+      if (error instanceof DeniedError) return { ...failed(error.message), details: DENIED };
       if (error instanceof ToolError) return failed(error.message);
       return failed(`The tool failed: ${error instanceof Error ? error.message : String(error)}`);
     }

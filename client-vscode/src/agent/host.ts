@@ -1,3 +1,4 @@
+import type { ErrorWatch } from "./file-errors";
 import type { CommandCall } from "./listed-command";
 import type { MadeEdits } from "./made";
 import type { Outcome } from "./process";
@@ -22,6 +23,8 @@ export interface Host {
   read(path: string): Promise<string | null>;
   /** Replaces the text through the editor, so that it can be undone there, saves it, and gives what was saved. */
   write(path: string, text: string): Promise<string>;
+  /** Looks at the errors that the editor shows in a file. It ends with `after`, or with the window. */
+  watchErrors(path: string): ErrorWatch;
   /** Records the files as they are for a conversation, and names that state; undefined where that cannot be done. */
   recordState(conversationId: string): Promise<string | undefined>;
   /** Runs a command in a terminal that a person sees, and ends it when `stop` is aborted, unless it was left running. */

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { isBegun } from "../conversation-list/model";
 import { notify } from "../notify";
 import { target } from "./links";
 import type { ChatMemory } from "./memory";
@@ -36,7 +37,7 @@ export class Requests {
         return;
       case "listConversations": {
         const { conversations } = await this.client.request("coppice/conversation/list", { limit: MOST_CONVERSATIONS });
-        page.post({ type: "conversations", conversations });
+        page.post({ type: "conversations", conversations: conversations.filter((each) => isBegun(each) || each.id === shown.id) });
         return;
       }
       case "open":

@@ -48,6 +48,7 @@ export class ServerState implements vscode.Disposable {
     if (model === undefined) return;
     this.post({ type: "model", name: model.name, problem: model.problem });
     this.onModel(model.problem === undefined);
+    void vscode.commands.executeCommand("setContext", "coppice.hasModel", model.problem === undefined);
   }
 
   dispose(): void {

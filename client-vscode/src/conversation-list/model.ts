@@ -6,6 +6,11 @@ export function title({ name, firstMessage }: Conversation): string {
   return oneLine(name ?? firstMessage ?? "", 80) || "New conversation";
 }
 
+/** Whether a conversation is worth a row: one that nobody wrote into or named is not. */
+export function isBegun({ name, entryCount }: Conversation): boolean {
+  return name !== undefined || entryCount > 0;
+}
+
 const AGENTS: Readonly<Record<string, string>> = {
   "claude-code": "Claude Code",
   codex: "Codex",

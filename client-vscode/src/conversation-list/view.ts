@@ -6,7 +6,7 @@ import type { Conversations } from "../conversations";
 import { plain } from "../format";
 import type { Conversation } from "../protocol.gen";
 import { Settling } from "../settling";
-import { agent, description, title } from "./model";
+import { agent, description, isBegun, title } from "./model";
 import type { Sources } from "./sources";
 
 const PAGE = 100;
@@ -54,7 +54,7 @@ export class ConversationsView implements vscode.TreeDataProvider<Element>, vsco
     let cursor: string | undefined;
     do {
       const page = await this.#client.request("coppice/conversation/list", { limit: PAGE, cursor: cursor ?? null });
-      found.push(...page.conversations);
+      found.push(...page.conversations.filter((each) => isBegun(each) || each.id === this.#conversations.active));
       cursor = page.nextCursor;
     } while (cursor !== undefined && found.length < this.#wanted);
     return [...found, ...(cursor === undefined ? [] : [MORE] as const)];

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import { type Agent, PLAN_ONLY } from "../agent/agent";
+import { DENIED } from "../agent/errors";
 import type { ApprovalPolicy, Approver } from "../approvals/approval";
 import { argumentDetails } from "../approvals/arguments";
 import type { CoppiceClient } from "../client";
@@ -44,7 +45,7 @@ export function answerToolCalls(client: CoppiceClient, agent: Agent, approver: A
     if (isPlanOnly()) return failed(PLAN_ONLY);
     const request = { conversationId, toolCallId, tool: name, title: `Use ${name}`, details: argumentDetails(given), scope: name, covers: `every use of ${name}` };
     const result = await approver.approve(request, approvalPolicy(), token);
-    if (!result.allowed) return failed(result.reason);
+    if (!result.allowed) return { ...failed(result.reason), details: DENIED };
     return isPlanOnly() ? failed(PLAN_ONLY) : invoke(params, token);
   });
 }

@@ -9,6 +9,7 @@ import { findRipgrep } from "../../src/agent/editor/ripgrep";
 import { CommandList } from "../../src/agent/command-list";
 import type { CommandRun, Host } from "../../src/agent/host";
 import { MadeEdits } from "../../src/agent/made";
+import type { ErrorWatch, FileError } from "../../src/agent/file-errors";
 import { mostOutput } from "../../src/agent/output";
 import { type Outcome, RunningCommand } from "../../src/agent/process";
 import { textOfFile } from "../../src/agent/text-file";
@@ -76,6 +77,9 @@ export class Disk implements Host {
     return text;
   }
 
+  /** The errors that the editor shows before an edit, and after it. */
+  errors: [before: readonly FileError[], after: readonly FileError[]] = [[], []];
+  watchErrors = (): ErrorWatch => ({ before: this.errors[0], after: () => Promise.resolve(this.errors[1]) });
   readonly commands = new CommandList();
   limit = mostOutput(undefined);
 

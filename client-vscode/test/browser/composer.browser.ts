@@ -158,3 +158,26 @@ inBrowser("the focus goes to the input after a card is answered, a message edite
   await panel.post(shown(TALK));
   await waitForFocus();
 });
+
+inBrowser("a command that is typed out needs one Enter, and a begun one is completed first", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK));
+  const input = panel.page.getByTestId("message-input");
+  await input.pressSequentially("/compact");
+  await input.press("Enter");
+  assert.deepEqual(await last(panel, "slash"), { type: "slash", command: "compact", argument: "" });
+  await input.pressSequentially("/comp");
+  await input.press("Enter");
+  assert.equal(await input.inputValue(), "/compact ");
+});
+
+inBrowser("the page's focus goes to the input, unless a click gave it", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK));
+  const input = panel.page.getByTestId("message-input");
+  const isFocused = () => input.evaluate((element) => element === document.activeElement);
+  await panel.page.evaluate(() => { dispatchEvent(new PointerEvent("pointerdown")); dispatchEvent(new Event("focus")); });
+  await panel.page.waitForTimeout(250);
+  assert.equal(await isFocused(), false);
+  await panel.page.evaluate(() => { dispatchEvent(new Event("focus")); });
+  await panel.page.waitForTimeout(250);
+  assert.equal(await isFocused(), true);
+});

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 import type { OutlineResult } from "../../src/protocol.gen";
 import { inBrowser, type PanelPage } from "./panel";
-import { assistant, call, COMPACTION, result, RUNNING, shown, user } from "./samples";
+import { assistant, call, COMPACTION, entry, result, RUNNING, shown, user } from "./samples";
 
 const QUESTION = user("Which part is first?");
 const ANSWER = assistant("The prices.", call("t1", "read", { path: "a" }));
@@ -147,4 +147,14 @@ inBrowser("columns keep their alignment, and numbers of any length are in sight"
     return { padding: parseFloat(style.paddingLeft), digit: canvas.measureText("100006.").width };
   });
   assert.ok(padding >= digit, `${padding} pixels for ${digit}`);
+});
+
+inBrowser("a denial is no failure, and a path loses its folders before its name", { width: 200 }, async (panel) => {
+  const refused = entry({ role: "toolResult", toolCallId: "d1", toolName: "read", isError: true, content: [{ type: "text", text: "No." }], details: { denied: true } });
+  const failed = entry({ role: "toolResult", toolCallId: "d2", toolName: "read", isError: true, content: [{ type: "text", text: "No." }] });
+  await panel.post(RUNNING, shown([user("Read."), assistant(call("d1", "read", { path: "src/importer/formats/lines.py" }), call("d2", "read", { path: "b" })), refused, failed]));
+  const [first, second] = [panel.page.getByTestId("tool").nth(0), panel.page.getByTestId("tool").nth(1)];
+  assert.deepEqual([await first.locator(".tool-state").textContent(), await second.locator(".tool-state").textContent()], ["denied ", "failed "]);
+  const isCut = (part: string) => first.locator(part).evaluate((element) => element.scrollWidth > element.clientWidth);
+  assert.deepEqual([await isCut(".short-path-folders"), await isCut(".short-path-name")], [true, false]);
 });

@@ -170,6 +170,15 @@ export const STATES: Readonly<Record<string, State>> = {
     prepare: (panel) => panel.post(MODEL, failed("The provider refuses the API key: invalid x-api-key."), { type: "turnFailed", conversationId: "c1", kind: "auth" }),
   },
   "rate-limited": { height: 420, prepare: (panel) => panel.post(MODEL, failed("The provider limits how often it is asked. Try again in 40 seconds."), { type: "turnFailed", conversationId: "c1" }) },
+  denied: {
+    height: 420,
+    prepare: (panel) => panel.post(MODEL, shown([
+      user("Clean up."),
+      assistant(call("d1", "run_command", { command: "rm -rf build" }), call("d2", "read_file", { path: "src/importer/formats/comma_separated/lines.py" })),
+      entry({ role: "toolResult", toolCallId: "d1", toolName: "run_command", isError: true, content: [{ type: "text", text: "The user did not allow this." }], details: { denied: true } }),
+      entry({ role: "toolResult", toolCallId: "d2", toolName: "read_file", isError: true, content: [{ type: "text", text: "There is no such file." }] }),
+    ])),
+  },
   found: {
     height: 700,
     isBrief: true,

@@ -68,6 +68,8 @@ export function useAssist(input: RefObject<HTMLTextAreaElement | null>, completi
 
   const onKeyDown = (event: KeyboardEvent): boolean => {
     const chosen = choices[active];
+    // A command that is typed out is meant as it stands.
+    if (event.key === "Enter" && trigger?.kind === "slash" && choices.some(({ label }) => label === `/${trigger.query}`)) return false;
     if (chosen === undefined || event.ctrlKey || event.metaKey || event.altKey) return false;
     const moves: Record<string, () => void> = {
       ArrowDown: () => { setActive((active + 1) % choices.length); },

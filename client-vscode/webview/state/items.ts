@@ -25,6 +25,8 @@ export interface Content {
 export interface ToolResult extends Content {
   entryId: string;
   isError: boolean;
+  /** The user refused the call. */
+  isDenied?: true;
   /** What the tool did to a file. */
   change?: FileChange;
 }
@@ -138,7 +140,7 @@ export function withEarlier(items: readonly Item[], entries: readonly Entry[]): 
 }
 
 function addResult(items: Item[], entryId: string, message: ToolResultMessage): void {
-  const result: ToolResult = { entryId, isError: message.isError === true, ...contentOf(message.content), ...known({ change: changeOf(message.details) }) };
+  const result: ToolResult = { entryId, isError: message.isError === true, ...contentOf(message.content), ...known({ change: changeOf(message.details), isDenied: property(message.details, "denied") === true ? (true as const) : undefined }) };
   const use: ToolUse & { result: ToolResult } = {
     kind: "tool",
     callId: message.toolCallId,

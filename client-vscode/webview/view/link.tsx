@@ -22,6 +22,17 @@ export function Link({ href, children }: { href: string; children: ComponentChil
   );
 }
 
+/** A path in one line: where there is little room its folders are cut, and the file's name is not. */
+export function ShortPath({ path }: { path: string }): JSX.Element {
+  const end = path.lastIndexOf("/", path.length - 2) + 1;
+  return (
+    <span class="short-path">
+      {end > 0 && <span class="short-path-folders">{visible(path.slice(0, end))}</span>}
+      <span class="short-path-name">{visible(path.slice(end))}</span>
+    </span>
+  );
+}
+
 /** A file's path, which opens the file where it lies in the workspace. */
 export function Path({ path }: { path: string }): JSX.Element {
   return (

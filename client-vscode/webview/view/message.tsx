@@ -90,16 +90,22 @@ function Actions({ item, running }: { item: AssistantItem; running: boolean }): 
 }
 
 function Ending({ item: { id, stopReason, error } }: { item: AssistantItem }): JSX.Element | null {
+  const { failed } = useContext(ChatContext);
   if (stopReason === "aborted") {
     return <div class="ending"><Icon name="debug-stop" /><div>Stopped.<TryAgain id={id} /></div></div>;
   }
   if (stopReason === "error" || error !== undefined) {
-    return <div class="ending failed" role="note"><Icon name="error" label="Error:" /><div>{error ?? "The model's reply failed."}<TryAgain id={id} /></div></div>;
+    return <div class="ending failed" role="note"><Icon name="error" label="Error:" /><div>{failed?.replyId === id && failed.kind === "auth" ? firstSentence(error) : error ?? "The model's reply failed."}<TryAgain id={id} /></div></div>;
   }
   if (stopReason === "length") {
     return <p class="ending"><Icon name="warning" label="Note:" />The reply was cut off at its token limit.</p>;
   }
   return null;
+}
+
+/** What follows the first sentence names variables and settings; here a button sets the key. */
+function firstSentence(error = ""): string {
+  return error.split(/(?<=\.)\s/)[0] ?? "";
 }
 
 /** Goes on with a turn that was broken off. */

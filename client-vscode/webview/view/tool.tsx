@@ -10,20 +10,23 @@ import { LiveCommand } from "./command";
 import { Edit } from "./edit";
 import { Fold } from "./fold";
 import { Icon } from "./icon";
+import { ShortPath } from "./link";
 import { Images } from "./images";
 
-type ToolState = "running" | "done" | "failed" | "unanswered";
+type ToolState = "running" | "done" | "failed" | "denied" | "unanswered";
 
 const ICONS: Record<ToolState, string> = {
   running: "loading",
   done: "check",
   failed: "error",
+  denied: "circle-slash",
   unanswered: "circle-slash",
 };
 const WORDS: Record<ToolState, string> = {
   running: "running",
   done: "done",
   failed: "failed",
+  denied: "denied",
   unanswered: "no result",
 };
 
@@ -36,7 +39,7 @@ export const Tool = memo(function Tool({ use, running }: { use: ToolUse; running
     <>
       <span class="hidden">Tool </span>
       <span class="tool-name">{use.name}</span>{" "}
-      <span class="tool-about" title={about}>{about}</span>{" "}
+      <span class="tool-about" title={about}>{isPath(use, about) ? <ShortPath path={about} /> : about}</span>{" "}
       <span class={`tool-state tool-${state}`} title={WORDS[state]}>
         <Icon name={ICONS[state]} label={WORDS[state]} spin={state === "running"} />
       </span>
@@ -59,8 +62,8 @@ function Details({ use }: { use: ToolUse }): JSX.Element {
       {call && Object.entries(call.arguments).map(([name, value]) => <Argument key={name} name={name} value={value} />)}
       {result && result.text !== "" && (
         <>
-          <div class="part">{result.isError ? "Error" : "Result"}</div>
-          <Code text={result.text} label={result.isError ? "Error" : "Result"} />
+          <div class="part">{word(result)}</div>
+          <Code text={result.text} label={word(result)} />
         </>
       )}
       {result && <Images images={result.images} />}
@@ -86,7 +89,15 @@ function planOf({ name, call, result }: ToolUse): string | undefined {
   return typeof plan === "string" ? plan : undefined;
 }
 
+function isPath({ call }: ToolUse, about: string): boolean {
+  return ["path", "file_path", "filePath"].some((name) => call?.arguments[name] === about);
+}
+
+function word({ isDenied, isError }: NonNullable<ToolUse["result"]>): string {
+  return isDenied ? "Denied" : isError ? "Error" : "Result";
+}
+
 function toolState({ result }: ToolUse, running: boolean): ToolState {
-  if (result) return result.isError ? "failed" : "done";
+  if (result) return result.isDenied ? "denied" : result.isError ? "failed" : "done";
   return running ? "running" : "unanswered";
 }

@@ -7,9 +7,11 @@ import type { CommandList } from "../command-list";
 import type { CommandRun, Host } from "../host";
 import { WorkspaceSnapshots } from "../../snapshots/workspace";
 import { MadeEdits } from "../made";
+import type { ErrorWatch } from "../file-errors";
 import { mostOutput } from "../output";
 import type { Outcome } from "../process";
 import type { UndoHost } from "../undo";
+import { watchErrors } from "./errors";
 import { readText, writeText, writeTexts } from "./files";
 import { findRipgrep } from "./ripgrep";
 import { CommandTerminal } from "./terminal";
@@ -52,6 +54,10 @@ export class EditorHost implements Host, UndoHost, vscode.Disposable {
 
   writeAll(files: ReadonlyMap<string, string | null>): Promise<void> {
     return writeTexts(files);
+  }
+
+  watchErrors(path: string): ErrorWatch {
+    return watchErrors(path);
   }
 
   recordState(conversationId: string): Promise<string | undefined> {

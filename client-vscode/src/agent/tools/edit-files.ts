@@ -4,6 +4,7 @@ import { diffDetail } from "../../approvals/diff";
 import { fileChangeOf } from "../change";
 import { withEdits } from "../edits";
 import { ToolError } from "../errors";
+import { newErrors } from "../file-errors";
 import { type Place, placeOf } from "../paths";
 import { sensitivityOf, WARNINGS } from "../sensitive";
 import { type Call, described, type Output, path, text, tool } from "../tool";
@@ -78,10 +79,11 @@ async function change(name: string, place: Place, before: string | null, after: 
   if (now.path !== place.path || (await host.read(place.path)) !== before) {
     throw new ToolError(`${place.shown} has changed since the edit was proposed, so it was not applied. Read the file again.`);
   }
+  const errors = host.watchErrors(place.path);
   const saved = await host.write(place.path, after);
   const remark = saved === after ? "" : " The editor formatted it when it was saved; read it again before the next edit.";
   return {
-    text: `${before === null ? "Created" : "Changed"} ${place.shown}.${remark}`,
+    text: [`${before === null ? "Created" : "Changed"} ${place.shown}.${remark}`, newErrors(place.shown, errors.before, await errors.after())].join("\n").trimEnd(),
     change: fileChangeOf(place.shown, before, saved),
   };
 }
