@@ -9,7 +9,6 @@ from real_agents.conftest import RealAgent
 from real_agents.scripted_model import Answer, Asked
 from real_agents.test_three_compactions import (
     CALLS,
-    COMPACTIONS,
     FACT,
     FULL,
     LONG,
@@ -33,12 +32,12 @@ keepRecentTokens = 500
 pytestmark = pytest.mark.parametrize("agent", ["claude-code"], indirect=True)
 
 
-def _compacted(agent: RealAgent) -> tuple[list[Asked], list[Asked]]:
-    """The requests for summaries, and the others, of a session with three compactions."""
-    model = ThreeWindows(agent)
+def _compacted(agent: RealAgent, compactions: int) -> tuple[list[Asked], list[Asked]]:
+    """The requests for summaries, and the others."""
+    model = ThreeWindows(agent, compactions)
     agent.model.script = model
     asked = agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS[agent.name])
-    assert len(model.windows) == COMPACTIONS + 1, model.windows
+    assert len(model.windows) == compactions + 1, model.windows
     summaries = [each for each in asked if any(mark in each.last for mark in SUMMARY_REQUESTS)]
     return summaries, [each for each in asked if each.tools and each not in summaries]
 
@@ -53,7 +52,7 @@ def _kinds(agent: RealAgent) -> Counter[str]:
 
 def test_its_own_summary_is_completed_once(agent: RealAgent) -> None:
     agent.coppice("connect", agent.name)
-    summaries, requests = _compacted(agent)
+    summaries, requests = _compacted(agent, 2)
     assert not any(AHEAD in request.text for request in summaries)
     assert {request.text.count(LOST) for request in requests} == {0, 1}
     last = requests[-1]
@@ -62,16 +61,22 @@ def test_its_own_summary_is_completed_once(agent: RealAgent) -> None:
     assert RULE in summary.partition(LOST)[2]
     replies = len(requests)
     kinds = _kinds(agent)
-    assert kinds["compaction"] == COMPACTIONS
+    assert kinds["compaction"] == 2
     assert kinds["message"] == 1 + replies + (replies - 1), (
         "a prompt, replies, and a result of each but the last"
     )
 
 
-def test_where_mods_are_not_loaded_the_hooks_add_it_once(agent: RealAgent) -> None:
+@pytest.mark.parametrize("is_loaded", [False, True], ids=["not loaded", "throws"])
+def test_where_the_mod_does_not_work_the_hooks_add_it_once(agent: RealAgent, *, is_loaded: bool) -> None:
     agent.coppice("connect", agent.name)
-    shutil.rmtree(agent.home / ".claude" / "skills")
-    summaries, requests = _compacted(agent)
+    plugin = agent.home / ".claude" / "skills" / "coppice"
+    if is_loaded:
+        mod = plugin / "hooks" / "coppice.ts"
+        mod.write_text(mod.read_text().replace("const ask =", 'throw new Error("spoiled");\n    const ask ='))
+    else:
+        shutil.rmtree(plugin)
+    summaries, requests = _compacted(agent, 1)
     assert {request.text.count(AHEAD) for request in summaries} == {1}
     assert {request.text.count(LOST) for request in requests} == {0, 1}
     assert RULE in requests[-1].text.partition(LOST)[2]

@@ -35,18 +35,21 @@ def _killed(agent: RealAgent, moment: str) -> ThreeWindows:
     return model
 
 
-@pytest.mark.parametrize("moment", ["turn", "compaction"])
-@pytest.mark.parametrize("agent", list(RESUME), indirect=True)
-def test_the_next_run_finds_the_history_of_a_killed_agent(agent: RealAgent, moment: str) -> None:
-    agent.coppice("connect", agent.name)
-    before = agent.configuration()
-    _killed(agent, moment)
-    assert agent.configuration() == before
+def _check_history(agent: RealAgent) -> None:
     agent.coppice("sources", "--update")
     (conversation,) = json.loads(agent.coppice("list", "--json"))["conversations"]
     shown = agent.coppice("context", conversation["id"])
     assert RULE in shown
     assert shown.count("head -n 1400 # 1") == 1
+
+
+@pytest.mark.parametrize("agent", list(RESUME), indirect=True)
+def test_the_next_run_finds_what_an_agent_did_before_it_was_killed_in_a_turn(agent: RealAgent) -> None:
+    agent.coppice("connect", agent.name)
+    before = agent.configuration()
+    _killed(agent, "turn")
+    assert agent.configuration() == before
+    _check_history(agent)
     searching(agent)
     asked = agent.run(QUESTION)
     assert any("48117" in request.text for request in asked), "\n".join(request.last for request in asked)
@@ -55,7 +58,10 @@ def test_the_next_run_finds_the_history_of_a_killed_agent(agent: RealAgent, mome
 @pytest.mark.parametrize("agent", list(RESUME), indirect=True)
 def test_a_session_that_was_killed_in_its_compaction_is_compacted_when_it_goes_on(agent: RealAgent) -> None:
     agent.coppice("connect", agent.name)
+    before = agent.configuration()
     model = _killed(agent, "compaction")
+    assert agent.configuration() == before
+    _check_history(agent)
     agent.model.script = model
     asked = agent.run("Go on.", *OPTIONS[agent.name], *RESUME[agent.name])
     assert len(model.windows) == 2, model.windows
