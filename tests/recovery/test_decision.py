@@ -19,14 +19,14 @@ from coppice.recovery.decision import (
     looked_for_results,
     overflowed,
 )
-from coppice.recovery.measured import Measured
+from coppice.recovery.request_size import RequestSize
 
 WINDOW = 8_000
 THRESHOLD = 5_000
 
 
-def least(*, overhead_tokens: int = 0, pinned: int = 0, tail: int = 500, summary: int = 200) -> Measured:
-    return Measured(
+def least(*, overhead_tokens: int = 0, pinned: int = 0, tail: int = 500, summary: int = 200) -> RequestSize:
+    return RequestSize(
         0,
         WINDOW,
         THRESHOLD,
@@ -38,7 +38,7 @@ def least(*, overhead_tokens: int = 0, pinned: int = 0, tail: int = 500, summary
     )
 
 
-def view(tokens: int, of: Measured | None = None) -> Measured:
+def view(tokens: int, of: RequestSize | None = None) -> RequestSize:
     return replace(of or least(), view_tokens=tokens)
 
 
@@ -109,7 +109,7 @@ def test_what_was_tried_is_reported() -> None:
     ],
 )
 def test_what_alone_exceeds_the_window_is_named_before_anything_is_tried(
-    floor: Measured, named: str, advice: str
+    floor: RequestSize, named: str, advice: str
 ) -> None:
     _, then = overflowed(State(), view(12_000, floor))
     assert isinstance(then, Fail)
@@ -135,7 +135,7 @@ events = st.lists(st.tuples(st.sampled_from(["made", "refused"]), sizes, st.inte
 
 
 def _step(
-    state: State, then: Decision, event: tuple[str, int, int], floor: Measured
+    state: State, then: Decision, event: tuple[str, int, int], floor: RequestSize
 ) -> tuple[State, Decision]:
     what, tokens, count = event
     if isinstance(then, Truncate):
@@ -147,7 +147,7 @@ def _step(
 
 @given(st.lists(events, min_size=1, max_size=12), floors)
 def test_every_round_ends_and_so_does_every_row_of_rounds(
-    rounds: list[list[tuple[str, int, int]]], floor: Measured
+    rounds: list[list[tuple[str, int, int]]], floor: RequestSize
 ) -> None:
     state, compactions, truncations, retries = State(), 0, 0, 0
     for happens in rounds:
@@ -165,7 +165,7 @@ def test_every_round_ends_and_so_does_every_row_of_rounds(
 
 
 @given(floors, sizes, st.integers(0, 3))
-def test_no_retry_of_what_is_known_not_to_fit(floor: Measured, tokens: int, count: int) -> None:
+def test_no_retry_of_what_is_known_not_to_fit(floor: RequestSize, tokens: int, count: int) -> None:
     state, _ = overflowed(State(), view(20_000, floor))
     for _, then in (
         compacted(state, view(tokens, floor)),

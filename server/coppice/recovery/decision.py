@@ -8,7 +8,7 @@ Every step is bounded, so every round ends, and so does every row of rounds with
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from coppice.recovery.measured import Measured
+from coppice.recovery.request_size import RequestSize
 from coppice.recovery.truncation import LEAST_CHARS
 
 MOST_COMPACTIONS: Final = 3  # for one overflow (guess)
@@ -60,14 +60,14 @@ class Fail:
 Decision = Compact | Truncate | Retry | Fail
 
 
-def overflowed(state: State, measured: Measured) -> tuple[State, Decision]:
+def overflowed(state: State, measured: RequestSize) -> tuple[State, Decision]:
     """The model refused the view as too long. Begins a round."""
     again = replace(state, attempt=state.attempt + 1, tokens=measured.view_tokens, strategy=None)
     least = measured.least_request if state.attempt > 0 else measured.least_view
     return again, _ending(again, measured) if least >= measured.window else _next_step(again, measured)
 
 
-def compacted(state: State, measured: Measured) -> tuple[State, Decision]:
+def compacted(state: State, measured: RequestSize) -> tuple[State, Decision]:
     """A compaction was stored, and `measured` is what it left."""
     gained = measured.view_tokens < state.tokens
     after = replace(
@@ -80,14 +80,14 @@ def compacted(state: State, measured: Measured) -> tuple[State, Decision]:
     return after, _next_step(after, measured)
 
 
-def gave_up_compacting(state: State, measured: Measured, why: str) -> tuple[State, Decision]:
+def gave_up_compacting(state: State, measured: RequestSize, why: str) -> tuple[State, Decision]:
     """There was nothing to compact, or no summary that would have helped."""
     after = replace(state, stuck=True, why_stuck=why)
     return after, _next_step(after, measured)
 
 
 def looked_for_results(
-    state: State, measured: Measured, count: int, left_out: int = 0
+    state: State, measured: RequestSize, count: int, left_out: int = 0
 ) -> tuple[State, Decision]:
     """`count` tool results were cut, `left_out` of them to nothing; `measured` is the request after that."""
     gained = count > 0 and measured.view_tokens < state.tokens
@@ -101,7 +101,7 @@ def looked_for_results(
     return after, _ending(after, measured)
 
 
-def _next_step(state: State, measured: Measured) -> Decision:
+def _next_step(state: State, measured: RequestSize) -> Decision:
     if state.strategy is not None and measured.view_tokens <= measured.target:
         return _ending(state, measured)
     if not state.stuck and state.compactions < MOST_COMPACTIONS:
@@ -122,7 +122,7 @@ def left_out_sentence(count: int) -> str | None:
     )
 
 
-def _ending(state: State, measured: Measured) -> Retry | Fail:
+def _ending(state: State, measured: RequestSize) -> Retry | Fail:
     """Another try, where something was gained and the request is smaller than the window now."""
     if state.strategy is not None and measured.fits:
         sentences = [left_out_sentence(state.left_out), _overhead_sentence(measured)]
@@ -143,7 +143,7 @@ def _ending(state: State, measured: Measured) -> Retry | Fail:
     return Fail(" ".join(filter(None, reasons)))
 
 
-def _overhead_sentence(measured: Measured) -> str | None:
+def _overhead_sentence(measured: RequestSize) -> str | None:
     if measured.least_request < measured.window:
         return None
     return (

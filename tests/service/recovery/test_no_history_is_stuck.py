@@ -22,7 +22,7 @@ from coppice.recovery.decision import (
     looked_for_results,
     overflowed,
 )
-from coppice.recovery.measured import Measured
+from coppice.recovery.request_size import RequestSize
 from coppice.recovery.truncation import plan, result_limit
 from coppice.service.window.fitting import Fit, Pinned, fitted_cut
 from coppice.service.window.measuring import least_tokens, measured_of, tail_start
@@ -110,7 +110,7 @@ class Conversation:
         before = [Pinned(-1, size) for size in self.pins]
         return [*before, *(Pinned(i, each.tokens) for i, each in enumerate(self.kept) if each.pinned)]
 
-    def measured(self) -> Measured:
+    def measured(self) -> RequestSize:
         tail = tail_start(self.rows, self.tokens)
         return measured_of(
             self.summary + sum(self.pins) + sum(self.tokens),

@@ -15,8 +15,8 @@ from coppice.protocol.compaction import CompactParams
 from coppice.protocol.recovery import RecoverParams, RecoverResult
 from coppice.recovery import decision
 from coppice.recovery.decision import Compact, Decision, Fail, Retry, State, Truncate
-from coppice.recovery.measured import Measured
 from coppice.recovery.overflow import reported_window
+from coppice.recovery.request_size import RequestSize
 from coppice.service.compaction.compacting import JOB as COMPACTION
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.client_turns import Turns
@@ -47,7 +47,7 @@ class _Round:
     conversation_id: str
     leaf_id: str | None
     state: State
-    measured: Measured
+    measured: RequestSize
 
 
 class Recovering:
@@ -123,7 +123,7 @@ class Recovering:
 
     async def recover_in_turn(
         self, conversation_id: str, window: int, progress: JobProgress, *, overhead_tokens: int, counted: int
-    ) -> tuple[RecoverResult, Measured]:
+    ) -> tuple[RecoverResult, RequestSize]:
         """A round for a request of the server's own turn, and how the next request measures after it.
 
         The request is known to have been too long for the model's `window`. `overhead_tokens` is what is

@@ -7,7 +7,7 @@ from coppice.errors import CancelledByHookError, ModelFailedError, NothingToComp
 from coppice.protocol.compaction import CompactParams
 from coppice.protocol.recovery import PreparePromptParams, PreparePromptResult
 from coppice.protocol.usage import UsageState
-from coppice.recovery.measured import Measured
+from coppice.recovery.request_size import RequestSize
 from coppice.service.compaction.ahead import begin_share
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.context import Context
@@ -63,7 +63,7 @@ class _Streak:
 @dataclass(frozen=True, slots=True)
 class _Situation:
     path: ConversationPath
-    measured: Measured
+    measured: RequestSize
     usage: UsageState
     in_a_row: int
     prompt: int
@@ -170,5 +170,5 @@ def _refusal(now: _Situation) -> str | None:
     return None
 
 
-def _too_large(measured: Measured) -> str:
+def _too_large(measured: RequestSize) -> str:
     return f"{measured.describe()} The window is {measured.window:,}. {measured.suggest()}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from coppice.protocol.recovery import TruncateToolResultsParams, TruncateToolResultsResult
 from coppice.protocol.usage import UsageState
 from coppice.recovery.decision import left_out_sentence
-from coppice.recovery.measured import Measured
+from coppice.recovery.request_size import RequestSize
 from coppice.recovery.truncation import is_left_out, plan, result_limit
 from coppice.service.branches.replay import COPIED_METADATA, replayed
 from coppice.service.core.client_turns import Turns
@@ -107,7 +107,7 @@ def _truncate(path: ConversationPath, context_window: int, overhead_tokens: int 
 
 
 def _plan(
-    path: ConversationPath, view: Sequence[ViewMessage], measured: Measured
+    path: ConversationPath, view: Sequence[ViewMessage], measured: RequestSize
 ) -> dict[int, ToolResultMessage]:
     """The results of `view` that are cut, as they are then, by their places in it."""
     if path.end is None:

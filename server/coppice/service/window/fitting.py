@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from coppice.compaction.span.cut import Cut, find_cut
 from coppice.compaction.span.sizes import Sizes
-from coppice.recovery.measured import LEAST_SUMMARY
+from coppice.recovery.request_size import LEAST_SUMMARY
 from coppice.store.schema.records import EntryRow
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from coppice.compaction.span.cut import find_cut, is_in_context
 from coppice.compaction.span.sizes import Sizes, fitted_sizes
-from coppice.recovery.measured import LEAST_SUMMARY, Measured
+from coppice.recovery.request_size import LEAST_SUMMARY, RequestSize
 from coppice.recovery.truncation import LEAST_LIMIT, truncated
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.window.fitting import Pinned, pinned_before
@@ -24,7 +24,7 @@ def measure(
     known_overhead_tokens: int = 0,
     prompt: int = 0,
     stated_window: int | None = None,
-) -> Measured:
+) -> RequestSize:
     """Reads the store: its cost is that of reading the view's tail.
 
     `overhead_tokens` is what is known to be sent with the view; by default what a provider counted more than
@@ -66,13 +66,13 @@ def measured_of(
     summary: int,
     overhead_tokens: int,
     stated_window: int,
-) -> Measured:
+) -> RequestSize:
     """The request that sends the view of `rows`, which begins with a summary of that size.
 
     `least_of_tail` is `least_tokens` of the messages from index `tail` on.
     """
     before = sum(size for row, size in zip(rows[:tail], tokens[:tail], strict=True) if is_in_context(row))
-    return Measured(
+    return RequestSize(
         view_tokens=view_tokens,
         window=sizes.window,
         threshold=sizes.threshold,

@@ -8,7 +8,7 @@ LEAST_SUMMARY: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RequestSize:
     """A request for a model of that `window`. All in tokens.
 
     `view_tokens` is the size of the view by our count, and `threshold` is the window less the reserve. What
