@@ -17,9 +17,7 @@ _MOST_NAMED: Final = 3  # files that were changed for an announcement
 _CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the recorded ones have fewer
 _ANSWER_CHARS: Final = 400
 """Characters of a message that answers; a longer one is a request of its own."""
-_NAME_CHARS: Final = 200  # of another agent's task, and of a request before its reply
-_PROMPT_CHARS: Final = 100
-"""Characters of a `prompt` argument from which a tool is another agent."""
+_NAME_CHARS: Final = 200  # of a request before its reply
 _EDIT_CHARS: Final = 100_000
 """Characters of an edit whose names are compared."""
 
@@ -99,7 +97,7 @@ class Quotations:
         self._add(self._reply)
 
     def action(self, action: Action) -> None:
-        """A call: what its edit touches, the documents that it shows, and what another agent reported."""
+        """A call: what its edit touches, and the documents that it shows."""
         self._clock += 1
         changed = [touch.path.rpartition("/")[2] for touch in action.touches if touch.kind != "read"]
         if changed:
@@ -113,12 +111,6 @@ class Quotations:
             self._announced.about = ", ".join(list(files)[:_MOST_NAMED])
         for document in list(self._documents.take(action)):
             self._add(document)
-        prompt = action.arguments.get("prompt")
-        if isinstance(prompt, str) and len(prompt) >= _PROMPT_CHARS and not action.failed:
-            about = action.arguments.get("description")
-            name = one_line(about)[:_NAME_CHARS] if isinstance(about, str) else action.tool
-            text = action.output.strip()[:_REPORT_CHARS]
-            self._add(Quotation(entry_id=action.entry, text=text, kind="review", about=name))
 
     def checks(self, failed: Sequence[str], settled: Iterable[str]) -> None:
         """Checks that just failed, and that a pass has settled: a failure waits for its cause."""
@@ -142,7 +134,7 @@ class Quotations:
     def _holding(self, quotation: Quotation) -> Quotation | None:
         """`quotation`; None where files that changed may have overtaken it."""
         at, names = self._written_at[id(quotation)], self._names[id(quotation)]
-        if quotation.kind not in ("report", "answer", "review") or self._changed_at <= at:
+        if quotation.kind not in ("report", "answer") or self._changed_at <= at:
             return quotation
         later = (self._overtaken,) if quotation.kind == "report" else (self._overtaken, self._mentioned)
         newer = any(each.get(name, 0) > at for each in later for name in names)

@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
@@ -33,7 +32,6 @@ _MOST_REPLIES: Final = 8
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ASKED_CHARS: Final = 100  # characters of a message that is quoted whole below
-_FIRST_OF_REVIEW: Final = 6  # statements of what another agent reported
 _SHORTEST: Final = 20  # bytes of a sentence that states something to who has not read what is before it
 _QUOTED: Final = "The earlier summary, as it was written:"
 _WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
@@ -125,7 +123,6 @@ def _lines(
     yield from _ended_turns(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
     yield from _bodies(now, references)
     yield from _ended_turns(answers, references, 0, None, first=3_000)
-    yield from _reviews(quotations, references)
 
 
 def _goal(ledger: WorkLedger, earlier: list[Line], references: Mapping[str, str]) -> Iterator[Line]:
@@ -226,15 +223,6 @@ def _documents(quotations: list[Quotation], references: Mapping[str, str]) -> It
         texts = [text for text in statements_of(each.text) if len(text) >= _SHORTEST]
         for number, text in enumerate([f"`{each.about}`, quoted:", *texts]):
             yield Line("context", referenced(text, each.entry_id, references), 1_000 + number / 1_000)
-
-
-def _reviews(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """The first statements of what other agents reported, newest first."""
-    reviews = [each for each in reversed(quotations) if each.kind == "review"]
-    for place, each in enumerate(reviews):
-        for number, text in enumerate(islice(statements_of(each.text), _FIRST_OF_REVIEW)):
-            stated = referenced(f"{each.about}: {text}", each.entry_id, references)
-            yield Line("context", stated, 2_000 + place + number / 1_000)
 
 
 def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
