@@ -1,5 +1,5 @@
 import { lstat, realpath } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import nodePath, { basename, dirname, isAbsolute, join, type PlatformPath, resolve } from "node:path";
 
 import { ToolError } from "./errors";
 
@@ -24,14 +24,14 @@ export interface Place {
  */
 export async function placeOf(folders: readonly string[], path: string): Promise<Place> {
   if (path.includes("\0")) throw new ToolError("A path has no NUL character.");
+  if (process.platform === "win32" && unsafeOnWindows(path)) throw new ToolError(`${path} is no plain path: Windows takes it for another file or a device.`);
   if (folders.length === 0) throw new ToolError("No folder is open, so there are no files to work on.");
   const given = candidate(folders, path);
   const real = await realPathOf(given);
   for (const each of folders) {
     const folder = await realPathOf(each);
-    const within = relative(folder, real);
-    if (isOutside(within)) continue;
-    const slashed = within.split(sep).join("/");
+    const slashed = relativeWithin(folder, real);
+    if (slashed === undefined) continue;
     const prefix = folders.length === 1 ? "" : `${basename(each)}/`;
     return { path: real, folder, relative: slashed, prefix, shown: `${prefix}${slashed}` || "." };
   }
@@ -71,6 +71,18 @@ async function refuseDanglingLink(existing: string, path: string): Promise<void>
   if (state?.isSymbolicLink()) throw new ToolError(`${path} is a symbolic link to something that does not exist.`);
 }
 
-function isOutside(within: string): boolean {
-  return within === ".." || within.startsWith(`..${sep}`) || isAbsolute(within);
+/** A path from the folder that it lies in, with `/`; undefined for one that lies elsewhere. */
+export function relativeWithin(folder: string, path: string, on: PlatformPath = nodePath): string | undefined {
+  const within = on.relative(folder, path);
+  return within === ".." || within.startsWith(`..${on.sep}`) || on.isAbsolute(within) ? undefined : within.split(on.sep).join("/");
+}
+
+/**
+ * Whether Windows takes a path for something else than its words say: a stream of a file, a device, a place on a drive
+ * that depends on the process, or a name whose last dots and spaces it drops.
+ */
+export function unsafeOnWindows(path: string): boolean {
+  if (/^[\\/]{2}[.?]/.test(path)) return true;
+  const names = path.replace(/^[A-Za-z]:(?=[\\/])/, "").split(/[\\/]/);
+  return names.some((name) => name.includes(":") || /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i.test(name) || (/[. ]$/.test(name) && !/^\.{1,2}$/.test(name)));
 }

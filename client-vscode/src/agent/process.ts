@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { basename } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 
 import { visible } from "../format";
 import { CommandOutput } from "./output";
+import { shellCall } from "./shell";
 
 /** Milliseconds between asking a process to end and ending it. */
 const GRACE_MS = 2000;
@@ -44,11 +44,12 @@ export class RunningCommand {
   /** `onOutput` gets everything that the command prints, as it comes. */
   constructor({ command, cwd, shell, environment, timeoutMs, limit }: Command, onOutput: (text: string) => void) {
     this.#output = new CommandOutput(limit);
-    const posixShell = shell !== undefined && /^(ba|da|z|fi|k)?sh$/.test(basename(shell)) ? shell : undefined;
-    this.#child = spawn(command, {
+    const given = environment ?? commandEnvironment(process.env);
+    const { file, args, isVerbatim } = shellCall(command, shell, process.platform, given);
+    this.#child = spawn(file, args, {
       cwd,
-      shell: process.platform === "win32" ? true : (posixShell ?? "/bin/sh"),
-      env: environment ?? commandEnvironment(process.env),
+      env: given,
+      windowsVerbatimArguments: isVerbatim,
       detached: process.platform !== "win32",
       windowsHide: true,
     });

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import type { Mode } from "../../modes/mode";
 import { instructionsIn } from "../instructions";
 import { type Instructions, systemPrompt } from "../prompt";
+import { shellFor } from "../shell";
 import { readText } from "./files";
 
 /** The system prompt for the next turn. A workspace that is not trusted adds nothing to it. */
@@ -13,7 +14,7 @@ export async function currentSystemPrompt(folders: readonly string[], tools: rea
   return systemPrompt(settings.get("chat.systemPrompt", ""), {
     folders,
     platform: process.platform,
-    shell: vscode.env.shell || "sh",
+    shell: shellFor(vscode.env.shell, process.platform),
     tools,
     mode,
     instructions: found.flatMap((each) => each ?? []),
