@@ -2,6 +2,7 @@
 
 from talk import edit, reply, request, tool, user
 
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
 from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.offline import summarize_offline
 
@@ -55,3 +56,13 @@ def test_what_was_answered_is_dropped_with_the_next_change() -> None:
     ]
     assert "I suggest one file, rows.csv." in summarize_offline(request(asked))
     assert "I suggest one file, rows.csv." not in summarize_offline(request([*asked, *edit("src/store.py")]))
+
+
+def test_a_ledger_with_quotations_of_an_older_version_keeps_everything_else() -> None:
+    messages = [user("Build it"), reply("The rows are in rows.csv.")]
+    details = ledger_details(LedgerBuilder().add_messages(messages).ledger)
+    (answer,) = details["quotations"]
+    older = [{**answer, "kind": "solved"}, {**answer, "overtaken": True}]
+    held = LedgerBuilder.from_details({"ledger": {**details, "quotations": [*older, answer]}}).ledger
+    assert [message.text for message in held.messages] == ["Build it"]
+    assert [quotation.kind for quotation in held.quotations] == ["answer"]
