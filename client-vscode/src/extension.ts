@@ -63,13 +63,13 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const chat = registerChat(commands, context, client, conversations, approvals, servers, async (conversationId, text, given) => {
     const attachments = given ?? attached.take(conversationId);
     const restore = () => { attached.restore(conversationId, attachments); };
-    await branchFiles.beforeTurn(conversationId);
+    await notes.beforeTurn(conversationId);
     const [content, workspaceState, equipment] = await Promise.all([attached.content(text, attachments), host.recordState(conversationId), equip(conversationId)]);
     return { content, workspaceState, restore, ...equipment };
   });
   const list = new ConversationsView(client, conversations, new Sources(client, log), chat.activities);
   context.subscriptions.push(list);
-  const { attached, branchFiles } = addFeatures(context, chat, { client, conversations, approvals, host, modes });
+  const { attached, branchFiles, notes } = addFeatures(context, chat, { client, conversations, approvals, host, modes });
   registerConversationCommands(commands, client, conversations, chat);
   registerContextCommands(commands, attached, chat);
   registerExchangeCommands(commands, client, conversations, chat, log);

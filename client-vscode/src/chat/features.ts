@@ -9,10 +9,13 @@ import { Attachments } from "../context/attachments";
 import type { Conversations } from "../conversations";
 import { callForAttention } from "./attention";
 import { BranchFiles } from "./branch-files";
+import { BranchStates } from "./branch-states";
 import { CodeActions } from "./code";
 import { CommandCards } from "./command-cards";
+import { FileChanges } from "./file-changes";
 import type { Modes } from "../modes/modes";
 import { ModeChoice } from "./mode-choice";
+import { ModelNotes } from "./model-notes";
 import { MessageActions } from "./on-message";
 import type { Chat } from "./panel";
 import { Plans } from "./plans";
@@ -28,7 +31,7 @@ interface Parts {
 }
 
 /** Adds to the chat what it can do besides turns; what is attached to messages, and what brings files along, is returned. */
-export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host, modes }: Parts): { attached: Attachments; branchFiles: BranchFiles } {
+export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host, modes }: Parts): { attached: Attachments; branchFiles: BranchFiles; notes: ModelNotes } {
   const before = new BeforeDocuments();
   context.subscriptions.push(before);
   let attached!: Attachments;
@@ -41,10 +44,15 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   chat.addFeature((access) => new Plans(access, approvals, modes));
   chat.addFeature((access) => new CommandCards(access, host.commands));
   chat.addFeature(() => new CodeActions());
+  const memory = context.workspaceState;
+  const notes = new ModelNotes(client, memory);
+  const states = new BranchStates(client, memory);
+  const changes = new FileChanges(host.snapshots, states, notes, memory);
   let branchFiles!: BranchFiles;
-  chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, context.workspaceState)));
+  chat.addFeature((access) => (branchFiles = new BranchFiles(access, client, host.snapshots, states, changes, notes)));
+  void changes.resume();
   chat.addFeature((access) => new MessageActions(chat, access, client, conversations, branchFiles));
   chat.addFeature(() => new SlashCommands(client, (id) => conversations.select(id)));
   chat.addFeature((access) => new EditReview(access, client, host, context.workspaceState, before));
-  return { attached, branchFiles };
+  return { attached, branchFiles, notes };
 }

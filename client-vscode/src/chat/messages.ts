@@ -134,6 +134,8 @@ const filesOffer = v.object({
     fate: v.picklist(["written", "deleted", "merged", "conflict"]),
     added: v.optional(v.number()),
     removed: v.optional(v.number()),
+    /** The file can make programs run, or instructs agents. */
+    isControl: v.boolean(),
   })),
   more: v.number(),
 });

@@ -40,6 +40,7 @@ export class HiddenGit {
       GIT_CONFIG_GLOBAL: devNull,
       GIT_ATTR_NOSYSTEM: "1",
       GIT_TERMINAL_PROMPT: "0",
+      GIT_DEFAULT_HASH: "sha1",
       GIT_LITERAL_PATHSPECS: "1",
       LC_ALL: "C",
     };
@@ -53,11 +54,12 @@ export class HiddenGit {
     await writeFile(join(this.repository, "info", "attributes"), ATTRIBUTES);
   }
 
-  /** What the command prints. `accepts`: exit codes that are no error. Throws `GitError`. */
-  async run(given: readonly string[], input: string | Buffer = "", accepts: readonly number[] = [0]): Promise<Buffer> {
+  /** What the command prints. `accepts`: whether an exit code is no error. Throws `GitError`. */
+  async run(given: readonly string[], input: string | Buffer = "", { accepts = (code: number): boolean => code === 0, timeoutMs = this.timeoutMs } = {}): Promise<Buffer> {
     const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    const child = spawn("git", [...settings, ...given], { cwd: this.folder, env: this.#environment, windowsHide: true });
-    const timer = setTimeout(() => { child.kill("SIGKILL"); }, this.timeoutMs);
+    // Windows looks for a program in the working folder first, and a checkout may have a `git.exe`.
+    const child = spawn("git", ["-C", this.folder, ...settings, ...given], { cwd: this.repository, env: this.#environment, windowsHide: true });
+    const timer = setTimeout(() => { child.kill("SIGKILL"); }, timeoutMs);
     const printed: Buffer[] = [];
     const errors: Buffer[] = [];
     child.stdout.on("data", (data: Buffer) => printed.push(data));
@@ -70,7 +72,7 @@ export class HiddenGit {
         child.once("error", reject);
         child.once("close", resolve);
       });
-      if (code !== null && accepts.includes(code)) return Buffer.concat(printed);
+      if (code !== null && accepts(code)) return Buffer.concat(printed);
       const why = code === null ? "did not end in time" : Buffer.concat(errors).toString().trim().slice(0, 500);
       throw new GitError(`git ${given[0] ?? ""}: ${why}`);
     } catch (error) {

@@ -1,70 +1,101 @@
 /** What is to be written so that a folder goes over from one recorded state to another. */
-import { applyPatch, structuredPatch } from "diff";
-
-import { type Difference, type SnapshotStore, type StoredFile } from "./store";
+import { isExcluded } from "./excludes";
+import { isLeftOut, type SnapshotStore, type StoredFile } from "./store";
 
 const REGULAR = new Set(["100644", "100755"]);
-/** Bytes of a file that is merged; a larger one is a conflict. A guess: more than a source file has. */
-const MOST_MERGED = 1_000_000;
 
 /** What becomes of a file: `merged` keeps what was changed since the state was recorded, `conflict` stays as it is. */
 export type Fate = "written" | "deleted" | "merged" | "conflict";
 
-export interface Step extends Difference {
+/** From one snapshot to another. */
+export interface Leg {
+  from: string;
+  to: string;
+}
+
+/** `added` and `removed` are lines; undefined for what is no text. */
+export interface Step {
+  path: string;
+  added: number | undefined;
+  removed: number | undefined;
   fate: Fate;
   /** What the file is to be; undefined for one that goes or stays. */
   content: { mode: string; bytes: () => Promise<Buffer> } | undefined;
-  /** Whether the folder has the file now. */
-  isThere: boolean;
+  /** What the folder has now. */
+  there: StoredFile | undefined;
 }
+
+/** A file on its way: as a snapshot has it, or merged. */
+type Version = StoredFile | { mode: string; merged: Buffer } | undefined;
 
 /**
- * The steps from `base` to `target` in a folder that is `now`, by path. What was changed between `base` and `now` stays:
- * in files in which the two states do not differ, and else where it can be merged. Throws `GitError`.
+ * The steps that make the changes of each leg, one after the other, in a folder that is `now`; those that delete first.
+ * What else was changed in the folder stays: in other files, and in the same ones where it can be merged. Throws
+ * `GitError`.
  */
-export async function planned(store: SnapshotStore, base: string, target: string, now: string): Promise<Step[]> {
-  const [changes, since, lines] = await Promise.all([store.changes(base, target), store.changes(base, now), store.differences(now, target)]);
-  const counts = new Map(lines.map((each) => [each.path, each]));
+export async function planned(store: SnapshotStore, legs: readonly Leg[], now: string): Promise<Step[]> {
+  const [changes, files] = await Promise.all([Promise.all(legs.map(({ from, to }) => store.changes(from, to))), store.files(now)]);
   const steps: Step[] = [];
-  for (const [path, { from, to }] of changes) {
-    const there = since.has(path) ? since.get(path)?.to : from;
-    if (isSame(there, to)) continue;
-    const { added, removed } = counts.get(path) ?? { added: undefined, removed: undefined };
-    const step = { path, added, removed, isThere: there !== undefined };
-    if (isSame(there, from)) {
-      steps.push({ ...step, fate: to === undefined ? "deleted" : "written", content: to && { mode: to.mode, bytes: () => store.content(to) } });
-    } else {
-      const merged = await merge(store, from, to, there);
-      steps.push({ ...step, fate: merged === undefined ? "conflict" : "merged", content: merged });
-    }
+  for (const path of new Set(changes.flatMap((each) => [...each.keys()]))) {
+    const there = files.get(path);
+    const fate = await fateOf(store, there, changes.flatMap((each) => each.get(path) ?? []));
+    if (fate !== undefined) steps.push({ path, added: undefined, removed: undefined, there, ...fate });
   }
-  return steps;
+  const target = legs.at(-1)?.to;
+  if (target === undefined || steps.length === 0) return [];
+  await countLines(store, target, now, steps);
+  return (await withoutExcluded(store, target, steps)).sort((one, other) => Number(other.fate === "deleted") - Number(one.fate === "deleted") || (one.path < other.path ? -1 : 1));
 }
 
-/** The change from `from` to `to`, made in what is there; undefined where it was changed in the same lines. */
-async function merge(store: SnapshotStore, ...files: [StoredFile | undefined, StoredFile | undefined, StoredFile | undefined]): Promise<Step["content"]> {
-  const texts: string[] = [];
-  for (const file of files) {
-    const text = file === undefined || !REGULAR.has(file.mode) ? undefined : textOf(await store.content(file));
-    if (text === undefined) return undefined;
-    texts.push(text);
+async function fateOf(store: SnapshotStore, there: StoredFile | undefined, changes: readonly { from: StoredFile | undefined; to: StoredFile | undefined }[]): Promise<Pick<Step, "fate" | "content"> | undefined> {
+  let version: Version = there;
+  for (const { from, to } of changes) {
+    if (isSame(version, to)) continue;
+    if (isLeftOut(from) || isLeftOut(to) || (version !== undefined && "id" in version && isLeftOut(version))) return { fate: "conflict", content: undefined };
+    const next: Version = isSame(version, from) ? to : await merge(store, from, to, version);
+    if (next === undefined && !isSame(version, from)) return { fate: "conflict", content: undefined };
+    version = next;
   }
-  const [from = "", to = "", there = ""] = texts;
-  const patch = structuredPatch("", "", from, to, undefined, undefined, { context: 3 });
-  const merged = applyPatch(there, patch, { fuzzFactor: 0, autoConvertLineEndings: false });
-  if (merged === false) return undefined;
-  return { mode: files[2]?.mode ?? "100644", bytes: () => Promise.resolve(Buffer.from(merged)) };
+  if (isSame(version, there)) return undefined;
+  if (version === undefined) return { fate: "deleted", content: undefined };
+  const { mode } = version;
+  if ("merged" in version) {
+    const { merged } = version;
+    return { fate: "merged", content: { mode, bytes: () => Promise.resolve(merged) } };
+  }
+  const recorded = version;
+  return { fate: "written", content: { mode, bytes: () => store.content(recorded) } };
 }
 
-function textOf(bytes: Buffer): string | undefined {
-  if (bytes.length > MOST_MERGED || bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
+/** Undefined where they cannot be merged. */
+async function merge(store: SnapshotStore, from: StoredFile | undefined, to: StoredFile | undefined, version: Version): Promise<Version> {
+  if (from === undefined || to === undefined || version === undefined) return undefined;
+  if (![from, to, version].every(({ mode }) => REGULAR.has(mode))) return undefined;
+  const bytes = "merged" in version ? version.merged : await store.content(version);
+  const merged = await store.merge(await store.content(from), await store.content(to), bytes);
+  return merged && { mode: from.mode === to.mode ? version.mode : to.mode, merged };
+}
+
+/** A file that a state does not have may have been there, ignored: it stays. */
+async function withoutExcluded(store: SnapshotStore, target: string, steps: Step[]): Promise<Step[]> {
+  if (!steps.some(({ fate }) => fate === "deleted")) return steps;
+  const rules = new Map<string, string>();
+  for (const [path, file] of await store.files(target)) {
+    if (/(?:^|\/)\.gitignore$/.test(path) && REGULAR.has(file.mode)) rules.set(path.replace(/\/?\.gitignore$/, ""), (await store.content(file)).toString());
+  }
+  return steps.filter(({ fate, path }) => fate !== "deleted" || !isExcluded(path, rules));
+}
+
+/** Lines between what is there and what is recorded. */
+async function countLines(store: SnapshotStore, target: string, now: string, steps: readonly Step[]): Promise<void> {
+  const counts = new Map((await store.differences(now, target)).map((each) => [each.path, each]));
+  for (const step of steps) {
+    const counted = counts.get(step.path);
+    if (counted !== undefined && step.fate !== "conflict") Object.assign(step, { added: counted.added, removed: counted.removed });
   }
 }
 
-function isSame(one: StoredFile | undefined, other: StoredFile | undefined): boolean {
-  return one?.id === other?.id && one?.mode === other?.mode;
+function isSame(one: Version, other: StoredFile | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return "id" in one && one.id === other.id && one.mode === other.mode;
 }

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { lstat, rm, stat } from "node:fs/promises";
+import { lstat, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 
 import { isPartOfRepository, isSecret } from "../agent/sensitive";
+import { excludesAbove } from "./excludes";
 import { GitError, HiddenGit, namesOf } from "./git";
 
 /** What a snapshot may cost. */
@@ -17,8 +18,15 @@ export interface Limits {
   time: number;
 }
 
+/** Milliseconds that packing a repository may take. A guess: ten times what a large one needs. */
+const TIDYING = 600_000;
+/** Loose objects above which they are packed; Git's own default is 6,700. */
+const MOST_LOOSE = 5000;
+/** Of a file that is there and was too large to be recorded: with the mode of a submodule Git looks for no content. */
+const LEFT_OUT: StoredFile = { mode: "160000", id: "1".repeat(40) };
+
 /** Guesses: more than a project's sources, and a wait that one still takes for a hang-up. */
-const LIMITS: Limits = { file: 5_000_000, added: 200_000_000, files: 50_000, time: 20_000 };
+export const LIMITS: Limits = { file: 5_000_000, added: 200_000_000, files: 50_000, time: 20_000 };
 
 /** By folder, relative, whether its files are left out. */
 type Folders = Map<string, Promise<boolean>>;
@@ -42,21 +50,32 @@ export interface Change {
   to: StoredFile | undefined;
 }
 
+/** Whether a snapshot has a file without its content. */
+export function isLeftOut(file: StoredFile | undefined): boolean {
+  return file?.mode === LEFT_OUT.mode;
+}
+
 /**
  * The states of one folder, in a hidden Git repository outside of it. A snapshot is named by the id of its tree: the
- * same state has the same name and is stored once. Left out are files that are ignored, secret or too large, whatever
- * has to do with `.git`, repositories within the folder, and names that are not UTF-8. Links are stored as links.
+ * same state has the same name and is stored once. Left out are files that are ignored or secret, whatever has to do
+ * with `.git`, repositories within the folder, and names that are not UTF-8; of those that are too large only the name
+ * is recorded. Links are stored as links.
  */
 export class SnapshotStore {
   readonly #git: HiddenGit;
   #prepared: Promise<void> | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  #isIndexChecked = false;
+  /** References that were made already. */
+  readonly #kept = new Set<string>();
+  /** Once in the lifetime of a store its objects are packed, where they are many. */
+  #tidied: Promise<void> | undefined;
 
   /** `storage` is a folder of the extension; both are absolute. */
   constructor(
     storage: string,
     private readonly folder: string,
-    private readonly limits: Limits = LIMITS,
+    private readonly limits: Limits,
   ) {
     this.#git = new HiddenGit(join(storage, `${digest(folder)}.git`), folder, limits.time);
   }
@@ -64,11 +83,14 @@ export class SnapshotStore {
   /** Records the folder as it is, and keeps that for the conversation. Throws `GitError`. */
   take(conversationId: string): Promise<string> {
     return this.#inOrder(async () => {
-      const files = await this.#changed();
-      await this.#git.run(["update-index", "--force-remove", "-z", "--stdin"], list(files.gone));
-      await this.#git.run(["update-index", "--add", "-z", "--stdin"], list(files.there));
+      await this.#checkIndex();
+      const { gone, there, large } = await this.#changed();
+      await this.#update(["--force-remove", "--stdin"], gone);
+      await this.#update(["--add", "--stdin"], there);
+      await this.#update(["--index-info"], large.map((path) => `${LEFT_OUT.mode} ${LEFT_OUT.id}\t${path}`));
       const tree = (await this.#git.run(["write-tree"])).toString().trim();
-      await this.#git.run(["update-ref", `${namespace(conversationId)}/${tree}`, tree]);
+      await this.#keep(`${namespace(conversationId)}/${tree}`, tree);
+      this.#tidied ??= this.#tidy();
       return tree;
     });
   }
@@ -77,7 +99,7 @@ export class SnapshotStore {
   async differences(from: string, to: string): Promise<Difference[]> {
     if (from === to) return [];
     await this.#prepare();
-    const printed = await this.#git.run(["diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", id(from), id(to)]);
+    const printed = await this.#git.run(["diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", id(from), id(to)]);
     return namesOf(printed).map((line) => {
       const [added = "", removed = "", ...path] = line.split("\t");
       return { path: path.join("\t"), added: count(added), removed: count(removed) };
@@ -97,45 +119,94 @@ export class SnapshotStore {
     return changes;
   }
 
+  /** Every file of a snapshot. Throws `GitError`. */
+  async files(snapshot: string): Promise<Map<string, StoredFile>> {
+    await this.#prepare();
+    const printed = namesOf(await this.#git.run(["ls-tree", "-r", "-z", "--full-tree", id(snapshot)]));
+    return new Map(printed.map((line) => {
+      const at = line.indexOf("\t");
+      const [mode = "", , content = ""] = line.slice(0, at).split(" ");
+      return [line.slice(at + 1), { mode, id: content }];
+    }));
+  }
+
   /** The bytes of a file, or where a link leads. Throws `GitError`. */
   async content(file: StoredFile): Promise<Buffer> {
     await this.#prepare();
     return this.#git.run(["cat-file", "blob", id(file.id)]);
   }
 
+  /** The change from `from` to `to`, made in `there`; undefined where both changed the same lines. Throws `GitError`. */
+  async merge(from: Buffer, to: Buffer, there: Buffer): Promise<Buffer | undefined> {
+    await this.#prepare();
+    const folder = await mkdtemp(join(this.#git.repository, "merge-"));
+    try {
+      const files = { there, from, to };
+      for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
+      // It exits with the number of conflicts, and with a negative one after an error: what is binary is one.
+      let conflicts = 0;
+      const accepts = (code: number): boolean => {
+        conflicts = code;
+        return true;
+      };
+      const merged = await this.#git.run(["merge-file", "-p", "-q", ...Object.keys(files).map((name) => join(folder, name))], "", { accepts });
+      return conflicts === 0 ? merged : undefined;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
   /** Forgets the snapshots of a conversation; what no other has is deleted. Throws `GitError`. */
-  forget(conversationId: string): Promise<void> {
-    return this.#inOrder(async () => {
+  async forget(conversationId: string): Promise<void> {
+    if ((await stat(this.#git.repository).catch(() => undefined)) === undefined) return;
+    await this.#inOrder(async () => {
       const refs = await this.#git.run(["for-each-ref", "--format=delete %(refname)", namespace(conversationId)]);
       if (refs.length === 0) return;
+      this.#kept.clear();
       await this.#git.run(["update-ref", "--stdin"], refs);
       await this.#git.run(["prune", "--expire=now"]);
     });
   }
 
+  async #update(how: readonly string[], names: readonly string[]): Promise<void> {
+    if (names.length > 0) await this.#git.run(["update-index", "-z", ...how], list(names));
+  }
+
+  /** Keeps a tree from being pruned. */
+  async #keep(reference: string, tree: string): Promise<void> {
+    if (this.#kept.has(reference)) return;
+    await this.#freeLock(reference);
+    await this.#git.run(["update-ref", reference, tree]);
+    this.#kept.add(reference);
+  }
+
   /** Files that differ from the last snapshot, and those that it has and the next one must not. */
-  async #changed(): Promise<{ there: string[]; gone: string[] }> {
-    const [changed, ignored, deleted] = await Promise.all([
-      this.#names("--others", "--modified"),
-      this.#names("--cached", "--ignored"),
-      this.#names("--deleted"),
-    ]);
-    const gone = new Set([...ignored, ...deleted]);
+  async #changed(): Promise<{ there: string[]; gone: string[]; large: string[] }> {
+    await writeFile(this.#excludes, await excludesAbove(this.folder));
+    const [changed, ignored] = await Promise.all([this.#names("-t", "--others", "--modified", "--deleted"), this.#names("--cached", "--ignored")]);
+    // Each line begins with a letter and a space; one of a deleted file comes with `R`, and again with `C`.
+    const gone = new Set([...ignored, ...changed.filter((line) => line.startsWith("R")).map((line) => line.slice(2))]);
     const there: string[] = [];
+    const large: string[] = [];
     const within: Folders = new Map();
     let bytes = 0;
-    for (const path of new Set(changed)) {
+    for (const path of new Set(changed.map((line) => line.slice(2)))) {
       if (gone.has(path)) continue;
       const size = await this.#sizeOf(path, within);
-      if (size === undefined || size > this.limits.file) gone.add(path);
+      if (size === undefined) gone.add(path);
+      else if (size > this.limits.file) large.push(path);
       else if (there.push(path) > this.limits.files) throw new GitError("Too many files have changed.");
       else if ((bytes += size) > this.limits.added) throw new GitError("Too much has changed.");
     }
-    return { there, gone: [...gone] };
+    return { there, gone: [...gone], large };
+  }
+
+  get #excludes(): string {
+    return join(this.#git.repository, "excludes");
   }
 
   async #names(...which: string[]): Promise<string[]> {
-    return namesOf(await this.#git.run(["ls-files", "-z", "--exclude-per-directory=.gitignore", ...which]));
+    return namesOf(await this.#git.run(["ls-files", "-z", `--exclude-from=${this.#excludes}`, "--exclude-per-directory=.gitignore", ...which]));
   }
 
   /** Bytes of a file or link that is recorded; undefined for everything else. A checkout within has a `/` at its end. */
@@ -169,7 +240,7 @@ export class SnapshotStore {
   #inOrder<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#last.catch(() => undefined).then(async () => {
       await this.#prepare();
-      await this.#freeIndex();
+      await this.#freeLock("index");
       return work();
     });
     this.#last = mine;
@@ -177,10 +248,22 @@ export class SnapshotStore {
   }
 
   /** The lock of a command that was killed would stay for ever. */
-  async #freeIndex(): Promise<void> {
-    const lock = join(this.#git.repository, "index.lock");
+  async #freeLock(name: string): Promise<void> {
+    const lock = join(this.#git.repository, `${name}.lock`);
     const made = (await stat(lock).catch(() => undefined))?.mtimeMs;
     if (made !== undefined && Date.now() - made > this.limits.time) await rm(lock, { force: true });
+  }
+
+  /** An index that a kill or a crash spoilt is made again, once: it holds nothing that the folder does not. */
+  async #checkIndex(): Promise<void> {
+    if (this.#isIndexChecked) return;
+    await this.#git.run(["ls-files", "--", ".coppice-nothing"]).catch(() => rm(join(this.#git.repository, "index"), { force: true }));
+    this.#isIndexChecked = true;
+  }
+
+  /** Packs the objects. What fails is tried with the next store: nothing depends on it. */
+  async #tidy(): Promise<void> {
+    await this.#git.run(["-c", `gc.auto=${MOST_LOOSE}`, "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"], "", { timeoutMs: TIDYING }).catch(() => undefined);
   }
 }
 

@@ -1,7 +1,9 @@
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { planned, type Step } from "./plan";
-import { digest, SnapshotStore } from "./store";
+import { sensitivityOf } from "../agent/sensitive";
+import { type Leg, planned, type Step } from "./plan";
+import { digest, LIMITS, SnapshotStore } from "./store";
 import { isBlocked, takeStep } from "./write";
 
 /** Milliseconds that a request waits for its snapshot: the first one of a large workspace takes longer. A guess. */
@@ -14,6 +16,17 @@ const MOST_CHARS = 4000;
 /** A step in one of the workspace's folders. */
 export interface PlacedStep extends Step {
   folder: string;
+  /** What a person is shown: with the name of the folder where the workspace has several. */
+  shown: string;
+  /** The file can make programs run, or instructs agents: a person is to see it before it is written. */
+  isControl: boolean;
+}
+
+export interface Written {
+  /** Undefined where it could not be recorded. */
+  state: string | undefined;
+  /** Steps that were not taken: the file has changed since the plan, or could not be written. */
+  stayed: PlacedStep[];
 }
 
 export interface WorkspaceHost {
@@ -36,12 +49,11 @@ export class WorkspaceSnapshots {
   #resumes = 0;
 
   /** `storage` is a folder of the extension's own. */
-  constructor(private readonly storage: string, private readonly host: WorkspaceHost) {}
+  constructor(private readonly storage: string, private readonly host: WorkspaceHost, private readonly limits = LIMITS) {}
 
   /** The state of now, kept for the conversation; undefined where it cannot be recorded, or not soon. */
   async take(conversationId: string): Promise<string | undefined> {
     if (Date.now() < this.#resumes) return undefined;
-    this.#resumes = Infinity;
     const began = Date.now();
     const recorded = this.#take(conversationId).then(
       (state) => {
@@ -54,34 +66,47 @@ export class WorkspaceSnapshots {
         return undefined;
       },
     );
-    return Promise.race([recorded, sleep(PATIENCE, undefined, { ref: false })]);
+    const result = await Promise.race([recorded, sleep(PATIENCE, "late" as const, { ref: false })]);
+    if (result !== "late") return result;
+    this.#resumes = Infinity; // Until it is done.
+    return undefined;
   }
 
   /** What going over from one state to another means for the files of now, and the state of now. Throws `GitError`. */
-  async plan(conversationId: string, base: string, target: string): Promise<{ steps: PlacedStep[]; now: string }> {
+  plan(conversationId: string, base: string, target: string): Promise<{ steps: PlacedStep[]; now: string }> {
+    return this.planAlong(conversationId, [{ from: base, to: target }]);
+  }
+
+  /** The same for the changes between several pairs of states, one after the other. */
+  async planAlong(conversationId: string, way: readonly Leg[]): Promise<{ steps: PlacedStep[]; now: string }> {
     const now = await this.#take(conversationId) ?? "";
-    const [bases, targets, nows] = [parsed(base), parsed(target), parsed(now)];
+    const there = parsed(now);
+    const legs = way.map(({ from, to }) => ({ from: parsed(from), to: parsed(to) }));
     const steps: PlacedStep[] = [];
     for (const folder of this.host.folders) {
       const key = digest(folder);
-      const [from, to, there] = [bases.get(key), targets.get(key), nows.get(key)];
-      if (from === undefined || to === undefined || there === undefined) continue;
-      for (const step of await planned(this.#store(folder), from, to, there)) {
-        const stays = this.host.isUnsaved(`${folder}/${step.path}`) || (await isBlocked(folder, step));
-        steps.push(stays ? { ...step, folder, fate: "conflict", content: undefined } : { ...step, folder });
-      }
+      const own = legs.flatMap(({ from, to }): Leg[] => {
+        const [left, right] = [from.get(key), to.get(key)];
+        return left === undefined || right === undefined ? [] : [{ from: left, to: right }];
+      });
+      const state = there.get(key);
+      if (state !== undefined) steps.push(...(await this.#placed(folder, await planned(this.#store(folder), own, state))));
     }
     return { steps, now };
   }
 
-  /**
-   * Takes steps that were planned for the state `now`, and gives the state after them. Throws `Error` where files have
-   * changed since; nothing is written then.
-   */
-  async write(conversationId: string, { steps, now }: { steps: readonly PlacedStep[]; now: string }): Promise<string> {
-    if ((await this.#take(conversationId)) !== now) throw new Error("Files have changed meanwhile, so none was written. Try again.");
-    for (const step of steps) await takeStep(step.folder, step);
-    return (await this.#take(conversationId)) ?? "";
+  /** Takes steps that were planned; a file that has changed since then stays. Gives the state after them. */
+  async write(conversationId: string, steps: readonly PlacedStep[]): Promise<Written> {
+    const stayed: PlacedStep[] = [];
+    for (const step of steps) {
+      try {
+        if (this.host.isTrusted && !this.host.isUnsaved(join(step.folder, step.path)) && (await takeStep(step.folder, step))) continue;
+      } catch (error) {
+        this.host.warn(`${step.shown} was not written. ${String(error)}`);
+      }
+      stayed.push(step);
+    }
+    return { state: await this.#take(conversationId), stayed };
   }
 
   /** Forgets the states of a conversation that was deleted. */
@@ -106,8 +131,21 @@ export class WorkspaceSnapshots {
     return state.length <= MOST_CHARS ? state : undefined;
   }
 
+  async #placed(folder: string, steps: readonly Step[]): Promise<PlacedStep[]> {
+    const deleted = new Set(steps.filter(({ fate }) => fate === "deleted").map(({ path }) => path));
+    const placed: PlacedStep[] = [];
+    for (const step of steps) {
+      const { path } = step;
+      const shown = this.host.folders.length > 1 ? `${basename(folder)}/${path}` : path;
+      const isControl = (await sensitivityOf({ path: join(folder, path), folder, relative: path, shown, prefix: "" }, true)) === "control";
+      const stays = this.host.isUnsaved(join(folder, path)) || (await isBlocked(folder, step, deleted));
+      placed.push({ ...step, folder, shown, isControl, ...stays ? { fate: "conflict", content: undefined } : {} });
+    }
+    return placed;
+  }
+
   #store(folder: string): SnapshotStore {
-    const store = this.#stores.get(folder) ?? new SnapshotStore(this.storage, folder);
+    const store = this.#stores.get(folder) ?? new SnapshotStore(this.storage, folder, this.limits);
     this.#stores.set(folder, store);
     return store;
   }
@@ -116,6 +154,6 @@ export class WorkspaceSnapshots {
 function parsed(state: string): Map<string, string> {
   return new Map(state.split(" ").map((part) => {
     const [folder = "", snapshot = ""] = part.split(":");
-    return [folder, snapshot];
+    return [folder, snapshot] as const;
   }));
 }

@@ -1,45 +1,81 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { Stats } from "node:fs";
-import { lstat, mkdir, open, rename, rm, rmdir, symlink } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import type { Step } from "./plan";
+import type { StoredFile } from "./store";
 
 const LINK = "120000";
 const EXECUTABLE = "100755";
 
-/** What stands in the way of a step: a file that no snapshot has, or a link in place of a folder. */
-export async function isBlocked(folder: string, { path, isThere }: Step): Promise<boolean> {
+/**
+ * What stands in the way of a step: a file that no snapshot has, a link in place of a folder, a repository within the
+ * folder. `deleted`: files that other steps take away before.
+ */
+export async function isBlocked(folder: string, { path, there }: Step, deleted: ReadonlySet<string> = new Set()): Promise<boolean> {
   const parts = path.split("/");
   for (let at = 1; at < parts.length; at += 1) {
-    const state = await stateOf(join(folder, ...parts.slice(0, at)));
+    const above = parts.slice(0, at);
+    const state = await stateOf(join(folder, ...above));
     if (state === undefined) return false;
-    if (!state.isDirectory()) return true;
+    if (!state.isDirectory()) return !deleted.has(above.join("/"));
+    if ((await stateOf(join(folder, ...above, ".git"))) !== undefined) return true;
   }
   const state = await stateOf(join(folder, path));
-  return state !== undefined && (!isThere || state.isDirectory());
+  if (state === undefined) return false;
+  return state.isDirectory() ? !(await isEmptied(folder, path, deleted)) : there === undefined;
 }
 
-/** Takes a step, each file at once: one that is interrupted leaves it as it was. Links are replaced, never followed. */
-export async function takeStep(folder: string, { path, fate, content }: Step): Promise<void> {
+/** Whether nothing is left of a folder without what other steps take away. */
+async function isEmptied(folder: string, relative: string, deleted: ReadonlySet<string>): Promise<boolean> {
+  const entries = await readdir(join(folder, relative), { withFileTypes: true });
+  if (entries.length === 0) return false;
+  for (const entry of entries) {
+    const path = `${relative}/${entry.name}`;
+    if (entry.isDirectory() ? !(await isEmptied(folder, path, deleted)) : !deleted.has(path)) return false;
+  }
+  return true;
+}
+
+/**
+ * Takes a step, each file at once: one that is interrupted leaves it as it was. Links are replaced, never followed.
+ * False where the file is not what the step was planned for any more, which then stays.
+ */
+export async function takeStep(folder: string, step: Step): Promise<boolean> {
+  const { path, fate, content, there } = step;
   const file = join(folder, path);
-  if (fate === "conflict") return;
+  if (fate === "conflict") return false;
   if (content === undefined) {
+    if (!(await isThere(file, there)) || (await isBlocked(folder, step))) return false;
     await rm(file, { force: true });
     await removeEmpty(folder, dirname(path));
-    return;
+    return true;
   }
   const bytes = await content.bytes();
+  if (await isBlocked(folder, step)) return false;
   await mkdir(dirname(file), { recursive: true });
   const beside = join(dirname(file), `.coppice-${randomUUID()}`);
   try {
     if (content.mode === LINK) await symlink(bytes.toString(), beside);
     else await writeNew(beside, bytes, await stateOf(file), content.mode === EXECUTABLE);
-    await rename(beside, file);
+    const isPlanned = await isThere(file, there);
+    if (isPlanned) await rename(beside, file);
+    else await rm(beside, { force: true });
+    return isPlanned;
   } catch (error) {
     await rm(beside, { force: true });
     throw error;
   }
+}
+
+/** Whether a path has the content that a snapshot has of it, or nothing where it has none. */
+async function isThere(file: string, stored: StoredFile | undefined): Promise<boolean> {
+  const state = await stateOf(file);
+  if (state === undefined || stored === undefined) return state === stored;
+  if (state.isSymbolicLink() !== (stored.mode === LINK) || state.isDirectory()) return false;
+  const bytes = state.isSymbolicLink() ? Buffer.from(await readlink(file)) : await readFile(file);
+  return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === stored.id;
 }
 
 /** Who may read and write a file stays as it is, in `like`; a snapshot has only whether it can be run. */

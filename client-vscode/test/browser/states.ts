@@ -69,10 +69,11 @@ export const STATES: Readonly<Record<string, State>> = {
   filesOffer: {
     height: 640,
     prepare: (panel) => panel.post(MODEL, shown(TALK.slice(0, 3)), { type: "filesOffer", conversationId: "c1", offer: { id: "offer-1", kind: "branch", more: 3, files: [
-      { path: "src/importer/lines.py", fate: "written", added: 12, removed: 4 },
-      { path: "tests/test_lines.py", fate: "deleted", removed: 40 },
-      { path: "README.md", fate: "merged", added: 1, removed: 1 },
-      { path: "docs/format.md", fate: "conflict", added: 2, removed: 2 },
+      { path: ".vscode/tasks.json", fate: "written", added: 9, isControl: true },
+      { path: "src/importer/lines.py", fate: "written", added: 12, removed: 4, isControl: false },
+      { path: "tests/test_lines.py", fate: "deleted", removed: 40, isControl: false },
+      { path: "README.md", fate: "merged", added: 1, removed: 1, isControl: false },
+      { path: "docs/format.md", fate: "conflict", added: 2, removed: 2, isControl: false },
     ] } }),
   },
   marks: {

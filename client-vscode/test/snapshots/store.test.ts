@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { GitError } from "../../src/snapshots/git";
-import { type Limits, SnapshotStore } from "../../src/snapshots/store";
+import { isLeftOut, type Limits, SnapshotStore } from "../../src/snapshots/store";
 
 const LIMITS: Limits = { file: 100_000, added: 1_000_000, files: 1000, time: 20_000 };
 
@@ -86,11 +86,20 @@ test("ignored, secret and large files are left out, also those that were recorde
   });
   await place.write("large", "");
   await truncate(place.path("large"), 2 ** 31);
-  assert.deepEqual(await place.names(await place.store.take("c")), [".gitignore", "a", "b"]);
+  assert.deepEqual(await place.names(await place.store.take("c")), [".gitignore", "a", "b", "large"]);
   await place.write(".gitignore", "a\n");
   await truncate(place.path("b"), LIMITS.file + 1);
-  assert.deepEqual(await place.names(await place.store.take("c")), [".gitignore", "build/out"]);
+  assert.deepEqual(await place.names(await place.store.take("c")), [".gitignore", "b", "build/out", "large"]);
+  assert.deepEqual([...(await place.store.files(await place.store.take("c")))].filter(([, file]) => isLeftOut(file)).map(([path]) => path), ["b", "large"]);
   assert.equal(await readFile(place.path(".env"), "utf8"), "SECRET=1\n");
+});
+
+test("what the repository around the folder excludes is left out", async () => {
+  await using place = await Place.with({ "dist/a": "x", "logs/b": "x", "own.tmp": "x", "keep": "x", "deep/logs/c": "x", "there": "x", "vendor/x": "x" });
+  execFileSync("git", ["init", "-q", place.root]);
+  await writeFile(join(place.root, ".git", "info", "exclude"), "/shop/own.tmp\nother/keep\n");
+  await writeFile(join(place.root, ".gitignore"), "# rules\n/sh*/dist/\nlogs/\n!keep\n/keep\n/other/there\n**/vendor\n");
+  assert.deepEqual(await place.names(await place.store.take("c")), ["keep", "there"]);
 });
 
 test("attributes and settings of a checkout run nothing and change no byte", async () => {
@@ -148,7 +157,7 @@ test("the variables of a shell that Git started do not lead elsewhere", async ()
   Object.assign(process.env, variables);
   let snapshot: string;
   try {
-    snapshot = await new SnapshotStore(join(place.root, "storage"), place.folder).take("c");
+    snapshot = await new SnapshotStore(join(place.root, "storage"), place.folder, LIMITS).take("c");
   } finally {
     for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name);
   }
@@ -174,6 +183,19 @@ test("the lock of a killed command is taken away once no command can hold it", a
   assert.deepEqual(await place.names(await place.store.take("c")), ["a", "b"]);
 });
 
+test("the locks of references that a kill left go, and an index that it spoilt is made again", async () => {
+  await using place = await Place.with({ "a": "x" });
+  const first = await place.store.take("c");
+  const [reference = ""] = place.git("for-each-ref", "--format=%(refname)").trim().split("\n");
+  await rm(join(place.repository, reference));
+  const store = new SnapshotStore(join(place.root, "storage"), place.folder, LIMITS);
+  await writeFile(join(place.repository, `${reference}.lock`), "");
+  await utimes(join(place.repository, `${reference}.lock`), 0, 0);
+  assert.equal(await store.take("c"), first);
+  await truncate(join(place.repository, "index"), 20);
+  assert.equal(await new SnapshotStore(join(place.root, "storage"), place.folder, LIMITS).take("c"), first);
+});
+
 test("what only a forgotten conversation has is deleted", async () => {
   await using place = await Place.with({ "a": "one" });
   const shared = await place.store.take("first");
@@ -187,30 +209,3 @@ test("what only a forgotten conversation has is deleted", async () => {
   assert.equal((await place.read(shared, "a"))?.bytes.toString(), "one");
   assert.equal((await place.read(last, "a"))?.bytes.toString(), "three");
 });
-
-test("random edits: every snapshot holds the folder as it was, byte for byte", async () => {
-  let seed = 7;
-  const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below;
-  await using place = await Place.with({ "start": "x" });
-  const states: { snapshot: string; files: Map<string, string> }[] = [];
-  for (let round = 0; round < 25; round += 1) {
-    for (let edits = random(6); edits > 0; edits -= 1) {
-      const path = `${["a", "b", "sub/c", "sub/deep/d", "ü ", "-e"][random(6)] ?? ""}${random(3)}`;
-      if (random(4) === 0) await rm(place.path(path), { force: true });
-      else await place.write(path, Buffer.from(Array.from({ length: random(400) }, () => random(256))));
-    }
-    states.push({ snapshot: await place.store.take("c"), files: await contents(place.folder) });
-  }
-  for (const { snapshot, files } of states) {
-    assert.deepEqual((await place.names(snapshot)).sort(), [...files.keys()].sort());
-    for (const [path, bytes] of files) assert.equal((await place.read(snapshot, path))?.bytes.toString("hex"), bytes);
-  }
-});
-
-async function contents(folder: string): Promise<Map<string, string>> {
-  const files = new Map<string, string>();
-  for (const name of await readdir(folder, { recursive: true })) {
-    if ((await lstat(join(folder, name))).isFile()) files.set(name, (await readFile(join(folder, name))).toString("hex"));
-  }
-  return files;
-}

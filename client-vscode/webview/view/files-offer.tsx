@@ -22,12 +22,13 @@ export function FilesOfferCard({ offer: { id, kind, files, more } }: { offer: Fi
     <section class="files-offer" role="group" aria-labelledby={heading} data-testid="files-offer">
       <h2 id={heading} class="approval-title"><Icon name="files" />{kind === "branch" ? `${count} differ there. Bring them along?` : `Restore ${count} as at this message?`}</h2>
       <ul class="files-offer-list" tabIndex={0} aria-label="Files">
-        {files.map(({ path, fate, added, removed }) => (
+        {files.map(({ path, fate, added, removed, isControl }) => (
           <li key={path} class={fate}>
             <span>{visible(path)}</span>{" "}
             {fate !== "conflict" && (added ?? 0) > 0 && <span class="size-added">+{added}</span>}{" "}
             {fate !== "conflict" && (removed ?? 0) > 0 && <span class="size-removed">−{removed}</span>}{" "}
             <span class="hint">{FATES[fate]}</span>
+            {isControl && fate !== "conflict" && <span class="files-offer-control"><Icon name="warning" label="Note:" /> can make programs run, or instructs agents</span>}
           </li>
         ))}
         {more > 0 && <li class="hint">and {counted(more, "more file")}</li>}
