@@ -63,6 +63,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const chat = registerChat(commands, context, client, conversations, approvals, servers, async (conversationId, text, given) => {
     const attachments = given ?? attached.take(conversationId);
     const restore = () => { attached.restore(conversationId, attachments); };
+    await branchFiles.settled(conversationId);
     await notes.beforeTurn(conversationId);
     const [content, workspaceState, equipment] = await Promise.all([attached.content(text, attachments), host.recordState(conversationId), equip(conversationId)]);
     return { content, workspaceState, restore, ...equipment };

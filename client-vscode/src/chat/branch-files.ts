@@ -26,6 +26,8 @@ interface Asked {
 export class BranchFiles implements Feature {
   /** By conversation. */
   readonly #asked = new Map<string, Asked>();
+  /** By conversation, a change of branch or files that a turn has to wait for. */
+  readonly #going = new Map<string, Promise<unknown>>();
 
   constructor(
     private readonly chat: ChatAccess,
@@ -67,10 +69,17 @@ export class BranchFiles implements Feature {
     });
     if (plan === undefined) return navigate();
     const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#ask(conversationId, "branch", plan.steps));
-    if (choice === "cancel") return undefined;
+    return choice === "cancel" ? undefined : this.#hold(conversationId, () => this.#go(conversationId, plan, choice, navigate));
+  }
+
+  /** Resolves when the conversation and its files are where its user brought them. */
+  async settled(conversationId: string): Promise<void> {
+    await this.#going.get(conversationId)?.catch(() => undefined);
+  }
+
+  async #go(conversationId: string, plan: FilePlan, choice: Exclude<Choice, "cancel">, navigate: () => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
     if (choice === "files") {
-      const written = await this.#write(conversationId, plan);
-      await this.#note(conversationId, "The user brought these files to the state of another branch.", written);
+      await this.#write(conversationId, plan, "The user brought these files to the state of another branch.");
       return undefined;
     }
     // The question may have waited for long.
@@ -94,8 +103,7 @@ export class BranchFiles implements Feature {
     const plan = await this.#requirePlan(conversationId, endId);
     const steps = [...(await choose(plan.steps))];
     if (steps.length === 0) return;
-    const written = await this.#write(conversationId, { ...plan, steps });
-    await this.#note(conversationId, "The user took these files over from another branch.", written);
+    await this.#hold(conversationId, () => this.#write(conversationId, { ...plan, steps }, "The user took these files over from another branch."));
   }
 
   async #restore(conversationId: string, entryId: string): Promise<void> {
@@ -105,8 +113,7 @@ export class BranchFiles implements Feature {
       return;
     }
     if ((await this.#ask(conversationId, "restore", plan.steps)) !== "files") return;
-    const written = await this.#write(conversationId, plan);
-    await this.#note(conversationId, "The user brought these files to an earlier state.", written);
+    await this.#hold(conversationId, () => this.#write(conversationId, plan, "The user brought these files to an earlier state."));
   }
 
   async #requirePlan(conversationId: string, entryId: string): Promise<FilePlan> {
@@ -124,10 +131,21 @@ export class BranchFiles implements Feature {
     return { ...plan, leafId: base.leafId, base: base.state, target: target.state };
   }
 
-  async #write(conversationId: string, plan: FilePlan): Promise<PlacedStep[]> {
+  /** Changes files of a conversation that stays where it is. `what` says to its model whose doing that was. */
+  async #write(conversationId: string, plan: FilePlan, what: string): Promise<void> {
     if (this.chat.isRunning(conversationId)) throw new Error("A turn is running, so no file was changed. Try again when it has ended.");
     const now = (await this.snapshots.take(conversationId)) ?? plan.now;
-    return this.changes.write(conversationId, { ...plan, now });
+    await this.#note(conversationId, what, await this.changes.write(conversationId, { ...plan, now }));
+  }
+
+  async #hold<T>(conversationId: string, work: () => Promise<T>): Promise<T> {
+    const going = work();
+    this.#going.set(conversationId, going);
+    try {
+      return await going;
+    } finally {
+      if (this.#going.get(conversationId) === going) this.#going.delete(conversationId);
+    }
   }
 
   #ask(conversationId: string, kind: FilesOffer["kind"], steps: readonly PlacedStep[]): Promise<Choice> {
