@@ -1,30 +1,50 @@
 """What the fault laboratory asks of a server, and what its answers promise."""
 
+import itertools
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from attacks.lab_window import TOOL, TURN, Window
 
-OPERATIONS: Final = ("append", "compact", "navigate", "import", "undo", "fork", "prompt", "delete")
+from coppice.protocol.notes import MAX_NOTE_CHARS
+
+OPERATIONS: Final = (
+    "append",
+    "compact",
+    "navigate",
+    "import",
+    "undo",
+    "clear",
+    "fork",
+    "prompt",
+    "note",
+    "delete",
+)
 FEWEST: Final = 4
 """Conversations that must be there for one to be deleted."""
+
+_CALLS: Final = itertools.count()
 
 Note = Callable[[Any], None]
 
 
 @dataclass
 class Conversations:
-    """`acknowledged` holds the ids of the entries of each conversation that must be there at the end."""
+    """`acknowledged` holds the ids of the entries of each conversation that must be there at the end, `notes`
+    those of the workspace's notes.
+    """
 
     chance: random.Random
     acknowledged: dict[str, set[str]] = field(default_factory=dict)
+    notes: set[str] = field(default_factory=set)
     number: int = 0
     refused: int = 0
     prompted: int = 0
     compacted: int = 0
+    cleared: int = 0
 
     def operation(self) -> str:
         """Any operation that leaves enough conversations."""
@@ -66,7 +86,7 @@ class Conversations:
         note(answer["result"])
         return None
 
-    def request(
+    def request(  # noqa: PLR0911 - one for each operation
         self, window: Window, operation: str, conversation: str, text: str
     ) -> tuple[str, dict[str, Any], Note]:
         """The method, its params, and what to do with its result."""
@@ -75,8 +95,16 @@ class Conversations:
         match operation:
             case "append":
                 more = {"parentId": self.chance.choice(known)} if self.chance.random() < 0.3 else {}
-                entries = [message(text), message("And then?")]
+                entries = [message(text), *called(text), message("And then?")]
                 return "append", {**about, **more, "entries": entries}, self._stores(conversation)
+            case "clear":
+                return "clearToolResults", {**about, "keepTokens": 0}, self._stores(conversation)
+            case "note":
+                return (
+                    "note/add",
+                    {"text": text[:MAX_NOTE_CHARS]},
+                    lambda result: self.notes.add(result["note"]["id"]),
+                )
             case "navigate":
                 summarize = self.chance.random() < 0.3
                 params = {**about, "targetId": self.chance.choice(known), "summarize": summarize}
@@ -108,7 +136,8 @@ class Conversations:
         self._fill(window, result["conversation"]["id"])
 
     def _fill(self, window: Window, conversation: str) -> None:
-        params = {"conversationId": conversation, "entries": [message(self.text()) for _ in range(3)]}
+        text = self.text()
+        params = {"conversationId": conversation, "entries": [message(text), *called(text), message("On?")]}
         answer = window.request("coppice/append", params)
         if "result" in answer:
             self.acknowledged.setdefault(conversation, set()).update(answer["result"]["entryIds"])
@@ -118,7 +147,9 @@ class Conversations:
 
         def note(result: Any) -> None:
             made = [result.get("entry"), result.get("summaryEntry")]
-            self.compacted += result.get("entry") is not None
+            kinds = [entry["type"] for entry in made if entry]
+            self.compacted += "compaction" in kinds
+            self.cleared += "context_edit" in kinds
             self.prompted += "stopReason" in result
             ids = {*result.get("entryIds", ()), *result.get("compactions", ())}
             self.acknowledged[conversation] |= ids | {entry["id"] for entry in made if entry}
@@ -128,6 +159,18 @@ class Conversations:
 
 def message(text: str) -> dict[str, Any]:
     return {"type": "message", "message": {"role": "user", "content": text}}
+
+
+def called(text: str) -> Iterator[dict[str, Any]]:
+    """A call of a tool, its result, long enough to be cleared, and the reply of a model that has seen it."""
+    arguments = {"path": "tree.py"}
+    call = {"type": "toolCall", "id": f"c-{next(_CALLS)}", "name": "read", "arguments": arguments}
+    content = [{"type": "text", "text": f"{text} " + "The leaves are green. " * 100}]
+    result = {"role": "toolResult", "toolCallId": call["id"], "toolName": "read", "isError": False}
+    seen = {"role": "assistant", "content": [{"type": "text", "text": "I see."}], "stopReason": "stop"}
+    yield {"type": "message", "message": {"role": "assistant", "content": [call], "stopReason": "toolUse"}}
+    yield {"type": "message", "message": {**result, "content": content}}
+    yield {"type": "message", "message": seen}
 
 
 def _nothing(_: Any) -> None:

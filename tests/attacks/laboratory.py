@@ -25,6 +25,7 @@ from attacks.lab_operations import FEWEST, Conversations, message
 from attacks.lab_window import Window
 from models.provider_server import serving
 
+from coppice.service.notes.notebook import notes_id
 from coppice.store.engines.disk_reserve import DiskReserve
 from coppice.store.store import Store
 
@@ -115,6 +116,9 @@ class Laboratory:
                     assert end is not None
                     path = store.rows(end, 0, end.depth)
                     assert [row.depth for row in path] == list(range(end.depth + 1))
+            if self.conversations.notes:
+                notes = {entry.id for entry in store.all_entries(notes_id(self.workspace.as_uri()))}
+                assert self.conversations.notes <= notes, self.conversations.notes - notes
             assert store.damages() == []
         finally:
             store.close()

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 SCENARIOS = int(os.environ.get("COPPICE_FAULT_SCENARIOS", "1000" if "CI" in os.environ else "160"))
 SEED = int(os.environ.get("COPPICE_FAULT_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
 BATCHES = 4
-SURE = 100
+SURE = 200
 """Scenarios among which each operation is drawn, and works, often."""
 
 
@@ -47,6 +47,8 @@ def test_nothing_acknowledged_is_lost_under_faults(tmp_path: Path, *, small_disk
     if SCENARIOS // BATCHES >= SURE:
         assert laboratory.conversations.prompted
         assert laboratory.conversations.compacted
+        assert laboratory.conversations.cleared
+        assert laboratory.conversations.notes
 
 
 @pytest.mark.timeout(1200)
