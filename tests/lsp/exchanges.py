@@ -97,7 +97,8 @@ class Play:
             pairs = [(each, value[index], f"{path}[{index}]") for index, each in enumerate(items)]
         else:
             return None if expected == value else f"{path} is {value!r} and not {expected!r}"
-        return next((found for pair in pairs if (found := self.mismatch(*pair)) is not None), None)
+        mismatches = (self.mismatch(*pair) for pair in pairs)
+        return next((each for each in mismatches if each is not None), None)
 
     def _text_mismatch(self, expected: str, value: Any, path: str) -> str | None:
         if _NAME.fullmatch(expected):
