@@ -142,13 +142,21 @@ scene("a note is added from the palette and the input, shown to the model, chang
   await chat.input.pressSequentially("/note Releases are cut on Tuesdays.");
   await chat.input.press("Enter");
   await until("the input is empty", async () => (await chat.input.inputValue()) === "");
+  await until("both notes are stored", async () => {
+    await window.run("Coppice: Show Notes");
+    await window.choices.filter({ hasText: "Add Note…" }).waitFor();
+    const notes = (await window.choices.count()) - 1;
+    await window.page.keyboard.press("Escape");
+    return notes === 2;
+  });
   await chat.play(provider, HOW);
   match(JSON.stringify(provider.asked.at(-1)?.messages), /Prices are cents everywhere[^]*Releases are cut on Tuesdays/);
 
   await window.run("Coppice: Show Notes");
   await window.screenshot("notes");
   await window.choose("Prices are cents everywhere.");
-  await window.answer("Prices are whole cents.");
+  await window.answerTo("Change Note", "Prices are whole cents.");
+  await window.page.locator(".statusbar").getByText("The note was changed.").waitFor();
   await chat.play(provider, CENTS);
   match(JSON.stringify(provider.asked.at(-1)?.messages), /Prices are whole cents/);
 });

@@ -52,7 +52,9 @@ async function showNotes(client: CoppiceClient, workspaceUri: string | null): Pr
     await remove(client, workspaceUri, note);
   } else {
     const text = await typed("Change Note", note.text);
-    if (text !== undefined) await client.request("coppice/note/replace", { workspaceUri, noteId: note.id, text });
+    if (text === undefined) return;
+    await client.request("coppice/note/replace", { workspaceUri, noteId: note.id, text });
+    vscode.window.setStatusBarMessage("$(note) The note was changed.", 4000);
   }
 }
 
