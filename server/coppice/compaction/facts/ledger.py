@@ -211,7 +211,7 @@ def stored_ledger(details: object) -> WorkLedger | None:
 
 
 def _is_of_today(quotation: dict[str, Any]) -> bool:
-    return quotation.get("kind") in get_args(QuotationKind) and not quotation.get("overtaken")
+    return quotation.get("kind") in get_args(QuotationKind)
 
 
 def bounded(ledger: WorkLedger) -> WorkLedger:

@@ -1,6 +1,6 @@
 """Quotations of the assistant, chosen by their place in a turn: reports, causes, answers, announcements."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from coppice.compaction.actions.action import Action
@@ -23,9 +23,10 @@ _EDIT_CHARS: Final = 100_000
 
 
 class Quotations:
-    """Follows what the assistant writes in a turn. What was written before files changed is dropped where it
-    names one of them, something that the changes removed, or nothing at all. What reports no change of its
-    own also gives way to what was written later about an issue that it names.
+    """Follows what the assistant writes in a turn. A reply from before files changed is marked as overtaken
+    where it names one of them or something that the changes removed; sentences about what was removed are
+    dropped, and so is a reply that names nothing. What reports no change of its own also gives way to what
+    was written later about an issue that it names.
     """
 
     def __init__(self, quotations: list[Quotation]) -> None:
@@ -35,7 +36,8 @@ class Quotations:
         self._documents = Documents(self._quotations)
         self._written_at = {id(each): 0 for each in quotations}
         self._names = {id(each): _names(each.text) for each in quotations}
-        self._overtaken: dict[str, int] = {}
+        self._changed: dict[str, int] = {}
+        self._removed: dict[str, int] = {}
         self._mentioned: dict[str, int] = {}
         self._clock = 0
         self._changed_at = 0
@@ -103,9 +105,10 @@ class Quotations:
         if changed:
             self._changed_at, self._turn_changed = self._clock, True
             old, new = (_names("\n".join(texts)[:_EDIT_CHARS]) for texts in (action.old, action.new))
-            for name in new & self._overtaken.keys():
-                del self._overtaken[name]
-            self._overtaken |= dict.fromkeys((*changed, *(old - new)), self._clock)
+            for name in new & self._removed.keys():
+                del self._removed[name]
+            self._removed |= dict.fromkeys(old - new, self._clock)
+            self._changed |= dict.fromkeys(changed, self._clock)
         if self._announced is not None:
             files = dict.fromkeys([*filter(None, self._announced.about.split(", ")), *changed])
             self._announced.about = ", ".join(list(files)[:_MOST_NAMED])
@@ -115,7 +118,8 @@ class Quotations:
     def checks(self, failed: Sequence[str], settled: Iterable[str]) -> None:
         """Checks that just failed, and that a pass has settled: a failure waits for its cause."""
         for command in settled:
-            self._settle(command)
+            if cause := self._causes.pop(command, None):
+                cause.kind = "solved"
             self._failing = "" if command == self._failing else self._failing
         for command in failed[-1:]:
             self._failing = command
@@ -132,13 +136,24 @@ class Quotations:
         return [each.model_copy() for each in (*held, announced) if each is not None]
 
     def _holding(self, quotation: Quotation) -> Quotation | None:
-        """`quotation`; None where files that changed may have overtaken it."""
+        """`quotation` as it holds now, marked where files that changed may have overtaken it."""
         at, names = self._written_at[id(quotation)], self._names[id(quotation)]
+
+        def is_newer(later: dict[str, int], names: Iterable[str]) -> bool:
+            return any(later.get(name, 0) > at for name in names)
+
         if quotation.kind not in ("report", "answer") or self._changed_at <= at:
             return quotation
-        later = (self._overtaken,) if quotation.kind == "report" else (self._overtaken, self._mentioned)
-        newer = any(each.get(name, 0) > at for each in later for name in names)
-        return quotation if names and not newer else None
+        if not names:
+            return None
+        text = quotation.text
+        if is_newer(self._removed, names):
+            text = _without(text, lambda sentence: is_newer(self._removed, _names(sentence)))
+        elif not is_newer(self._changed, names) and not (
+            quotation.kind == "answer" and is_newer(self._mentioned, names)
+        ):
+            return quotation
+        return quotation.model_copy(update={"text": text, "overtaken": True}) if text else None
 
     def _mention(self, text: str) -> None:
         self._clock += 1
@@ -158,3 +173,16 @@ class Quotations:
 def _names(text: str) -> set[str]:
     """What a text names exactly; of a path the name of the file, without the line in it."""
     return {name.rpartition("/")[2] for name in names_in(text.replace(":", " "))} - {""}
+
+
+def _without(text: str, is_dropped: Callable[[str], bool]) -> str:
+    """`text` without some of its sentences. A line keeps its indentation and marker."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        sentences = list(sentences_of(line))
+        rest = [sentence for sentence in sentences if not is_dropped(sentence)]
+        if len(rest) == len(sentences):
+            lines.append(line)
+        elif rest:
+            lines.append(line[: max(0, line.find(sentences[0]))] + " ".join(rest))
+    return "\n".join(lines).strip()

@@ -108,21 +108,29 @@ def _lines(
     yield from (line for line in earlier if line.section == "constraints")
     yield from _rules(ledger.messages)
     yield from _under_way(ledger, now, references)
-    reports, answers = (
-        sorted(
-            (each for each in reversed(quotations) if each.kind == kind),
-            key=lambda each: not matches_focus(each.text, wanted),
-        )[:_MOST_REPLIES]
-        for kind in ("report", "answer")
-    )
+    current = _newest([each for each in quotations if not each.overtaken], wanted)
+    overtaken = _newest([each for each in quotations if each.overtaken], wanted)
+    reports = current["report"]
     yield from _ended_turns(reports[:1], references, 0, _FIRST_STATEMENTS)
     yield from (line for line in earlier if line.section not in ("goal", "constraints"))
     yield from _decisions(ledger, references)
+    yield from _solved(current["solved"], references)
     yield from _documents(quotations, references)
     yield from _ended_turns(reports[:1], references, _FIRST_STATEMENTS, None)
     yield from _ended_turns(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
     yield from _bodies(now, references)
-    yield from _ended_turns(answers, references, 0, None, first=3_000)
+    yield from _ended_turns(current["answer"], references, 0, None, first=3_000)
+    yield from _overtaken([*overtaken["report"], *overtaken["answer"]], references)
+
+
+def _newest(quotations: list[Quotation], wanted: frozenset[str]) -> dict[str, list[Quotation]]:
+    """By kind the newest few, newest first; those that match the focus come before the others."""
+    kinds: dict[str, list[Quotation]] = {"report": [], "answer": [], "solved": []}
+    newest_first = quotations[::-1]
+    for each in sorted(newest_first, key=lambda each: not matches_focus(each.text, wanted)):
+        if each.kind in kinds and len(kinds[each.kind]) < _MOST_REPLIES:
+            kinds[each.kind].append(each)
+    return kinds
 
 
 def _goal(ledger: WorkLedger, earlier: list[Line], references: Mapping[str, str]) -> Iterator[Line]:
@@ -180,13 +188,23 @@ def _ended_turns(
     for place, reply in enumerate(replies, first):
         texts = [text for each in statements_of(reply.text) if (text := _stated(each))]
         if reply.kind == "answer" and texts:
-            asked = (
-                f"To “{clip(reply.about, _ASKED_CHARS)}” the assistant" if reply.about else "The assistant"
-            )
-            texts[0] = f"{asked}: {texts[0]}"
+            texts[0] = f"{_replied(reply)}: {texts[0]}"
         section = "done" if reply.kind == "report" else "context"
         for number, text in list(enumerate(texts))[start:end]:
             yield Line(section, referenced(text, reply.entry_id, references), place + number / 1_000)
+
+
+def _overtaken(replies: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
+    """The first statements of replies that later changes may have overtaken, each reply in one line."""
+    for place, reply in enumerate(replies, 4_000):
+        texts = [text for each in statements_of(reply.text) if (text := _stated(each))][:_FIRST_STATEMENTS]
+        if texts:
+            text = f"{_replied(reply)} before later changes: {' '.join(map(ended, texts))}"
+            yield Line("context", referenced(text, reply.entry_id, references), place)
+
+
+def _replied(reply: Quotation) -> str:
+    return f"To “{clip(reply.about, _ASKED_CHARS)}” the assistant" if reply.about else "The assistant"
 
 
 def _stated(text: str) -> str:
@@ -215,6 +233,14 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
     ):
         text = f"Asked: {question} The user: {clip(answer, _ASKED_CHARS)}"
         yield Line("decisions", referenced(text, entry, references), place)
+
+
+def _solved(causes: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
+    for place, each in enumerate(causes):
+        cause = " ".join(text for text in sentences_of(each.text) if not text.endswith((":", "：")))
+        if cause:
+            text = f"`{each.about}` failed and passes again. Before: {cause}"
+            yield Line("context", referenced(text, each.entry_id, references), place)
 
 
 def _documents(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
