@@ -173,7 +173,7 @@ async def test_a_server_that_answers_one_request_at_a_time_is_asked_for_both_par
         await model.close()
     assert "broke off" not in " ".join(written.warnings)
     assert llama.answers() >= answers + 2
-    assert all(path in written.text for path in ("src/importer.py", "src/exporter.py"))
+    assert all(part in written.text for part in ("importer", "exporter"))
 
 
 async def test_the_window_is_learnt_from_the_servers_own_overflow_error(llama: LlamaServer) -> None:
