@@ -1960,6 +1960,63 @@ export const PROVIDERS = {
   }
 } as const;
 
+/** Names of files that usually hold credentials, as patterns of a `.gitignore` file. */
+export const SECRET_NAMES = [
+  ".env",
+  ".env.*",
+  "*.env",
+  "!.env.example",
+  "!.env.sample",
+  "!.env.template",
+  ".envrc",
+  "*.pem",
+  "*.key",
+  "*.ppk",
+  "*.p8",
+  "*.p12",
+  "*.pfx",
+  "*.jks",
+  "*.keystore",
+  "*.kdbx",
+  "id_rsa*",
+  "id_dsa*",
+  "id_ecdsa*",
+  "id_ed25519*",
+  "!*.pub",
+  ".netrc",
+  "_netrc",
+  ".npmrc",
+  ".pypirc",
+  ".pgpass",
+  ".my.cnf",
+  ".htpasswd",
+  ".git-credentials",
+  ".dockercfg",
+  ".vault-token",
+  ".vault_pass*",
+  ".ssh/",
+  ".aws/",
+  ".azure/",
+  ".gnupg/",
+  ".kube/",
+  ".docker/config.json",
+  "kubeconfig",
+  "*.kubeconfig",
+  "hosts.yml",
+  "*.tfvars",
+  "*.tfvars.json",
+  "*.tfstate",
+  "*.tfstate.*",
+  ".terraformrc",
+  "application_default_credentials.json",
+  "*service-account*.json",
+  "*service_account*.json",
+  "*serviceaccount*.json",
+  "credentials",
+  "credentials.*",
+  "secrets.*"
+] as const;
+
 /** `data.code` of an error -32803. */
 export type ErrorCode =
   | "unknown-conversation"

@@ -1,7 +1,7 @@
-"""Keys and tokens, which transcripts hold and no result may give out.
+"""Keys and tokens, which transcripts and files hold and no result may give out.
 
 They are recognized by the forms that providers give them, by what stands before them, and by how random they
-are.
+are; files that hold them, by their names.
 """
 
 import math
@@ -16,6 +16,20 @@ MARK: Final = "[secret removed]"
 _FILL: Final = "\ue0f0"
 """Replaces each character of a secret: a text that is cut later keeps its places. Of a private-use area."""
 _FILLED: Final = re.compile(f"{_FILL}+")
+
+SECRET_NAMES: Final = (
+    ".env", ".env.*", "*.env", "!.env.example", "!.env.sample", "!.env.template", ".envrc",
+    "*.pem", "*.key", "*.ppk", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx",
+    "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "!*.pub",
+    ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd",
+    ".git-credentials", ".dockercfg", ".vault-token", ".vault_pass*",
+    ".ssh/", ".aws/", ".azure/", ".gnupg/", ".kube/", ".docker/config.json", "kubeconfig", "*.kubeconfig",
+    "hosts.yml", "*.tfvars", "*.tfvars.json", "*.tfstate", "*.tfstate.*", ".terraformrc",
+    "application_default_credentials.json",
+    "*service-account*.json", "*service_account*.json", "*serviceaccount*.json",
+    "credentials", "credentials.*", "secrets.*",
+)  # fmt: skip
+"""Names of files that usually hold credentials, as patterns of a `.gitignore` file, for names in any case."""
 
 _FORMS: Final = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]{0,20000}"

@@ -4,65 +4,9 @@ import { join, posix } from "node:path";
 import ignore from "ignore";
 
 import { withoutHidden } from "../format";
+import { SECRET_NAMES } from "../protocol.gen";
 import type { Place } from "./paths";
 import { textOfFile } from "./text-file";
-
-/** Names of files that usually hold credentials. */
-const SECRETS = [
-  ".env",
-  ".env.*",
-  "*.env",
-  "!.env.example",
-  "!.env.sample",
-  "!.env.template",
-  ".envrc",
-  "*.pem",
-  "*.key",
-  "*.ppk",
-  "*.p8",
-  "*.p12",
-  "*.pfx",
-  "*.jks",
-  "*.keystore",
-  "*.kdbx",
-  "id_rsa*",
-  "id_dsa*",
-  "id_ecdsa*",
-  "id_ed25519*",
-  "!*.pub",
-  ".netrc",
-  "_netrc",
-  ".npmrc",
-  ".pypirc",
-  ".pgpass",
-  ".my.cnf",
-  ".htpasswd",
-  ".git-credentials",
-  ".dockercfg",
-  ".vault-token",
-  ".vault_pass*",
-  ".ssh/",
-  ".aws/",
-  ".azure/",
-  ".gnupg/",
-  ".kube/",
-  ".docker/config.json",
-  "kubeconfig",
-  "*.kubeconfig",
-  "hosts.yml",
-  "*.tfvars",
-  "*.tfvars.json",
-  "*.tfstate",
-  "*.tfstate.*",
-  ".terraformrc",
-  "application_default_credentials.json",
-  "*service-account*.json",
-  "*service_account*.json",
-  "*serviceaccount*.json",
-  "credentials",
-  "credentials.*",
-  "secrets.*",
-];
 
 /** Files that make an editor, Git, a shell, a build service or an agent run, allow or believe something. */
 const CONTROL = [
@@ -122,7 +66,7 @@ const CONTROL = [
   ".clinerules",
 ];
 
-const secrets = ignore({ ignorecase: true }).add(SECRETS);
+const secrets = ignore({ ignorecase: true }).add(SECRET_NAMES);
 const control = ignore({ ignorecase: true }).add(CONTROL);
 
 export type Sensitivity = "secret" | "ignored" | "control";

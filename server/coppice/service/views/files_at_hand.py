@@ -9,7 +9,7 @@ from typing import Final
 from coppice.compaction.span.sizes import fitted_sizes
 from coppice.files.ignoring import BUILT_IN_PATTERNS, ignored, patterns
 from coppice.files.paths import is_absolute, path_of_uri
-from coppice.redaction import masked
+from coppice.redaction import SECRET_NAMES, masked
 from coppice.regular_file import read_regular_file
 from coppice.service.core.context import now
 from coppice.service.core.conversation_path import ConversationPath
@@ -32,6 +32,7 @@ FULL_SHARE: Final = 0.8
 _MOST_BYTES: Final = 8 * MOST_TOKENS
 """More than any text of `MOST_TOKENS` has: a token of code is some four bytes."""
 TAG: Final = "file-at-hand"
+_SECRET: Final = patterns(SECRET_NAMES)  # without capitals
 _OPENING: Final = (
     "The earlier part of the conversation was just summarized. These files were changed in it; this is their "
     "text on disk as of {now}."
@@ -41,10 +42,10 @@ _OPENING: Final = (
 def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> CustomMessageEntry | None:
     """The newest files that tools changed, as an entry of the harness; None where there are none to show.
 
-    Of the newest `MOST_TRIED` only files of the workspace: none behind a link, none that is hidden or
-    ignored, and none that is no text or holds what looks like a key. They take no more than leaves the
-    request, which has `overhead_tokens` besides the view, well below the threshold. Reads the store and the
-    disk.
+    Of the newest `MOST_TRIED` only files of the workspace: none behind a link, none that is hidden, ignored
+    or called as files with credentials are, and none that is no text or holds what looks like a key. They
+    take no more than leaves the request, which has `overhead_tokens` besides the view, well below the
+    threshold. Reads the store and the disk.
     """
     root = path_of_uri(path.conversation.workspace_uri)
     if root is None or path.root is None:
@@ -86,7 +87,8 @@ def _texts(path: ConversationPath, root: Path) -> Iterator[tuple[str, str]]:
     for name in _changed(path)[:MOST_TRIED]:
         rules = [BUILT_IN_PATTERNS, *ignore_files.above(name), own]
         is_hidden = any(part.startswith(".") for part in name.split("/"))
-        if is_absolute(name) or is_hidden or ignored(name, rules):
+        is_secret = ignored(name.lower(), [_SECRET])
+        if is_absolute(name) or is_hidden or is_secret or ignored(name, rules):
             continue
         file = root / name
         if os.path.realpath(file) != str(file):
