@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from session_samples import lines_of, prompt, reply, text_block
 
 from coppice.agents.events import answer_to
+from coppice.agents.hook_log import notes
 from coppice.directories import config_directory
 
 RULE = "Never change the file settings.ini."
@@ -52,6 +54,11 @@ def ended(seen: str) -> str:
     return "" if answer is None else str(json.loads(answer)["text"])
 
 
+def logged() -> str:
+    """The text of the log's last line."""
+    return notes(AGENT)[-1].text
+
+
 def hooks(transcript: Path) -> list[str | None]:
     """What the hooks on a compaction answer."""
     event = {**SESSION, "transcript_path": str(transcript), "source": "compact"}
@@ -63,11 +70,15 @@ def test_what_the_summary_lacks_is_added(transcript: Path) -> None:
     text = ended(SUMMARY)
     assert RULE in text
     assert f"> {GOAL}" not in text
+    assert re.fullmatch(r"\d+ tokens added to the summary \(User Messages \d+.*\)", logged())
 
 
 def test_nothing_is_added_to_a_summary_that_says_all(transcript: Path) -> None:
     begun()
     assert RULE not in ended(f"{SUMMARY} {RULE} {LONG} And now?")
+    assert "User Messages" not in logged()
+    assert ended(f"{SUMMARY} {ended(SUMMARY)}") == ""
+    assert logged() == "nothing was lost"
 
 
 def test_nothing_is_added_where_nothing_was_compacted(transcript: Path) -> None:
@@ -99,6 +110,7 @@ def test_the_users_settings_have_the_summary_replaced(transcript: Path) -> None:
     answer = json.loads(begun(instructions="-x") or "")
     assert RULE in answer["text"]
     assert answer["firstKept"] in ("a2", "u2", "u3")
+    assert re.fullmatch(r"summary by Coppice: [\d,]+ tokens before, [\d,]+ after", logged())
 
 
 def test_a_checkout_has_no_summary_replaced(transcript: Path, monkeypatch: pytest.MonkeyPatch) -> None:

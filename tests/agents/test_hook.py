@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -64,7 +65,7 @@ def test_after_a_compaction_the_facts_of_the_session_are_added(home: Path) -> No
     answer = json.loads(out)["hookSpecificOutput"]
     assert (code, answer["hookEventName"]) == (0, "SessionStart")
     assert RULE in answer["additionalContext"]
-    assert log.endswith("claude-code answered\n")
+    assert re.search(r" claude-code compaction: \d+ tokens added to the summary \(User Messages \d+", log)
 
 
 def test_the_start_of_a_session_is_not_answered(home: Path) -> None:

@@ -37,7 +37,9 @@ def test_a_hook_runs_no_module_of_the_project(
         shlex.split(command), input="{", cwd=project, capture_output=True, text=True, timeout=60, check=True
     )
     assert (ran.stdout, ran.stderr) == ("", "")
-    assert "claude-code JSONDecodeError" in (tmp_path / "config" / "agents" / "hooks.log").read_text()
+    assert (
+        "claude-code failure: JSONDecodeError" in (tmp_path / "config" / "agents" / "hooks.log").read_text()
+    )
     assert not (tmp_path / "ran").exists()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from preloaded import python
+from typing_extensions import override
 
 from coppice.cli.app import main
 
@@ -20,6 +21,14 @@ class Ran:
     code: int
     out: str
     err: str
+
+
+class Typed(io.TextIOWrapper):
+    """What a person types at a terminal."""
+
+    @override
+    def isatty(self) -> bool:
+        return True
 
 
 Coppice = Callable[..., Ran]
@@ -43,8 +52,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def coppice(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Coppice:
     """Runs a command in this process, into pipes."""
 
-    def run(*arguments: str | Path, stdin: bytes = b"") -> Ran:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+    def run(*arguments: str | Path, stdin: bytes = b"", is_terminal: bool = False) -> Ran:
+        kind = Typed if is_terminal else io.TextIOWrapper
+        monkeypatch.setattr("sys.stdin", kind(io.BytesIO(stdin)))
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             main([str(argument) for argument in arguments])

@@ -164,6 +164,8 @@ def test_a_dry_run_shows_and_writes_nothing(coppice: Coppice, files: dict[str, P
     ran = coppice("connect", "--dry-run", *AGENTS)
     assert texts(files) == before
     assert "+[mcp_servers.coppice]" in ran.out
+    assert f"{files['pi']}\n    an extension" in ran.out
+    assert "class Server" not in ran.out, "the extension's hundreds of lines hide the rest"
     assert not (home / "config" / "agents").exists()
 
 
@@ -205,9 +207,66 @@ def test_links_and_rights_stay(coppice: Coppice, files: dict[str, Path], home: P
 
 def test_nothing_is_asked_without_a_terminal(coppice: Coppice, files: dict[str, Path]) -> None:
     before = texts(files)
-    assert coppice("connect").code == 2
+    ran = coppice("connect")
+    assert ran.code == 2
+    assert "claude-code, codex, pi, opencode, hermes, openclaw installed" in ran.err
     assert coppice("connect", "vim").code == 2
     assert texts(files) == before
+
+
+def test_a_person_is_asked_for_each_agent_that_would_be_changed(
+    coppice: Coppice, files: dict[str, Path]
+) -> None:
+    coppice("connect", "claude-code", "pi", "hermes", "openclaw")
+    ran = coppice("connect", stdin=b"n\ny\n", is_terminal=True)
+    assert ran.code == 0
+    assert ran.out.startswith(
+        "Installed: Claude Code, Codex, Pi, opencode, Hermes, OpenClaw\n"
+        "Connected: Claude Code, Pi, Hermes, OpenClaw\n"
+        "Not installed: Copilot CLI, Gemini CLI\n"
+    )
+    assert ran.out.count("[Y/n]") == 2
+    assert files["codex"].read_text() == CODEX
+    assert "coppice" in files["opencode"].read_text()
+
+
+def test_what_another_version_wrote_is_named_renewed_and_removed(
+    coppice: Coppice, files: dict[str, Path]
+) -> None:
+    before = texts(files)
+    coppice("connect", "pi", "claude-code")
+    for name in ("pi", "mod"):
+        files[name].write_text(f"// of another version\n{files[name].read_text()}")
+    (row,) = (row for row in json.loads(coppice("status", "--json").out)["agents"] if row["agent"] == "pi")
+    assert (row["connected"], row["outdated"]) == (False, True)
+    assert "run `coppice connect pi`" in coppice("status").out
+    coppice("connect", "pi")
+    assert "Pi: connected" in coppice("status").out
+    files["pi"].write_text(f"// of another version\n{files['pi'].read_text()}")
+    assert coppice("connect", "--remove", "--all").code == 0
+    assert texts(files) == before
+
+
+LOG = """\
+2026-11-24T10:00:00+00:00 pi failure: TimeoutError: earlier
+2026-11-25T10:00:00+00:00 pi compaction: summary by Coppice: 30,512 tokens before, 4,100 after
+2026-11-25T11:00:00.123Z codex compaction: 900 tokens added to the summary (User Messages 500, State 300)
+2026-11-25T12:00:00+00:00 codex failure: no answer within 25 seconds
+2026-11-25T12:30:00.000Z pi branch: summary by Coppice
+no line of ours
+"""
+
+
+def test_the_status_shows_the_last_compaction_and_what_failed_since(coppice: Coppice, home: Path) -> None:
+    log = home / "config" / "agents" / "hooks.log"
+    log.parent.mkdir()
+    log.write_text(LOG)
+    out = coppice("status").out
+    assert "last compaction: 2026-11-25 10:00 summary by Coppice: 30,512 tokens before, 4,100 after\n" in out
+    assert "last compaction: 2026-11-25 11:00 900 tokens added to the summary (User Messages 500" in out
+    assert "failed since: 2026-11-25 12:00 no answer within 25 seconds\n" in out
+    assert "last branch summary: 2026-11-25 12:30 summary by Coppice\n" in out
+    assert "TimeoutError" not in out, "a compaction after it succeeded"
 
 
 def test_the_status_names_what_is_connected(coppice: Coppice) -> None:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -97,6 +98,11 @@ class RealAgent:
             check=True,
         )
         return ran.stdout
+
+    def status(self) -> dict[str, Any]:
+        """What `coppice status` gives of this agent."""
+        rows = json.loads(self.coppice("status", "--json"))["agents"]
+        return next(row for row in rows if row["agent"] == self.name)
 
     def break_coppice(self) -> None:
         """The configuration names a program that is not there any more."""

@@ -35,7 +35,7 @@ def test_the_summary_is_written_here_and_no_model_is_asked_for_it(agent: RealAge
     agent.model.script = script
     asked = agent.run(f"{RULE} List the numbers.")
     assert all(request.tools for request in asked), "the model was asked for a summary"
-    assert "answered" in agent.coppice("status")
+    assert "summary by Coppice: " in agent.status()["lastCompaction"]["text"]
     shorter = [after for before, after in pairwise(asked) if len(after.text) < len(before.text)]
     assert shorter, "\n".join(map(_seen, asked))
     assert all(RULE in request.text for request in shorter)
@@ -56,4 +56,4 @@ def test_the_agent_writes_its_own_summary_when_coppice_is_gone(agent: RealAgent)
     agent.model.script = script
     asked = agent.run(f"{RULE} List the numbers.")
     assert SUMMARY in asked[-1].text
-    assert "ENOENT" in agent.coppice("status")
+    assert "ENOENT" in agent.status()["failure"]["text"]

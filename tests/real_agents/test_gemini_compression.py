@@ -39,7 +39,7 @@ def test_what_a_compression_lost_is_added_once(agent: RealAgent) -> None:
     assert compressed, "nothing was compressed"
     (first,) = (request for request in asked if ADDED in request.last)
     assert RULE in first.last
-    assert "answered" in agent.coppice("status")
+    assert "tokens added to the summary (" in agent.status()["lastCompaction"]["text"]
     again = agent.run("And now?")
     assert not [request for request in again if ADDED in request.last]
     agent.coppice("sources", "--update")

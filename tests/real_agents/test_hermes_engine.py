@@ -47,7 +47,7 @@ def test_no_model_is_asked_for_the_summary(agent: RealAgent) -> None:
     assert RULE in summary
     assert "[#" not in summary, "a reference, which nothing in Hermes can be asked for"
     assert len(asked[-1].text) < max(len(request.text) for request in asked)
-    assert "answered" in agent.coppice("status")
+    assert "summary by Coppice: " in agent.status()["lastCompaction"]["text"]
     agent.coppice("sources", "--update")
     (conversation,) = json.loads(agent.coppice("list", "--json"))["conversations"]
     shown = agent.coppice("context", conversation["id"])
@@ -63,4 +63,4 @@ def test_hermes_writes_its_own_summary_when_coppice_is_gone(agent: RealAgent) ->
     asked = _filled(agent)
     (summary,) = _summaries(asked)
     assert SUMMARY in summary
-    assert "FileNotFoundError" in agent.coppice("status")
+    assert "FileNotFoundError" in agent.status()["failure"]["text"]

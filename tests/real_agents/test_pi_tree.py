@@ -46,7 +46,7 @@ def test_the_branch_that_was_left_is_summarized_here(agent: RealAgent) -> None:
     summary = _summary(agent)
     assert RULE in summary
     assert SUMMARY not in summary
-    assert "answered" in agent.coppice("status")
+    assert agent.status()["lastBranchSummary"]["text"] == "summary by Coppice"
 
 
 @pytest.mark.parametrize("agent", ["pi"], indirect=True)

@@ -1,7 +1,5 @@
 """An agent that was connected finds what was said in a session before, and disconnects without a trace."""
 
-import json
-
 from real_agents.conftest import RealAgent
 from real_agents.scripted_model import Answer, Asked
 
@@ -48,9 +46,7 @@ def test_a_connected_agent_finds_what_an_earlier_session_decided(agent: RealAgen
     searching(agent)
     asked = agent.run(QUESTION)
     assert any("48117" in request.text for request in asked), "\n".join(request.last for request in asked)
-    (status,) = (
-        row for row in json.loads(agent.coppice("status", "--json"))["agents"] if row["agent"] == agent.name
-    )
+    status = agent.status()
     assert status["connected"]
     assert status["transcripts"] >= 2
     agent.coppice("connect", "--remove", agent.name)

@@ -45,7 +45,7 @@ class ClaudeCode(Connector):
             ),
             Items(
                 path=self.folder / "settings.json",
-                what="leave to read the history without asking",
+                what="permission to read the history without asking",
                 keys=("permissions", "allow"),
                 items=tuple(f"mcp__coppice__{tool}" for tool in _READING_TOOLS),
                 mark="mcp__coppice__",

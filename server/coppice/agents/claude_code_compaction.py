@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from coppice.agents.hook_log import note
 from coppice.agents.program import Program
 from coppice.directories import config_directory
 
@@ -45,12 +46,12 @@ def begun(event: dict[str, Any]) -> str | None:
 
 def ended(event: dict[str, Any]) -> str | None:
     """What Claude Code's summary and the messages after it, `seen`, do not say of the session."""
-    from coppice.agents.lost import lost_text  # noqa: PLC0415 - most events need none of it
+    from coppice.agents.completing import completion  # noqa: PLC0415 - most events need none of it
 
     _mark(event["session_id"]).unlink(missing_ok=True)
     if not event["seen"]:
         return None  # it was not compacted
-    text = lost_text(_transcript(event["session_id"]), AGENT, summary=event["seen"])
+    text = completion(AGENT, _transcript(event["session_id"]), summary=event["seen"])
     return None if text is None else json.dumps({"text": text})
 
 
@@ -118,5 +119,7 @@ def _replacement(event: dict[str, Any]) -> str:
         raise RuntimeError(answer["error"]["message"])
     entry = answer["result"]["entry"]
     kept, _, _ = (entry.get("firstKeptEntryId") or "").partition("#")
+    before, after = entry["tokensBefore"], entry["tokensAfter"]
+    note(AGENT, "compaction", f"summary by Coppice: {before:,} tokens before, {after:,} after")
     text = f"{_HEAD}\n{tagged_summary('summary', entry['summary'])}"
     return json.dumps({"text": text, "firstKept": kept or None})

@@ -98,6 +98,12 @@ class Connections:
             return all(edit.is_in(files.read(edit.path)) for edit in edits)
         return False
 
+    def is_recorded(self, agent: str) -> bool:
+        """Whether it was connected, by this version or another, and not removed since."""
+        with suppress(ConfigurationError):
+            return agent in self._record()
+        return False
+
     def _original(self, agent: str, path: Path, now: str | None, edits: Sequence[Edit]) -> str | None:
         """The file without our part: byte for byte as it was where nobody else has written to it since."""
         entry = self._record().get(agent, {}).get(str(path))

@@ -45,11 +45,11 @@ def _codex_started(event: Event) -> str | None:
 
 def _opencode_compacted(event: Event) -> str | None:
     """The database does not have the whole summary yet."""
-    from coppice.agents.lost import lost_text  # noqa: PLC0415
+    from coppice.agents.completing import completion  # noqa: PLC0415
 
     folder = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     database = Path(folder, "opencode", "opencode.db")
-    text = lost_text(database, "opencode", summary=event["seen"], part=event["session_id"])
+    text = completion("opencode", database, summary=event["seen"], part=event["session_id"])
     return None if text is None else json.dumps({"text": text})
 
 
@@ -74,9 +74,9 @@ def _as_context(event: Event, text: str | None) -> str | None:
 
 
 def _lost(agent: str, transcript: str | Path, *, recorded: bool = True, is_ahead: bool = False) -> str | None:
-    from coppice.agents.lost import lost_text  # noqa: PLC0415 - most events need none of it
+    from coppice.agents.completing import completion  # noqa: PLC0415 - most events need none of it
 
-    return lost_text(Path(transcript), agent, recorded=recorded, is_ahead=is_ahead)
+    return completion(agent, Path(transcript), recorded=recorded, is_ahead=is_ahead)
 
 
 def _lost_since(agent: str, transcript: str | Path, mark: bytes) -> str | None:

@@ -37,15 +37,14 @@ def main(arguments: list[str]) -> int:
         if answer is not None:
             sys.stdout.write(answer + "\n")
             sys.stdout.flush()
-            note(agent, "answered")
     except Exception as error:  # noqa: BLE001 - the agent goes on, whatever it is
-        note(agent, f"{type(error).__name__}: {error}")
+        note(agent, "failure", f"{type(error).__name__}: {error}")
     late.cancel()
     os._exit(0)
 
 
 def _give_up(agent: str, limit: float) -> None:
-    note(agent, f"no answer within {limit:.0f} seconds")
+    note(agent, "failure", f"no answer within {limit:.0f} seconds")
     os._exit(0)
 
 

@@ -1,36 +1,55 @@
-"""The log of the hooks: a line for each answer and each failure. Imports little."""
+"""The log of the adapters: a line for each compaction and each failure. Imports little.
 
+A line is the time, the agent, a kind with a colon, and a text. The extension of Pi and the engine of Hermes
+write such lines themselves.
+"""
+
+import re
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from coppice.directories import config_directory
 
+Kind = Literal["compaction", "branch", "failure"]
+
 _NAME: Final = "hooks.log"
-_LINES: Final = 50  # lines that are kept (guess: a few weeks of failures)
+_LINE: Final = re.compile(r"(?P<at>\S+) (?P<agent>\S+) (?P<kind>\w+): (?P<text>.*)")
+_LINES: Final = 50  # lines that stay (guess: a few weeks of compactions)
 
 
-def note(agent: str, text: str) -> None:
+@dataclass(frozen=True)
+class Note:
+    """`at` is an ISO 8601 time."""
+
+    at: str
+    kind: str
+    text: str
+
+
+def note(agent: str, kind: Kind, text: str) -> None:
     """Adds a line about an agent."""
     file = log_file()
     now = datetime.now(UTC).isoformat(timespec="seconds")
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.exists() else []
-        line = " ".join(f"{now} {agent} {text}".split())
+        line = " ".join(f"{now} {agent} {kind}: {text}".split())
         file.write_text("\n".join([*lines[1 - _LINES :], line]) + "\n", encoding="utf-8")
 
 
-def last_note(agent: str) -> str | None:
-    """The newest line about an agent; None where there is none."""
+def notes(agent: str) -> list[Note]:
+    """The lines about an agent, oldest first."""
     try:
         lines = log_file().read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        return None
-    return next((line for line in reversed(lines) if line.split()[1:2] == [agent]), None)
+        return []
+    found = (_LINE.fullmatch(line) for line in lines)
+    return [Note(each["at"], each["kind"], each["text"]) for each in found if each and each["agent"] == agent]
 
 
 def log_file() -> Path:
-    """Where the lines about the hooks of all agents are."""
+    """Where the lines about all agents are."""
     return config_directory() / "agents" / _NAME

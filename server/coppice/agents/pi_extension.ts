@@ -79,12 +79,16 @@ async function started(cwd: string, session: string | undefined): Promise<Server
   return server;
 }
 
-function note(text: string): void {
+function note(kind: "compaction" | "branch" | "failure", text: string): void {
   try {
-    appendFileSync(LOG, `${new Date().toISOString()} pi ${text.replace(/\s+/g, " ").slice(0, 500)}\n`);
+    appendFileSync(LOG, `${new Date().toISOString()} pi ${kind}: ${text.replace(/\s+/g, " ").slice(0, 500)}\n`);
   } catch {
     // The log is for people; nothing depends on it.
   }
+}
+
+function count(tokens = 0): string {
+  return tokens.toLocaleString("en-US");
 }
 
 /** What a command of Coppice gives for the entries of a session. */
@@ -133,14 +137,14 @@ export default function (pi: any) {
         ...(customInstructions ? ["--instructions", customInstructions] : []),
       ];
       const answer = await asked(cwd, ["compact", "-", ...options], branchEntries, signal);
-      const { summary, firstKeptEntryId } = answer.result.entry;
+      const { summary, firstKeptEntryId, tokensBefore: before, tokensAfter: after } = answer.result.entry;
       const known = branchEntries.some((entry: any) => entry.id === firstKeptEntryId);
       if (!summary || !known) throw new Error("the answer is no summary of this session");
-      note("answered");
+      note("compaction", `summary by Coppice: ${count(before)} tokens before, ${count(after)} after`);
       const { tokensBefore } = preparation;
       return { compaction: { summary, firstKeptEntryId, tokensBefore, details: { by: "coppice" } } };
     } catch (error) {
-      note(String(error));
+      note("failure", String(error));
       return undefined;
     }
   });
@@ -155,10 +159,10 @@ export default function (pi: any) {
       const words = ["navigate", "-", targetId, "--summarize", ...options];
       const { summaryEntry } = await asked(ctx?.cwd ?? process.cwd(), words, entries, event.signal);
       if (!summaryEntry?.summary) throw new Error("there is no summary of this branch");
-      note("answered");
+      note("branch", "summary by Coppice");
       return { summary: { summary: summaryEntry.summary, details: { by: "coppice" } } };
     } catch (error) {
-      note(String(error));
+      note("failure", String(error));
       return undefined;
     }
   });

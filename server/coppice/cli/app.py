@@ -268,8 +268,8 @@ def connect(
 
 @app.command(epilog=EXIT_CODES)
 def status(workspace: options.Workspace = None, as_json: options.Json = False) -> int:
-    """Show which agents are connected, and how far their transcripts have been read."""
-    from coppice.cli.connect import show_status
+    """Show which agents are connected, how far their transcripts are read, and their last compactions."""
+    from coppice.cli.agent_status import show_status
 
     return _run(show_status(workspace, as_json=as_json), as_json=as_json)
 

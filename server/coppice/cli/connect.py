@@ -1,4 +1,4 @@
-"""`coppice connect` and `coppice status`: agents that search their history through Coppice."""
+"""`coppice connect`: agents that search their history through Coppice."""
 
 import difflib
 import sys
@@ -10,18 +10,15 @@ import typer
 
 from coppice.agents.connecting import Change, Connections
 from coppice.agents.connector import Connector
-from coppice.agents.hook_log import last_note
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.program import Program
 from coppice.agents.registry import CONNECTORS, NAMES
 from coppice.cli.exits import ExitCode, UsageError
 from coppice.cli.plain import plain, plain_line
-from coppice.cli.running import serving, workspace_uri
-from coppice.cli.terminal import console, print_error, write_json, write_text
+from coppice.cli.terminal import print_error, write_json, write_text
 from coppice.directories import config_directory
 
-_NOTE_CHARS: Final = 200  # characters of a line of the log: two lines of a terminal
-_TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
+_SHOWN_LINES: Final = 24  # lines of a new file that a dry run shows: a small terminal
 
 
 async def connect_agents(
@@ -33,15 +30,17 @@ async def connect_agents(
         raise UsageError(f"{plain_line(unknown[0], 80)!r} is no agent; there are {', '.join(NAMES)}.")
     if names and everything:
         raise UsageError("Name agents, or give --all.")
-    connections, program = Connections(_folder()), Program.installed()
+    connections, program = Connections(connections_folder()), Program.installed()
     chosen = [each for each in CONNECTORS if each.name in names]
     if not names:
         chosen = [each for each in CONNECTORS if _is_meant(each, connections, program, remove=remove)]
     asks = not names and not everything and not dry_run
     if asks and not sys.stdin.isatty():
-        raise UsageError("Name the agents, or give --all.")
-    if not chosen and not as_json:
-        console().print("No agent is connected." if remove else f"None of {', '.join(NAMES)} is installed.")
+        meant = ", ".join(each.name for each in chosen)
+        state = "connected" if remove else "installed"
+        raise UsageError(f"Name agents, or give --all: {meant or 'none'} {state}.")
+    if not names and not as_json:
+        _list(chosen, connections, program, remove=remove)
     rows, failed = [], False
     for connector in chosen:
         try:
@@ -50,11 +49,15 @@ async def connect_agents(
                 if remove
                 else connections.connecting(connector.name, connector.edits(program))
             )
+            is_needed = any(change.is_needed for change in changes)
             if not as_json:
                 _show(connector, changes, program, remove=remove, in_full=dry_run)
-            agreed = not dry_run and (not asks or typer.confirm("Write this?", default=True))
+            agreed = not dry_run and (not asks or not is_needed or _agrees(connector, remove=remove))
             if agreed:
                 _write(connections, connector, changes, remove=remove)
+            if is_needed and not as_json:
+                done = ("Removed." if remove else "Connected.") if agreed else "Nothing was written."
+                write_text(f"  {done}")
             rows.append(_row(connector, changes, written=agreed))
         except ConfigurationError as error:
             failed = True
@@ -64,50 +67,35 @@ async def connect_agents(
     return ExitCode.FAILED if failed else ExitCode.OK
 
 
-async def show_status(workspace: Path | None, *, as_json: bool) -> None:
-    """Print for each agent whether it is installed and connected, and how far its transcripts are read."""
-    connections, program = Connections(_folder()), Program.installed()
-    uri = workspace_uri(workspace)
-    async with serving(uri) as service:
-        found = await service.following.transcripts()
-    rows: list[dict[str, Any]] = []
-    for connector in CONNECTORS:
-        connected = connections.is_connected(connector.edits(program))
-        own = [each for each in found if each.agent.name == connector.name and not each.reading.forgotten]
-        rows.append(
-            {
-                "agent": connector.name,
-                "title": connector.title,
-                "installed": connector.is_installed(),
-                "connected": connected,
-                "problems": connector.problems() if connected else [],
-                "transcripts": len(own),
-                "waiting": sum(not each.is_current for each in own),
-                "lastHook": last_note(connector.name),
-                "lastReading": max((each.reading.read_at or "" for each in own), default="") or None,
-            }
-        )
-    if as_json:
-        write_json({"agents": rows})
-        return
-    for row in rows:
-        state = "connected" if row["connected"] else "installed" if row["installed"] else "not installed"
-        write_text(
-            f"{row['title']}: {state}; {row['transcripts']:,} transcripts, {row['waiting']:,} not read yet; "
-            f"last reading {(row['lastReading'] or 'never')[:_TIME_CHARS].replace('T', ' ')}"
-        )
-        for sentence in row["problems"]:
-            write_text(f"  {sentence}")
-        if row["lastHook"]:
-            write_text(f"  last hook: {plain_line(row['lastHook'], _NOTE_CHARS)}")
-
-
-def _folder() -> Path:
+def connections_folder() -> Path:
+    """Where it is recorded what is connected."""
     return config_directory() / "agents"
 
 
+def _list(chosen: Sequence[Connector], connections: Connections, program: Program, *, remove: bool) -> None:
+    """Which agents there are, before any of them is changed."""
+    if remove:
+        write_text(f"Connected: {_titles(chosen)}")
+        return
+    connected = [each for each in chosen if connections.is_connected(each.edits(program))]
+    write_text(f"Installed: {_titles(chosen)}")
+    write_text(f"Connected: {_titles(connected)}")
+    write_text(f"Not installed: {_titles([each for each in CONNECTORS if each not in chosen])}")
+
+
+def _titles(connectors: Sequence[Connector]) -> str:
+    return ", ".join(each.title for each in connectors) or "none"
+
+
+def _agrees(connector: Connector, *, remove: bool) -> bool:
+    question = f"Take Coppice out of {connector.title}?" if remove else f"Connect {connector.title}?"
+    return typer.confirm(question, default=True)
+
+
 def _is_meant(connector: Connector, connections: Connections, program: Program, *, remove: bool) -> bool:
-    return connections.is_connected(connector.edits(program)) if remove else connector.is_installed()
+    if not remove:
+        return connector.is_installed()
+    return connections.is_recorded(connector.name) or connections.is_connected(connector.edits(program))
 
 
 def _write(
@@ -130,17 +118,23 @@ def _show(
     write_text(f"{connector.title}:")
     edits = connector.removals(program) if remove else connector.edits(program)
     for change in needed:
-        what = ", ".join(edit.what for edit in edits if edit.path == change.path)
-        write_text(f"  {plain_line(str(change.path))}: {'without ' if remove else ''}{what}")
+        write_text(f"  {plain_line(str(change.path))}")
+        for edit in edits:
+            if edit.path == change.path:
+                write_text(f"    {'without ' if remove else ''}{edit.what}")
         if in_full:
-            write_text(plain(_diff(change)))
+            write_text(plain(_difference(change)))
     for sentence in connector.advice if not remove else ():
         write_text(f"  {sentence}")
 
 
-def _diff(change: Change) -> str:
-    now, after = (text or "" for text in (change.now, change.after))
-    lines = difflib.unified_diff(now.splitlines(), after.splitlines(), "now", "then", lineterm="", n=1)
+def _difference(change: Change) -> str:
+    now, after = ((text or "").splitlines() for text in (change.now, change.after))
+    if change.now is None and len(after) > _SHOWN_LINES:
+        return f"    a new file of {len(after):,} lines"
+    if change.after is None:
+        return "    the file is deleted"
+    lines = difflib.unified_diff(now, after, "now", "then", lineterm="", n=1)
     return "\n".join(f"    {line}" for line in lines)
 
 
