@@ -65,6 +65,15 @@ export interface AssistantMessage {
   errorMessage?: string | null;
 }
 
+/**
+ * What there is of a summary that is written before its compaction is due.
+ * `status` is null when there is none any more: it was taken, failed, was cancelled or has become useless.
+ */
+export interface BackgroundCompactionChanged {
+  conversationId: string;
+  status: "writing" | "ready" | null;
+}
+
 /** A command the user ran outside the conversation. */
 export interface BashExecutionMessage {
   timestamp?: number | string | null;
@@ -1933,6 +1942,7 @@ export interface ServerRequests {
 export interface Notifications {
   "coppice/compactionStarted": { params: CompactionStarted };
   "coppice/compactionEnded": { params: CompactionEnded };
+  "coppice/backgroundCompactionChanged": { params: BackgroundCompactionChanged };
   "coppice/conversationChanged": { params: ConversationChanged };
   "coppice/turnChanged": { params: TurnChanged };
   "coppice/usageChanged": { params: UsageChanged };

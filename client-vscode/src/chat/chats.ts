@@ -61,7 +61,10 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
     const putDraft: ChatAccess["putDraft"] = (...given) => { this.#putDraft(...given); };
     this.turns = new Turns(client, approvals, equip);
     this.activities = new Activities(approvals, this.turns);
-    this.works = new Works(client, () => conversations.active, (conversationId, work) => { post({ type: "work", conversationId, work }); });
+    this.works = new Works(client, () => conversations.active, {
+      work: (conversationId, work) => { post({ type: "work", conversationId, work }); },
+      background: (conversationId, status) => { post({ type: "background", conversationId, status }); },
+    });
     this.#memory = new ChatMemory(memento);
     this.#offer = new ModelOffer(post);
     this.#server = new ServerState(client, servers, post, (isSet) => { this.guard(this.#offer.want(!isSet)); });

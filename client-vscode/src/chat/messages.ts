@@ -125,6 +125,9 @@ const work = v.object({
   cancellable: v.boolean(),
 });
 
+/** A summary that is written before its compaction is due. */
+const backgroundStatus = v.picklist(["writing", "ready"]);
+
 /** The files that differ where a conversation is about to go; `more` are not named. `added` and `removed` are lines. */
 const filesOffer = v.object({
   id,
@@ -166,6 +169,7 @@ const toPage = v.variant("type", [
     /** The turn runs in another window or program. */
     elsewhere: v.optional(v.boolean()),
     work: v.optional(work),
+    background: v.optional(backgroundStatus),
     outline: v.optional(object<OutlineResult>()),
     /** The path is that of a branch that is only looked at; `leafId` is its end. */
     preview: v.optional(v.object({ leafId: id })),
@@ -181,6 +185,7 @@ const toPage = v.variant("type", [
   v.object({ type: v.literal("update"), conversationId: id, update: object<PromptUpdate>(), at: v.optional(v.string()) }),
   v.object({ type: v.literal("turn"), conversationId: id, running: v.boolean(), elsewhere: v.optional(v.boolean()) }),
   v.object({ type: v.literal("work"), conversationId: id, work: v.optional(work) }),
+  v.object({ type: v.literal("background"), conversationId: id, status: v.optional(backgroundStatus) }),
   v.object({ type: v.literal("usage"), conversationId: id, usage: object<UsageState>() }),
   /** Every approval that waits, of any conversation. */
   v.object({ type: v.literal("approvals"), approvals: v.array(object<PendingApproval>()) }),
@@ -226,6 +231,7 @@ export type FromPage = v.InferOutput<typeof fromPage>;
 export type ToPage = v.InferOutput<typeof toPage>;
 export type Memory = v.InferOutput<typeof memory>;
 export type FilesOffer = v.InferOutput<typeof filesOffer>;
+export type BackgroundStatus = v.InferOutput<typeof backgroundStatus>;
 export type Work = v.InferOutput<typeof work>;
 export type PageCommand = (typeof PAGE_COMMANDS)[number];
 

@@ -96,7 +96,7 @@ export class ShownConversation {
     const running = this.turns.isRunning(id);
     const elsewhere = this.turns.isElsewhere(id);
     const preview = this.#preview === undefined ? undefined : { leafId: this.#preview.leafId };
-    this.post({ type: "shown", conversation, isMade, entries, nextBefore, usage, running, elsewhere, work: this.works.of(id), outline, preview });
+    this.post({ type: "shown", conversation, isMade, entries, nextBefore, usage, running, elsewhere, work: this.works.of(id), background: this.works.backgroundOf(id), outline, preview });
     if (preview === undefined) for (const update of this.turns.pieces(id)) this.post({ type: "update", conversationId: id, update });
   }
 

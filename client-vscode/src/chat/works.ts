@@ -1,12 +1,16 @@
 import type * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
-import { TURN } from "../progress/feed";
-import type { Work } from "./messages";
+import { BACKGROUND, TURN } from "../progress/feed";
+import type { BackgroundCompactionChanged } from "../protocol.gen";
+import type { BackgroundStatus, Work } from "./messages";
 
 const COMPACTING = "Compacting";
 
-type Listener = (conversationId: string, work: Work | undefined) => void;
+interface Listener {
+  work(conversationId: string, work: Work | undefined): void;
+  background(conversationId: string, status: BackgroundStatus | undefined): void;
+}
 
 /**
  * Which conversation the server's long work belongs to. Progress does not say it: a compaction is that of the
@@ -18,6 +22,7 @@ export class Works implements vscode.Disposable {
   readonly #compacting: string[] = [];
   readonly #owners = new Map<string | number, string>();
   readonly #works = new Map<string, Work>();
+  readonly #background = new Map<string, BackgroundStatus>();
   readonly #listening: { dispose(): unknown }[];
 
   constructor(client: CoppiceClient, active: () => string | undefined, report: Listener) {
@@ -32,9 +37,15 @@ export class Works implements vscode.Disposable {
         this.#compacting.splice(this.#compacting.indexOf(conversationId), 1);
         this.#put(conversationId, undefined);
       }),
+      client.onNotification("coppice/backgroundCompactionChanged", (change) => { this.#putBackground(change); }),
+      client.onDidChangeState((state) => {
+        if (state !== "running") for (const conversationId of [...this.#background.keys()]) this.#putBackground({ conversationId, status: null });
+      }),
       client.progress.listen((token, work, ended) => {
+        const title = work?.title ?? ended?.title;
+        if (title === BACKGROUND) return; // It keeps nobody from anything, and has a line of its own.
         // The page shows turns in its own way, and of their progress only what a compaction within one says.
-        if (work?.title === TURN || ended?.title === TURN) this.#withinTurn(work?.message);
+        if (title === TURN) this.#withinTurn(work?.message);
         else this.#take(token, work && { title: work.title, stage: work.message, percentage: work.percentage, cancellable: true });
       }),
     ];
@@ -42,6 +53,11 @@ export class Works implements vscode.Disposable {
 
   of(conversationId: string): Work | undefined {
     return this.#works.get(conversationId);
+  }
+
+  /** What there is of the summary of the next compaction. */
+  backgroundOf(conversationId: string): BackgroundStatus | undefined {
+    return this.#background.get(conversationId);
   }
 
   dispose(): void {
@@ -62,9 +78,15 @@ export class Works implements vscode.Disposable {
     if (owner !== undefined) this.#put(owner, { title: COMPACTING, stage, cancellable: true });
   }
 
+  #putBackground({ conversationId, status }: BackgroundCompactionChanged): void {
+    if (status === null) this.#background.delete(conversationId);
+    else this.#background.set(conversationId, status);
+    this.#report.background(conversationId, status ?? undefined);
+  }
+
   #put(conversationId: string, work: Work | undefined): void {
     if (work === undefined) this.#works.delete(conversationId);
     else this.#works.set(conversationId, work);
-    this.#report(conversationId, work);
+    this.#report.work(conversationId, work);
   }
 }

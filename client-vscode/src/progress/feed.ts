@@ -6,6 +6,9 @@ export type Token = string | number;
 /** The title of a turn's progress. */
 export const TURN = "Working";
 
+/** The title of a summary's that is written before its compaction is due. */
+export const BACKGROUND = "Compacting in the background";
+
 /** Work of the server, as far as it was reported. `percentage` is 0 to 100. */
 export interface Work {
   title: string;

@@ -351,3 +351,19 @@ inBrowser("the page keeps which conversation it shows, and reports its focus", {
   await panel.page.evaluate(() => dispatchEvent(new FocusEvent("focus")));
   assert.equal((await panel.posted()).filter(({ type }) => type === "focused").length, before + 1);
 });
+
+inBrowser("a compaction in the background keeps nobody from writing, and its summary is taken outside of turns", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK.slice(1, 3), { running: true }), { type: "background", conversationId: "c1", status: "writing" });
+  const line = panel.page.getByTestId("background");
+  assert.match(await line.innerText(), /Compacting in the background/);
+  assert.ok(await line.getByRole("button", { name: "Compact Now" }).isDisabled());
+  await panel.post({ type: "turn", conversationId: "c1", running: false }, { type: "background", conversationId: "c1", status: "ready" });
+  assert.match(await line.innerText(), /is ready/);
+  const input = panel.page.getByRole("textbox", { name: "Message" });
+  await input.fill("And now?");
+  await input.press("Enter");
+  await line.getByRole("button", { name: "Compact Now" }).click();
+  assert.deepEqual((await panel.asked()).map(({ type }) => type), ["ready", "send", "compact"]);
+  await panel.post({ type: "background", conversationId: "c1" });
+  assert.equal(await line.count(), 0);
+});

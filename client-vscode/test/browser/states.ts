@@ -102,6 +102,10 @@ export const STATES: Readonly<Record<string, State>> = {
       { type: "notice", level: "warning", text: "The window is nearly full, and nothing can be compacted." },
     ),
   },
+  background: {
+    height: 640,
+    prepare: (panel) => panel.post(MODEL, shown(TALK.slice(1, 3), { background: "ready" })),
+  },
   waiting: {
     height: 640,
     prepare: async (panel) => {

@@ -3,7 +3,7 @@ import type { PendingApproval } from "../../src/approvals/approval";
 import type { ListedCommand } from "../../src/agent/listed-command";
 import type { Verdicts } from "../../src/agent/review";
 import { type Marks, marksOf } from "../../src/chat/marks";
-import type { FilesOffer, ToPage, Work } from "../../src/chat/messages";
+import type { BackgroundStatus, FilesOffer, ToPage, Work } from "../../src/chat/messages";
 import type { ModesByConversation } from "../../src/modes/mode";
 import type { Conversation, Entry, OutlineResult, PromptUpdate, UsageState } from "../../src/protocol.gen";
 import { type ComposerMessage, type ComposerState, NO_COMPOSER, reduceComposer } from "../composer/state";
@@ -27,6 +27,8 @@ export interface Shown {
   /** The turn runs in another window or program. */
   elsewhere: boolean;
   work: Work | undefined;
+  /** The summary of the next compaction. */
+  background: BackgroundStatus | undefined;
   /** The provider fails for the moment; it is asked again at `until`, in milliseconds. */
   wait?: { attempt: number; until: number; message: string } | undefined;
   usage: UsageState | undefined;
@@ -150,9 +152,9 @@ export function reduce(state: PanelState, action: Action): PanelState {
   }
 }
 
-function opened({ conversation, entries, nextBefore, running, elsewhere = false, work, usage, outline, preview }: HostMessage<"shown">): Shown {
+function opened({ conversation, entries, nextBefore, running, elsewhere = false, work, background, usage, outline, preview }: HostMessage<"shown">): Shown {
   const items = withEntries([], entries);
-  return { conversation, items, successors: withSuccessors(new Map(), items, entries), nextBefore, draft: [], running, elsewhere, work, usage, outline, marks: marksOf(outline), preview };
+  return { conversation, items, successors: withSuccessors(new Map(), items, entries), nextBefore, draft: [], running, elsewhere, work, background, usage, outline, marks: marksOf(outline), preview };
 }
 
 /** Whether a conversation is shown anew, or has just been made of the first message. */
@@ -183,6 +185,8 @@ function reduceShown(shown: Shown, action: OfConversation): Shown {
       return { ...shown, failure: action };
     case "work":
       return { ...shown, work: action.work };
+    case "background":
+      return { ...shown, background: action.status };
     case "usage":
       return { ...shown, usage: action.usage };
   }

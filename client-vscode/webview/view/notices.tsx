@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useReducer, useState } from "preact/hooks";
 
-import type { Work } from "../../src/chat/messages";
+import type { BackgroundStatus, Work } from "../../src/chat/messages";
 import { post } from "../page";
 import type { Notice, Shown } from "../state/state";
 import { Icon, IconButton } from "./icon";
@@ -21,6 +21,17 @@ export function WorkBar({ work }: { work: Work }): JSX.Element {
         <div class={percentage === undefined ? "work-fill unknown" : "work-fill"} style={{ width: `${percentage ?? 100}%` }} />
       </div>
     </section>
+  );
+}
+
+/** The summary of the next compaction, which nobody has to wait for. While a turn runs it is not taken by hand. */
+export function BackgroundLine({ status, busy }: { status: BackgroundStatus; busy: boolean }): JSX.Element {
+  return (
+    <div class="background-line" role="status" data-testid="background">
+      <Icon name={status === "ready" ? "check" : "sync"} />
+      <span class="background-text">{status === "ready" ? "The summary for the next compaction is ready." : "Compacting in the background…"}</span>
+      <button type="button" class="link" disabled={busy} title={busy ? "When the turn has ended" : undefined} onClick={() => { post({ type: "compact" }); }}>Compact Now</button>
+    </div>
   );
 }
 

@@ -13,7 +13,7 @@ import { Composer } from "./composer";
 import { FilesOfferCard } from "./files-offer";
 import { Log } from "./log";
 import { Meter, UsageDetails } from "./meter";
-import { Notices, OtherWaits, RestrictedMode, WaitBar, WorkBar } from "./notices";
+import { BackgroundLine, Notices, OtherWaits, RestrictedMode, WaitBar, WorkBar } from "./notices";
 import { Picker } from "./picker";
 import { PreviewNotice } from "./preview";
 import { ServerNotice } from "./server";
@@ -66,6 +66,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         {state.restricted && <RestrictedMode />}
         {shown && <ServerNotice server={server} />}
         {shown?.work && <WorkBar work={shown.work} />}
+        {shown?.background && !shown.work && !shown.preview && <BackgroundLine status={shown.background} busy={busy} />}
         {shown?.wait && <WaitBar wait={shown.wait} />}
         {offer && <FilesOfferCard offer={offer} />}
         {details && usage && <UsageDetails usage={usage} busy={busy} />}

@@ -8,6 +8,15 @@ from coppice.protocol.usage import UsageState
 Change = Literal["entries", "leaf", "labels", "pins", "name", "created", "deleted"]
 
 
+class BackgroundCompactionChanged(ConversationParams):
+    """What there is of a summary that is written before its compaction is due.
+
+    `status` is null when there is none any more: it was taken, failed, was cancelled or has become useless.
+    """
+
+    status: Literal["writing", "ready"] | None
+
+
 class ConversationChanged(ConversationParams):
     """Sent whoever made the change, another server on the same store included."""
 

@@ -51,6 +51,10 @@ def ahead(client: Client) -> Ahead:
     return client.service.compacting.ahead
 
 
+def statuses(client: Client) -> list[str | None]:
+    return [each["status"] for each in client.notified("backgroundCompactionChanged")]
+
+
 async def path_of(client: Client, made: str) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = (await client.ask("entries", conversationId=made, limit=1000))["entries"]
     return entries
@@ -73,6 +77,7 @@ async def test_the_summary_is_there_when_the_threshold_comes(make_client: MakeCl
     assert len(messages) == 1 + len(before) - kept + 6
     (ended,) = client.notified("compactionEnded")
     assert (ended["status"], ended["entryId"]) == ("completed", done["entry"]["id"])
+    assert statuses(client) == ["writing", "ready", None]
 
 
 async def test_one_that_is_being_written_is_waited_for(make_client: MakeClient) -> None:
@@ -123,6 +128,7 @@ async def test_it_ends_with_the_conversation_and_with_a_cancel(make_client: Make
         await until(draft.done)
         assert draft.cancelled()
         assert stop != "cancel" or done == {"cancelled": ["background compaction"]}
+    await until(lambda: statuses(client) == ["writing", None] * 2)
 
 
 async def test_on_another_branch_it_is_of_no_use(make_client: MakeClient) -> None:
@@ -195,6 +201,7 @@ async def test_where_results_are_cleared_it_begins_late_and_not_often(make_clien
     await until(lambda: all(task.done() for task in tasks))
     assert len(tasks) == 2
     assert await ahead(client).take(made, None) is None
+    assert statuses(client) == ["writing", None, "writing", None]
 
 
 async def test_a_failure_is_left_to_the_compaction_that_is_due(make_client: MakeClient) -> None:
@@ -203,6 +210,7 @@ async def test_a_failure_is_left_to_the_compaction_that_is_due(make_client: Make
     made = await before_the_threshold(client)
     await summarizer.begun.wait()
     summarizer.text = "## Goal\nFinish the parser."
+    await until(lambda: statuses(client) == ["writing", None])
     assert (await after_the_threshold(client, made))["compacted"] is True
     assert len(summarizer.requests) == 2
 

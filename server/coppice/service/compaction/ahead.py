@@ -3,9 +3,11 @@
 import asyncio
 import logging
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from coppice.errors import sentence_of
+from coppice.protocol.events import BackgroundCompactionChanged
+from coppice.protocol.notifications import BACKGROUND_COMPACTION_CHANGED
 from coppice.protocol.server_requests import WILL_COMPACT
 from coppice.service.compaction.compaction_entry import view_after
 from coppice.service.compaction.preparing import Preparation, prepare
@@ -32,6 +34,7 @@ MOST_BEGUN: Final = 2
 
 _log: Final = logging.getLogger(__name__)
 
+Status = Literal["writing", "ready"]
 Summarized = tuple[Preparation, FinishedSummary]
 
 
@@ -45,6 +48,13 @@ class _Draft:
     compaction_key: int | None
     number: int
 
+    @property
+    def status(self) -> Status | None:
+        """None for one that failed or was cancelled."""
+        if not self.task.done():
+            return "writing"
+        return None if self.task.cancelled() or self.task.exception() is not None else "ready"
+
 
 class Ahead:
     """At most one summary a conversation between two compactions, in memory until it is taken."""
@@ -53,6 +63,7 @@ class Ahead:
         self._context = context
         self._drafts: dict[str, _Draft] = {}
         self._outgrown: set[str] = set()
+        self._announced: dict[str, Status] = {}
         context.after_deleting.append(self.forget)
 
     def begin(self, path: ConversationPath, fit: Fit) -> None:
@@ -74,6 +85,8 @@ class Ahead:
         self.forget(conversation_id)
         task = self._context.jobs.run_background(conversation_id, JOB, self._write(path, fit))
         self._drafts[conversation_id] = _Draft(task, path.end.compaction_key, number)
+        self._announce(conversation_id)
+        task.add_done_callback(lambda _: self._announce(conversation_id))
 
     async def take(self, conversation_id: str, fit: Fit | None) -> Summarized | None:
         """The summary, for the compaction that is due now; one that is being written is waited for.
@@ -104,6 +117,7 @@ class Ahead:
         if draft := self._drafts.get(conversation_id):
             draft.task.cancel()
             self._outgrown.add(conversation_id)
+            self._announce(conversation_id)
 
     def forget(self, conversation_id: str) -> None:
         """Ends the writing and forgets what was written: the conversation was compacted, or is gone."""
@@ -111,6 +125,20 @@ class Ahead:
         draft = self._drafts.pop(conversation_id, None)
         if draft is not None:
             draft.task.cancel()
+        self._announce(conversation_id)
+
+    def _announce(self, conversation_id: str) -> None:
+        """Notifies the client where it does not have the status yet."""
+        draft = None if conversation_id in self._outgrown else self._drafts.get(conversation_id)
+        status = None if draft is None else draft.status
+        if status == self._announced.get(conversation_id):
+            return
+        if status is None:
+            del self._announced[conversation_id]
+        else:
+            self._announced[conversation_id] = status
+        changed = BackgroundCompactionChanged(conversation_id=conversation_id, status=status)
+        self._context.client.notify(BACKGROUND_COMPACTION_CHANGED, changed)
 
     async def _write(self, path: ConversationPath, fit: Fit) -> Summarized:
         task = asyncio.current_task()
