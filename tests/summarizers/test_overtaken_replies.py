@@ -12,7 +12,7 @@ def test_a_reply_loses_what_later_changes_removed_and_the_rest_is_marked() -> No
         user("Where is the cache?"),
         reply("The cache is in load_rows(). Two workers read it."),
         user("And the rates?"),
-        reply("They are in rates.csv, and the bank sends them at night."),
+        reply("They are in rates.csv, sent at night."),
         user("Is it fast?"),
         reply("Everything is as fast as it can be."),
         user("Remove the cache again"),
@@ -22,37 +22,20 @@ def test_a_reply_loses_what_later_changes_removed_and_the_rest_is_marked() -> No
     text = summarize_offline(request(messages))
     assert parse_summary(text).done == ("The cache is gone, and the rows are read anew.",)
     assert parse_summary(text).context == (
-        "To “And the rates?” the assistant: They are in rates.csv, and the bank sends them at night.",
+        "To “And the rates?” the assistant before later changes: They are in rates.csv, sent at night.",
         "To “Where is the cache?” the assistant before later changes: Two workers read it.",
     )
     assert "load_rows" in summarize_offline(request(messages[:-2]))
 
 
-def test_a_reply_about_what_was_written_of_later_is_marked_when_files_change() -> None:
-    messages = [
-        user("What is open?"),
-        reply("PR #12 is ready to merge."),
-        user("Look again at #12."),
-        reply("It has a conflict."),
-    ]
-    assert "the assistant: PR #12 is ready to merge." in summarize_offline(request(messages))
-    later = [*messages, user("Fix it"), *edit("src/importer.py")]
-    assert "the assistant before later changes: PR #12 is ready to merge." in summarize_offline(
-        request(later)
+def test_what_was_announced_says_which_files_changed_then() -> None:
+    announced = [user("Fix the import"), *saying("I read the header first.", run("head rows.csv", "rate"))]
+    assert parse_summary(summarize_offline(request(announced))).in_progress == (
+        "Announced last: I read the header first.",
     )
-
-
-def test_the_cause_of_a_failure_is_quoted_when_the_check_passes_again() -> None:
-    messages = [
-        user("Fix the import"),
-        *run("python -m pytest -q", "E  KeyError: 'rate'\n1 failed in 0.10s", is_error=True),
-        *saying("The header has spaces around rate.", edit("src/importer.py")),
-        *run("python -m pytest -q", "1 passed in 0.10s"),
-        reply("Fixed it."),
-    ]
-    assert (
-        "`python -m pytest -q` failed and passes again. Before: The header has spaces around rate."
-        in summarize_offline(request(messages))
+    changed = [user("Fix the import"), *saying("I strip the header.", edit("src/importer.py"))]
+    assert parse_summary(summarize_offline(request(changed))).in_progress == (
+        "Changed importer.py after announcing: I strip the header.",
     )
 
 

@@ -8,7 +8,7 @@ from coppice.protocol.base import ConversationParams, LongParams, WireModel
 from coppice.protocol.state import Fact, WorkState
 
 MessageSource = Literal["user", "answer", "refusal", "developer", "system", "memory", "extension"]
-QuotationKind = Literal["report", "answer", "cause", "solved", "approval", "brief", "announcement"]
+QuotationKind = Literal["report", "answer", "cause", "approval", "brief", "announcement"]
 
 
 class LedgerMessage(Fact):
@@ -28,12 +28,12 @@ class Quotation(Fact):
     """What the assistant wrote, or a document, word for word, chosen by its place and not by its words.
 
     `report` ended a turn that changed files, `answer` one that changed none; `about` is the user's message
-    that began the turn. `cause` was written in the unfinished turn, after the check `about` failed, and is
-    `solved` since it passes. `approval` is a question that the user answered with `about`. `brief` is a
-    document that the user named, as the command or path `about` showed it, and that was not closed or edited
-    since. `announcement` is what an unfinished turn was to do next, and `about` names the files that it then
-    changed. With `overtaken`, files that a report or an answer names have changed since it was written, or
-    what it named is gone from them.
+    that began the turn. `cause` was written in the unfinished turn, after the check `about` failed.
+    `approval` is a question that the user answered with `about`. `brief` is a document that the user named,
+    as the command or path `about` showed it, and that was not closed or edited since. `announcement` is what
+    an unfinished turn was to do next, and `about` names the files that it then changed. With `overtaken`,
+    files have changed since a report or an answer was written: sentences that name what the changes removed
+    are left out.
     """
 
     text: str

@@ -23,10 +23,8 @@ _EDIT_CHARS: Final = 100_000
 
 
 class Quotations:
-    """Follows what the assistant writes in a turn. A reply from before files changed is marked as overtaken
-    where it names one of them or something that the changes removed; sentences about what was removed are
-    dropped, and so is a reply that names nothing. What reports no change of its own also gives way to what
-    was written later about an issue that it names.
+    """Follows what the assistant writes in a turn. A reply from before files changed is marked as such. It
+    loses the sentences that name what the changes removed; one that names nothing exactly is dropped.
     """
 
     def __init__(self, quotations: list[Quotation]) -> None:
@@ -35,10 +33,8 @@ class Quotations:
         self._inherited = {id(each): each for each in quotations}
         self._documents = Documents(self._quotations)
         self._written_at = {id(each): 0 for each in quotations}
-        self._names = {id(each): _names(each.text) for each in quotations}
-        self._changed: dict[str, int] = {}
+        self._vague = {id(each) for each in quotations if not _names(each.text)}
         self._removed: dict[str, int] = {}
-        self._mentioned: dict[str, int] = {}
         self._clock = 0
         self._changed_at = 0
         self._turn_changed = False
@@ -52,13 +48,12 @@ class Quotations:
         """The user's next message: it answers the question before, where there is one."""
         if self._question and len(text) <= _ANSWER_CHARS and is_answer(text):
             entry, answer = self._reply.entry_id, one_line(text)
-            self._names[id(self._reply)].clear()  # what it proposes is dealt with by the next change
+            self._vague.add(id(self._reply))  # what it proposes is dealt with by the next change
             self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
         self._question, self._turn_changed, self._announced = "", False, None
         if not text.startswith("/"):
             self._asked = clip(one_line(text), _NAME_CHARS)
         self._documents.user(text)
-        self._mention(text)
 
     def assistant(self, text: str, entry: str, *, last: bool) -> None:
         """A reply; `last` ends the turn. Before calls a text is narration, but for the cause of a failure."""
@@ -93,7 +88,6 @@ class Quotations:
             self._settle(command)
         if self._turn_changed and not self._question:
             self._documents.clear()
-        self._mention(text)
         kind: QuotationKind = "report" if self._turn_changed else "answer"
         self._reply = Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind=kind, about=self._asked)
         self._add(self._reply)
@@ -108,7 +102,6 @@ class Quotations:
             for name in new & self._removed.keys():
                 del self._removed[name]
             self._removed |= dict.fromkeys(old - new, self._clock)
-            self._changed |= dict.fromkeys(changed, self._clock)
         if self._announced is not None:
             files = dict.fromkeys([*filter(None, self._announced.about.split(", ")), *changed])
             self._announced.about = ", ".join(list(files)[:_MOST_NAMED])
@@ -118,8 +111,7 @@ class Quotations:
     def checks(self, failed: Sequence[str], settled: Iterable[str]) -> None:
         """Checks that just failed, and that a pass has settled: a failure waits for its cause."""
         for command in settled:
-            if cause := self._causes.pop(command, None):
-                cause.kind = "solved"
+            self._settle(command)
             self._failing = "" if command == self._failing else self._failing
         for command in failed[-1:]:
             self._failing = command
@@ -137,28 +129,18 @@ class Quotations:
 
     def _holding(self, quotation: Quotation) -> Quotation | None:
         """`quotation` as it holds now, marked where files that changed may have overtaken it."""
-        at, names = self._written_at[id(quotation)], self._names[id(quotation)]
-
-        def is_newer(later: dict[str, int], names: Iterable[str]) -> bool:
-            return any(later.get(name, 0) > at for name in names)
-
+        at = self._written_at[id(quotation)]
         if quotation.kind not in ("report", "answer") or self._changed_at <= at:
             return quotation
-        if not names:
-            return None
-        text = quotation.text
-        if is_newer(self._removed, names):
-            text = _without(text, lambda sentence: is_newer(self._removed, _names(sentence)))
-        elif not is_newer(self._changed, names) and not (
-            quotation.kind == "answer" and is_newer(self._mentioned, names)
-        ):
-            return quotation
-        return quotation.model_copy(update={"text": text, "overtaken": True}) if text else None
 
-    def _mention(self, text: str) -> None:
-        self._clock += 1
-        numbered = (name for name in _names(text[:_REPORT_CHARS]) if name.startswith("#"))
-        self._mentioned |= dict.fromkeys(numbered, self._clock)
+        if id(quotation) in self._vague:
+            return None
+
+        def was_removed(sentence: str) -> bool:
+            return any(self._removed.get(name, 0) > at for name in _names(sentence))
+
+        text = _without(quotation.text, was_removed)
+        return quotation.model_copy(update={"text": text, "overtaken": True}) if text else None
 
     def _settle(self, command: str) -> None:
         if cause := self._causes.pop(command, None):
@@ -167,7 +149,8 @@ class Quotations:
     def _add(self, quotation: Quotation) -> None:
         self._quotations[id(quotation)] = quotation
         self._written_at[id(quotation)] = self._clock
-        self._names[id(quotation)] = _names(quotation.text)
+        if not _names(quotation.text):
+            self._vague.add(id(quotation))
 
 
 def _names(text: str) -> set[str]:

@@ -114,7 +114,6 @@ def _lines(
     yield from _ended_turns(reports[:1], references, 0, _FIRST_STATEMENTS)
     yield from (line for line in earlier if line.section not in ("goal", "constraints"))
     yield from _decisions(ledger, references)
-    yield from _solved(current["solved"], references)
     yield from _documents(quotations, references)
     yield from _ended_turns(reports[:1], references, _FIRST_STATEMENTS, None)
     yield from _ended_turns(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
@@ -125,7 +124,7 @@ def _lines(
 
 def _newest(quotations: list[Quotation], wanted: frozenset[str]) -> dict[str, list[Quotation]]:
     """By kind the newest few, newest first; those that match the focus come before the others."""
-    kinds: dict[str, list[Quotation]] = {"report": [], "answer": [], "solved": []}
+    kinds: dict[str, list[Quotation]] = {"report": [], "answer": []}
     newest_first = quotations[::-1]
     for each in sorted(newest_first, key=lambda each: not matches_focus(each.text, wanted)):
         if each.kind in kinds and len(kinds[each.kind]) < _MOST_REPLIES:
@@ -170,9 +169,8 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
             yield Line("blocked", referenced(text, cause.entry_id, references))
     newest = ledger.quotations[-1] if ledger.quotations else None
     if newest is not None and newest.kind == "announcement":
-        done = f", before changes of {newest.about}" if newest.about else ""
-        text = f"Announced last{done}: {newest.text}"
-        yield Line("in_progress", referenced(text, newest.entry_id, references))
+        text = f"Changed {newest.about} after announcing" if newest.about else "Announced last"
+        yield Line("in_progress", referenced(f"{text}: {newest.text}", newest.entry_id, references))
     if newest is not None and ledger.finished:
         for number, text in enumerate(_questions(newest.text)):
             stated = referenced(f"The user was asked: {text}", newest.entry_id, references)
@@ -200,7 +198,8 @@ def _overtaken(replies: list[Quotation], references: Mapping[str, str]) -> Itera
         texts = [text for each in statements_of(reply.text) if (text := _stated(each))][:_FIRST_STATEMENTS]
         if texts:
             text = f"{_replied(reply)} before later changes: {' '.join(map(ended, texts))}"
-            yield Line("context", referenced(text, reply.entry_id, references), place)
+            section = "done" if reply.kind == "report" else "context"
+            yield Line(section, referenced(text, reply.entry_id, references), place)
 
 
 def _replied(reply: Quotation) -> str:
@@ -233,14 +232,6 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
     ):
         text = f"Asked: {question} The user: {clip(answer, _ASKED_CHARS)}"
         yield Line("decisions", referenced(text, entry, references), place)
-
-
-def _solved(causes: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    for place, each in enumerate(causes):
-        cause = " ".join(text for text in sentences_of(each.text) if not text.endswith((":", "：")))
-        if cause:
-            text = f"`{each.about}` failed and passes again. Before: {cause}"
-            yield Line("context", referenced(text, each.entry_id, references), place)
 
 
 def _documents(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
