@@ -86,6 +86,28 @@ def test_a_transcript_that_is_not_there_is_a_line_in_the_log(home: Path) -> None
     assert "There is no such file" in log
 
 
+def test_a_hook_that_is_late_ends_and_is_a_line_in_the_log(home: Path) -> None:
+    code = (
+        "import sys, time; from coppice.agents import hook; hook.TIME_LIMIT = 0.2; "
+        "hook.answer_to = lambda *_: time.sleep(60); sys.exit(hook.main(['codex']))"
+    )
+    environ = {**os.environ, "COPPICE_CONFIG_DIRECTORY": str(home / "config")}
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        input="{}",
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert ran.stdout == ""
+    assert (
+        " codex failure: no answer within 0 seconds\n"
+        in (home / "config" / "agents" / "hooks.log").read_text()
+    )
+
+
 def test_an_event_that_needs_no_answer_imports_no_parser(home: Path) -> None:
     code = "import sys; from coppice.agents.events import answer_to; import coppice.agents.hook; "
     check = "answer_to('claude-code', {'hook_event_name': 'SessionStart'}); print('pydantic' in sys.modules)"

@@ -1,5 +1,7 @@
 """A session of three compactions: what its first two windows had is before the model after the third."""
 
+import re
+
 import pytest
 from real_agents.conftest import WINDOW, RealAgent
 from real_agents.scripted_model import Answer, Asked
@@ -94,3 +96,5 @@ def test_an_agent_goes_on_whatever_the_hook_does(agent: RealAgent, script: str) 
     assert len(model.windows) == 2, model.windows
     assert SUMMARY in asked[-1].text
     assert LOST not in asked[-1].text
+    if agent.name == "opencode":
+        assert re.search("in time|SIGSEGV", agent.status()["failure"]["text"])

@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
 from coppice.agents.edits import Edit, Member, OwnFile
+from coppice.agents.hook_log import log_file
 from coppice.agents.program import Program
 
 _FILES: Final = ("opencode.jsonc", "opencode.json", "config.json")
@@ -36,7 +37,8 @@ class Opencode(Connector):
         if program.environment:
             server["environment"] = dict(program.environment)
         text = (files("coppice.agents") / "opencode_plugin.ts").read_text(encoding="utf-8")
-        hook = json.dumps(program.hook_words(self.name), ensure_ascii=False)
+        for name, value in {"HOOK": program.hook_words(self.name), "LOG": str(log_file())}.items():
+            text = text.replace(f'"@{name}@"', json.dumps(value, ensure_ascii=False))
         return [
             Member(
                 path=next(found, self.folder / "opencode.json"),
@@ -47,6 +49,6 @@ class Opencode(Connector):
             OwnFile(
                 path=self.folder / "plugin" / "coppice.ts",
                 what="a plug-in that completes summaries",
-                content=text.replace('"@HOOK@"', hook),
+                content=text,
             ),
         ]

@@ -11,7 +11,7 @@ from coppice.agents.hook_log import Kind, Note, notes
 from coppice.agents.program import Program
 from coppice.agents.registry import CONNECTORS
 from coppice.cli.connect import connections_folder
-from coppice.cli.plain import plain_line
+from coppice.cli.plain import counted, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import write_json, write_text
 from coppice.service.conversations.following import Found
@@ -85,7 +85,7 @@ def _show(row: dict[str, Any]) -> None:
     parts = [_state(row)]
     if row["transcripts"]:
         parts.append(f"last seen {_time(row['lastSeen'])}")
-        parts.append(f"{row['transcripts']:,} transcripts, {_progress(row)}")
+        parts.append(f"{counted(row['transcripts'], 'transcript')}, {_progress(row)}")
     elif row["installed"]:
         parts.append("0 transcripts")
     write_text(f"{row['title']}: {'; '.join(parts)}")
@@ -106,7 +106,7 @@ def _progress(row: dict[str, Any]) -> str:
     unreadable = f", {row['unreadable']:,} unreadable" if row["unreadable"] else ""
     if not row["waiting"]:
         return f"all up to date{unreadable}"
-    return f"{row['waiting']:,} with text that is not read yet{unreadable}"
+    return f"{row['waiting']:,} to be read at the next search{unreadable}"
 
 
 def _time(iso: str | None) -> str:

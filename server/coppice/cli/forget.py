@@ -6,7 +6,7 @@ import sys
 import typer
 
 from coppice.cli.exits import UsageError
-from coppice.cli.plain import plain_line
+from coppice.cli.plain import counted, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.sources import located
 from coppice.cli.terminal import console, write_json
@@ -31,10 +31,11 @@ async def forget_conversations(
     if as_json:
         write_json({"forgotten": count})
         return
-    console().print(f"{count:,} conversations were deleted.")
-    if agent is not None:
+    console().print(f"{counted(count, 'conversation')} deleted. The agents' own files are as they were.")
+    if conversation is None:
         console().print(
-            f"New sessions of {agent} are read again, unless sources.agents in your settings leaves it out."
+            f"New sessions of {agent or 'all agents'} will be read, unless sources.agents in your settings "
+            f"leaves {'it' if agent else 'them'} out."
         )
 
 

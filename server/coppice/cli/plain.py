@@ -38,6 +38,11 @@ def entries_of(count: int) -> str:
     return "1 entry" if count == 1 else f"{count:,} entries"
 
 
+def counted(count: int, noun: str) -> str:
+    """`count` with a noun that takes an s: "1 transcript" or "1,234 transcripts"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def json_text(value: Any) -> str:
     """`value`, with messages of the protocol in it, as JSON that is safe to show and safe to encode."""
     text = json.dumps(
