@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import pytest
 from real_agents.scripted_model import Asked, ScriptedModel
+from records_counting import counts_of, transcripts
 from requirements import missing
 
 EXECUTABLES = {
@@ -103,6 +104,13 @@ class RealAgent:
         """What `coppice status` gives of this agent."""
         rows = json.loads(self.coppice("status", "--json"))["agents"]
         return next(row for row in rows if row["agent"] == self.name)
+
+    def assert_understood(self) -> None:
+        """Every record of its transcripts is understood or counted, and each call has its result."""
+        read = [(name, counts_of(reader)) for name, reader, _ in transcripts([self.home])]
+        assert any(counts.calls for _, counts in read), "no transcript was read"
+        for name, counts in read:
+            assert (counts.unknown, counts.calls) == (0, counts.results), name
 
     def break_coppice(self) -> None:
         """The configuration names a program that is not there any more."""

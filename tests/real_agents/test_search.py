@@ -49,6 +49,7 @@ def test_a_connected_agent_finds_what_an_earlier_session_decided(agent: RealAgen
     status = agent.status()
     assert status["connected"]
     assert status["transcripts"] >= 2
+    agent.assert_understood()
     agent.coppice("connect", "--remove", agent.name)
     assert agent.configuration() == before
 

@@ -82,6 +82,7 @@ def test_what_two_windows_had_is_before_the_model_after_the_third(agent: RealAge
     assert RULE in last
     assert FACT in last
     assert FAILING in last.rpartition(LOST)[2]
+    agent.assert_understood()
     assert "tokens added to the summary (" in agent.status()["lastCompaction"]["text"]
 
 
