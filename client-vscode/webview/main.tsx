@@ -7,6 +7,7 @@ import "./style/approval.css";
 import "./style/edit.css";
 import "./style/command.css";
 import "./style/files-offer.css";
+import "./style/turn-files.css";
 import "./style/composer.css";
 import "./style/highlight.css";
 import "./style/marks.css";

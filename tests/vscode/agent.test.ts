@@ -1,5 +1,5 @@
 import { equal, match, ok } from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FILES } from "./harness/example.ts";
 import { scene } from "./harness/scene.ts";
@@ -135,4 +135,36 @@ scene("errors that an edit causes go back to the model", { files: { "prices.json
   const [, broken, mended] = provider.asked.map(({ messages }) => JSON.stringify(messages.at(-1)));
   match(broken ?? "", /new errors in prices\.json since this edit:\\n\d+:\d+ /);
   match(mended ?? "", /"Changed prices\.json\."/);
+});
+
+scene("the changes of a turn are reviewed in one editor, and undone as a whole next to the user's own", { files: FILES, settings: { "coppice.chat.confirmTools": "never" } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  const readme = join(editor.workspace, "README.md");
+  const made = join(editor.workspace, "made.txt");
+  const before = readFileSync(readme, "utf8");
+  provider.turn({ calls: [["e1", "edit_file", { path: "README.md", edits: [{ oldText: "# Shop", newText: "# Store" }] }], ["c1", "run_command", { command: "echo made > made.txt" }]] });
+  provider.turn({ text: "It is a store." });
+  await chat.send("Make it a store.");
+  await chat.replies.filter({ hasText: "It is a store." }).waitFor();
+  await chat.rests();
+  const card = chat.frame.getByTestId("turn-files");
+  await card.filter({ hasText: /2 changed files\s*README\.md\s*\+1\s*−1\s*made\.txt\s*\+1/ }).waitFor();
+
+  await card.getByRole("button", { name: "Review" }).click();
+  await window.page.locator(".multiDiffEntry").filter({ hasText: "README.md" }).filter({ hasText: "# Shop" }).filter({ hasText: "# Store" }).waitFor();
+  await window.page.locator(".multiDiffEntry").filter({ hasText: "made.txt" }).waitFor();
+  await window.screenshot("turn-review");
+
+  const own = "\n\n\n\nWritten by the user.\n";
+  writeFileSync(readme, readFileSync(readme, "utf8") + own);
+  await card.getByRole("button", { name: "Undo All" }).click();
+  await until("the turn's changes are gone, and the user's stay", () => !existsSync(made) && readFileSync(readme, "utf8") === before + own);
+  await card.waitFor({ state: "detached" });
+  await chat.frame.getByTestId("edit").getByText("Undone").waitFor();
+
+  await window.notifications.filter({ hasText: "Changed 2 files" }).getByRole("button", { name: "Undo" }).click();
+  await until("the turn's changes are back", () => existsSync(made) && readFileSync(readme, "utf8") === before.replace("# Shop", "# Store") + own);
+  await card.getByRole("button", { name: "Keep All" }).click();
+  await card.waitFor({ state: "detached" });
+  await chat.frame.getByTestId("edit").getByText("Kept").waitFor();
 });

@@ -106,6 +106,19 @@ export class BranchFiles implements Feature {
     await this.#hold(conversationId, () => this.#write(conversationId, { ...plan, steps }, "The user took these files over from another branch."));
   }
 
+  /**
+   * Takes back what a turn has changed from `target` to `base`, asking first where something stays or can make programs
+   * run. False where it was not done; `onUndone` is called when the user takes that back.
+   */
+  async undoTurn(conversationId: string, states: { leafId: string; base: string; target: string }, onUndone: () => Promise<void>): Promise<boolean> {
+    if (!vscode.workspace.isTrusted) throw new Error("This workspace is not trusted: nothing in it can be changed.");
+    const plan = { ...(await withProgress(this.snapshots.plan(conversationId, states.base, states.target))), ...states };
+    const isToBeSeen = plan.steps.some((step) => step.isControl || !isChange(step));
+    if (isToBeSeen && (await this.#ask(conversationId, "restore", plan.steps)) !== "files") return false;
+    await this.#hold(conversationId, () => this.#write(conversationId, plan, "The user undid your changes of these files.", onUndone));
+    return true;
+  }
+
   async #restore(conversationId: string, entryId: string): Promise<void> {
     const plan = await this.#requirePlan(conversationId, entryId);
     if (plan.steps.length === 0) {
@@ -132,10 +145,10 @@ export class BranchFiles implements Feature {
   }
 
   /** Changes files of a conversation that stays where it is. `what` says to its model whose doing that was. */
-  async #write(conversationId: string, plan: FilePlan, what: string): Promise<void> {
+  async #write(conversationId: string, plan: FilePlan, what: string, onUndone?: () => Promise<void>): Promise<void> {
     if (this.chat.isRunning(conversationId)) throw new Error("A turn is running, so no file was changed. Try again when it has ended.");
     const now = (await this.snapshots.take(conversationId)) ?? plan.now;
-    await this.#note(conversationId, what, await this.changes.write(conversationId, { ...plan, now }));
+    await this.#note(conversationId, what, await this.changes.write(conversationId, { ...plan, now }, onUndone));
   }
 
   async #hold<T>(conversationId: string, work: () => Promise<T>): Promise<T> {

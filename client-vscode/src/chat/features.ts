@@ -21,6 +21,7 @@ import type { Chat } from "./panel";
 import { Plans } from "./plans";
 import { MessageQueue } from "./queue";
 import { SlashCommands } from "./slash";
+import { TurnChanges } from "./turn-changes";
 
 interface Parts {
   client: CoppiceClient;
@@ -53,6 +54,8 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   void changes.resume();
   chat.addFeature((access) => new MessageActions(chat, access, client, conversations, branchFiles));
   chat.addFeature(() => new SlashCommands(client, (id) => conversations.select(id)));
-  chat.addFeature((access) => new EditReview(access, client, host, context.workspaceState, before));
+  let edits!: EditReview;
+  chat.addFeature((access) => (edits = new EditReview(access, client, host, memory, before)));
+  chat.addFeature((access) => new TurnChanges(access, client, host.snapshots, branchFiles, edits, before, memory));
   return { attached, branchFiles, notes };
 }

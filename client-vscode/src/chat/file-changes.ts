@@ -57,8 +57,8 @@ export class FileChanges {
     }
   }
 
-  /** Changes the files, offers to undo that, and gives the steps that were taken. */
-  async write(conversationId: string, plan: FilePlan): Promise<PlacedStep[]> {
+  /** Changes the files, offers to undo that, and gives the steps that were taken. `onUndone` is called after the undoing. */
+  async write(conversationId: string, plan: FilePlan, onUndone?: () => Promise<void>): Promise<PlacedStep[]> {
     const { steps, base, target, now, leafId } = plan;
     const changed = steps.filter(isChange);
     if (changed.length === 0) {
@@ -70,11 +70,11 @@ export class FileChanges {
     await this.memory.update(KEY, undefined);
     if (state !== undefined) await this.states.remember(conversationId, leafId, { state, isElsewhere: false });
     const written = changed.filter((step) => !stayed.includes(step));
-    void this.#report(conversationId, { ...plan, steps: written }, stayed, state);
+    void this.#report(conversationId, { ...plan, steps: written }, stayed, state, onUndone);
     return written;
   }
 
-  async #report(conversationId: string, { steps, now, leafId }: FilePlan, stayed: readonly PlacedStep[], after: string | undefined): Promise<void> {
+  async #report(conversationId: string, { steps, now, leafId }: FilePlan, stayed: readonly PlacedStep[], after: string | undefined, onUndone?: () => Promise<void>): Promise<void> {
     const names = stayed.slice(0, MOST_NAMED).map(({ shown }) => shown).join(", ");
     const rest = stayed.length === 0 ? "" : ` ${counted(stayed.length, "file")} changed meanwhile or could not be written, and stayed: ${names}${stayed.length > MOST_NAMED ? ", …" : ""}.`;
     const show = stayed.length === 0 ? notify.info : notify.warn;
@@ -83,6 +83,7 @@ export class FileChanges {
     try {
       const undone = await this.write(conversationId, { ...(await this.snapshots.plan(conversationId, after, now)), base: after, target: now, leafId });
       await this.notes.set(conversationId, "The user has changed these files since.", undone.map(({ shown }) => shown));
+      await onUndone?.();
     } catch (error) {
       void notify.error(sentence(error));
     }

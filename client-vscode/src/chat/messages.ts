@@ -92,6 +92,8 @@ const fromPage = v.variant("type", [
   v.object({ type: v.literal("setMode"), mode }),
   /** Keeps an edit of a model, undoes it, or opens it in the editor's view of differences. */
   v.object({ type: v.literal("reviewEdit"), entryId: id, toolCallId: id, action: v.picklist(["keep", "undo", "open"]) }),
+  /** Keeps or undoes all changes of the turn that began with this message, or opens them as differences. */
+  v.object({ type: v.literal("reviewTurn"), entryId: id, action: v.picklist(["keep", "undo", "review"]) }),
   ...composerFromPage,
   /** Answers the offer of this id; `always`: also each later one. */
   v.object({ type: v.literal("answerFiles"), id, choice: v.picklist(["both", "conversation", "files", "cancel"]), always: v.boolean() }),
@@ -140,6 +142,13 @@ const filesOffer = v.object({
     /** The file can make programs run, or instructs agents. */
     isControl: v.boolean(),
   })),
+  more: v.number(),
+});
+
+/** The files that a turn has changed, by the message that began it; `more` are not named. `added` and `removed` are lines. */
+const turnFiles = v.object({
+  entryId: id,
+  files: v.array(v.object({ path: v.string(), added: v.optional(v.number()), removed: v.optional(v.number()) })),
   more: v.number(),
 });
 
@@ -201,6 +210,8 @@ const toPage = v.variant("type", [
   ...composerToPage,
   /** Asks what becomes of the files; without an offer nothing is asked any more. */
   v.object({ type: v.literal("filesOffer"), conversationId: id, offer: v.optional(filesOffer) }),
+  /** What the newest turn of a conversation has changed and nobody has decided about; without `turn` nothing. */
+  v.object({ type: v.literal("turnFiles"), conversationId: id, turn: v.optional(turnFiles) }),
   /** What only the answer to a compaction holds; it is not stored. */
   v.object({
     type: v.literal("compacted"),
@@ -231,6 +242,7 @@ export type FromPage = v.InferOutput<typeof fromPage>;
 export type ToPage = v.InferOutput<typeof toPage>;
 export type Memory = v.InferOutput<typeof memory>;
 export type FilesOffer = v.InferOutput<typeof filesOffer>;
+export type TurnFiles = v.InferOutput<typeof turnFiles>;
 export type BackgroundStatus = v.InferOutput<typeof backgroundStatus>;
 export type Work = v.InferOutput<typeof work>;
 export type PageCommand = (typeof PAGE_COMMANDS)[number];

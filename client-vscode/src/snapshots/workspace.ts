@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { sensitivityOf } from "../agent/sensitive";
 import { type Leg, planned, type Step } from "./plan";
-import { digest, LIMITS, SnapshotStore } from "./store";
+import { digest, isLeftOut, LIMITS, SnapshotStore } from "./store";
 import { isBlocked, takeStep } from "./write";
 
 /** Milliseconds that a request waits for its snapshot: the first one of a large workspace takes longer. A guess. */
@@ -20,6 +20,18 @@ export interface PlacedStep extends Step {
   shown: string;
   /** The file can make programs run, or instructs agents: a person is to see it before it is written. */
   isControl: boolean;
+}
+
+/** A file in which two states differ; `added` and `removed` are lines, undefined for what is no text. */
+export interface PlacedDifference {
+  /** Absolute. */
+  file: string;
+  /** What a person is shown. */
+  shown: string;
+  added: number | undefined;
+  removed: number | undefined;
+  /** Reads what the first state has of it; undefined where it has nothing, or did not record it. */
+  from: (() => Promise<Buffer>) | undefined;
 }
 
 export interface Written {
@@ -95,6 +107,24 @@ export class WorkspaceSnapshots {
     return { steps, now };
   }
 
+  /** The files in which two states differ. Throws `GitError`. */
+  async differences(from: string, to: string): Promise<PlacedDifference[]> {
+    const [left, right] = [parsed(from), parsed(to)];
+    const placed: PlacedDifference[] = [];
+    for (const folder of this.host.folders) {
+      const [one, other] = [left.get(digest(folder)), right.get(digest(folder))];
+      if (one === undefined || other === undefined) continue;
+      const store = this.#store(folder);
+      const [counts, changes] = await Promise.all([store.differences(one, other), store.changes(one, other)]);
+      for (const { path, added, removed } of counts) {
+        const before = changes.get(path)?.from;
+        const readable = before !== undefined && !isLeftOut(before) ? () => store.content(before) : undefined;
+        placed.push({ file: join(folder, path), shown: this.#shown(folder, path), added, removed, from: readable });
+      }
+    }
+    return placed;
+  }
+
   /** Takes steps that were planned; a file that has changed since then stays. Gives the state after them. */
   async write(conversationId: string, steps: readonly PlacedStep[]): Promise<Written> {
     const stayed: PlacedStep[] = [];
@@ -136,12 +166,16 @@ export class WorkspaceSnapshots {
     const placed: PlacedStep[] = [];
     for (const step of steps) {
       const { path } = step;
-      const shown = this.host.folders.length > 1 ? `${basename(folder)}/${path}` : path;
+      const shown = this.#shown(folder, path);
       const isControl = (await sensitivityOf({ path: join(folder, path), folder, relative: path, shown, prefix: "" }, true)) === "control";
       const stays = this.host.isUnsaved(join(folder, path)) || (await isBlocked(folder, step, deleted));
       placed.push({ ...step, folder, shown, isControl, ...stays ? { fate: "conflict", content: undefined } : {} });
     }
     return placed;
+  }
+
+  #shown(folder: string, path: string): string {
+    return this.host.folders.length > 1 ? `${basename(folder)}/${path}` : path;
   }
 
   #store(folder: string): SnapshotStore {

@@ -170,6 +170,14 @@ export const STATES: Readonly<Record<string, State>> = {
       );
     },
   },
+  turnFiles: {
+    height: 640,
+    prepare: (panel) => panel.post(MODEL, shown([TALK[1] ?? user("Keep the last line."), assistant("The last line is kept.")]), { type: "turnFiles", conversationId: "c1", turn: { entryId: ASKED, more: 2, files: [
+      { path: "src/importer/formats/comma_separated/lines.py", added: 12, removed: 4 },
+      { path: "tests/test_lines.py", added: 40 },
+      { path: "docs/format.png" },
+    ] } }),
+  },
   failed: {
     height: 420,
     prepare: (panel) => panel.post(MODEL, failed("The provider refuses the API key: invalid x-api-key."), { type: "turnFailed", conversationId: "c1", kind: "auth" }),

@@ -233,3 +233,17 @@ test("states of a deleted conversation are gone, those of others are not", async
   await assert.rejects(workspace.snapshots.plan("other", own, shared), /git/);
   assert.equal((await workspace.snapshots.plan("other", now, shared)).steps.length, 1);
 });
+
+test("what a turn changed is listed with its lines, and taken back next to the user's own edits", async () => {
+  const lines = Array.from({ length: 9 }, (_, at) => `line ${at}\n`);
+  await using workspace = await Workspace.with({ "a.txt": lines.join(""), "gone.txt": "old\n", "other.txt": "mine\n" });
+  const from = await workspace.take();
+  await workspace.write({ "a.txt": lines.with(0, "turn\n").join(""), "gone.txt": null, "new.txt": "one\ntwo\n" });
+  const to = await workspace.take();
+  const changed = await workspace.snapshots.differences(from, to);
+  assert.deepEqual(changed.map(({ shown, added, removed }) => [shown, added, removed]), [["a.txt", 1, 1], ["gone.txt", 0, 1], ["new.txt", 2, 0]]);
+  assert.deepEqual(await Promise.all(changed.map(async ({ from: read }) => (await read?.())?.toString())), [lines.join(""), "old\n", undefined]);
+  await workspace.write({ "a.txt": lines.with(0, "turn\n").with(8, "user\n").join(""), "other.txt": "still mine\n" });
+  await workspace.go(to, from);
+  assert.deepEqual(await workspace.files(), { "a.txt": lines.with(8, "user\n").join(""), "gone.txt": "old\n", "other.txt": "still mine\n" });
+});

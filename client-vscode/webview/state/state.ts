@@ -3,7 +3,7 @@ import type { PendingApproval } from "../../src/approvals/approval";
 import type { ListedCommand } from "../../src/agent/listed-command";
 import type { Verdicts } from "../../src/agent/review";
 import { type Marks, marksOf } from "../../src/chat/marks";
-import type { BackgroundStatus, FilesOffer, ToPage, Work } from "../../src/chat/messages";
+import type { BackgroundStatus, FilesOffer, ToPage, TurnFiles, Work } from "../../src/chat/messages";
 import type { ModesByConversation } from "../../src/modes/mode";
 import type { Conversation, Entry, OutlineResult, PromptUpdate, UsageState } from "../../src/protocol.gen";
 import { type ComposerMessage, type ComposerState, NO_COMPOSER, reduceComposer } from "../composer/state";
@@ -61,6 +61,8 @@ export interface PanelState {
   running: readonly string[];
   /** By conversation, what is asked about the files. */
   filesOffers: Readonly<Record<string, FilesOffer | undefined>>;
+  /** By conversation, what its newest turn has changed. */
+  turnFiles: Readonly<Record<string, TurnFiles | undefined>>;
   /** By the compaction's entry. */
   reports: Readonly<Record<string, HostMessage<"compacted">>>;
   /** By conversation; those that ask are left out. */
@@ -81,6 +83,7 @@ export const INITIAL: PanelState = {
   running: [],
   commands: [],
   filesOffers: {},
+  turnFiles: {},
   reports: {},
   modes: {},
   enterSends: true,
@@ -118,6 +121,8 @@ export function reduce(state: PanelState, action: Action): PanelState {
       return { ...state, approvals: action.approvals };
     case "filesOffer":
       return { ...state, filesOffers: { ...state.filesOffers, [action.conversationId]: action.offer } };
+    case "turnFiles":
+      return { ...state, turnFiles: { ...state.turnFiles, [action.conversationId]: action.turn } };
     case "commands":
       return { ...state, commands: action.commands };
     case "running":
@@ -162,7 +167,7 @@ function isSame(shown: Shown | undefined, conversation: Conversation | null): bo
   return shown !== undefined && (shown.conversation === null || shown.conversation.id === conversation?.id);
 }
 
-type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "draft" | "filesOffer" | "reveal" }>;
+type OfConversation = Exclude<Extract<ToPage, { conversationId: string }>, ComposerMessage | { type: "draft" | "filesOffer" | "reveal" | "turnFiles" }>;
 
 function withShown(state: PanelState, id: string, change: (shown: Shown) => Shown): PanelState {
   const { shown } = state;

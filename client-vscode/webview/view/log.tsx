@@ -17,16 +17,18 @@ import { Rail } from "./rail";
 import { DraftMessage, Message, Resume } from "./message";
 import { RevealContext } from "./reveal";
 import { useScrolling } from "./scrolling";
+import { TurnFilesCard } from "./turn-files";
 
 interface LogProps {
   shown: Shown;
   reports: PanelState["reports"];
   approvals: readonly PendingApproval[];
+  turnFiles: PanelState["turnFiles"][string];
   revealed: PanelState["revealed"];
 }
 
 /** The conversation. It begins with its newest page; earlier ones are put in front on demand. */
-export function Log({ shown, reports, approvals, revealed }: LogProps): JSX.Element {
+export function Log({ shown, reports, approvals, turnFiles, revealed }: LogProps): JSX.Element {
   const { items, successors, draft, running, elsewhere, work, nextBefore, marks, outline, preview } = shown;
   const place = `${shown.conversation?.id ?? ""}${preview === undefined ? "" : `/${preview.leafId}`}`;
   const { frame, content, height, atEnd, toEnd, hold, goToEntry } = useScrolling(place, items[0]?.id);
@@ -66,6 +68,7 @@ export function Log({ shown, reports, approvals, revealed }: LogProps): JSX.Elem
           {!busy && approvals.length === 0 && isBrokenOff(items) && (
             <div class="item ending" data-testid="broken-off"><Icon name="debug-disconnect" /><div>The model has not answered. <Resume /></div></div>
           )}
+          {!busy && turnFiles !== undefined && turnFiles.entryId === items.findLast(({ kind }) => kind === "user")?.id && <div class="item"><TurnFilesCard turn={turnFiles} /></div>}
           {draft.length > 0 && <div class="item"><DraftMessage blocks={draft} /></div>}
           {running && shown.wait === undefined && draft.length === 0 && work === undefined && approvals.length === 0 && <p class="item working shimmer">{elsewhere ? "Working in another window…" : "Working…"}</p>}
         </div>

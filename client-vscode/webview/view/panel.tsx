@@ -34,7 +34,7 @@ export function Panel({ state, onDismiss }: PanelProps): JSX.Element {
       <Picker shown={shown?.conversation ?? null} conversations={state.conversations} waiting={waiting} running={new Set(state.running)} />
       <main class="body">
         {shown && !isEmpty(shown) ? (
-          <ChatContext.Provider value={chatContext(state, shown)}><Log key={`${id}/${shown.preview?.leafId ?? ""}`} shown={shown} reports={state.reports} approvals={approvals} revealed={state.revealed?.conversationId === id ? state.revealed : undefined} /></ChatContext.Provider>
+          <ChatContext.Provider value={chatContext(state, shown)}><Log key={`${id}/${shown.preview?.leafId ?? ""}`} shown={shown} reports={state.reports} approvals={approvals} turnFiles={state.turnFiles[id]} revealed={state.revealed?.conversationId === id ? state.revealed : undefined} /></ChatContext.Provider>
         ) : <Empty state={state} />}
       </main>
       <footer class="footer">

@@ -82,7 +82,7 @@ export class EditReview implements Feature {
       await vscode.window.showTextDocument(vscode.Uri.file(place.path));
       return;
     }
-    const left = this.before.add(place.shown, before.content ?? "");
+    const left = this.before.add(place.shown, () => before.content ?? "");
     await vscode.commands.executeCommand("vscode.diff", left, vscode.Uri.file(place.path), `${place.shown}: change of the model`);
   }
 
