@@ -124,8 +124,8 @@ class PostgresServer:
 def find_programs() -> Path | None:
     """The folder with PostgreSQL's programs, the newest version's."""
     versions = sorted(_DEBIAN.glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
-    found = str(versions[-1]) if versions else shutil.which("initdb")
-    return Path(found).resolve().parent if found else None
+    program = str(versions[-1]) if versions else shutil.which("initdb")
+    return Path(program).resolve().parent if program else None
 
 
 def free_port() -> int:

@@ -51,13 +51,13 @@ class Bm25:
         """The best pieces that fit so many tokens."""
         words = set(re.findall(r"\w+", question.lower()))
         scores = [(self._score(words, number), number) for number in range(len(self._pieces))]
-        found: list[str] = []
+        best: list[str] = []
         for value, number in sorted(scores, reverse=True):
             tokens -= estimate_tokens(self._pieces[number])
             if not value or tokens < 0:
                 break
-            found.append(self._pieces[number])
-        return found
+            best.append(self._pieces[number])
+        return best
 
     def _score(self, words: set[str], number: int) -> float:
         counts, norm = self._counts[number], 0.3 + 0.9 * self._lengths[number] / self._average
@@ -137,19 +137,19 @@ async def score(
     entries, compaction = (list(open_session(session)), None) if whole else history(session)
     answers = list(pieces(entries))
     made = await service.portability.import_(ImportParams(uri=session.as_uri()), NoProgress())
-    found, peer = Score(asked=len(questions)), Bm25(answers)
+    result, peer = Score(asked=len(questions)), Bm25(answers)
     for question in questions:
         if not any(holds(question["probe"], piece) for piece in answers):
             continue
-        found.answerable += 1
+        result.answerable += 1
         page = await recalled(service, made.conversation.id, question["question"], compaction, tokens)
         assert sum(item.tokens for item in page.items) <= tokens
-        found.item += any(holds(question["probe"], item.text) for item in page.items)
-        found.page += holds(question["probe"], "\n".join(item.text for item in page.items))
-        found.peer += any(holds(question["probe"], text) for text in peer.page(question["question"], tokens))
+        result.item += any(holds(question["probe"], item.text) for item in page.items)
+        result.page += holds(question["probe"], "\n".join(item.text for item in page.items))
+        result.peer += any(holds(question["probe"], text) for text in peer.page(question["question"], tokens))
         search = SearchParams(query=question["question"][:1000], conversation_id=made.conversation.id)
-        found.words += bool((await service.searching.search(search)).hits)
-    return found
+        result.words += bool((await service.searching.search(search)).hits)
+    return result
 
 
 async def recalled(
@@ -168,13 +168,13 @@ def exams(shared: Path) -> list[tuple[str, list[dict[str, Any]]]]:
 
 def own_exams() -> list[tuple[str, str, list[dict[str, Any]]]]:
     """The questions of `benchmarks/recall_questions`: their session, its name with the language, and they."""
-    found = []
+    listed = []
     for file in sorted((Path(__file__).parent / "benchmarks" / "recall_questions").glob("*.json")):
         exam = json.loads(file.read_text(encoding="utf-8"))
         for language in ("en", "zh"):
             questions = [each | {"question": each[language]} for each in exam["questions"]]
-            found.append((exam["session"], f"{exam['session']}, {language}", questions))
-    return found
+            listed.append((exam["session"], f"{exam['session']}, {language}", questions))
+    return listed
 
 
 async def own_scores(shared: Path, folder: Path, tokens: int = PAGE_TOKENS) -> list[tuple[str, Score]]:
@@ -200,9 +200,9 @@ async def scores(shared: Path, folder: Path, tokens: int = PAGE_TOKENS) -> list[
         ]
 
 
-def total(found: Sequence[tuple[str, Score]]) -> Score:
+def total(scores_of: Sequence[tuple[str, Score]]) -> Score:
     whole = Score()
-    for _, each in found:
+    for _, each in scores_of:
         whole.add(each)
     return whole
 

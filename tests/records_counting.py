@@ -47,9 +47,9 @@ def transcripts(folders: list[Path]) -> Iterator[tuple[str, SessionReader, int]]
 def _in_databases(agent: DatabaseAgent, folder: Path) -> Iterator[tuple[str, SessionReader, int]]:
     depth = agent.files.count("/")
     for path in sorted(folder.rglob(agent.files)):
-        for found in agent.transcripts(path.parents[depth]):
-            reader = open_growing(Path(found.path), agent.format, part=found.part, growing=False)
-            yield found.key, reader, sum(1 for _ in rows_of(path, _ROWS[agent.name], found.key))
+        for transcript in agent.transcripts(path.parents[depth]):
+            reader = open_growing(Path(transcript.path), agent.format, part=transcript.part, growing=False)
+            yield transcript.key, reader, sum(1 for _ in rows_of(path, _ROWS[agent.name], transcript.key))
 
 
 @dataclass

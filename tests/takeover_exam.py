@@ -29,7 +29,7 @@ _VALUE = re.compile(r"\b\d[\d,.]* [a-z]{3,}\b")
 REQUEST = SummaryRequest(
     history=(),
     turn_prefix=(),
-    kept=(),
+    kept_messages=(),
     previous_summary=None,
     instructions=None,
     max_tokens=4_000,
@@ -121,15 +121,15 @@ def stale_values(messages: Iterable[Message]) -> frozenset[str]:
 
 def _used(messages: Iterable[Message]) -> set[str]:
     """The names that the assistant wrote later, in its texts and in the arguments of its calls."""
-    found: set[str] = set()
+    names: set[str] = set()
     for message in messages:
         if isinstance(message, AssistantMessage):
             for block in message.content:
                 if isinstance(block, TextContent):
-                    found.update(names_in(block.text))
+                    names.update(names_in(block.text))
             for call in message.tool_calls:
-                found.update(names_in(json.dumps(call.arguments, ensure_ascii=False)))
-    return found
+                names.update(names_in(json.dumps(call.arguments, ensure_ascii=False)))
+    return names
 
 
 def score(cut: Cut, text: str) -> Score:

@@ -55,12 +55,12 @@ def request(
     max_tokens: int = 4_000,
     previous: str | None = None,
     turn: Sequence[Message] = (),
-    kept: Sequence[Message] = (),
+    kept_messages: Sequence[Message] = (),
 ) -> SummaryRequest:
     return SummaryRequest(
         history=history,
         turn_prefix=turn,
-        kept=kept,
+        kept_messages=kept_messages,
         previous_summary=previous,
         instructions=None,
         max_tokens=max_tokens,

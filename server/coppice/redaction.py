@@ -89,12 +89,12 @@ def with_marks(text: str) -> str:
 
 
 def _places(text: str) -> Iterator[tuple[int, int]]:
-    yield from (found.span() for found in _FORMS.finditer(text))
-    for found in _NAMED.finditer(text):
-        name = found.lastgroup or ""
-        if name != "value" or _is_secret_value(found[name]):
-            yield found.span(name)
-    yield from (found.span() for found in _RANDOM.finditer(text) if _is_random(found[0]))
+    yield from (match.span() for match in _FORMS.finditer(text))
+    for match in _NAMED.finditer(text):
+        name = match.lastgroup or ""
+        if name != "value" or _is_secret_value(match[name]):
+            yield match.span(name)
+    yield from (match.span() for match in _RANDOM.finditer(text) if _is_random(match[0]))
 
 
 def _is_secret_value(value: str) -> bool:

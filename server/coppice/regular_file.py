@@ -29,9 +29,9 @@ def read_end(file: Path, max_bytes: int) -> tuple[bytes, int]:
     Raises as `read_regular_file`, and follows no link as the last part of the path.
     """
     with _opened(file, follow_link=False) as opened:
-        found = os.fstat(opened.fileno())
-        opened.seek(max(0, found.st_size - max_bytes))
-        return opened.read(max_bytes), found.st_mtime_ns
+        status = os.fstat(opened.fileno())
+        opened.seek(max(0, status.st_size - max_bytes))
+        return opened.read(max_bytes), status.st_mtime_ns
 
 
 def file_type(path: Path) -> int | None:

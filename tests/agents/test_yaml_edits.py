@@ -165,7 +165,7 @@ def _without_empty(value: Any) -> Any:
     """What is empty may be written in another way."""
     if isinstance(value, dict):
         return {
-            key: kept for key, each in value.items() if (kept := _without_empty(each)) not in ({}, [], None)
+            key: inner for key, each in value.items() if (inner := _without_empty(each)) not in ({}, [], None)
         }
     return value
 

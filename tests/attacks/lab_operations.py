@@ -91,10 +91,10 @@ class Conversations:
     ) -> tuple[str, dict[str, Any], Note]:
         """The method, its params, and what to do with its result."""
         about = {"conversationId": conversation}
-        known = sorted(self.acknowledged[conversation])
+        ids = sorted(self.acknowledged[conversation])
         match operation:
             case "append":
-                more = {"parentId": self.chance.choice(known)} if self.chance.random() < 0.3 else {}
+                more = {"parentId": self.chance.choice(ids)} if self.chance.random() < 0.3 else {}
                 entries = [message(text), *called(text), message("And then?")]
                 return "append", {**about, **more, "entries": entries}, self._stores(conversation)
             case "clear":
@@ -107,10 +107,10 @@ class Conversations:
                 )
             case "navigate":
                 summarize = self.chance.random() < 0.3
-                params = {**about, "targetId": self.chance.choice(known), "summarize": summarize}
+                params = {**about, "targetId": self.chance.choice(ids), "summarize": summarize}
                 return "navigate", params, self._stores(conversation)
             case "fork":
-                params = {**about, "entryId": self.chance.choice(known)}
+                params = {**about, "entryId": self.chance.choice(ids)}
                 return "conversation/fork", params, lambda result: self._made(window, result)
             case "import":
                 session = json.dumps({"type": "session", "id": "s", "timestamp": "", "cwd": "/"})

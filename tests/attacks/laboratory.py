@@ -109,8 +109,8 @@ class Laboratory:
         store = Store.open(url, server_id="check")
         try:
             for conversation, expected in self.conversations.acknowledged.items():
-                found = {entry.id for entry in store.all_entries(conversation)}
-                assert expected <= found, (conversation, expected - found)
+                stored_ids = {entry.id for entry in store.all_entries(conversation)}
+                assert expected <= stored_ids, (conversation, expected - stored_ids)
                 for entry_id in sorted(expected):
                     end = store.end(conversation, entry_id)
                     assert end is not None

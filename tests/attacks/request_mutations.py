@@ -80,21 +80,21 @@ class Requests:
             self._changes(params)
         return method, params
 
-    def _some_entries(self, known: Sequence[str] = ()) -> list[Any]:
+    def _some_entries(self, ids: Sequence[str] = ()) -> list[Any]:
         entries = copy.deepcopy(self.chance.sample(self._entries, self.chance.randrange(1, 4)))
         for entry in entries:
             entry.pop("id", None)
             entry.pop("firstKeptEntryId", None)
-            self._name_entries(entry, known)
+            self._name_entries(entry, ids)
         return entries
 
-    def _name_entries(self, value: Any, known: Sequence[str]) -> None:
+    def _name_entries(self, value: Any, ids: Sequence[str]) -> None:
         """Puts ids of stored entries where ids belong."""
-        for container, key in list(_places(value)) if known else ():
+        for container, key in list(_places(value)) if ids else ():
             if key in OF_ENTRIES:
-                container[key] = self.chance.choice(known)
+                container[key] = self.chance.choice(ids)
             elif key == "entryIds":
-                container[key] = self.chance.sample(known, 1)
+                container[key] = self.chance.sample(ids, 1)
 
     def _changes(self, value: Any) -> None:
         for _ in range(self.chance.choice((0, 0, 0, 1, 1, 2, 4))):

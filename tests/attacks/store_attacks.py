@@ -59,11 +59,11 @@ def locks_of(path: Path) -> set[str]:
     """The POSIX locks that this process holds on a database and on its shared memory."""
     files = [path, path.with_name(path.name + "-shm")]
     inodes = {str(file.stat().st_ino) for file in files if file.exists()}
-    found = []
+    locks = []
     for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
         words = line.split()
         if "POSIX" in words and str(os.getpid()) in words:
             place = next(word for word in words if word.count(":") == 2)
             if place.rpartition(":")[2] in inodes:
-                found.append(" ".join(words[words.index("POSIX") :]))
-    return set(found)
+                locks.append(" ".join(words[words.index("POSIX") :]))
+    return set(locks)

@@ -38,9 +38,9 @@ ENDS: Final = ("", "!", "\nx", "\x00")
 
 
 def modules() -> Iterator[ModuleType]:
-    for found in pkgutil.walk_packages(coppice.__path__, "coppice."):
-        if not found.name.endswith("__main__"):
-            yield importlib.import_module(found.name)
+    for module in pkgutil.walk_packages(coppice.__path__, "coppice."):
+        if not module.name.endswith("__main__"):
+            yield importlib.import_module(module.name)
 
 
 def within(value: Any, seen: set[int]) -> Iterator[re.Pattern[Any]]:
@@ -69,21 +69,21 @@ def within(value: Any, seen: set[int]) -> Iterator[re.Pattern[Any]]:
 
 def compiled() -> dict[str, tuple[re.Pattern[Any], bool]]:
     """Every pattern by its place, and whether it is searched for, not only matched at a text's beginning."""
-    found: dict[str, tuple[re.Pattern[Any], bool]] = {}
+    patterns: dict[str, tuple[re.Pattern[Any], bool]] = {}
     matched = _matched_names()
-    known: set[tuple[Any, int]] = set()
+    seen: set[tuple[Any, int]] = set()
     for module in modules():
         for name, value in vars(module).items():
             for pattern in within(value, set()):
                 key = (pattern.pattern, pattern.flags)
                 is_direct = isinstance(value, re.Pattern)
-                if key not in known:
-                    known.add(key)
+                if key not in seen:
+                    seen.add(key)
                     place = f"{module.__name__}.{name}: {str(pattern.pattern)[:60]}"
-                    found[place] = (pattern, not is_direct or (module.__name__, name) not in matched)
+                    patterns[place] = (pattern, not is_direct or (module.__name__, name) not in matched)
     for place, pattern, is_searched in written_in_functions():
-        found.setdefault(place, (pattern, is_searched))
-    return found
+        patterns.setdefault(place, (pattern, is_searched))
+    return patterns
 
 
 def sources() -> Iterator[tuple[str, ast.Module]]:
@@ -94,19 +94,19 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
 
 def _matched_names() -> set[tuple[str, str]]:
     """The private names of each module whose patterns are used by `match` and `fullmatch` only."""
-    found = set()
+    names = set()
     for file, tree in sources():
         module = "coppice." + file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         uses: dict[str, set[str]] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 uses.setdefault(node.value.id, set()).add(node.attr)
-        found |= {
+        names |= {
             (module, name)
             for name, ways in uses.items()
             if name.startswith("_") and ways <= {"match", "fullmatch", "pattern"}
         }
-    return found
+    return names
 
 
 def written_in_functions() -> Iterator[tuple[str, re.Pattern[str], bool]]:

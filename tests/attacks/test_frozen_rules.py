@@ -58,8 +58,8 @@ async def test_others_are_answered_and_a_cancel_ends_it(
     await asyncio.to_thread(wait_until, lambda: not workers_of(os.getpid()))
     monkeypatch.undo()
     monkeypatch.setenv("PYTHONPATH", str(TESTS))
-    found = await client.ask("ledger", conversationId=conversation)
-    assert "part" in str(found["ledger"])
+    answer = await client.ask("ledger", conversationId=conversation)
+    assert "part" in str(answer["ledger"])
 
 
 @pytest.mark.parametrize("mistake", [frozen, killed])

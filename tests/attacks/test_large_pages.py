@@ -19,13 +19,13 @@ LARGEST_PAGE = 200_000
 async def pages(client: Client, conversation: str, **more: Any) -> list[list[str]]:
     """The ids of each page of `coppice/entries`, in the order in which they are asked for."""
     start, following = ("before", "nextBefore") if "backward" in more else ("after", "nextAfter")
-    found = []
+    pages_of_ids = []
     params = {"conversationId": conversation, "limit": 1000, **more}
     while True:
         page = await client.ask("entries", **params)
-        found.append([entry["id"] for entry in page["entries"]])
+        pages_of_ids.append([entry["id"] for entry in page["entries"]])
         if following not in page:
-            return found
+            return pages_of_ids
         params[start] = page[following]
 
 
@@ -67,18 +67,18 @@ async def test_files_come_in_pages_by_path_and_nothing_is_left_out(
     monkeypatch.setattr(paging, "PAGE_CHARS", 2_200)
     page = await client.ask("files", conversationId=talk)
     assert [update["target"][0] for update in page["gitUpdates"]] == ["b"]
-    found = [page]
-    while "nextCursor" in found[-1]:
-        cursor = found[-1]["nextCursor"]
-        found.append(await client.ask("files", conversationId=talk, cursor=cursor))
-    assert [[record["path"][:2] for record in page["records"]] for page in found] == [
+    all_pages = [page]
+    while "nextCursor" in all_pages[-1]:
+        cursor = all_pages[-1]["nextCursor"]
+        all_pages.append(await client.ask("files", conversationId=talk, cursor=cursor))
+    assert [[record["path"][:2] for record in page["records"]] for page in all_pages] == [
         ["01", "00"],
         ["03", "02"],
         ["05", "04"],
     ]
-    assert not any("gitUpdates" in page for page in found[1:])
+    assert not any("gitUpdates" in page for page in all_pages[1:])
     for name in ("modifiedFiles", "deletedFiles"):
-        assert [path for page in found for path in page[name]] == whole[name]
+        assert [path for page in all_pages for path in page[name]] == whole[name]
 
 
 async def test_an_export_without_a_file_is_refused_when_it_is_too_long_for_an_answer(

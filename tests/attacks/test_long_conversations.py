@@ -63,9 +63,9 @@ async def test_an_export_as_markdown_reads_pieces(
     entries = StoreReader.entries
 
     def counted(self: StoreReader, *args: Any) -> Any:
-        found = entries(self, *args)
-        read.append(len(found))
-        return found
+        piece = entries(self, *args)
+        read.append(len(piece))
+        return piece
 
     monkeypatch.setattr(StoreReader, "entries", counted)
     done = await client.ask("conversation/export", conversationId=long_one, format="markdown")

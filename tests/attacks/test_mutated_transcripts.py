@@ -86,7 +86,7 @@ def read_whole(text: str) -> None:
     request = SummaryRequest(
         history=messages,
         turn_prefix=[],
-        kept=[],
+        kept_messages=[],
         previous_summary=None,
         instructions=None,
         max_tokens=2_000,
@@ -181,8 +181,8 @@ def _at(value: Any, place: tuple[Any, ...]) -> Any:
 
 def _with_other_ids(line: str, count: int) -> str:
     """The line with the ids of its samples, which are quoted and two characters long, made another's."""
-    for known in ("u1", "a1", "r1", "b1", "s1", "c1", "m1", "k1", "k2", "k3", "k4", "1", "2", "3", "4"):
-        line = line.replace(f'"{known}"', f'"{known}-{count}"')
+    for entry_id in ("u1", "a1", "r1", "b1", "s1", "c1", "m1", "k1", "k2", "k3", "k4", "1", "2", "3", "4"):
+        line = line.replace(f'"{entry_id}"', f'"{entry_id}-{count}"')
     return line
 
 

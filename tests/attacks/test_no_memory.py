@@ -62,8 +62,8 @@ async def test_an_append_is_answered_when_nobody_can_index_it(
     stored = await client.ask("append", conversationId=made, entries=[user("A word that is rare: quincunx.")])
     assert no_threads.refused
     assert len(stored["entryIds"]) == 1
-    found = await client.ask("recall", conversationId=made, query="quincunx")
-    assert [item["entryId"] for item in found["items"]] == stored["entryIds"]
+    page = await client.ask("recall", conversationId=made, query="quincunx")
+    assert [item["entryId"] for item in page["items"]] == stored["entryIds"]
 
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread"), OSError(12, "")])

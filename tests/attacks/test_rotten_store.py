@@ -61,6 +61,6 @@ def test_a_rotten_page_leaves_the_other_conversations(path: Path) -> None:
             list(store.all_entries("c1"))
         assert len(list(store.all_entries("c0"))) == 40
         assert len(list(store.all_entries("c2"))) == 40
-        found = store.search("plant", limit=200)
-        assert {row.conversation_id for row in found} == {"c0", "c1", "c2"}
+        hits = store.search("plant", limit=200)
+        assert {row.conversation_id for row in hits} == {"c0", "c1", "c2"}
         assert store.damages()

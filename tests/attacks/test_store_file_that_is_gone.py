@@ -20,8 +20,8 @@ def started(directory: Path) -> RawServer:
 
 
 def conversations(server: RawServer) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = server.result("coppice/conversation/list")["conversations"]
-    return found
+    listed: list[dict[str, Any]] = server.result("coppice/conversation/list")["conversations"]
+    return listed
 
 
 def end(server: RawServer) -> list[str]:
@@ -87,9 +87,9 @@ def test_the_command_line_reports_it_too(
 def test_a_new_file_is_not_made_next_to_the_log_of_one_that_is_gone(tmp_path: Path, store: Path) -> None:
     killed = RawServer(tmp_path)  # not a preloaded one, which a kill reaches a moment later
     killed.initialize({"rootUri": tmp_path.as_uri()})
-    [kept] = conversations(killed)
+    [conversation] = conversations(killed)
     message = {"type": "message", "message": {"role": "user", "content": "A tree is planted."}}
-    killed.result("coppice/append", {"conversationId": kept["id"], "entries": [message] * 20})
+    killed.result("coppice/append", {"conversationId": conversation["id"], "entries": [message] * 20})
     killed.process.kill()
     killed.end()
     log = store.with_name(f"{store.name}-wal")
@@ -108,8 +108,8 @@ def test_a_new_file_is_not_made_next_to_the_log_of_one_that_is_gone(tmp_path: Pa
 
     elsewhere.rename(store)
     back = started(tmp_path)
-    [kept] = conversations(back)
-    assert (kept["name"], kept["entryCount"]) == ("Kept", 20)
+    [conversation] = conversations(back)
+    assert (conversation["name"], conversation["entryCount"]) == ("Kept", 20)
     assert end(back) == []
 
 

@@ -41,13 +41,13 @@ class Writer:
 
 
 def entries(server: RawServer, conversation: str) -> list[str]:
-    found: list[str] = []
+    ids: list[str] = []
     params: dict[str, Any] = {"conversationId": conversation}
     while True:
         page = server.result("coppice/entries", params)
-        found += [entry["id"] for entry in page["entries"]]
+        ids += [entry["id"] for entry in page["entries"]]
         if "nextAfter" not in page:
-            return found
+            return ids
         params["after"] = page["nextAfter"]
 
 

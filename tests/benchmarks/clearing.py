@@ -140,11 +140,11 @@ async def main(share: float) -> None:
             async with serving(f"sqlite:///{folder}/clearing.sqlite") as service:
                 done = await replay(service, cut, window)
         text = "\n".join(done.messages)
-        kept = sum(fact in text for fact in needed) / max(1, len(needed))
+        share_kept = sum(fact in text for fact in needed) / max(1, len(needed))
         passed = [sum(line is not None for _, line in probe.score(exam, each)) for each in (whole, text)]
         print(
             f"{name:24} {tokens:8,} {window:8,} {done.steps:5} {done.tokens / tokens:8.2f} {len(needed):5} "
-            f"{kept:5.2f} {passed[1]:4}/{passed[0]:4} {done.kept_between_steps:18.3f} "
+            f"{share_kept:5.2f} {passed[1]:4}/{passed[0]:4} {done.kept_between_steps:18.3f} "
             f"{done.cached / done.sent:6.2f}"
         )
 

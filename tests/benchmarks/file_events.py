@@ -64,12 +64,12 @@ def busy(desk: Desk, at_once: int) -> list[float]:
     """The latencies while the events come and for a second after."""
     sender = threading.Thread(target=desk.flood, args=(at_once,))
     sender.start()
-    found, until = [], time.perf_counter() + 2 * SECONDS
+    latencies, until = [], time.perf_counter() + 2 * SECONDS
     while sender.is_alive() or time.perf_counter() < until:
-        found.append(desk.latency())
+        latencies.append(desk.latency())
         time.sleep(0.002)
     sender.join()
-    return found
+    return latencies
 
 
 def high(latencies: list[float]) -> float:
@@ -84,12 +84,12 @@ def main() -> None:
             folder.mkdir()
             desk = Desk(server, folder)
             before = statistics.median(quiet(desk))
-            found = busy(desk, at_once)
+            latencies = busy(desk, at_once)
             files = desk.latency("coppice/files")
             nodes = server.result("coppice/tree", {"conversationId": desk.talk, "limit": 1000})["nodes"]
-            median = statistics.median(found)
+            median = statistics.median(latencies)
             print(
-                f"{at_once:16,} | {median:9.1f} | {high(found):6.1f} | {max(found):8.1f} | "
+                f"{at_once:16,} | {median:9.1f} | {high(latencies):6.1f} | {max(latencies):8.1f} | "
                 f"{median / before:14.1f} | {files:8.1f} | {len(nodes) - 1:7}"
             )
 

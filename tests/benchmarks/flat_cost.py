@@ -110,10 +110,10 @@ def measure_pi(sizes: Iterable[Size], sample: Sample, package: Path, folder: Pat
     for size in sizes:
         session = folder / f"pi-{size.length}.jsonl"
         build_pi_file(session, records(sample, size.length, branchy=branchy))
-        found = flat_cost_pi.measure(package, session, 10 if size.length <= 10_000 else 5)
+        measured = flat_cost_pi.measure(package, session, 10 if size.length <= 10_000 else 5)
         session.unlink()
-        if found is not None:
-            size.pi, size.pi_memory = found["taken"], found["memory"]
+        if measured is not None:
+            size.pi, size.pi_memory = measured["taken"], measured["memory"]
 
 
 def report(sizes: list[Size]) -> None:

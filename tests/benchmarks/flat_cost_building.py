@@ -78,8 +78,10 @@ def records(sample: Sample, length: int, *, branchy: bool) -> Iterator[NewRecord
         numbers.append(parent)
         above = None if parent < 0 else entry_id(parent)
         if to_end % COMPACTION_EVERY == AFTER_COMPACTION and number > ABANDONED_ENTRIES:
-            kept = _first_kept(sample, length, numbers)
-            yield NewRecord(_compaction(number, above, kept), Size(1200, 1200), {"read": [], "modified": []})
+            first_kept = _first_kept(sample, length, numbers)
+            yield NewRecord(
+                _compaction(number, above, first_kept), Size(1200, 1200), {"read": [], "modified": []}
+            )
             continue
         index = -to_end % len(sample.entries)
         update = {"id": entry_id(number), "parent_id": above}
@@ -88,24 +90,28 @@ def records(sample: Sample, length: int, *, branchy: bool) -> Iterator[NewRecord
 
 def _first_kept(sample: Sample, length: int, parents: list[int]) -> int:
     """The first user or assistant message that leaves the newest 20,000 tokens."""
-    number, kept = parents[-1], 0
+    number, kept_tokens = parents[-1], 0
     while parents[number] >= 0:
         index = -(length - number) % len(sample.entries)
-        kept += sample.sizes[index].estimate
+        kept_tokens += sample.sizes[index].estimate
         entry = sample.entries[index]
-        if kept >= KEEP_TOKENS and isinstance(entry, MessageEntry) and entry.message.role != "toolResult":
+        if (
+            kept_tokens >= KEEP_TOKENS
+            and isinstance(entry, MessageEntry)
+            and entry.message.role != "toolResult"
+        ):
             break
         number = parents[number]
     return number
 
 
-def _compaction(number: int, above: str | None, kept: int) -> CompactionEntry:
+def _compaction(number: int, above: str | None, first_kept: int) -> CompactionEntry:
     return CompactionEntry(
         id=entry_id(number),
         parent_id=above,
         timestamp=NOW,
         summary="## Goal\n" + "The refactoring goes on as agreed. " * 130,
-        first_kept_entry_id=entry_id(kept),
+        first_kept_entry_id=entry_id(first_kept),
         tokens_before=150_000,
     )
 

@@ -32,9 +32,9 @@ class Subject:
     nodes: int
 
     def end(self) -> PathEnd:
-        found = self.store.end(self.conversation_id)
-        assert found is not None
-        return found
+        path_end = self.store.end(self.conversation_id)
+        assert path_end is not None
+        return path_end
 
 
 def usage(subject: Subject) -> object:

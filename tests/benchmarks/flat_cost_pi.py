@@ -42,5 +42,5 @@ def measure(package: Path, session: Path, runs: int) -> dict[str, Any] | None:
     if done.returncode != 0:
         print(f"Pi failed on {session.name}: {done.stderr.strip()[-500:]}")
         return None
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    measured: dict[str, Any] = json.loads(done.stdout)
+    return measured

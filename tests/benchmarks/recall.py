@@ -1,12 +1,12 @@
 """How many of the exact identifiers that later work needed does a summary keep?
 
-`python tests/benchmarks/recall.py` takes the recorded sessions next to the checkout that hold one compaction,
-with the metric that lies there too (`../shared/bench/recall.py`): a needed identifier is before the
-compaction, and the assistant uses it again after it. Each row is one view of what came before: the newest
-messages alone, the offline summary alone, the summary that a large model wrote at the time, and that summary
-with what is computed after it. `--kept N` leaves the newest N tokens out of the summarized span, as a real
-compaction does; `--rounds N` compacts N times on the way instead of once. `--shared` says where the sessions
-and the metric lie.
+`python tests/benchmarks/recall.py` takes the recorded sessions next to the checkout that hold one
+compaction, with the metric that lies there too (`../shared/bench/recall.py`): a needed identifier is before
+the compaction, and the assistant uses it again after it. Each row is one view of what came before: the
+newest messages alone, the offline summary alone, the summary that a large model wrote at the time, and that
+summary with what is computed after it. `--kept-tokens N` leaves the newest N tokens out of the summarized
+span, as a real compaction does; `--rounds N` compacts N times on the way instead of once. `--shared` says
+where the sessions and the metric lie.
 
 `--model-url http://127.0.0.1:8000/v1` adds a real model at an OpenAI-compatible endpoint, in `--window`
 tokens and at most `--chunks` parts a summary: all that it wrote, and the summary made of it.
@@ -109,8 +109,8 @@ class RecordingModel:
             answer = await self._model.complete(request, on_delta)
             self._known[key] = answer.model_dump(mode="json", by_alias=True)
             if self._file is not None:
-                with self._file.open("a", encoding="utf-8") as kept:
-                    kept.write(json.dumps([key, self._known[key]]) + "\n")
+                with self._file.open("a", encoding="utf-8") as recording:
+                    recording.write(json.dumps([key, self._known[key]]) + "\n")
         answer = AssistantMessage.model_validate(self._known[key])
         self.texts.append(text_of(answer.content))
         return answer
@@ -122,7 +122,9 @@ class RecordingModel:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
-    parser.add_argument("--kept", type=int, default=0, help="newest tokens that stay out of the summary")
+    parser.add_argument(
+        "--kept-tokens", type=int, default=0, help="newest tokens that stay out of the summary"
+    )
     parser.add_argument("--rounds", type=int, default=1, help="compactions on the way to the last one")
     parser.add_argument("--budgets", type=int, nargs="+", default=BUDGETS, help="in tokens")
     parser.add_argument("--model-url", help="a real model's endpoint, ending in /v1")
@@ -155,10 +157,10 @@ def _print_session(path: Path, metric: ModuleType, options: argparse.Namespace) 
     views = [recorded]
     for limit in options.budgets:
         views.append(View("newest tokens only", limit, metric.recent(session.history, limit), 0.0))
-        views.append(_offline(messages, limit, options.kept, options.rounds))
-        views.append(_written_by(Recorded(session.summary), _request(messages, limit, options.kept)))
+        views.append(_offline(messages, limit, options.kept_tokens, options.rounds))
+        views.append(_written_by(Recorded(session.summary), _request(messages, limit, options.kept_tokens)))
         if options.model_url:
-            views += _by_model(_request(messages, limit, options.kept), options)
+            views += _by_model(_request(messages, limit, options.kept_tokens), options)
     base = metric.score(recorded.text, session.needed)
     for view in views:
         recall = metric.score(view.text, session.needed)
@@ -172,7 +174,7 @@ def _print_session(path: Path, metric: ModuleType, options: argparse.Namespace) 
 
 
 def _offline(messages: Sequence[Message], budget: int, kept_tokens: int, rounds: int) -> View:
-    history, kept = _split(messages, kept_tokens)
+    history, following = _split(messages, kept_tokens)
     size = -(-len(history) // rounds)
     summary: str | None = None
     start = time.perf_counter()
@@ -183,7 +185,7 @@ def _offline(messages: Sequence[Message], budget: int, kept_tokens: int, rounds:
             SummaryRequest(
                 history=part,
                 turn_prefix=(),
-                kept=kept if last else (),
+                kept_messages=following if last else (),
                 previous_summary=summary,
                 instructions=None,
                 max_tokens=budget,
@@ -236,11 +238,11 @@ def _by_model(request: SummaryRequest, options: argparse.Namespace) -> list[View
 
 
 def _request(messages: Sequence[Message], budget: int, kept_tokens: int) -> SummaryRequest:
-    history, kept = _split(messages, kept_tokens)
+    history, following = _split(messages, kept_tokens)
     return SummaryRequest(
         history=history,
         turn_prefix=(),
-        kept=kept,
+        kept_messages=following,
         previous_summary=None,
         instructions=None,
         max_tokens=budget,

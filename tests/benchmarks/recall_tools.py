@@ -35,8 +35,12 @@ async def quality(shared: Path, folder: Path) -> None:
     for tokens in PAGES:
         (place := folder / f"{tokens}").mkdir()
         print(f"{f'{tokens:,} tokens':28} asked answerable  item  share  page  peer word matching")
-        found = await scores(shared, place, tokens)
-        for name, each in [*found, ("all", total(found)), *await own_scores(shared, place, tokens)]:
+        recorded_scores = await scores(shared, place, tokens)
+        for name, each in [
+            *recorded_scores,
+            ("all", total(recorded_scores)),
+            *await own_scores(shared, place, tokens),
+        ]:
             print(each.row(name))
 
 

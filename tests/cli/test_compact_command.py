@@ -75,7 +75,7 @@ def test_the_shown_view_is_the_summary_and_the_kept_messages(coppice: Coppice, t
 
 def test_sizes_on_the_command_line_hold(coppice: Coppice, tmp_path: Path) -> None:
     file = long_session(tmp_path)
-    few, many = (compacted(coppice, file, "--keep-recent", kept) for kept in ("1500", "6000"))
+    few, many = (compacted(coppice, file, "--keep-recent", tokens) for tokens in ("1500", "6000"))
     assert few["preview"]["keptTokens"] <= 1500 < many["preview"]["keptTokens"] <= 6000
     small = compacted(coppice, file, "--max-summary", "400")
     assert small["result"]["tokensAfter"] - small["preview"]["keptTokens"] <= 400

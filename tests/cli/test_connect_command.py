@@ -38,7 +38,7 @@ def files(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     )
     for variable in variables:
         monkeypatch.delenv(variable, raising=False)
-    found = {
+    paths = {
         "claude": home / ".claude.json",
         "settings": home / ".claude" / "settings.json",
         "codex": home / ".codex" / "config.toml",
@@ -58,10 +58,10 @@ def files(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
         ("hermes", HERMES),
         ("openclaw", OPENCLAW),
     ):
-        found[name].parent.mkdir(parents=True, exist_ok=True)
-        found[name].write_text(text, encoding="utf-8")
-    found["pi"].parent.parent.mkdir(parents=True)
-    return found
+        paths[name].parent.mkdir(parents=True, exist_ok=True)
+        paths[name].write_text(text, encoding="utf-8")
+    paths["pi"].parent.parent.mkdir(parents=True)
+    return paths
 
 
 def texts(files: dict[str, Path]) -> dict[str, str | None]:

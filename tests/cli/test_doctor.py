@@ -15,15 +15,15 @@ def checks(coppice: Coppice, *options: str, code: int = 0) -> dict[str, list[dic
     assert ran.code == code, ran.out
     report = json.loads(ran.out)
     assert report["ok"] == (code == 0)
-    found: dict[str, list[dict[str, Any]]] = {}
+    checks_of: dict[str, list[dict[str, Any]]] = {}
     for check in report["checks"]:
-        found.setdefault(check["name"], []).append(check)
-    return found
+        checks_of.setdefault(check["name"], []).append(check)
+    return checks_of
 
 
 def test_a_fresh_machine_is_well(coppice: Coppice) -> None:
-    found = checks(coppice)
-    assert set(found) == {
+    checks_of = checks(coppice)
+    assert set(checks_of) == {
         "Python",
         "settings",
         "store",
@@ -34,7 +34,7 @@ def test_a_fresh_machine_is_well(coppice: Coppice) -> None:
         "hooks",
         "summarizer",
     }
-    assert {check["status"] for each in found.values() for check in each} == {"ok"}
+    assert {check["status"] for each in checks_of.values() for check in each} == {"ok"}
 
 
 def test_looking_makes_nothing(coppice: Coppice, home: Path) -> None:
@@ -133,8 +133,8 @@ def test_a_damaged_store_is_repaired_when_asked(coppice: Coppice, home: Path) ->
     content = bytearray(store.read_bytes())
     content[:4096] = b"\xa5" * 4096
     store.write_bytes(content)
-    found = checks(coppice, "--repair")
-    assert [check["status"] for check in found["repair"]] == ["ok"]
-    assert "of 1 conversations saved" in found["repair"][0]["message"]
-    assert found["integrity"][0]["message"] == "1 of 1 stores open and are sound"
+    checks_of = checks(coppice, "--repair")
+    assert [check["status"] for check in checks_of["repair"]] == ["ok"]
+    assert "of 1 conversations saved" in checks_of["repair"][0]["message"]
+    assert checks_of["integrity"][0]["message"] == "1 of 1 stores open and are sound"
     assert len(list((home / "stores").glob("*.damaged-*"))) == 1

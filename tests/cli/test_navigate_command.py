@@ -86,9 +86,9 @@ def test_a_preview_shows_what_would_be_left_and_changes_nothing(coppice: Coppice
         ["e7", "assistant"],
     ]
     assert lines[-1] == "To return, navigate to e7."
-    found = json.loads(coppice("navigate", conversation, "e10", "--preview", "--json").out)
-    assert found["entriesToSummarize"] == ["e4", "e5", "e6", "e7"]
-    assert (found["commonAncestorId"], found["leafId"]) == ("e3", "e7")
+    preview = json.loads(coppice("navigate", conversation, "e10", "--preview", "--json").out)
+    assert preview["entriesToSummarize"] == ["e4", "e5", "e6", "e7"]
+    assert (preview["commonAncestorId"], preview["leafId"]) == ("e3", "e7")
     assert coppice("tree", conversation, "--mode", "all", "--json").out == before
     assert coppice("navigate", conversation, "e7", "--preview").out == "No entries would leave the path.\n"
 

@@ -20,14 +20,14 @@ from coppice.tree.messages import (
 
 def chunks(messages: list[Message], room: int) -> list[str]:
     groups = grouped(messages, count_tokens)
-    found = []
+    texts_of_chunks = []
     while groups:
         taken = leading_groups(groups, room)
         texts = [group.text for group in groups[:taken]]
-        found.append("\n\n".join(texts) or shortened_group(groups[0], room, count_tokens))
+        texts_of_chunks.append("\n\n".join(texts) or shortened_group(groups[0], room, count_tokens))
         taken = max(1, taken)
         groups = groups[taken:]
-    return found
+    return texts_of_chunks
 
 
 def two_calls() -> list[Message]:
@@ -61,10 +61,10 @@ def test_an_id_that_is_used_twice_belongs_to_the_nearest_call() -> None:
 
 def test_chunks_hold_everything_in_order_and_fit() -> None:
     messages = [message for n in range(60) for message in (user(f"step {n}"), *run(f"run {n}", "out " * 60))]
-    found = chunks(messages, 400)
-    assert len(found) > 5
-    assert all(count_tokens(text) <= 400 for text in found)
-    assert "\n\n".join(found) == serialize(messages)
+    texts = chunks(messages, 400)
+    assert len(texts) > 5
+    assert all(count_tokens(text) <= 400 for text in texts)
+    assert "\n\n".join(texts) == serialize(messages)
 
 
 def test_a_group_that_alone_is_too_big_keeps_head_and_tail() -> None:

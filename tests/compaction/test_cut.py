@@ -52,9 +52,9 @@ def cut(rows: list[Row], tokens: int, keep: int) -> Cut | None:
     ],
 )
 def test_the_cut_falls(rows: list[Row], keep: int, expected: tuple[int, int]) -> None:
-    found = cut(rows, 10, keep)
-    assert found is not None
-    assert (found.history_end, found.first_kept) == expected
+    place_of_cut = cut(rows, 10, keep)
+    assert place_of_cut is not None
+    assert (place_of_cut.history_end, place_of_cut.first_kept) == expected
 
 
 @pytest.mark.parametrize(
@@ -72,16 +72,16 @@ def test_nothing_is_cut_from(rows: list[Row]) -> None:
 
 def test_a_result_that_fills_the_budget_alone_stays_with_its_call() -> None:
     rows = [USER, REPLY, USER, REPLY, RESULT]
-    found = find_cut(rows, [10, 10, 1, 1, 100], 50)
-    assert found is not None
-    assert (found.history_end, found.first_kept) == (2, 3)
+    place_of_cut = find_cut(rows, [10, 10, 1, 1, 100], 50)
+    assert place_of_cut is not None
+    assert (place_of_cut.history_end, place_of_cut.first_kept) == (2, 3)
 
 
 def test_a_large_extension_message_is_not_taken_back_into_the_kept_part() -> None:
     rows = [USER, REPLY, EXTENSION, USER, REPLY]
-    found = find_cut(rows, [10, 10, 500, 10, 10], 20)
-    assert found is not None
-    assert found.first_kept == 3
+    place_of_cut = find_cut(rows, [10, 10, 500, 10, 10], 20)
+    assert place_of_cut is not None
+    assert place_of_cut.first_kept == 3
 
 
 ROWS = st.sampled_from([USER, REPLY, RESULT, BASH, DEVELOPER, EXTENSION, BRANCH, MODEL, COMPACTION])
@@ -93,11 +93,11 @@ def test_every_entry_is_summarized_or_kept_and_something_is_summarized(
 ) -> None:
     rows = [row for row, _ in sized]
     tokens = [size if is_in_context(row) else 0 for row, size in sized]
-    found = find_cut(rows, tokens, keep)
-    if found is None:
+    place_of_cut = find_cut(rows, tokens, keep)
+    if place_of_cut is None:
         return
-    assert 0 <= found.history_end <= found.first_kept < len(rows)
-    assert any(is_in_context(row) for row in rows[: found.first_kept])
-    head = next(row for row in rows[found.first_kept :] if is_in_context(row))
+    assert 0 <= place_of_cut.history_end <= place_of_cut.first_kept < len(rows)
+    assert any(is_in_context(row) for row in rows[: place_of_cut.first_kept])
+    head = next(row for row in rows[place_of_cut.first_kept :] if is_in_context(row))
     assert head.role not in ("toolResult", "developer", "system")
-    assert found.kept_tokens == sum(tokens[found.first_kept :])
+    assert place_of_cut.kept_tokens == sum(tokens[place_of_cut.first_kept :])

@@ -21,7 +21,7 @@ FILLER = "\n".join(f"- The module {name} was read and its tests pass." for name 
 @pytest.mark.parametrize("filler", ["", FILLER])
 @pytest.mark.parametrize(("label", "least"), [("said", 0.9), ("lost", 0.93)])
 def test_most_pairs_are_told_apart(label: str, least: float, filler: str) -> None:
-    pairs = [(sentence, summary) for found, sentence, summary in PAIRS if found == label]
+    pairs = [(sentence, summary) for actual, sentence, summary in PAIRS if actual == label]
     right = sum(
         Statements(f"{filler}\n{summary}").say(sentence) == (label == "said") for sentence, summary in pairs
     )

@@ -21,8 +21,8 @@ def why_not() -> str | None:
     if shutil.which("emacs") is None:
         return "Emacs is not installed"
     look = ["emacs", "--batch", "--eval", "(progn (package-initialize) (require 'eglot))"]
-    found = subprocess.run(look, capture_output=True, timeout=PATIENCE, check=False)
-    return "Eglot is not installed" if found.returncode else None
+    looked = subprocess.run(look, capture_output=True, timeout=PATIENCE, check=False)
+    return "Eglot is not installed" if looked.returncode else None
 
 
 @pytest.fixture(scope="module")

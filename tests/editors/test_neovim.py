@@ -20,10 +20,10 @@ PLUGIN = HERE.parents[1] / "docs" / "editors" / "coppice.lua"
 @pytest.fixture(scope="module")
 def neovim() -> str:
     """The Neovim to drive: `COPPICE_TEST_NVIM`, or the one on the path."""
-    found = os.environ.get("COPPICE_TEST_NVIM") or shutil.which("nvim")
-    if found is None:
+    path = os.environ.get("COPPICE_TEST_NVIM") or shutil.which("nvim")
+    if path is None:
         missing("editors", "Neovim is not installed")
-    return found
+    return path
 
 
 @pytest.fixture(scope="module")

@@ -152,9 +152,9 @@ def test_a_flood_from_a_watcher_is_counted_and_what_the_editor_reports_is_still_
 
 def test_of_too_many_changes_the_editor_s_and_those_of_known_files_stay() -> None:
     changes = noted(*(f"w ~f{number}" for number in range(50)), "~mine", "w -known").net()
-    kept, omitted = chosen(changes, 10, {"known"})
+    remaining, omitted = chosen(changes, 10, {"known"})
     assert omitted == 42
-    assert {"~mine", "-known", "~f0"} <= {shown(change) for change in kept}
+    assert {"~mine", "-known", "~f0"} <= {shown(change) for change in remaining}
     assert chosen(changes, 60, set()) == (changes, 0)
 
 

@@ -29,8 +29,8 @@ def test_patterns_are_git_s_and_the_last_that_fits_decides() -> None:
     rules = [BUILT_IN_PATTERNS, outer, inner]
     left_out = ["build/x", "a/build/x", "a.log", "a/b.log", "only", "pkg/a.txt", "pkg/deep/a.txt"]
     assert [path for path in left_out if not ignored(path, rules)] == []
-    kept = ["build", "keep.log", "a/only", "a.txt", "pkg/x.log", "pkgs/a.txt"]
-    assert [path for path in kept if ignored(path, rules)] == []
+    not_ignored = ["build", "keep.log", "a/only", "a.txt", "pkg/x.log", "pkgs/a.txt"]
+    assert [path for path in not_ignored if ignored(path, rules)] == []
 
 
 def test_a_folder_that_is_gone_is_known_by_its_pattern() -> None:

@@ -49,9 +49,9 @@ def test_what_several_sides_see_in_one_turn_is_one_write(entries: list[Entry], w
 
 
 def test_every_side_is_in_the_sources_and_the_call_is_what_is_shown() -> None:
-    found = history("a", WRITE[0], SEEN, WRITE[1], seen("modified", "a", "editor"))
-    assert found.sources == ("watcher", "tool", "editor")
-    assert found.last_entry_id == "result"
+    file = history("a", WRITE[0], SEEN, WRITE[1], seen("modified", "a", "editor"))
+    assert file.sources == ("watcher", "tool", "editor")
+    assert file.last_entry_id == "result"
 
 
 @pytest.mark.parametrize(

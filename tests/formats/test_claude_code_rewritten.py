@@ -62,14 +62,14 @@ LINKS = {
 }  # fmt: skip
 
 
-def kept(entries: list[Entry]) -> dict[str, str | None]:
+def first_kept_ids(entries: list[Entry]) -> dict[str, str | None]:
     return {each.id: each.first_kept_entry_id for each in entries if isinstance(each, CompactionEntry)}
 
 
 def test_the_summary_is_one_and_what_stays_is_there_once() -> None:
     reader, entries = read_lines(*lines_of(*SESSION))
     assert {entry.id: entry.parent_id for entry in entries} == LINKS
-    assert kept(entries) == {"b1": "a2", "b2": "a2"}
+    assert first_kept_ids(entries) == {"b1": "a2", "b2": "a2"}
     assert [entry.summary for entry in entries if isinstance(entry, CompactionEntry)] == [
         "the summary",
         "the second summary",
@@ -81,13 +81,13 @@ def test_the_summary_is_one_and_what_stays_is_there_once() -> None:
 def test_a_summary_without_anything_that_stays_is_one() -> None:
     records = [*SESSION[:7], at(10, reply("a3", "s1", "m3", text_block("done")))]
     _, entries = read_lines(*lines_of(*records))
-    assert kept(entries) == {"b1": None}
+    assert first_kept_ids(entries) == {"b1": None}
     assert entries[-1].parent_id == "b1"
 
 
 def test_a_prompt_after_a_boundary_without_a_summary_stays_a_prompt() -> None:
     _, entries = read_lines(*lines_of(*SESSION[:6], at(10, prompt("u2", "b1", "go on"))))
-    assert kept(entries) == {}
+    assert first_kept_ids(entries) == {}
     assert isinstance(entries[-1], MessageEntry)
     assert (entries[-1].id, entries[-1].parent_id) == ("u2", "r2")
 

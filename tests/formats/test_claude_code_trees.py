@@ -318,10 +318,10 @@ def test_usage_is_mapped_with_its_sum() -> None:
         "cache_creation_input_tokens": 11,
         "service_tier": "standard",
     }
-    found = assistant(text_block("x"), usage=usage).usage
-    assert found is not None
-    assert (found.input, found.output, found.cache_read, found.cache_write) == (3, 5, 70, 11)
-    assert found.total_tokens == 89
+    mapped = assistant(text_block("x"), usage=usage).usage
+    assert mapped is not None
+    assert (mapped.input, mapped.output, mapped.cache_read, mapped.cache_write) == (3, 5, 70, 11)
+    assert mapped.total_tokens == 89
 
 
 def test_a_made_up_reply_is_an_error() -> None:

@@ -246,10 +246,10 @@ def test_a_real_rollout_is_read_whole() -> None:
     assert reader.leaf_id == entries[-1].id
     records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     typed = [r["payload"]["message"] for r in records if r["payload"].get("type") == "user_message"]
-    found = messages(entries)
-    assert [text_of(m.content) for m in found if m.role == "user"] == typed
-    replies = [m for m in found if isinstance(m, AssistantMessage)]
-    results = [m for m in found if isinstance(m, ToolResultMessage)]
+    read_messages = messages(entries)
+    assert [text_of(m.content) for m in read_messages if m.role == "user"] == typed
+    replies = [m for m in read_messages if isinstance(m, AssistantMessage)]
+    results = [m for m in read_messages if isinstance(m, ToolResultMessage)]
     assert sorted(c.id for m in replies for c in m.tool_calls) == sorted(m.tool_call_id for m in results)
     assert sum(isinstance(entry, CompactionEntry) for entry in entries) == 2
     assert {c.name for m in replies for c in m.tool_calls} >= {

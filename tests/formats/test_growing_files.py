@@ -45,15 +45,15 @@ class Follower:
 
     def _read(self, start: Checkpoint | None, *, growing: bool) -> None:
         reader = open_growing(self.path, self.format, start, growing=growing)
-        found = {entry.id: entry for entry in reader}
-        for entry in found.values():
+        by_id = {entry.id: entry for entry in reader}
+        for entry in by_id.values():
             assert self.entries.get(entry.id, entry) == entry, "an entry changed"
-        self.entries |= found
-        self.given = list(found)
+        self.entries |= by_id
+        self.given = list(by_id)
         self.leaf = reader.leaf_id
         checkpoint = reader.checkpoint
         self._checkpoint = None if checkpoint is None else Checkpoint.of_json(checkpoint.to_json())
-        assert {entry.parent_id for entry in found.values()} <= {None, *self.entries}
+        assert {entry.parent_id for entry in by_id.values()} <= {None, *self.entries}
         assert self.leaf is None or self.leaf in self.entries
 
 

@@ -248,8 +248,8 @@ def test_a_real_session_is_read_whole(real_file: Path) -> None:
     compactions = [entry for entry in entries if isinstance(entry, CompactionEntry)]
     assert (len(entries), len(messages), len(compactions)) == (1002, 990, 2)
     assert sum(isinstance(message, ToolResultMessage) for message in messages) == 448
-    kept = [compaction.first_kept_entry_id for compaction in compactions]
-    assert kept == [entries[293 - 1].id, entries[551 - 1].id]
+    first_kept_ids = [compaction.first_kept_entry_id for compaction in compactions]
+    assert first_kept_ids == [entries[293 - 1].id, entries[551 - 1].id]
 
 
 def test_a_real_session_is_the_same_after_an_export(real_file: Path) -> None:

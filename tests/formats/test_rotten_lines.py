@@ -211,10 +211,10 @@ def test_an_entry_without_a_time_takes_its_message_s() -> None:
 def test_what_is_not_understood_is_kept_as_data(change: dict[str, object], words: str) -> None:
     odd = {**TWO, **change}
     reader, entries = read_lines(HEAD, FIRST, *lines_of(odd), THIRD)
-    kept = entries[1]
-    assert isinstance(kept, CustomEntry)
-    assert kept.custom_type == "coppice.unknown"
-    assert kept.data == odd
+    entry = entries[1]
+    assert isinstance(entry, CustomEntry)
+    assert entry.custom_type == "coppice.unknown"
+    assert entry.data == odd
     assert entries[2].parent_id == "b"
     (warning,) = reader.warnings
     assert warning.startswith("line 3: this entry ")

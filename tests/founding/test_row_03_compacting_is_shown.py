@@ -14,11 +14,11 @@ ASKED_ON = "request"
 
 def shown(panel: Panel) -> dict[str, list[Any]]:
     """The progress with each title: its token and what was reported."""
-    found: dict[str, list[Any]] = {}
+    reports_of: dict[str, list[Any]] = {}
     for token, reports in panel.editor.client.progress_reports.items():
         if reports:
-            found.setdefault(field(reports[0], "title"), []).append((token, reports))
-    return found
+            reports_of.setdefault(field(reports[0], "title"), []).append((token, reports))
+    return reports_of
 
 
 def field(report: Any, name: str) -> Any:

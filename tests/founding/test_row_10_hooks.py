@@ -56,9 +56,11 @@ async def test_will_compact_gets_entries_texts_sizes_and_file_lists_each_apart(
     await client.ask("compact", conversationId=made)
     preparation = editor.asked[0][1]["preparation"]
     path = await entries(client, made)
-    kept = next(index for index, entry in enumerate(path) if entry["id"] == preparation["firstKeptEntryId"])
+    first_kept = next(
+        index for index, entry in enumerate(path) if entry["id"] == preparation["firstKeptEntryId"]
+    )
     assert preparation["isSplitTurn"] is True
-    assert preparation["historyEntries"] + preparation["turnPrefixEntries"] == path[:kept]
+    assert preparation["historyEntries"] + preparation["turnPrefixEntries"] == path[:first_kept]
     assert preparation["turnPrefixEntries"][0]["message"]["content"] == "Now the long turn."
     assert preparation["historyText"].startswith("[User]: Begin.")
     assert preparation["turnPrefixText"].startswith("[User]: Now the long turn.")

@@ -13,10 +13,10 @@ async def test_details_of_a_hook_may_be_any_json(make_client: MakeClient, detail
     client, _ = await with_editor(make_client, answer)
     made = await grown(client)
     done = await client.ask("compact", conversationId=made)
-    kept = done["entry"]["details"]
-    assert kept["hookDetails"] == details
-    assert kept["modifiedFiles"] == ["src/b.py"]
-    assert kept["readFiles"] == ["src/a.py"]
+    stored = done["entry"]["details"]
+    assert stored["hookDetails"] == details
+    assert stored["modifiedFiles"] == ["src/b.py"]
+    assert stored["readFiles"] == ["src/a.py"]
 
 
 async def test_an_object_s_properties_are_next_to_the_file_lists_and_never_replace_them(
@@ -27,8 +27,8 @@ async def test_an_object_s_properties_are_next_to_the_file_lists_and_never_repla
         make_client, {"compaction": {"summary": "## Goal\nThe parts.", "details": details}}
     )
     made = await grown(client)
-    kept = (await client.ask("compact", conversationId=made))["entry"]["details"]
-    assert (kept["ticket"], kept["modifiedFiles"]) == ({"id": 7}, ["src/b.py"])
+    stored = (await client.ask("compact", conversationId=made))["entry"]["details"]
+    assert (stored["ticket"], stored["modifiedFiles"]) == ({"id": 7}, ["src/b.py"])
 
 
 @pytest.mark.parametrize("details", [[1, 2], {"ticket": 7}])
@@ -37,6 +37,6 @@ async def test_details_of_a_branch_summary_are_kept_too(make_client: MakeClient,
     made = await grown(client)
     path = await entries(client, made)
     done = await client.ask("navigate", conversationId=made, targetId=path[6]["id"], summarize=True)
-    kept = done["summaryEntry"]["details"]
-    assert kept.get("hookDetails", kept.get("ticket")) == (details if isinstance(details, list) else 7)
-    assert "readFiles" in kept
+    stored = done["summaryEntry"]["details"]
+    assert stored.get("hookDetails", stored.get("ticket")) == (details if isinstance(details, list) else 7)
+    assert "readFiles" in stored

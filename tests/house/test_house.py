@@ -32,6 +32,7 @@ TOP_LEVEL = {
 LONGEST_FILE = 400
 GUESS = re.compile(r"\bguess\b", re.IGNORECASE)
 MOST_GUESSES = 147
+VAGUE_NAMES = {"found", "kept", "known"}
 # Where the checkout lies, and a superuser's home.
 MACHINE_PATH = re.compile(rf"{re.escape(str(ROOT))}\b|/root/")
 
@@ -173,7 +174,7 @@ def test_the_architecture_s_table_names_files_that_exist() -> None:
 def unexplained_numbers(source: str) -> list[str]:
     """The module's numeric constants without a comment before or after them and without a docstring."""
     lines, body = source.splitlines(), ast.parse(source).body
-    found = []
+    unexplained = []
     for statement, following in zip_longest(body, body[1:]):
         if not (isinstance(statement, ast.AnnAssign) and ast.unparse(statement.annotation) == "Final"):
             continue
@@ -184,8 +185,8 @@ def unexplained_numbers(source: str) -> list[str]:
         documented = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
         above = lines[statement.lineno - 2] if statement.lineno > 1 else ""
         if not documented and not above.startswith("#") and "  # " not in lines[statement.lineno - 1]:
-            found.append(lines[statement.lineno - 1])
-    return found
+            unexplained.append(lines[statement.lineno - 1])
+    return unexplained
 
 
 def test_an_unexplained_number_is_found() -> None:
@@ -202,8 +203,35 @@ def test_no_further_number_is_a_guess() -> None:
 def test_every_number_has_its_unit_and_its_source() -> None:
     """A comment or a docstring gives the unit and the source: a rule, a measurement, a derivation."""
     unexplained = {
-        str(path.relative_to(ROOT)): found
+        str(path.relative_to(ROOT)): lines
         for path in sorted(PACKAGE.rglob("*.py"))
-        if (found := unexplained_numbers(path.read_text(encoding="utf-8")))
+        if (lines := unexplained_numbers(path.read_text(encoding="utf-8")))
     }
     assert unexplained == {}
+
+
+def vague_names(source: str) -> list[tuple[int, str]]:
+    """The lines where a variable or a parameter gets a name that says how its value came about."""
+    bound = [
+        (node.lineno, node.id if isinstance(node, ast.Name) else node.arg)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    ]
+    return [(line, name) for line, name in bound if name in VAGUE_NAMES]
+
+
+def test_a_vague_name_is_seen() -> None:
+    source = "def f(known):\n    kept: int = 1\n    return [found for found in known if found.kept]\n"
+    assert sorted(vague_names(source)) == [(1, "known"), (2, "kept"), (3, "found")]
+
+
+def test_a_value_is_named_by_what_it_is() -> None:
+    vague = {
+        str(path.relative_to(ROOT)): names
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if (names := vague_names(path.read_text(encoding="utf-8")))
+    }
+    # The number of facts that a compaction kept, as the wire has it.
+    assert {file: [name for _, name in names] for file, names in vague.items()} == {
+        "server/coppice/protocol/compaction.py": ["kept"]
+    }

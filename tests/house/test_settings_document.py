@@ -93,8 +93,8 @@ def accepted_by(name: str) -> list[str]:
 
 def editor_settings() -> dict[str, Any]:
     manifest = json.loads((ROOT / "client-vscode" / "package.json").read_text())
-    found: dict[str, Any] = manifest["contributes"]["configuration"]["properties"]
-    return found
+    properties: dict[str, Any] = manifest["contributes"]["configuration"]["properties"]
+    return properties
 
 
 def test_the_editor_shows_the_defaults_in_force() -> None:

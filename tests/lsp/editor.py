@@ -70,8 +70,8 @@ class Editor:
         return await self.ask("coppice/append", {"conversationId": conversation_id, "entries": entries})
 
     async def entries(self, conversation_id: str) -> list[Any]:
-        found = await self.ask("coppice/entries", {"conversationId": conversation_id, "limit": 1000})
-        return list(found["entries"])
+        page = await self.ask("coppice/entries", {"conversationId": conversation_id, "limit": 1000})
+        return list(page["entries"])
 
     def open_gate(self) -> None:
         self.gate.touch()

@@ -19,8 +19,8 @@ Ended = subprocess.CompletedProcess[bytes]
 
 def environment(directory: Path) -> dict[str, str]:
     """An environment in which a server keeps everything below `directory`."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("COPPICE_")}
-    return kept | {
+    others = {key: value for key, value in os.environ.items() if not key.startswith("COPPICE_")}
+    return others | {
         "COPPICE_STORAGE_DIRECTORY": str(directory / "store"),
         "COPPICE_CONFIG_DIRECTORY": str(directory / "config"),
     }

@@ -212,10 +212,10 @@ async def test_appends_sent_without_waiting_land_in_the_order_they_were_sent(tmp
             for number, size in enumerate(sizes)
         ]
         await asyncio.gather(*sent)
-        found = [
+        texts = [
             entry["message"]["content"].split()[0] for entry in (await editor.entries(conversation_id))[2:]
         ]
-        assert found == [str(number) for number in range(len(sizes))]
+        assert texts == [str(number) for number in range(len(sizes))]
 
 
 async def test_every_command_does_what_its_method_does(tmp_path: Path) -> None:

@@ -30,11 +30,11 @@ STEPS = st.lists(st.tuples(st.integers(0, 1000), VALUE), min_size=1, max_size=3)
 def places(value: Any) -> list[tuple[Any, Any]]:
     """Each container of `value` with each of its keys."""
     keys = list(value) if isinstance(value, dict) else list(range(len(value)))
-    found = [(value, key) for key in keys]
+    below = [(value, key) for key in keys]
     for key in keys:
         if isinstance(value[key], dict | list):
-            found += places(value[key])
-    return found
+            below += places(value[key])
+    return below
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,8 @@ def test_a_changed_example_is_answered_or_refused(
         params["conversationId"] = conversation_id
     params.pop("uri", None)
     for number, value in steps:
-        if found := places(params):
-            container, key = found[number % len(found)]
+        if changeable := places(params):
+            container, key = changeable[number % len(changeable)]
             container[key] = copy.deepcopy(value)
     answer = server.request(method, params)
     assert "result" in answer or answer["error"]["code"] in FORESEEN, (params, answer)

@@ -23,8 +23,8 @@ def test_what_is_answered_is_what_is_stored(server: RawServer) -> None:
         time.sleep(number / 4000)
         server.send(cancel)
     answers = {number: server.answer(f"append {number}") for number in range(40)}
-    found = server.result("coppice/entries", {"conversationId": conversation_id, "limit": 1000})["entries"]
-    assert [entry["id"] for entry in found] == [
+    entries = server.result("coppice/entries", {"conversationId": conversation_id, "limit": 1000})["entries"]
+    assert [entry["id"] for entry in entries] == [
         f"n{number}" for number, answer in answers.items() if "result" in answer
     ]
     refused = [answer["error"]["code"] for answer in answers.values() if "error" in answer]

@@ -21,8 +21,8 @@ CHANGED = types.WORKSPACE_DID_CHANGE_CONFIGURATION
 
 async def window_of(editor: Editor) -> Any:
     made = await editor.ask("coppice/conversation/create", {})
-    found = await editor.ask("coppice/usage", {"conversationId": made["conversation"]["id"]})
-    return found["contextWindow"]
+    usage = await editor.ask("coppice/usage", {"conversationId": made["conversation"]["id"]})
+    return usage["contextWindow"]
 
 
 async def until_window_is(editor: Editor, tokens: int) -> None:

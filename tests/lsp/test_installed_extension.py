@@ -36,11 +36,11 @@ def install(place: Path, name: str, module: str, code: str) -> None:
 def python(tmp_path: Path) -> Path:
     """The interpreter of a fresh environment in which Coppice can be imported and nothing is installed."""
     venv.create(tmp_path / "env", with_pip=False)
-    found = next((tmp_path / "env").glob("bin/python"))
+    path = next((tmp_path / "env").glob("bin/python"))
     (packages,) = (tmp_path / "env").glob("lib/python*/site-packages")
     ours = [sysconfig.get_paths()["purelib"], str(Path(coppice.__file__).parents[1])]
     (packages / "ours.pth").write_text("\n".join(ours), encoding="utf-8")
-    return found
+    return path
 
 
 def packages_of(python: Path) -> Path:

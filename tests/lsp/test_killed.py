@@ -42,7 +42,7 @@ def test_a_server_killed_while_it_compacts_leaves_the_conversation_as_it_was(tmp
 
 
 def test_every_append_that_was_answered_outlives_a_kill(tmp_path: Path) -> None:
-    kept: list[str] = []
+    answered_ids: list[str] = []
     conversation_id = ""
     for _ in range(3):
         with opened(tmp_path) as server:
@@ -51,16 +51,18 @@ def test_every_append_that_was_answered_outlives_a_kill(tmp_path: Path) -> None:
                 conversation_id = made["conversation"]["id"]
             about = {"conversationId": conversation_id}
             for number in range(5):
-                kept += server.result("coppice/append", {**about, "entries": turn(number)})["entryIds"]
+                answered_ids += server.result("coppice/append", {**about, "entries": turn(number)})[
+                    "entryIds"
+                ]
             for number in range(20):
                 server.start_request("coppice/append", {**about, "entries": turn(number)})
             server.process.kill()
             server.process.wait()
             acknowledged = [message["result"] for message in server.rest() if "result" in message]
-            kept += [entry_id for result in acknowledged for entry_id in result["entryIds"]]
+            answered_ids += [entry_id for result in acknowledged for entry_id in result["entryIds"]]
     with opened(tmp_path) as server:
-        found = server.result("coppice/entries", {"conversationId": conversation_id, "limit": 1000})[
+        entries = server.result("coppice/entries", {"conversationId": conversation_id, "limit": 1000})[
             "entries"
         ]
-        assert set(kept) <= {entry["id"] for entry in found}
-        assert [entry["parentId"] for entry in found] == [None, *(entry["id"] for entry in found[:-1])]
+        assert set(answered_ids) <= {entry["id"] for entry in entries}
+        assert [entry["parentId"] for entry in entries] == [None, *(entry["id"] for entry in entries[:-1])]

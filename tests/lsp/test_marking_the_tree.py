@@ -104,8 +104,8 @@ async def test_a_compaction_is_undone_at_once_after_new_work_and_when_it_is_olde
         assert len(await walk.shown()) == len(whole) + len(more)
         assert (await walk.shown())[-1] == undone["leafId"]
         assert (await walk.ask("compact"))["entry"]["parentId"] == undone["leafId"]
-        kept = {node["id"] for node in (await walk.ask("tree", limit=1000))["nodes"]}
-        assert {older, newer["id"]} < kept
+        ids = {node["id"] for node in (await walk.ask("tree", limit=1000))["nodes"]}
+        assert {older, newer["id"]} < ids
 
 
 async def test_what_was_summarized_away_can_be_gone_back_to_and_forked(tmp_path: Path) -> None:

@@ -24,6 +24,6 @@ def test_threads_reserve_no_heaps_of_their_own(tmp_path: Path) -> None:
 def reserved_by(process: int) -> list[int]:
     """The sizes of the anonymous mappings that hold addresses for later."""
     maps = Path(f"/proc/{process}/maps").read_text(encoding="ascii")
-    found = re.findall(r"^(\w+)-(\w+) ---p 00000000 00:00 0 *$", maps, re.MULTILINE)
-    sizes = (int(end, 16) - int(start, 16) for start, end in found)
+    ranges = re.findall(r"^(\w+)-(\w+) ---p 00000000 00:00 0 *$", maps, re.MULTILINE)
+    sizes = (int(end, 16) - int(start, 16) for start, end in ranges)
     return [size for size in sizes if size >= RESERVED]

@@ -56,8 +56,8 @@ async def test_several_tools_run_at_once_and_their_files_are_tracked(
         return await contents(arguments)
 
     async def write(arguments: dict[str, Any]) -> dict[str, Any]:
-        found = await run(arguments)
-        return {"content": [{"type": "text", "text": found}], "details": {"lines": 3}}
+        output = await run(arguments)
+        return {"content": [{"type": "text", "text": output}], "details": {"lines": 3}}
 
     calls = [("c1", "read", {"path": "src/a.py"}), ("c2", "write", {"path": "src/b.py", "content": "b"})]
     asked = ScriptedReply("I look.", calls=calls, thinking="Two files.")

@@ -82,8 +82,8 @@ async def test_pieces_that_the_editor_sends_are_streamed_and_kept_when_the_turn_
         assert await panel.ask("cancel") == {"cancelled": ["turn"]}
         with pytest.raises(JsonRpcException):
             await running
-        kept = (await panel.messages())[-1]
-        assert (kept["content"], kept["stopReason"]) == (
+        message = (await panel.messages())[-1]
+        assert (message["content"], message["stopReason"]) == (
             [{"type": "text", "text": "It says hel"}],
             "aborted",
         )

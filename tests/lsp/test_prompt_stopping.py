@@ -76,8 +76,11 @@ async def test_a_turn_cancelled_while_its_reply_streams_keeps_what_had_come(
         await cancel(panel)
         await cancelled(running)
         assert panel.line == ["user", "text", "assistant aborted"]
-        _, kept = await panel.messages()
-        assert (kept["content"], kept["stopReason"]) == ([{"type": "text", "text": "The begin"}], "aborted")
+        _, message = await panel.messages()
+        assert (message["content"], message["stopReason"]) == (
+            [{"type": "text", "text": "The begin"}],
+            "aborted",
+        )
         await panel.provider.until(lambda: panel.provider.dropped == 1)
         await goes_on(panel)
         assert "The begin" not in str(panel.provider.requests[-1].body)

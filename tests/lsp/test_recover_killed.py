@@ -136,8 +136,8 @@ def test_killed_anywhere_between_compaction_and_truncation_it_is_before_or_after
             kill(server)
         with opened(tmp_path, provider) as server:
             after = path(server, about)
-            kept = [entry["id"] for entry in after if entry["id"] in {each["id"] for each in before}]
-            assert kept == [entry["id"] for entry in before][: len(kept)]
+            remaining = [entry["id"] for entry in after if entry["id"] in {each["id"] for each in before}]
+            assert remaining == [entry["id"] for entry in before][: len(remaining)]
             assert len(after) >= len(before)
             assert_view_is_sound(server, about)
             assert_recovers(server, about)

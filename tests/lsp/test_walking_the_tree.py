@@ -44,12 +44,12 @@ async def test_a_persons_or_an_extensions_words_come_back_to_be_edited(tmp_path:
             "display": True,
         }
         added = await editor.append(walk.about["conversationId"], [note, assistant("noted")])
-        found = await walk.ask("navigate", targetId=added["entryIds"][0])
-        assert found == {"leafId": ids[-1], "editorText": "from an extension", "cancelled": False}
-        found = await walk.ask("navigate", targetId=ids[2])
-        assert found == {"leafId": ids[1], "editorText": "second question", "cancelled": False}
-        found = await walk.ask("navigate", targetId=ids[0])
-        assert found == {"leafId": None, "editorText": "first question", "cancelled": False}
+        answer = await walk.ask("navigate", targetId=added["entryIds"][0])
+        assert answer == {"leafId": ids[-1], "editorText": "from an extension", "cancelled": False}
+        answer = await walk.ask("navigate", targetId=ids[2])
+        assert answer == {"leafId": ids[1], "editorText": "second question", "cancelled": False}
+        answer = await walk.ask("navigate", targetId=ids[0])
+        assert answer == {"leafId": None, "editorText": "first question", "cancelled": False}
         assert (await walk.ask("context"))["messages"] == []
 
 
@@ -58,8 +58,8 @@ async def test_navigating_to_the_leaf_changes_nothing(tmp_path: Path) -> None:
         walk, ids = await begin(editor)
         before = await walk.state()
         editor.received.clear()
-        found = await walk.ask("navigate", targetId=ids[-1], summarize=True, label="here")
-        assert found == {"leafId": ids[-1], "cancelled": False}
+        answer = await walk.ask("navigate", targetId=ids[-1], summarize=True, label="here")
+        assert answer == {"leafId": ids[-1], "cancelled": False}
         assert await walk.state() == before
         assert editor.received == []
 
@@ -82,12 +82,12 @@ async def test_the_branch_that_is_entered_is_given_a_summary_of_the_other(tmp_pa
     async with editing(tmp_path) as editor:
         walk, ids = await begin(editor)
         reports = editor.progress(WATCHED)
-        found = await walk.ask(
+        answer = await walk.ask(
             "navigate", targetId=ids[1], summarize=True, label="tried a.py", workDoneToken=WATCHED
         )
-        entry = found["summaryEntry"]
+        entry = answer["summaryEntry"]
         assert (entry["parentId"], entry["fromId"]) == (ids[1], ids[-1])
-        assert found["leafId"] == entry["id"] == await walk.leaf()
+        assert answer["leafId"] == entry["id"] == await walk.leaf()
         assert entry["details"]["modifiedFiles"] == ["src/a.py"]
         assert entry["details"]["readFiles"] == ["src/b.py"]
         assert "<modified-files>\nsrc/a.py\n</modified-files>" in entry["summary"]
@@ -119,11 +119,11 @@ async def test_files_come_from_all_that_is_left_out_of_budget_and_nested_too(tmp
         preview = await walk.ask("navigatePreview", targetId=ids[1])
         assert preview["entriesToSummarize"][0] == nested["leafId"]
         assert preview["tokens"] > 40_000
-        found = (await walk.ask("navigate", targetId=ids[1], summarize=True))["summaryEntry"]
-        assert found["details"]["modifiedFiles"] == ["src/a.py", "src/early.py"]
-        assert found["details"]["readFiles"] == ["src/b.py"]
-        assert "the last words" in found["summary"]
-        assert len(found["summary"]) < 20_000
+        summary = (await walk.ask("navigate", targetId=ids[1], summarize=True))["summaryEntry"]
+        assert summary["details"]["modifiedFiles"] == ["src/a.py", "src/early.py"]
+        assert summary["details"]["readFiles"] == ["src/b.py"]
+        assert "the last words" in summary["summary"]
+        assert len(summary["summary"]) < 20_000
 
 
 async def test_what_is_left_holds_its_compactions_and_branch_summaries(tmp_path: Path) -> None:
@@ -135,9 +135,9 @@ async def test_what_is_left_holds_its_compactions_and_branch_summaries(tmp_path:
         preview = await walk.ask("navigatePreview", targetId=first)
         assert preview["entriesToSummarize"][-1] == compaction
         assert len(preview["entriesToSummarize"]) == 59
-        found = await walk.ask("navigate", targetId=first, summarize=True)
-        assert found["summaryEntry"]["fromId"] == compaction
-        assert await walk.shown() == [*await ids_to(walk, first), found["leafId"]]
+        answer = await walk.ask("navigate", targetId=first, summarize=True)
+        assert answer["summaryEntry"]["fromId"] == compaction
+        assert await walk.shown() == [*await ids_to(walk, first), answer["leafId"]]
 
 
 async def test_nothing_to_summarize_leaves_no_entry(tmp_path: Path) -> None:
@@ -145,13 +145,13 @@ async def test_nothing_to_summarize_leaves_no_entry(tmp_path: Path) -> None:
         walk, ids = await begin(editor)
         change = {"type": "model_change", "provider": "p", "modelId": "m"}
         await editor.append(walk.about["conversationId"], [change])
-        found = await walk.ask("navigate", targetId=ids[-1], summarize=True)
-        assert found == {"leafId": ids[-1], "cancelled": False}
+        answer = await walk.ask("navigate", targetId=ids[-1], summarize=True)
+        assert answer == {"leafId": ids[-1], "cancelled": False}
         assert editor.client.progress_reports == {}
         forward = await walk.ask("navigate", targetId=ids[1])
         assert forward["leafId"] == ids[1]
-        found = await walk.ask("navigate", targetId=ids[-1], summarize=True)
-        assert found == {"leafId": ids[-1], "cancelled": False}
+        answer = await walk.ask("navigate", targetId=ids[-1], summarize=True)
+        assert answer == {"leafId": ids[-1], "cancelled": False}
 
 
 async def test_where_one_went_one_still_is_after_a_restart(tmp_path: Path) -> None:
@@ -227,8 +227,8 @@ async def test_the_commands_do_what_their_methods_do(tmp_path: Path) -> None:
 
         result = await run("summarize", fromId=ids[2])
         assert result == await walk.ask("summarize", fromId=ids[2])
-        found = await run("navigate", targetId=ids[2])
-        assert found == {"leafId": ids[1], "editorText": "second question", "cancelled": False}
+        answer = await run("navigate", targetId=ids[2])
+        assert answer == {"leafId": ids[1], "editorText": "second question", "cancelled": False}
         assert await walk.leaf() == ids[1]
         with pytest.raises(JsonRpcException) as refused:
             await run("navigate", targetId="nowhere")

@@ -40,8 +40,8 @@ class Walk:
         return await self.editor.ask(f"coppice/{method}", {**self.about, **params})
 
     async def leaf(self) -> str | None:
-        found: str | None = (await self.ask("conversation/get"))["conversation"]["leafId"]
-        return found
+        leaf_id: str | None = (await self.ask("conversation/get"))["conversation"]["leafId"]
+        return leaf_id
 
     async def shown(self) -> list[str | None]:
         """The entries of the view."""
@@ -58,8 +58,8 @@ async def begin(editor: Editor) -> tuple[Walk, list[str]]:
 
 
 async def ids_to(walk: Walk, leaf_id: str) -> list[str]:
-    found = await walk.ask("entries", leafId=leaf_id, limit=1000)
-    return [entry["id"] for entry in found["entries"]]
+    page = await walk.ask("entries", leafId=leaf_id, limit=1000)
+    return [entry["id"] for entry in page["entries"]]
 
 
 async def closed_gate(editor: Editor) -> tuple[Walk, list[str]]:

@@ -21,10 +21,10 @@ async def test_it_lists_and_calls_the_tools(sessions: Path, mode: str, revision:
     async with Client(stdio_client(server), mode=mode) as client:
         assert client.protocol_version == revision
         assert len((await client.list_tools()).tools) == 5
-        found = await client.call_tool("history_search", {"query": "Why did the login test divide by zero?"})
-        [block] = found.content
+        answer = await client.call_tool("history_search", {"query": "Why did the login test divide by zero?"})
+        [block] = answer.content
         assert isinstance(block, TextContent)
         assert "empty basket" in block.text
-        assert found.structured_content is None
+        assert answer.structured_content is None
         refused = await client.call_tool("history_search", {"query": "x", "scope": "universe"})
         assert refused.is_error

@@ -88,20 +88,20 @@ def test_no_question_fails_on_its_syntax(start: Start, sessions: Path, query: st
 def test_filters_bound_what_is_found(start: Start, sessions: Path) -> None:
     client = start()
 
-    def found(**filters: object) -> str:
+    def search(**filters: object) -> str:
         return client.call("history_search", query="login page cookie division export visitor", **filters)
 
-    assert 'from="user"' in found(role="user")
-    assert 'from="assistant"' not in found(role="user")
-    assert 'id="login-5"' in found(kind="error")
-    assert 'id="login-6"' not in found(kind="error")
-    assert 'id="login-2"' in found(kind="edit")
-    assert 'id="login-6"' not in found(kind="edit")
-    assert "export-" not in found(agent="codex")
-    assert "login-" not in found(since="2026-09-15")
-    assert "export-" not in found(until="2026-09-15")
-    assert "export-" not in found(path="src/login.py")
-    assert 'id="login-2"' in found(path="src/login.py")
+    assert 'from="user"' in search(role="user")
+    assert 'from="assistant"' not in search(role="user")
+    assert 'id="login-5"' in search(kind="error")
+    assert 'id="login-6"' not in search(kind="error")
+    assert 'id="login-2"' in search(kind="edit")
+    assert 'id="login-6"' not in search(kind="edit")
+    assert "export-" not in search(agent="codex")
+    assert "login-" not in search(since="2026-09-15")
+    assert "export-" not in search(until="2026-09-15")
+    assert "export-" not in search(path="src/login.py")
+    assert 'id="login-2"' in search(path="src/login.py")
 
 
 def test_pages_hold_each_hit_once_and_keep_to_their_tokens(start: Start, folder: Path) -> None:
@@ -222,9 +222,9 @@ def test_other_projects_are_searched_only_if_the_user_allows_it(
     (sessions / ".coppice" / "settings.toml").write_text("[mcp]\notherWorkspaces = true\n")
     assert "the user's settings do not allow it" in start().call("history_search", **asked)
     (tmp_path / "config" / "settings.toml").write_text("[mcp]\notherWorkspaces = true\n")
-    found = start().call("history_search", **asked)
-    assert "in the cellar" in found
-    assert "in all projects" in found
+    text = start().call("history_search", **asked)
+    assert "in the cellar" in text
+    assert "in all projects" in text
     noise = [user(f"bulb-{number}", f"Bulb number {number} is planted.") for number in range(50)]
     stored(sessions, noise, session="noisy-session")
     assert "in the cellar" in start().call("history_search", **asked, maxTokens=500)

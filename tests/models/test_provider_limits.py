@@ -125,7 +125,7 @@ async def test_a_provider_s_own_address_is_asked_for_its_listing_alone() -> None
 
 
 @pytest.mark.parametrize(
-    ("page", "found"),
+    ("page", "expected"),
     [
         ({"data": [{"id": "a"}, {"id": "m"}]}, {"id": "m"}),
         ([{"id": "a"}, {"id": "m"}], {"id": "m"}),
@@ -136,8 +136,8 @@ async def test_a_provider_s_own_address_is_asked_for_its_listing_alone() -> None
         (None, {}),
     ],
 )
-def test_a_model_is_found_in_every_shape_of_listing(page: Any, found: dict[str, Any]) -> None:
-    assert listed_model(page, "m") == found
+def test_a_model_is_found_in_every_shape_of_listing(page: Any, expected: dict[str, Any]) -> None:
+    assert listed_model(page, "m") == expected
 
 
 @pytest.mark.parametrize(("provider", "query"), [("anthropic", "limit=1000"), ("gemini", "pageSize=1000")])

@@ -26,8 +26,8 @@ class Asked:
 
     @property
     def messages(self) -> list[Any]:
-        found: Any = next((self.body[name] for name in _MESSAGES if self.body.get(name)), [])
-        return found if isinstance(found, list) else [found]
+        listed: Any = next((self.body[name] for name in _MESSAGES if self.body.get(name)), [])
+        return listed if isinstance(listed, list) else [listed]
 
     @property
     def last(self) -> str:

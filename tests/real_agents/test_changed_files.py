@@ -62,8 +62,8 @@ def _patch(body: str) -> Call:
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "pi", "opencode"], indirect=True)
 def test_the_files_that_changed_are_those_that_are_stated(agent: RealAgent) -> None:
-    kept = agent.project / "three.txt"
-    kept.write_text("old\n")
+    third = agent.project / "three.txt"
+    third.write_text("old\n")
     calls = iter(_calls(agent))
 
     def script(asked: Asked) -> Answer:

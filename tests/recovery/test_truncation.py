@@ -146,8 +146,8 @@ def test_the_kept_and_the_missing_characters_are_the_whole(
     *others, last = texts(cut)
     head, _, note = last.rpartition("[")
     missing = int(note.split(" ")[0].replace(",", ""))
-    kept = sum(map(len, others)) + len(head.removesuffix("\n\n"))
-    assert kept + missing == text_length(message)
+    remaining = sum(map(len, others)) + len(head.removesuffix("\n\n"))
+    assert remaining + missing == text_length(message)
 
 
 def test_the_oldest_go_first_when_many_are_too_long_together() -> None:

@@ -38,11 +38,11 @@ class ReferenceConversation:
         return entry
 
     def path(self, entry_id: str | None) -> list[Entry]:
-        found = []
+        entries = []
         while entry_id is not None:
-            found.append(self.entries[entry_id])
-            entry_id = found[-1].parent_id
-        return found[::-1]
+            entries.append(self.entries[entry_id])
+            entry_id = entries[-1].parent_id
+        return entries[::-1]
 
     def ids(self, entry_id: str | None) -> list[str]:
         return [entry.id for entry in self.path(entry_id)]
@@ -74,8 +74,8 @@ class ReferenceConversation:
             entry = path[depth]
             if isinstance(entry, CompactionEntry):
                 ids = [one.id for one in path[:depth]]
-                kept = entry.first_kept_entry_id
-                return entry, ids.index(kept) if kept in ids else depth + 1
+                first_kept = entry.first_kept_entry_id
+                return entry, ids.index(first_kept) if first_kept in ids else depth + 1
         return None, 0
 
     def compactions(self) -> list[str]:
@@ -112,11 +112,13 @@ class ReferenceConversation:
                     return usage.context_tokens + since
             since += size_of_entry(entry).estimate
         opening, hidden = self.cut(path)
-        kept = sum(estimate(entry) for entry in path[hidden:])
+        kept_tokens = sum(estimate(entry) for entry in path[hidden:])
         pins = (pinned_message(entry) for entry in self.pins(path))
         summary = size_of_entry(opening).estimate if opening is not None else 0
         return (
-            kept + summary + sum(size_of_message(message).estimate for message in pins if message is not None)
+            kept_tokens
+            + summary
+            + sum(size_of_message(message).estimate for message in pins if message is not None)
         )
 
     def modified_files(self, path: list[Entry]) -> list[str]:

@@ -67,7 +67,7 @@ class ServiceMachine(RuleBasedStateMachine):
         self.numbers = itertools.count()
         self.summarizer = Scripted()
         self.client = self.started()
-        self.known: dict[str, ReferenceConversation] = {}
+        self.talks: dict[str, ReferenceConversation] = {}
         self.here = self.created()
 
     def started(self) -> Client:
@@ -76,12 +76,12 @@ class ServiceMachine(RuleBasedStateMachine):
         return Client(service)
 
     def teardown(self) -> None:
-        for conversation_id, talk in self.known.items():
+        for conversation_id, talk in self.talks.items():
             self.check_listing(conversation_id, talk)
             for entry_id in list(talk.entries)[::3]:
                 self.check_path(conversation_id, talk, entry_id)
         listed = self.ask("conversation/list", limit=1000)["conversations"]
-        assert {one["id"] for one in listed} == set(self.known)
+        assert {one["id"] for one in listed} == set(self.talks)
         self.loop.run(self.client.service.close())
         self.loop.close()
         self.environment.stop()
@@ -96,11 +96,11 @@ class ServiceMachine(RuleBasedStateMachine):
 
     @property
     def talk(self) -> ReferenceConversation:
-        return self.known[self.here]
+        return self.talks[self.here]
 
     def created(self) -> str:
         made = str(self.ask("conversation/create")["conversation"]["id"])
-        self.known[made] = ReferenceConversation()
+        self.talks[made] = ReferenceConversation()
         return made
 
     def some_entry(self, data: st.DataObject) -> str:
@@ -186,7 +186,7 @@ class ServiceMachine(RuleBasedStateMachine):
         path = talk.path(last)
         ids = {entry.id for entry in path}
         self.here = made["conversation"]["id"]
-        self.known[self.here] = ReferenceConversation(
+        self.talks[self.here] = ReferenceConversation(
             entries={entry.id: entry for entry in path},
             labels={entry: label for entry, label in talk.labels.items() if entry in ids},
             pinned=talk.pinned & ids,
@@ -210,10 +210,10 @@ class ServiceMachine(RuleBasedStateMachine):
             assert self.call("conversation/get") == before
             return False
         entry, asked = done["entry"], self.summarizer.asked[-1]
-        kept = [one.id for one in path].index(entry["firstKeptEntryId"])
+        first_kept = [one.id for one in path].index(entry["firstKeptEntryId"])
         assert entry["parentId"] == talk.leaf
-        assert len(asked.history) + len(asked.turn_prefix) == len(speaking(path[hidden:kept])) > 0
-        assert len(asked.kept) == len(speaking(path[kept:]))
+        assert len(asked.history) + len(asked.turn_prefix) == len(speaking(path[hidden:first_kept])) > 0
+        assert len(asked.kept_messages) == len(speaking(path[first_kept:]))
         assert asked.previous_summary == (previous.summary if previous is not None else None)
         talk.leaf = talk.put(entry).id
         assert done["tokensAfter"] == talk.tokens(talk.leaf)
@@ -230,9 +230,9 @@ class ServiceMachine(RuleBasedStateMachine):
             if chosen not in talk.ids(talk.leaf):
                 return
         path = talk.path(talk.leaf)
-        found = [depth for depth, entry in enumerate(path) if isinstance(entry, CompactionEntry)]
+        depths = [depth for depth, entry in enumerate(path) if isinstance(entry, CompactionEntry)]
         depth = talk.ids(talk.leaf).index(chosen)
-        newest = depth == found[-1] and data.draw(st.booleans())
+        newest = depth == depths[-1] and data.draw(st.booleans())
         undone = self.call("undoCompaction", **({} if newest else {"compactionId": path[depth].id}))
         since = path[depth + 1 :]
         stored = self.call("entries", limit=1000)["entries"]
@@ -284,15 +284,15 @@ class ServiceMachine(RuleBasedStateMachine):
         if how == "restart":
             self.loop.run(self.client.service.close())
             self.client = self.started()
-        elif how == "delete" and len(self.known) > 1:
+        elif how == "delete" and len(self.talks) > 1:
             gone = self.here
             self.call("conversation/delete")
-            del self.known[gone]
-            self.here = next(iter(self.known))
+            del self.talks[gone]
+            self.here = next(iter(self.talks))
             with pytest.raises(UnknownConversationError):
                 self.ask("context", conversationId=gone)
         else:
-            self.here = data.draw(st.sampled_from(list(self.known)))
+            self.here = data.draw(st.sampled_from(list(self.talks)))
 
     @invariant()
     def the_current_path_agrees(self) -> None:

@@ -48,10 +48,10 @@ def test_a_key_goes_to_the_endpoint_that_it_was_set_for(layers: list[Layer]) -> 
 @pytest.mark.parametrize("variable", ["HOME", "AWS_SECRET_ACCESS_KEY", "_API_KEY_OF_MINE"])
 def test_a_client_cannot_name_another_variable(variable: str) -> None:
     assert variable_of(editor_layer(endpoint(variable, OTHER)))[0] is None
-    found, problems = variable_of(
+    name_of_key, problems = variable_of(
         user_layer(endpoint("SECRET", OTHER)), editor_layer(endpoint(variable, OTHER))
     )
-    assert found == "SECRET"
+    assert name_of_key == "SECRET"
     assert "apiKeys.allow" in problems[0]
 
 

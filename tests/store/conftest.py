@@ -28,8 +28,8 @@ def postgres_url(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest) -> str:
     """Where the test's store is, once on each engine."""
-    found: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
-    return found
+    store_url: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
+    return store_url
 
 
 @pytest.fixture

@@ -39,11 +39,11 @@ class ReferenceTree:
         return self.records[entry_id].entry.type in METADATA_TYPES
 
     def path(self, entry_id: str | None) -> list[str]:
-        found = []
+        ids = []
         while entry_id is not None:
-            found.append(entry_id)
+            ids.append(entry_id)
             entry_id = self.parents[entry_id]
-        return found[::-1]
+        return ids[::-1]
 
     def total(self, path: list[str]) -> Size:
         records = (self.records[entry_id] for entry_id in path)
@@ -68,9 +68,9 @@ class ReferenceTree:
         for depth in range(len(path) - 1, -1, -1):
             entry = self.records[path[depth]].entry
             if isinstance(entry, CompactionEntry):
-                kept = entry.first_kept_entry_id
-                if kept in path[:depth]:
-                    return entry.id, path.index(kept), self.total(path[: path.index(kept)])
+                first_kept = entry.first_kept_entry_id
+                if first_kept in path[:depth]:
+                    return entry.id, path.index(first_kept), self.total(path[: path.index(first_kept)])
                 return entry.id, depth + 1, self.total(path[:depth])
         return None
 
@@ -86,15 +86,15 @@ class ReferenceTree:
             for other in self.records
             if other not in path and self.parents[other] in depths and self.records[other].entry.type in types
         ]
-        return [found for found in near if found[0] < 0] + [found for found in near if found[0] >= 0]
+        return [each for each in near if each[0] < 0] + [each for each in near if each[0] >= 0]
 
     def solid(self) -> set[str]:
         """What is no metadata, or leads to something that is none."""
-        found: set[str] = set()
+        ids: set[str] = set()
         for entry_id in self.records:
             if not self.is_metadata(entry_id):
-                found.update(self.path(entry_id))
-        return found
+                ids.update(self.path(entry_id))
+        return ids
 
     def tree(self, *, folded: bool) -> list[TreeRow]:
         nodes, inner = set(self.records), set(self.records)

@@ -91,8 +91,8 @@ def activity(path: str, entry_id: str | None = None, **more: Any) -> NewRecord:
 
 
 def compaction(first_kept: str | None, entry_id: str | None = None, **more: Any) -> NewRecord:
-    kept: dict[str, Any] = {} if first_kept is None else {"firstKeptEntryId": first_kept}
-    return record("compaction", entry_id, summary="What was done so far.", **kept, **more)
+    about: dict[str, Any] = {} if first_kept is None else {"firstKeptEntryId": first_kept}
+    return record("compaction", entry_id, summary="What was done so far.", **about, **more)
 
 
 def ids(records: list[NewRecord]) -> list[str]:
@@ -102,6 +102,6 @@ def ids(records: list[NewRecord]) -> list[str]:
 def news(store: Store, *, timeout: float = 100.0) -> list[StoredChange]:
     """What `changes` reports, asked until there is something: a server's announcement takes a moment."""
     deadline = time.monotonic() + timeout
-    while not (found := store.changes()) and time.monotonic() < deadline:
+    while not (changes := store.changes()) and time.monotonic() < deadline:
         time.sleep(0.01)
-    return found
+    return changes

@@ -272,8 +272,8 @@ def test_a_pin_is_set_and_taken_away(store: Store, conversation: str) -> None:
 def test_the_newest_name_and_the_first_user_message_are_in_the_list(store: Store, conversation: str) -> None:
     put(store, conversation, assistant("Hello."), user("Plant\n an oak."), user("And a beech."))
     put(store, conversation, named("Trees"), named("Oaks"))
-    found = store.conversation(conversation)
-    assert (found.name, found.first_message, found.entry_count) == ("Oaks", "Plant an oak.", 5)
+    listed = store.conversation(conversation)
+    assert (listed.name, listed.first_message, listed.entry_count) == ("Oaks", "Plant an oak.", 5)
     put(store, conversation, named(None))
     assert store.conversation(conversation).name is None
 

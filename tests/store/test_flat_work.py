@@ -47,9 +47,9 @@ class Grown:
 
     @property
     def end(self) -> PathEnd:
-        found = self.store.end("c", f"n{self.length - 1}")
-        assert found is not None
-        return found
+        path_end = self.store.end("c", f"n{self.length - 1}")
+        assert path_end is not None
+        return path_end
 
 
 def grow(folder: Path, length: int, *, branchy: bool) -> Grown:

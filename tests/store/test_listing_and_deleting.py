@@ -54,15 +54,15 @@ def test_pages_list_every_conversation_once_newest_first(store: Store) -> None:
     for number in range(10):
         store.create(new_conversation(f"c{number}", created_at=f"2025-01-0{number // 2 + 1}T00:00:00Z"))
     store.append("c0", [user()], modified_at="2025-02-01T00:00:00Z")
-    found: list[ConversationRecord] = []
+    listed: list[ConversationRecord] = []
     cursor = None
     while True:
         page, cursor = store.conversations(limit=3, cursor=cursor)
-        found += page
+        listed += page
         if cursor is None:
             break
         assert len(page) == 3
-    assert [one.id for one in found] == ["c0", "c9", "c8", "c7", "c6", "c5", "c4", "c3", "c2", "c1"]
+    assert [one.id for one in listed] == ["c0", "c9", "c8", "c7", "c6", "c5", "c4", "c3", "c2", "c1"]
 
 
 def test_a_full_last_page_has_no_next_one(store: Store) -> None:
@@ -73,8 +73,8 @@ def test_a_full_last_page_has_no_next_one(store: Store) -> None:
 def test_the_workspace_is_found_in_any_spelling(store: Store) -> None:
     store.create(new_conversation("here", workspace_uri="file:///home/someone/the garden/"))
     store.create(new_conversation("there", workspace_uri="file:///home/someone"))
-    found, _ = store.conversations(workspace_uri="file:///home/someone/the%20garden", limit=5)
-    assert [(one.id, one.workspace_uri) for one in found] == [("here", "file:///home/someone/the garden/")]
+    listed, _ = store.conversations(workspace_uri="file:///home/someone/the%20garden", limit=5)
+    assert [(one.id, one.workspace_uri) for one in listed] == [("here", "file:///home/someone/the garden/")]
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ def server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def url(postgres: PostgresServer) -> Iterator[str]:
-    with fresh_schema(postgres) as found:
-        yield found
+    with fresh_schema(postgres) as schema:
+        yield schema
 
 
 OpenStore = Callable[..., Store]

@@ -42,9 +42,9 @@ def put(recording: str, url: str) -> None:
 def url(request: pytest.FixtureRequest) -> str:
     """The URL of a store as an earlier version left it."""
     engine = "sqlite_url" if request.param in SQLITE else "postgres_url"
-    found: str = request.getfixturevalue(engine)
-    put(request.param, found)
-    return found
+    store_url: str = request.getfixturevalue(engine)
+    put(request.param, store_url)
+    return store_url
 
 
 def test_every_earlier_version_is_recorded() -> None:

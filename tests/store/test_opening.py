@@ -67,8 +67,8 @@ def test_a_file_that_others_could_read_is_closed_to_them(filled: Path, open_stor
 def test_commits_are_synced_and_the_journal_is_a_write_ahead_log(store: Store) -> None:
     with store._database.reading() as connection:  # the settings of the store's own connections
         pragmas = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
-        found = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in pragmas]
-    assert found == ["wal", 2, 1, 10_000]
+        values = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in pragmas]
+    assert values == ["wal", 2, 1, 10_000]
 
 
 def test_a_path_with_odd_characters_is_a_path(tmp_path: Path) -> None:

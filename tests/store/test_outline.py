@@ -50,11 +50,11 @@ def test_branch_points_name_the_alternatives_and_the_one_on_the_path(store: Stor
 
 def test_compactions_and_marks_of_other_branches_are_left_out(store: Store, talk: str) -> None:
     put(store, talk, "q6", label("q3", "here"), pin("a5"), pin("q3"), label("a2", "there"))
-    found = outline(store, talk)
-    assert [(each.entry_id, each.depth, each.first_kept_entry_id) for each in found.compactions] == [
+    described = outline(store, talk)
+    assert [(each.entry_id, each.depth, each.first_kept_entry_id) for each in described.compactions] == [
         ("c", 4, "q3")
     ]
-    assert [(mark.entry_id, mark.label, mark.pinned) for mark in found.marks] == [
+    assert [(mark.entry_id, mark.label, mark.pinned) for mark in described.marks] == [
         ("q3", "here", True),
         ("a5", None, True),
     ]
@@ -99,10 +99,8 @@ def test_any_tree_is_described_as_it_is(store: Store) -> None:
     conversation = store.create(new_conversation()).id
     parents: dict[str, str | None] = {}
     for number in range(300):
-        known = list(parents)
-        parent = (
-            chance.choice([known[-1], known[-1], known[-1], chance.choice(known), None]) if known else None
-        )
+        ids = list(parents)
+        parent = chance.choice([ids[-1], ids[-1], ids[-1], chance.choice(ids), None]) if ids else None
         name = f"e{number}"
         put(store, conversation, parent, user(name, name))
         parents[name] = parent

@@ -15,7 +15,7 @@ def ids(store: Store, keys: list[int]) -> list[str]:
     return [row.entry_id for row in store.recall_rows(keys)]
 
 
-def found(store: Store, where: Where, stem: str, most: int = 10) -> list[str]:
+def entries_with(store: Store, where: Where, stem: str, most: int = 10) -> list[str]:
     store.make_searchable(where.scope)
     [keys] = store.recall_postings([stem], where, most).keys
     return ids(store, [piece.entry_key for piece in store.recall_pieces(keys)])
@@ -29,21 +29,21 @@ def grown(store: Store, conversation: str) -> Where:
 
 def test_the_newest_entries_with_any_of_the_words_come_first(store: Store, conversation: str) -> None:
     where = grown(store, conversation)
-    assert found(store, where, "rowan") == ["e3", "e2", "e0"]
-    assert found(store, where, "oak") == ["e2", "e1"]
-    assert found(store, where, "rowan", most=2) == ["e3", "e2"]
-    assert found(store, where, "登录") == ["e4"]
-    assert found(store, where, "larch") == []
+    assert entries_with(store, where, "rowan") == ["e3", "e2", "e0"]
+    assert entries_with(store, where, "oak") == ["e2", "e1"]
+    assert entries_with(store, where, "rowan", most=2) == ["e3", "e2"]
+    assert entries_with(store, where, "登录") == ["e4"]
+    assert entries_with(store, where, "larch") == []
 
 
 def test_bounds_and_scope_hold(store: Store, conversation: str) -> None:
     where = grown(store, conversation)
     after, before = store.key_of(conversation, "e0"), store.key_of(conversation, "e3")
-    assert found(store, Where(where.scope, after, before), "rowan") == ["e2"]
+    assert entries_with(store, Where(where.scope, after, before), "rowan") == ["e2"]
     other = store.create(new_conversation()).id
     store.append(other, [user("another rowan", "far")], modified_at=NOW)
-    assert found(store, where, "rowan") == ["e3", "e2", "e0"]
-    assert found(store, Where(Scope()), "rowan")[0] == "far"
+    assert entries_with(store, where, "rowan") == ["e3", "e2", "e0"]
+    assert entries_with(store, Where(Scope()), "rowan")[0] == "far"
     with pytest.raises(UnknownEntryError):
         store.key_of(conversation, "far")
 

@@ -18,7 +18,7 @@ from coppice.store.search import indexing
 from coppice.store.store import Store
 
 
-def found(store: Store, query: str, limit: int = 50, **where: Any) -> list[str]:
+def entries_with(store: Store, query: str, limit: int = 50, **where: Any) -> list[str]:
     return [hit.entry_id for hit in store.search(query, limit=limit, **where)]
 
 
@@ -107,7 +107,7 @@ TEXTS = [
 )
 def test_whatever_is_written_is_found(store: Store, conversation: str, query: str, entry_id: str) -> None:
     put(store, conversation, *TEXTS)
-    assert found(store, query) == [entry_id]
+    assert entries_with(store, query) == [entry_id]
 
 
 def test_thinking_images_and_metadata_are_not_searched(store: Store, conversation: str) -> None:
@@ -125,7 +125,7 @@ def test_thinking_images_and_metadata_are_not_searched(store: Store, conversatio
         named("hidden"),
         activity("hidden"),
     )
-    assert found(store, "hidden") == []
+    assert entries_with(store, "hidden") == []
     assert indexed(store) == 0
 
 
@@ -164,7 +164,7 @@ def test_words_are_all_wanted_and_quotes_keep_them_together(
         user("Beeches, see src/parser.py", "c"),
         user("The Café 'Oak': it's closed", "d"),
     )
-    assert found(store, query) == entry_ids
+    assert entries_with(store, query) == entry_ids
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_chinese_is_found_by_any_part_of_it(
         user("攀登高山", "c"),
         user("テストです", "d"),
     )
-    assert found(store, query) == entry_ids
+    assert entries_with(store, query) == entry_ids
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_chinese_is_found_by_any_part_of_it(
 )
 def test_no_query_is_an_error(store: Store, conversation: str, query: str) -> None:
     put(store, conversation, user("an oak gate", "a"), user("木" * 70, "b"))
-    assert set(found(store, query)) <= {"a", "b"}
+    assert set(entries_with(store, query)) <= {"a", "b"}
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -251,7 +251,7 @@ def test_what_is_stored_is_found_by_searching_for_it(store: Store, content: str)
     put(store, conversation, user(content, "a"))
     words = "".join(char if char.isalnum() or unicodedata.combining(char) else " " for char in content)
     expected = ["a"] if any(char.isalnum() for char in words) else []
-    assert found(store, words, conversation_id=conversation) == expected
+    assert entries_with(store, words, conversation_id=conversation) == expected
 
 
 def test_a_hit_has_its_place_and_whether_it_is_on_the_current_branch(store: Store, conversation: str) -> None:
@@ -281,11 +281,11 @@ def test_a_search_stays_within_its_scope(store: Store) -> None:
     for name, folder in (("one", "a"), ("two", "a"), ("three", "b")):
         store.create(new_conversation(name, workspace_uri=f"file:///{folder}"))
         put(store, name, user("an oak", f"in {name}"))
-    assert found(store, "oak") == ["in three", "in two", "in one"]
-    assert found(store, "oak", limit=2) == ["in three", "in two"]
-    assert found(store, "oak", conversation_id="two") == ["in two"]
-    assert found(store, "oak", workspace_uri="file:///a/") == ["in two", "in one"]
-    assert found(store, "oak", workspace_uri="file:///b", conversation_id="one") == []
+    assert entries_with(store, "oak") == ["in three", "in two", "in one"]
+    assert entries_with(store, "oak", limit=2) == ["in three", "in two"]
+    assert entries_with(store, "oak", conversation_id="two") == ["in two"]
+    assert entries_with(store, "oak", workspace_uri="file:///a/") == ["in two", "in one"]
+    assert entries_with(store, "oak", workspace_uri="file:///b", conversation_id="one") == []
     with pytest.raises(UnknownConversationError):
         store.search("oak", conversation_id="nowhere", limit=5)
 
@@ -293,14 +293,14 @@ def test_a_search_stays_within_its_scope(store: Store) -> None:
 def test_a_search_sees_what_was_stored_just_before(store: Store, conversation: str) -> None:
     for number in range(5):
         put(store, conversation, user(f"tree number{number}"))
-        assert len(found(store, "tree")) == number + 1
+        assert len(entries_with(store, "tree")) == number + 1
 
 
 def test_an_import_is_searched_once_it_is_whole(store: Store) -> None:
     with store.importing(new_conversation("c")) as writer:
         writer.add([user("an oak", "a")])
-        assert found(store, "oak") == []
-    assert found(store, "oak") == ["a"]
+        assert entries_with(store, "oak") == []
+    assert entries_with(store, "oak") == ["a"]
 
 
 def test_a_deleted_conversation_is_not_found_and_leaves_the_index(store: Store) -> None:
@@ -308,16 +308,16 @@ def test_a_deleted_conversation_is_not_found_and_leaves_the_index(store: Store) 
         store.create(new_conversation(name))
         put(store, name, user("an oak", f"in {name}"), compaction(None))
     assert indexed(store) == 0
-    assert found(store, "oak") == ["in gone", "in kept"]
+    assert entries_with(store, "oak") == ["in gone", "in kept"]
     store.delete("gone")
-    assert found(store, "oak") == ["in kept"]
+    assert entries_with(store, "oak") == ["in kept"]
     store._purger.wait()
     assert indexed(store) == 2
 
 
 def test_a_long_entry_is_found_by_its_beginning_and_its_end(store: Store, conversation: str) -> None:
     put(store, conversation, user(f"beginning {'x ' * 20_000} middle {'y ' * 20_000} end", "a"))
-    assert [found(store, word) for word in ("beginning", "middle", "end")] == [["a"], [], ["a"]]
+    assert [entries_with(store, word) for word in ("beginning", "middle", "end")] == [["a"], [], ["a"]]
 
 
 def test_more_than_one_batch_is_caught_up_with(
@@ -325,7 +325,7 @@ def test_more_than_one_batch_is_caught_up_with(
 ) -> None:
     monkeypatch.setattr(indexing, "BATCH_CHARS", 3000)
     put(store, conversation, *[user(f"oak {'x' * (5000 if number == 20 else 40)}") for number in range(300)])
-    assert len(found(store, "oak", limit=1000)) == 300
+    assert len(entries_with(store, "oak", limit=1000)) == 300
     assert indexed(store) == 300
 
 
@@ -349,7 +349,7 @@ def test_servers_that_search_at_once_index_nothing_twice_and_miss_nothing(open_s
     def search(store: Store) -> None:
         seen = 0
         while not stop.is_set():
-            hits = len(found(store, "oak", limit=1000))
+            hits = len(entries_with(store, "oak", limit=1000))
             assert hits >= seen
             seen = hits
 
@@ -360,7 +360,7 @@ def test_servers_that_search_at_once_index_nothing_twice_and_miss_nothing(open_s
     for thread in threads:
         thread.join()
     assert failed == []
-    assert len(found(stores[2], "oak", limit=1000)) == indexed(stores[0]) == 120
+    assert len(entries_with(stores[2], "oak", limit=1000)) == indexed(stores[0]) == 120
 
 
 def test_what_was_stored_is_indexed_when_nothing_more_comes(open_store: OpenStore) -> None:

@@ -24,9 +24,14 @@ def test_an_import_appears_when_it_is_whole(store: Store) -> None:
             store.conversation("c")
         assert store.conversations(limit=5) == ([], None)
         writer.add([assistant(entry_id="b", parent="a")])
-    found = store.conversation("c")
-    assert (found.leaf_id, found.entry_count, found.name, found.first_message) == ("b", 3, "Oaks", "Plant.")
-    assert (found.created_at, found.modified_at) == (NOW, "2025-07-01T00:00:00Z")
+    record_of_c = store.conversation("c")
+    assert (record_of_c.leaf_id, record_of_c.entry_count, record_of_c.name, record_of_c.first_message) == (
+        "b",
+        3,
+        "Oaks",
+        "Plant.",
+    )
+    assert (record_of_c.created_at, record_of_c.modified_at) == (NOW, "2025-07-01T00:00:00Z")
 
 
 def test_metadata_that_leads_on_lies_on_the_path(store: Store) -> None:

@@ -52,8 +52,8 @@ def check_paths(store: Store, conversation: str, tree: ReferenceTree, entry_ids:
         assert (end.usage_tokens, end.since_usage) == tree.usage(entry_id)
         assert [row.id for row in store.rows(end, 0, end.depth)] == path
         assert [entry.id for entry in store.entries(end, 0, end.depth)] == path
-        cut, found = tree.cut(entry_id), store.compaction(end)
-        assert (found and (found.entry_id, found.kept_depth, found.before_kept)) == cut
+        cut, newest = tree.cut(entry_id), store.compaction(end)
+        assert (newest and (newest.entry_id, newest.kept_depth, newest.before_kept)) == cut
         attached = [(depth, entry.id) for depth, entry in store.attached(end, -1, end.depth, ATTACHED)]
         assert attached == tree.attached(entry_id, set(ATTACHED))
         assert [entry.id for _, entry in store.pins(end)] == [one for one in path if one in tree.pinned]
@@ -121,12 +121,12 @@ class StoreMachine(RuleBasedStateMachine):
     def make(self, data: st.DataObject, kinds: list[str]) -> list[NewRecord]:
         made: list[NewRecord] = []
         for kind in kinds:
-            known = [*self.tree.records, *(new.entry.id for new in made)]
-            target = data.draw(st.sampled_from(known)) if known else None
+            ids = [*self.tree.records, *(new.entry.id for new in made)]
+            target = data.draw(st.sampled_from(ids)) if ids else None
             if kind == "user":
                 made.append(user(fresh_id("say ")))
             elif kind in ("assistant", "error", "counted"):
-                counted = None if kind == "assistant" else 1000 + len(known)
+                counted = None if kind == "assistant" else 1000 + len(ids)
                 made.append(
                     assistant(context_tokens=counted, stop_reason="error" if kind == "error" else "stop")
                 )
@@ -184,8 +184,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_record_agrees(self) -> None:
-        found = self.store.conversation(self.conversation)
-        assert (found.leaf_id, found.entry_count) == (self.tree.leaf, len(self.tree.records))
+        stored = self.store.conversation(self.conversation)
+        assert (stored.leaf_id, stored.entry_count) == (self.tree.leaf, len(self.tree.records))
 
     @invariant()
     def the_listing_agrees(self) -> None:
@@ -213,8 +213,8 @@ def test_after_any_history_the_store_says_what_the_plain_tree_says(
     )
 
 
-def any_record(chance: random.Random, known: list[str], parent: str | None) -> NewRecord:
-    target = chance.choice(known or ["none"])
+def any_record(chance: random.Random, ids: list[str], parent: str | None) -> NewRecord:
+    target = chance.choice(ids or ["none"])
     match chance.randrange(5):
         case 0:
             return user(fresh_id("say "), parent=parent)
@@ -233,12 +233,12 @@ def test_an_imported_tree_of_many_runs_is_found_along_every_path(store: Store, s
     chance = random.Random(seed)
     tree, records = ReferenceTree(), []
     for number in range(900):
-        known = list(tree.records)
+        ids = list(tree.records)
         parent = None
-        if known and number % 300:
+        if ids and number % 300:
             # Mostly the newest entries, so that runs hang below runs hundreds deep.
-            parent = known[max(len(known) - 1 - int(chance.expovariate(0.7)), 0)]
-        new = any_record(chance, known, parent)
+            parent = ids[max(len(ids) - 1 - int(chance.expovariate(0.7)), 0)]
+        new = any_record(chance, ids, parent)
         records.append(new)
         tree.put(new, parent)
     tree.leaf = chance.choice(list(tree.records))

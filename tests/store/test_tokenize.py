@@ -94,17 +94,17 @@ def test_a_very_long_query_is_its_beginning() -> None:
 
 @given(st.text(), st.text())
 def test_a_snippet_is_one_short_line(text: str, query: str) -> None:
-    found = snippet(text, terms_of(query))
-    assert len(found) <= SNIPPET_CHARS
-    assert len(found.splitlines()) <= 1
+    line = snippet(text, terms_of(query))
+    assert len(line) <= SNIPPET_CHARS
+    assert len(line.splitlines()) <= 1
 
 
 def test_a_snippet_is_where_most_words_are_together() -> None:
     filler = "nothing to see here, " * 60
     text = f"oak {filler} an old\n\toak stands by the gate {filler} gate"
-    found = snippet(text, terms_of("gate oak"))
-    assert "an old oak stands by the gate" in found
-    assert (found[0], found[-1]) == ("…", "…")
+    line = snippet(text, terms_of("gate oak"))
+    assert "an old oak stands by the gate" in line
+    assert (line[0], line[-1]) == ("…", "…")
 
 
 def test_a_short_text_is_its_own_snippet() -> None:

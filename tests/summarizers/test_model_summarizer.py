@@ -77,7 +77,7 @@ async def test_the_request_holds_what_the_model_needs_and_no_more() -> None:
     wanted = SummaryRequest(
         history=SESSION,
         turn_prefix=(),
-        kept=[reply("Long ago. " * 2_000), user("WHAT FOLLOWED")],
+        kept_messages=[reply("Long ago. " * 2_000), user("WHAT FOLLOWED")],
         previous_summary="## Goal\nBefore this\n\n## Critical Context\n- a note\n\n## State\n- as it was",
         instructions="mind the migrations",
         max_tokens=3_000,
@@ -284,7 +284,7 @@ async def test_a_branch_is_asked_for_in_its_own_words() -> None:
     wanted = SummaryRequest(
         history=SESSION,
         turn_prefix=(),
-        kept=(),
+        kept_messages=(),
         previous_summary=None,
         instructions="Only the files, please.",
         max_tokens=2_000,

@@ -72,10 +72,10 @@ class Lossy:
         if chance < 0.14:
             return GOOD[: rng.randrange(len(GOOD))]
         before = block(call, "previous-summary").splitlines()
-        kept = [line for line in before if line.startswith("#") or rng.random() < 0.5]
+        remaining = [line for line in before if line.startswith("#") or rng.random() < 0.5]
         reworded = [f"- The person likes: {line[6:30].lower()}" for line in before if rng.random() < 0.1]
         invented = ["- Always deploy on Fridays", "- Never write tests"] * (rng.random() < 0.3)
-        text = "\n".join(kept) or GOOD
+        text = "\n".join(remaining) or GOOD
         return text.replace("## Progress", "\n".join([*reworded, *invented, "## Progress"]), 1)
 
 

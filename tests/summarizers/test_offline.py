@@ -89,8 +89,8 @@ def test_twenty_constraints_stay_word_for_word_after_every_compaction(rounds: in
     texts = {text for message in messages if message.role == "user" for text in [message.content]}
     assert texts.issuperset(CONSTRAINTS)
     summaries = _compacted(messages, rounds, 4_000)
-    kept = parse_summary(summaries[-1]).constraints
-    assert [text for text in CONSTRAINTS if text not in kept] == []
+    constraints = parse_summary(summaries[-1]).constraints
+    assert [text for text in CONSTRAINTS if text not in constraints] == []
     assert all(count_tokens(text) <= 4_000 for text in summaries)
     assert all(missing_headings(text) == [] for text in summaries)
 
@@ -176,8 +176,8 @@ def test_what_the_kept_messages_settle_is_not_blocked() -> None:
         *run("make test", "1 failed", is_error=True),
         *saying("The parser splits quoted cells.", edit("a.py")),
     ]
-    kept = [*run("make test", "4 passed"), *run('git commit -am "Add a"', "[main abcdef1] Add a")]
-    asked = request(failing, kept=kept)
+    following = [*run("make test", "4 passed"), *run('git commit -am "Add a"', "[main abcdef1] Add a")]
+    asked = request(failing, kept_messages=following)
     assert parse_summary(summarize_offline(asked)).blocked == ()
     assert "Commit abcdef1 Add a" in parts_of(asked).state
 

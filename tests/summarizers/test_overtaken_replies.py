@@ -44,8 +44,8 @@ def test_a_question_that_the_kept_messages_answer_is_not_open() -> None:
     assert parse_summary(summarize_offline(request(asked))).next_steps == (
         "The user was asked: Shall I use SQLite?",
     )
-    kept = [user("yes"), reply("It is there.")]
-    assert parse_summary(summarize_offline(request(asked, kept=kept))).next_steps == ()
+    following = [user("yes"), reply("It is there.")]
+    assert parse_summary(summarize_offline(request(asked, kept_messages=following))).next_steps == ()
 
 
 def test_what_was_answered_is_dropped_with_the_next_change() -> None:

@@ -74,10 +74,10 @@ def _is_valid(mark: Path) -> bool:
 def _transcript(session: str) -> Path:
     folder = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude").expanduser()
     named = glob.escape(f"{Path(session).name}.jsonl")
-    found = next((folder / "projects").glob(f"*/{named}"), None)
-    if found is None:
+    transcript = next((folder / "projects").glob(f"*/{named}"), None)
+    if transcript is None:
         raise ValueError(f"There is no transcript of the session {session[:80]!r}.")
-    return found
+    return transcript
 
 
 def _replaces() -> bool:
@@ -118,8 +118,8 @@ def _replacement(event: dict[str, Any]) -> str:
     if "error" in answer:
         raise RuntimeError(answer["error"]["message"])
     entry = answer["result"]["entry"]
-    kept, _, _ = (entry.get("firstKeptEntryId") or "").partition("#")
+    first_kept, _, _ = (entry.get("firstKeptEntryId") or "").partition("#")
     before, after = entry["tokensBefore"], entry["tokensAfter"]
     note(AGENT, "compaction", f"summary by Coppice: {before:,} tokens before, {after:,} after")
     text = f"{_HEAD}\n{tagged_summary('summary', entry['summary'])}"
-    return json.dumps({"text": text, "firstKept": kept or None})
+    return json.dumps({"text": text, "firstKept": first_kept or None})

@@ -66,10 +66,10 @@ class Codex(Connector):
     def _trusts_a_hook(self) -> bool:
         """Whether the user approved a hook at the start of a session, in the file that has ours."""
         try:
-            found = tomllib.loads(read(self.folder / "config.toml") or "")
+            config = tomllib.loads(read(self.folder / "config.toml") or "")
         except (ConfigurationError, tomllib.TOMLDecodeError):
             return False
-        hooks = found.get("hooks")
+        hooks = config.get("hooks")
         states = hooks.get("state") if isinstance(hooks, dict) else None
         return isinstance(states, dict) and any(
             ":session_start:" in name and isinstance(state, dict) and state.get("trusted_hash")

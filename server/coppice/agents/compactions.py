@@ -28,7 +28,7 @@ def newest(transcript: Path, mark: bytes) -> Compaction | None:
     The first group of `mark`, a regular expression, is the compaction's id. A transcript that is not there
     yet has none.
     """
-    found = None
+    compaction = None
     answered = _answered()
     place = answered.get(str(transcript), 0)
     with suppress(FileNotFoundError), transcript.open("rb") as file:
@@ -38,8 +38,8 @@ def newest(transcript: Path, mark: bytes) -> Compaction | None:
             match = re.search(mark, line) if line.endswith(b"\n") else None
             if match is not None:
                 id_ = match[1].decode(errors="replace") if match.groups() else None
-                found = Compaction(place, id_, id_ is None or f"{transcript}#{id_}" not in answered)
-    return found
+                compaction = Compaction(place, id_, id_ is None or f"{transcript}#{id_}" not in answered)
+    return compaction
 
 
 def remember(transcript: Path, compaction: Compaction) -> None:

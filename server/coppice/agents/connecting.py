@@ -151,7 +151,7 @@ def _is_empty(text: str) -> bool:
 
 
 def _by_file(edits: Iterable[Edit]) -> list[tuple[Path, list[Edit]]]:
-    found: dict[Path, list[Edit]] = {}
+    edits_of: dict[Path, list[Edit]] = {}
     for edit in edits:
-        found.setdefault(edit.path, []).append(edit)
-    return list(found.items())
+        edits_of.setdefault(edit.path, []).append(edit)
+    return list(edits_of.items())

@@ -49,7 +49,11 @@ class Member(Edit):
 
     @override
     def applied(self, text: str | None) -> str:
-        if text is not None and (found := _value_at(text, self.keys)) is not _NOTHING and found == self.value:
+        if (
+            text is not None
+            and (current := _value_at(text, self.keys)) is not _NOTHING
+            and current == self.value
+        ):
             return text
         return jsonc.with_member(text or "{}\n", self.keys, self.value)
 

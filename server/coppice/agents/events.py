@@ -86,15 +86,15 @@ def _lost_since(agent: str, transcript: str | Path, mark: bytes) -> str | None:
     """
     from coppice.agents.compactions import newest, remember  # noqa: PLC0415
 
-    found = newest(Path(transcript), mark)
-    if found is None:
+    compaction = newest(Path(transcript), mark)
+    if compaction is None:
         return None
     try:
-        text = _lost(agent, transcript) if found.is_new else None
+        text = _lost(agent, transcript) if compaction.is_new else None
     except ValueError:  # no compaction; the transcript would be read again at each event
-        remember(Path(transcript), found)
+        remember(Path(transcript), compaction)
         raise
-    remember(Path(transcript), found)
+    remember(Path(transcript), compaction)
     return text
 
 

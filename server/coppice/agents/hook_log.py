@@ -46,8 +46,10 @@ def notes(agent: str) -> list[Note]:
         lines = log_file().read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-    found = (_LINE.fullmatch(line) for line in lines)
-    return [Note(each["at"], each["kind"], each["text"]) for each in found if each and each["agent"] == agent]
+    matches = (_LINE.fullmatch(line) for line in lines)
+    return [
+        Note(each["at"], each["kind"], each["text"]) for each in matches if each and each["agent"] == agent
+    ]
 
 
 def log_file() -> Path:

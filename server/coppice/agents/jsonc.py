@@ -62,10 +62,10 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
         # The outermost of the missing objects is the member to be made.
         key = missing[0]
         value = _nested([*missing[1:], path[-1]], _innermost(value, len(missing)))
-    found = here.member(key)
-    if found is not None:
-        indent = _indent_at(text, found.start)
-        return text[: found.value.start] + _dumped(value, indent) + text[found.value.end :]
+    member = here.member(key)
+    if member is not None:
+        indent = _indent_at(text, member.start)
+        return text[: member.value.start] + _dumped(value, indent) + text[member.value.end :]
     return _inserted(text, here, f"{json.dumps(key)}: ", value)
 
 

@@ -45,7 +45,7 @@ _LABEL: Final = re.compile(r"^- (?:[A-Z][\w ]{0,40}: )?")
 _REQUEST: Final = SummaryRequest(
     history=(),
     turn_prefix=(),
-    kept=(),
+    kept_messages=(),
     previous_summary=None,
     instructions=None,
     max_tokens=4_000,  # more than is shown: part of it is said already
@@ -129,6 +129,6 @@ def _seen(path: list[Entry]) -> str:
         raise NotCompactedError("The transcript has no compaction yet.")
     compaction = path[cut]
     assert isinstance(compaction, CompactionEntry)  # noqa: S101 - what was looked for
-    kept = next((n for n in range(cut) if path[n].id == compaction.first_kept_entry_id), cut)
-    messages = [item.message for item in view_of(path[kept:], compaction, "user")]
+    first_kept = next((n for n in range(cut) if path[n].id == compaction.first_kept_entry_id), cut)
+    messages = [item.message for item in view_of(path[first_kept:], compaction, "user")]
     return "\n".join(text_of(getattr(message, "content", "")) for message in messages)

@@ -32,7 +32,7 @@ class Opencode(Connector):
 
     @override
     def edits(self, program: Program) -> list[Edit]:
-        found = (self.folder / name for name in _FILES if (self.folder / name).exists())
+        paths = (self.folder / name for name in _FILES if (self.folder / name).exists())
         server: dict[str, Any] = {"type": "local", "command": [*program.words, "mcp"], "enabled": True}
         if program.environment:
             server["environment"] = dict(program.environment)
@@ -41,7 +41,7 @@ class Opencode(Connector):
             text = text.replace(f'"@{name}@"', json.dumps(value, ensure_ascii=False))
         return [
             Member(
-                path=next(found, self.folder / "opencode.json"),
+                path=next(paths, self.folder / "opencode.json"),
                 what="the MCP server `coppice`",
                 keys=("mcp", "coppice"),
                 value=server,

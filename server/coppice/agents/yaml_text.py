@@ -63,10 +63,10 @@ def entries_in(lines: list[str], parent: Entry | None) -> dict[str, Entry]:
 
 def entry_at(lines: list[str], keys: tuple[str, ...]) -> tuple[Entry | None, int]:
     """The deepest entry on the way along `keys`, and how many of them lead to it."""
-    found: Entry | None = None
+    entry: Entry | None = None
     for depth, key in enumerate(keys):
-        inner = entries_in(lines, found).get(key)
+        inner = entries_in(lines, entry).get(key)
         if inner is None:
-            return found, depth
-        found = inner
-    return found, len(keys)
+            return entry, depth
+        entry = inner
+    return entry, len(keys)

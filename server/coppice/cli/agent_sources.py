@@ -10,7 +10,7 @@ from coppice.cli.plain import plain_line
 from coppice.cli.progress import watched
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console, print_row, warn, write_json, write_text
-from coppice.service.conversations.following import Found, Updated
+from coppice.service.conversations.following import FollowedTranscript, Updated
 from coppice.store.tree.location import canonical_uri
 
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
@@ -49,9 +49,9 @@ def _counts(updated: Updated) -> dict[str, int]:
     }
 
 
-def _rows(found: Iterable[Found], workspace: str) -> list[dict[str, Any]]:
+def _rows(transcripts: Iterable[FollowedTranscript], workspace: str) -> list[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
-    for each in found:
+    for each in transcripts:
         empty = {"agent": each.agent.name, "title": each.agent.title, "here": 0, "conversations": 0}
         more = {"bytes": 0, "stored": 0, "waiting": 0, "deletedByAgent": 0, "skipped": 0, "lastReading": None}
         row = rows.setdefault(each.agent.name, empty | more)

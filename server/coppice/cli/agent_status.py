@@ -14,7 +14,7 @@ from coppice.cli.connect import connections_folder
 from coppice.cli.plain import counted, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import write_json, write_text
-from coppice.service.conversations.following import Found
+from coppice.service.conversations.following import FollowedTranscript
 
 _NOTE_CHARS: Final = 300  # characters of a line of the log: all kinds of what was lost
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
@@ -51,7 +51,7 @@ async def show_status(workspace: Path | None, *, as_json: bool) -> None:
 
 
 def _row(
-    connector: Connector, own: Sequence[Found], *, is_connected: bool, is_recorded: bool
+    connector: Connector, own: Sequence[FollowedTranscript], *, is_connected: bool, is_recorded: bool
 ) -> dict[str, Any]:
     written = notes(connector.name)
     failure = written[-1:] if written and written[-1].kind == "failure" else []

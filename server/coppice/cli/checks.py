@@ -111,16 +111,16 @@ def check_stores(settings: Settings) -> Iterator[Check]:
     urls = databases(settings)
     sound = 0
     for url in urls:
-        found = damages(url)
-        sound += not found
-        if found:
+        damage = damages(url)
+        sound += not damage
+        if damage:
             advice = (
                 "Close every editor that uses it and run `coppice doctor --repair`: it saves what can be "
                 "read and keeps the damaged file."
                 if sqlite_path(url) is not None
                 else "See that the server runs and that storage.url names it; the extra `postgres` is needed."
             )
-            yield Check("integrity", "broken", f"{name_of(url)}: {'; '.join(found)}", advice)
+            yield Check("integrity", "broken", f"{name_of(url)}: {'; '.join(damage)}", advice)
     if sound == len(urls):
         what = f"{sound} of {sound} stores open and are sound" if urls else "nothing is stored yet"
         yield Check("integrity", "ok", what)

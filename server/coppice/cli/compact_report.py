@@ -85,10 +85,12 @@ def _show_numbers(out: Console, outcome: Outcome) -> None:
     _print_field(out, "", f"{dropped.tokens:,} tokens{f': {what}' if what else ''}")
     if preview.previous_summary:
         _print_field(out, "", "and the summary before it, which is carried forward")
-    kept = _messages_from(outcome.before, result.first_kept_entry_id)
+    kept_messages = _messages_from(outcome.before, result.first_kept_entry_id)
     first = plain_line(result.first_kept_entry_id)
     _print_field(
-        out, "Kept", f"{_count(kept, 'message')}, {preview.kept_tokens:,} tokens, from entry {first} on"
+        out,
+        "Kept",
+        f"{_count(kept_messages, 'message')}, {preview.kept_tokens:,} tokens, from entry {first} on",
     )
     read, modified = len(preview.read_files), len(preview.modified_files)
     _print_field(out, "Files", f"{read:,} read, {modified:,} modified")
@@ -111,10 +113,10 @@ def _print_field(out: Console, name: str, value: str) -> None:
 
 def _show_view(out: Console, outcome: Outcome) -> None:
     if outcome.after is None:
-        kept = _messages_from(outcome.before, outcome.result.first_kept_entry_id)
+        kept_messages = _messages_from(outcome.before, outcome.result.first_kept_entry_id)
         _show_heading(out, "What the model would see")
         tokens = outcome.result.tokens_after
-        out.print(f"The summary and {_count(kept, 'message')}, {tokens:,} tokens.")
+        out.print(f"The summary and {_count(kept_messages, 'message')}, {tokens:,} tokens.")
         return
     _show_heading(out, "What the model now sees")
     messages = outcome.after.messages

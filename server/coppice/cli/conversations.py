@@ -32,41 +32,41 @@ async def list_conversations(workspace: Path | None, limit: int, *, everywhere: 
     if everywhere:
         records, problems = newest_conversations(SettingsSource().of(), limit)
         warn(problems)
-        found = [conversation_of(record) for record in records]
+        conversations = [conversation_of(record) for record in records]
     else:
-        found = await _of_workspace(workspace, limit)
+        conversations = await _of_workspace(workspace, limit)
     if as_json:
-        write_json({"conversations": found})
+        write_json({"conversations": conversations})
     else:
-        _show(found, everywhere=everywhere)
+        _show(conversations, everywhere=everywhere)
 
 
 async def _of_workspace(workspace: Path | None, limit: int) -> list[Conversation]:
-    found: list[Conversation] = []
+    conversations: list[Conversation] = []
     cursor: str | None = None
     async with serving(workspace_uri(workspace)) as service:
         while True:
-            params = ListParams(limit=min(_PAGE, limit - len(found)), cursor=cursor)
+            params = ListParams(limit=min(_PAGE, limit - len(conversations)), cursor=cursor)
             page = await service.conversations.list_all(params)
-            found += page.conversations
+            conversations += page.conversations
             cursor = page.next_cursor
-            if cursor is None or len(found) >= limit:
-                return found
+            if cursor is None or len(conversations) >= limit:
+                return conversations
 
 
-def _show(found: list[Conversation], *, everywhere: bool) -> None:
+def _show(conversations: list[Conversation], *, everywhere: bool) -> None:
     out = console()
-    if not found:
+    if not conversations:
         where = "" if everywhere else " for this workspace; `coppice list --all` shows every one"
         out.print(f"No conversations are stored{where}.")
         return
     if not out.is_terminal:
-        for conversation in found:
+        for conversation in conversations:
             write_text("\t".join(_cells(conversation, everywhere=everywhere)))
         return
-    length = distinct_length([conversation.id for conversation in found])
+    length = distinct_length([conversation.id for conversation in conversations])
     workspace = None
-    for conversation in found:
+    for conversation in conversations:
         if everywhere and conversation.workspace_uri != workspace:
             workspace = conversation.workspace_uri
             out.print(Text(plain_line(path_of_uri(workspace) or workspace), style="bold"))

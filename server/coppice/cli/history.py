@@ -32,16 +32,16 @@ async def show_history(
             max_tokens=max_tokens,
             cursor=cursor,
         )
-        found = await conversation.service.recall.recall(params)
+        page = await conversation.service.recall.recall(params)
     if as_json:
-        write_json(found)
+        write_json(page)
         return
-    for item in found.items:
+    for item in page.items:
         write_text(f"{_heading(item)}\n{plain(item.text.rstrip())}\n")
-    if not found.items:
+    if not page.items:
         warn(["Nothing was found."])
-    if found.next_cursor is not None:
-        warn([f"There is more: give the command again with --cursor {found.next_cursor}."])
+    if page.next_cursor is not None:
+        warn([f"There is more: give the command again with --cursor {page.next_cursor}."])
 
 
 def _heading(item: RecallItem) -> str:

@@ -70,20 +70,20 @@ async def navigate_tree(
 
 async def _preview(conversation: Opened, target: str, *, as_json: bool) -> None:
     about = NavigatePreviewParams(conversation_id=conversation.id, target_id=target)
-    found = await conversation.service.navigating.preview(about)
+    preview = await conversation.service.navigating.preview(about)
     if as_json:
-        write_json(found)
+        write_json(preview)
         return
     entries: list[Entry] = []
-    if found.entries_to_summarize:
+    if preview.entries_to_summarize:
         span = EntriesParams(
             conversation_id=conversation.id,
-            leaf_id=found.leaf_id,
-            after=found.common_ancestor_id,
+            leaf_id=preview.leaf_id,
+            after=preview.common_ancestor_id,
             limit=_SHOWN,
         )
         entries = (await conversation.service.trees.entries(span)).entries
-    _show_preview(found, entries)
+    _show_preview(preview, entries)
 
 
 async def _go(conversation: Opened, params: NavigateParams, *, as_json: bool) -> ExitCode:
@@ -101,21 +101,23 @@ async def _go(conversation: Opened, params: NavigateParams, *, as_json: bool) ->
     return ExitCode.OK
 
 
-def _show_preview(found: NavigatePreviewResult, entries: list[Entry]) -> None:
+def _show_preview(preview: NavigatePreviewResult, entries: list[Entry]) -> None:
     out = console()
-    count = len(found.entries_to_summarize)
+    count = len(preview.entries_to_summarize)
     if not count:
         out.print("No entries would leave the path.")
         return
     where = (
-        f"after {plain_line(found.common_ancestor_id, _ID_CHARS)}" if found.common_ancestor_id else "in all"
+        f"after {plain_line(preview.common_ancestor_id, _ID_CHARS)}"
+        if preview.common_ancestor_id
+        else "in all"
     )
-    out.print(f"{entries_of(count)} {where} would leave the path, {found.tokens:,} tokens:\n")
+    out.print(f"{entries_of(count)} {where} would leave the path, {preview.tokens:,} tokens:\n")
     for entry in entries:
         print_row(out, _line(entry))
     if count > len(entries):
         out.print(f"… {count - len(entries):,} more …")
-    out.print(f"\nTo return, navigate to {_place(found.leaf_id)}.")
+    out.print(f"\nTo return, navigate to {_place(preview.leaf_id)}.")
 
 
 def _line(entry: Entry) -> Text:

@@ -51,11 +51,11 @@ def json_text(value: Any) -> str:
         indent=2,
         default=lambda model: model.model_dump(mode="json", by_alias=True),
     )
-    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _shown(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _shown(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if code < 0x20:  # noqa: PLR2004 - the end of the C0 set, which has pictures of its own
         return chr(0x2400 + code)
     return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04x}"  # noqa: PLR2004 - surrogates

@@ -28,13 +28,13 @@ async def search_conversations(
         conversation, uri = await asyncio.to_thread(located, conversation, workspace)
     params = SearchParams(query=query, conversation_id=conversation, limit=limit)
     async with serving(uri) as service:
-        found = await service.searching.search(params)
+        result = await service.searching.search(params)
     if as_json:
-        write_json(found)
+        write_json(result)
     elif console().is_terminal:
-        _show(found.hits)
+        _show(result.hits)
     else:
-        for hit in found.hits:
+        for hit in result.hits:
             where = "current" if hit.on_current_branch else "elsewhere"
             cells = (hit.conversation_id, hit.entry_id, hit.timestamp, where, hit.snippet)
             write_text("\t".join(plain_line(cell) for cell in cells))

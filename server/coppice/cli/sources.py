@@ -122,15 +122,15 @@ def located(name: str, workspace: Path | None) -> tuple[str, str]:
     home = workspace_of(settings, name)
     if home is not None:
         return name, home if workspace is None else folder
-    found = conversations_named(settings, name)
+    matches = conversations_named(settings, name)
     if workspace is not None:
-        found = [each for each in found if each.workspace_uri == folder]
-    if len(found) > 1:
+        matches = [each for each in matches if each.workspace_uri == folder]
+    if len(matches) > 1:
         raise CommandError(
-            f"{len(found):,} stored conversations have ids that begin with {plain_line(name, 80)!r}; "
+            f"{len(matches):,} stored conversations have ids that begin with {plain_line(name, 80)!r}; "
             "give more of the id."
         )
-    return (found[0].id, found[0].workspace_uri) if found else (name, folder)
+    return (matches[0].id, matches[0].workspace_uri) if matches else (name, folder)
 
 
 async def imported(service: Service, file: Path, format_: ImportFormat = "auto") -> ImportResult:
@@ -214,11 +214,11 @@ def _without_waiting(path: str, flags: int) -> int:
 
 async def _stored(service: Service, conversation_id: str) -> Opened:
     try:
-        found = await service.conversations.get(GetParams(conversation_id=conversation_id))
+        stored = await service.conversations.get(GetParams(conversation_id=conversation_id))
     except UnknownConversationError:
         raise CommandError(
             f"There is neither a file nor a stored conversation {plain_line(conversation_id, 80)!r}; "
             "`coppice list --all` shows what is stored."
         ) from None
-    name = plain_line(found.conversation.name or conversation_id, 60)
-    return Opened(service, found.conversation, name, stored=True, warnings=[])
+    name = plain_line(stored.conversation.name or conversation_id, 60)
+    return Opened(service, stored.conversation, name, stored=True, warnings=[])

@@ -57,10 +57,10 @@ def drawn(nodes: Sequence[TreeNode], leaf_id: str | None, width: int | None = No
     Previews are shortened for lines of `width` columns, since marks follow them. `nodes` have parents
     before children; one whose parent is not among them counts as a root.
     """
-    known = {node.id for node in nodes}
+    ids = {node.id for node in nodes}
     children: dict[str | None, list[TreeNode]] = {}
     for node in nodes:
-        children.setdefault(node.parent_id if node.parent_id in known else None, []).append(node)
+        children.setdefault(node.parent_id if node.parent_id in ids else None, []).append(node)
     roots = children.get(None, [])
     stack = [(node, "", "") for node in reversed(roots)]
     while stack:

@@ -78,12 +78,12 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
 def without_file_blocks(text: str) -> str:
     """`text` without the blocks of file lists. Linear in its length."""
     for tag in _FILE_TAGS:
-        kept, opened = [], text.find(f"<{tag}>")
+        parts, opened = [], text.find(f"<{tag}>")
         while opened >= 0 and (closed := text.find(f"</{tag}>", opened)) >= 0:
-            kept.append(text[:opened])
+            parts.append(text[:opened])
             text = text[closed + len(tag) + 3 :]
             opened = text.find(f"<{tag}>")
-        text = "".join([*kept, text])
+        text = "".join([*parts, text])
     return text
 
 

@@ -42,9 +42,9 @@ def trimmed(summary: Summary, budget: int, count_tokens: CountTokens) -> tuple[S
         more = min(left, section.cost - allowed[name])
         allowed[name] += more
         left -= more
-    kept = {name: section.within(allowed[name]) for name, section in sections.items()}
-    dropped = sum(len(section.lines) - len(kept[name]) for name, section in sections.items())
-    return _rebuilt(summary, kept), dropped
+    lines_of_section = {name: section.within(allowed[name]) for name, section in sections.items()}
+    dropped = sum(len(section.lines) - len(lines_of_section[name]) for name, section in sections.items())
+    return _rebuilt(summary, lines_of_section), dropped
 
 
 def with_other_in_context(summary: Summary) -> Summary:
@@ -80,15 +80,15 @@ class _Section:
 
     def within(self, budget: int) -> dict[int, str]:
         """The lines that fit, by their places."""
-        kept: dict[int, str] = {}
+        lines: dict[int, str] = {}
         for place in self._by_worth():
             cost = self._cost(self.lines[place])
             if cost <= budget:
-                kept[place] = self.lines[place]
+                lines[place] = self.lines[place]
                 budget -= cost
-            elif not kept and (shorter := self._clipped(self.lines[place], budget)):
+            elif not lines and (shorter := self._clipped(self.lines[place], budget)):
                 return {place: shorter}
-        return dict(sorted(kept.items()))
+        return dict(sorted(lines.items()))
 
     def _by_worth(self) -> list[int]:
         places = list(range(len(self.lines)))
@@ -115,13 +115,13 @@ def _lines(summary: Summary, name: str) -> Sequence[str]:
     return lines
 
 
-def _rebuilt(summary: Summary, kept: dict[str, dict[int, str]]) -> Summary:
+def _rebuilt(summary: Summary, lines_of_section: dict[str, dict[int, str]]) -> Summary:
     decisions = []
-    for place, line in kept["decisions"].items():
+    for place, line in lines_of_section["decisions"].items():
         before = summary.decisions[place]
         whole = line == f"{before.what}: {before.why}"
         decisions.append(before if whole else SummaryDecision(line))
-    texts = {name: tuple(lines.values()) for name, lines in kept.items()}
+    texts = {name: tuple(lines.values()) for name, lines in lines_of_section.items()}
     return replace(
         summary,
         goal=texts["goal"],

@@ -85,8 +85,8 @@ class Changes:
             FileChange(path=f"{new}/", from_path=f"{old}/", kind="renamed", source="editor")
             for old, new in self._moves[self._moves_recorded :]
         ]
-        found = [change for path, file in self._files.items() if (change := _net(path, file)) is not None]
-        changed = _once_each(found)
+        changes = [change for path, file in self._files.items() if (change := _net(path, file)) is not None]
+        changed = _once_each(changes)
         renamed = [change for change in changed if change.kind == "renamed"]
         return [*moves, *_in_order(renamed), *(change for change in changed if change.kind != "renamed")]
 
@@ -209,13 +209,17 @@ def _is_news(kind: FileChangeKind, last: FileChangeKind | None) -> bool:
             return kind != last
 
 
-def chosen(changes: list[FileChange], most: int, known: Collection[str]) -> tuple[list[FileChange], int]:
+def chosen(
+    changes: list[FileChange], most: int, known_paths: Collection[str]
+) -> tuple[list[FileChange], int]:
     """At most `most` of the changes, and how many were left out.
 
-    What an editor did and what concerns `known` paths goes before the rest of what a watcher saw.
+    What an editor did and what concerns `known_paths` goes before the rest of what a watcher saw.
     """
     if len(changes) <= most:
         return changes, 0
-    wanted_first = sorted(changes, key=lambda change: change.source != "editor" and change.path not in known)
-    kept = {id(change) for change in wanted_first[:most]}
-    return [change for change in changes if id(change) in kept], len(changes) - len(kept)
+    wanted_first = sorted(
+        changes, key=lambda change: change.source != "editor" and change.path not in known_paths
+    )
+    chosen_ids = {id(change) for change in wanted_first[:most]}
+    return [change for change in changes if id(change) in chosen_ids], len(changes) - len(chosen_ids)

@@ -27,11 +27,11 @@ def last_update(log_end: bytes) -> GitUpdate | None:
     branch, and a reset to where HEAD already is, end at the commit where they began.
     """
     lines = log_end.rstrip(b"\n").rsplit(b"\n", 1)
-    found = _LINE.fullmatch(lines[-1])
-    if found is None:
+    match = _LINE.fullmatch(lines[-1])
+    if match is None:
         return None
-    old, new = found[1].decode(), found[2].decode()
-    action, _, words = found[3].decode("utf-8", "replace").partition(": ")
+    old, new = match[1].decode(), match[2].decode()
+    action, _, words = match[3].decode("utf-8", "replace").partition(": ")
     verb, _, argument = action.partition(" ")
     if old == new and not argument.endswith(_FINISHED):
         return None
@@ -50,8 +50,8 @@ def last_update(log_end: bytes) -> GitUpdate | None:
 
 
 def _named(pattern: re.Pattern[str], words: str) -> str | None:
-    found = pattern.search(words)
-    return found[1] if found else None
+    match = pattern.search(words)
+    return match[1] if match else None
 
 
 def _printable(name: str | None) -> str | None:

@@ -136,8 +136,8 @@ class Patterns:
     def verdicts(self, path: str, *, is_folder: bool) -> dict[int, bool]:
         """For each leading part of the workspace's `path` that matches, by its length: is it ignored?"""
         skipped = len(self.folder) + 1 if self.folder else 0
-        found = self.matcher.verdicts(path[skipped:], is_folder=is_folder)
-        return {skipped + length: verdict for length, verdict in found}
+        verdicts = self.matcher.verdicts(path[skipped:], is_folder=is_folder)
+        return {skipped + length: verdict for length, verdict in verdicts}
 
 
 def patterns(lines: Iterable[str], folder: str = "") -> Patterns:
@@ -161,18 +161,18 @@ def ignored(path: str, rules: Sequence[Patterns], *, gone: bool = False) -> bool
 @lru_cache(maxsize=8)
 def _matcher(lines: tuple[str, ...]) -> tuple[_Matcher, int]:
     """The matcher, and how many lines are over a limit."""
-    found: list[IgnorePattern] = []
+    parsed: list[IgnorePattern] = []
     omitted = ranges = 0
     for line in lines:
-        if len(line) > MAX_PATTERN_LENGTH or len(found) == MAX_PATTERNS:
+        if len(line) > MAX_PATTERN_LENGTH or len(parsed) == MAX_PATTERNS:
             omitted += 1
         elif (pattern := parse_pattern(line)) is not None:
             ranges += sum(len(each.ranges) for each in pattern.tokens if isinstance(each, CharacterSet))
             if ranges <= _MAX_RANGES:
-                found.append(pattern)
+                parsed.append(pattern)
             else:
                 omitted += 1
-    return _Matcher(found), omitted
+    return _Matcher(parsed), omitted
 
 
 BUILT_IN_PATTERNS: Final = patterns(BUILT_IN)

@@ -80,9 +80,9 @@ class FileLedger:
         for record in (values or {}).get("records", []):
             history = FileHistory(**{**record, "sources": tuple(record["sources"])})
             ledger.histories[history.path] = history
-        for known in (values or {}).get("git_updates", []):
+        for each in (values or {}).get("git_updates", []):
             ledger.git_updates.append(
-                GitUpdateRecord(**{**known, "update": GitUpdate.model_validate(known["update"])})
+                GitUpdateRecord(**{**each, "update": GitUpdate.model_validate(each["update"])})
             )
         return ledger
 
@@ -92,7 +92,7 @@ class FileLedger:
         if not self.git_updates:
             return {"records": records}
         newest = self.git_updates[-MAX_GIT_UPDATES:]
-        updates = [{**asdict(known), "update": known.update.model_dump()} for known in newest]
+        updates = [{**asdict(each), "update": each.update.model_dump()} for each in newest]
         return {"records": records, "git_updates": updates}
 
     def add(self, entries: Iterable[Entry]) -> Self:
@@ -173,19 +173,19 @@ class FileLedger:
             self._note(path, touch.kind, source, entry_id)
 
     def _note(self, path: str, kind: FileChangeKind, source: FileSource, entry_id: str | None) -> None:
-        known = self.histories.get(path) or FileHistory(path)
+        history = self.histories.get(path) or FileHistory(path)
         reads = self._turn.count(path, "reads", source) if kind == "read" else 0
         writes = self._turn.count(path, "writes", source) if kind not in {"read", "deleted"} else 0
-        sources = known.sources if source in known.sources else (*known.sources, source)
+        sources = history.sources if source in history.sources else (*history.sources, source)
         is_news = reads or writes or source == "tool" or kind == "deleted"
         self.histories[path] = replace(
-            known,
-            reads=known.reads + reads,
-            writes=known.writes + writes,
+            history,
+            reads=history.reads + reads,
+            writes=history.writes + writes,
             sources=sources,
-            created=known.created or kind == "created",
-            deleted=known.deleted if kind == "read" else kind == "deleted",
-            last_entry_id=entry_id if is_news else known.last_entry_id,
+            created=history.created or kind == "created",
+            deleted=history.deleted if kind == "read" else kind == "deleted",
+            last_entry_id=entry_id if is_news else history.last_entry_id,
         )
 
     def _note_update(self, update: GitUpdate, files: int, entry_id: str) -> None:
@@ -202,8 +202,8 @@ class FileLedger:
         self._turn.note_move(old, new)
         moved = self.histories.at_or_below(old)
         if not moved and not folder:
-            known = self.histories.get(new) or FileHistory(new)
-            self.histories[new] = replace(known, renamed_from=known.renamed_from or old)
+            history = self.histories.get(new) or FileHistory(new)
+            self.histories[new] = replace(history, renamed_from=history.renamed_from or old)
             return [new]
         return [self._move(path, new + path[len(old) :]) for path in moved]
 

@@ -75,7 +75,7 @@ class ByPath(dict[str, T], Generic[T]):
         """The known paths that are `path`, or lie in it if it is a folder."""
         if path not in self._folders:
             return [path] if path in self else []
-        return [known for known in self if is_within(known, path)]
+        return [each for each in self if is_within(each, path)]
 
 
 def path_of_uri(uri: str) -> str | None:

@@ -217,8 +217,8 @@ class Reader(SessionReader):
         header.cwd = header.cwd or text_at(value, "cwd") or None
         header.created_at = header.created_at or text_at(value, "timestamp") or None
         for key, name in (("version", "claudeCodeVersion"), ("gitBranch", "gitBranch")):
-            if name not in header.extra and (found := text_at(value, key)):
-                header.extra[name] = found
+            if name not in header.extra and (text := text_at(value, key)):
+                header.extra[name] = text
 
     def _skip(self, line: ParsedLine) -> None:
         value = line.value
@@ -258,20 +258,20 @@ class Reader(SessionReader):
             if record.logical_parent is not None
             and (position := self._index.position_of(record.logical_parent)) is not None
         }
-        kept: list[Record] = []
+        records: list[Record] = []
         previous = ROOT
         for record in self._records:
             if record.index in self._left_out:
                 continue
             self._check_resumed(record)
             if record.kind != "boundary" or record.index in self._summaries:
-                kept.append(record)
+                records.append(record)
             else:
                 if self._index.parents[record.index] == ROOT:
                     self._index.parents[record.index] = logical.get(record.index, previous)
                 self._log.add(record.line, "no summary", "this compaction has no summary and was left out")
             previous = record.index
-        tree = Tree(kept, self._index.parents, self._calls, self._summaries, logical)
+        tree = Tree(records, self._index.parents, self._calls, self._summaries, logical)
         for position in tree.cut_circles:
             line = tree.nodes[position].records[0].line
             self._log.add(line, "cycle", "this message is its own ancestor; the circle was cut here")
@@ -325,13 +325,15 @@ class Reader(SessionReader):
     ) -> CompactionEntry:
         metadata = compaction_metadata(values[0])
         tokens = metadata.get("preTokens")
-        known = present(
+        optional = present(
             tokens_before=tokens if type(tokens) is int else None,
             reason=_REASONS.get(str(metadata.get("trigger"))),
             first_kept_entry_id=self._kept_entry(node.records[0].first_kept),
         )
         summary = text_of_message(values[-1]["message"])
-        return CompactionEntry(id=node.id, parent_id=parent_id, timestamp=timestamp, summary=summary, **known)
+        return CompactionEntry(
+            id=node.id, parent_id=parent_id, timestamp=timestamp, summary=summary, **optional
+        )
 
     def _kept_entry(self, uuid: str | None) -> str | None:
         index = None if uuid is None else self._index.position_of(uuid)

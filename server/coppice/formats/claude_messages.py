@@ -64,13 +64,13 @@ def assistant_message(parts: Sequence[dict[str, Any]]) -> AssistantMessage:
     failed = model == "<synthetic>" or any(part.get("isApiErrorMessage") for part in parts)
     stop_reason = "error" if failed else _stop_reason(_last(messages, "stop_reason"), content)
     response_id = _last(messages, "id")
-    known = present(
-        usage=next((found for message in reversed(messages) if (found := _usage(message))), None),
+    optional = present(
+        usage=next((usage for message in reversed(messages) if (usage := _usage(message))), None),
         model=model if isinstance(model, str) else None,
         error_message=text_of(content) if failed else None,
         responseId=response_id if isinstance(response_id, str) else None,
     )
-    return AssistantMessage(content=content, provider="anthropic", stop_reason=stop_reason, **known)
+    return AssistantMessage(content=content, provider="anthropic", stop_reason=stop_reason, **optional)
 
 
 def authors_in(value: dict[str, Any]) -> tuple[Author, ...]:

@@ -200,11 +200,11 @@ def open_end(tree: Tree) -> frozenset[int]:
     return frozenset(at for at in range(reply, last + 1) if tree.nodes[at].reply == reply)
 
 
-def _nearest_kept(links: "array[int]", kept: set[int]) -> "array[int]":
+def _nearest_kept(links: "array[int]", kept_indexes: set[int]) -> "array[int]":
     """For each record itself, if kept, else its nearest kept ancestor; ROOT where there is none."""
     nearest = array("q", [ROOT]) * len(links)
     for index in in_order(links):
-        if index in kept:
+        if index in kept_indexes:
             nearest[index] = index
         elif links[index] != ROOT:
             nearest[index] = nearest[links[index]]

@@ -118,13 +118,13 @@ class Reader(SessionReader):
 
     def _take_header(self, payload: dict[str, Any]) -> None:
         git = payload.get("git")
-        known = {name: text_at(payload, key) for key, name in _HEADER_FIELDS.items()}
+        fields = {name: text_at(payload, key) for key, name in _HEADER_FIELDS.items()}
         if isinstance(git, dict):
-            known |= {"gitBranch": text_at(git, "branch"), "gitCommit": text_at(git, "commit_hash")}
+            fields |= {"gitBranch": text_at(git, "branch"), "gitCommit": text_at(git, "commit_hash")}
         self.header.session_id = text_at(payload, "id") or None
         self.header.cwd = text_at(payload, "cwd") or None
         self.header.created_at = text_at(payload, "timestamp") or None
-        self.header.extra = {name: value for name, value in known.items() if value}
+        self.header.extra = {name: value for name, value in fields.items() if value}
 
     def _count_unknown(self, kind: str, line: ParsedLine) -> None:
         first, number = self._unknown.get(kind, (line.number, 0))

@@ -83,10 +83,10 @@ def pieces_of(item: dict[str, Any], typed: Container[int]) -> Iterator[Piece]:
         yield UserMessage(content=words)
 
 
-def summary_text(written: object, kept: list[dict[str, Any]], typed: Container[int]) -> str:
-    """What is left of the messages before a compaction: its summary, and the messages that it `kept`."""
+def summary_text(written: object, items: list[dict[str, Any]], typed: Container[int]) -> str:
+    """What is left of the messages before a compaction: its summary, and its `items`."""
     summary = written if isinstance(written, str) and written.strip() else ENCRYPTED
-    texts = [text for item in kept for text in _kept_texts(item, summary, typed)]
+    texts = [text for item in items for text in _kept_texts(item, summary, typed)]
     return "\n\n".join([summary, *([KEPT, *texts] if texts else [])])
 
 
@@ -152,5 +152,5 @@ def _command(text: str) -> BashExecutionMessage:
 
 def _between(text: str, tag: str) -> str:
     _, _, rest = text.partition(f"<{tag}>")
-    inside, found, _ = rest.rpartition(f"</{tag}>")
-    return (inside if found else rest).strip("\n")
+    inside, end_tag, _ = rest.rpartition(f"</{tag}>")
+    return (inside if end_tag else rest).strip("\n")

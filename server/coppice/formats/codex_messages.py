@@ -93,16 +93,16 @@ def content_of(parts: object) -> list[UserContent]:
     """The texts and images of a content list; a part of another kind becomes its JSON."""
     if isinstance(parts, str):
         return [TextContent(text=parts)]
-    found: list[UserContent] = []
+    content: list[UserContent] = []
     for part in parts if isinstance(parts, list) else []:
         image = part.get("image_url") if isinstance(part, dict) else None
         if isinstance(part, dict) and isinstance(part.get("text"), str):
-            found.append(TextContent(text=part["text"]))
+            content.append(TextContent(text=part["text"]))
         elif isinstance(image, str) and (match := _DATA_URL.match(image)):
-            found.append(ImageContent(data=image[match.end() :], mime_type=match[1]))
+            content.append(ImageContent(data=image[match.end() :], mime_type=match[1]))
         else:
-            found.append(TextContent(text=json.dumps(part, ensure_ascii=False)))
-    return found
+            content.append(TextContent(text=json.dumps(part, ensure_ascii=False)))
+    return content
 
 
 def result_of(item: dict[str, Any], call_id: str, tool_name: str, *, failed: bool) -> ToolResultMessage:

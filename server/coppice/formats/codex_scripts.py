@@ -75,10 +75,10 @@ def nested_calls(script: str) -> list[NestedCall]:
     if len(calls) > MAX_CALLS:
         return []
     try:
-        found = [NestedCall(tool, literals.argument(position)) for tool, position in calls]
+        nested = [NestedCall(tool, literals.argument(position)) for tool, position in calls]
     except _NotALiteralError:
         return []
-    return [] if any(nests_deeper(call.arguments, _MAX_DEPTH) for call in found) else found
+    return [] if any(nests_deeper(call.arguments, _MAX_DEPTH) for call in nested) else nested
 
 
 class _Literals:
@@ -157,7 +157,7 @@ class _Literals:
             raise _NotALiteralError
 
     def _object(self, position: int, depth: int) -> tuple[dict[str, Any], int]:
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         while not (end := self._after_blank(position, "}")):
             position = self._blank(position)
             key = _STRING.match(self._script, position) or _NAME.match(self._script, position)
@@ -165,24 +165,24 @@ class _Literals:
                 raise _NotALiteralError
             name = _text(key) if key.re is _STRING else key[0]
             if colon := self._after_blank(key.end(), ":"):
-                found[name], position = self.value(colon, depth)
+                members[name], position = self.value(colon, depth)
             else:
-                found[name], position = self._named(name), key.end()
+                members[name], position = self._named(name), key.end()
             position = self._separator(position, "}")
-        return found, end
+        return members, end
 
     def _array(self, position: int, depth: int) -> tuple[Any, int]:
-        found: list[Any] = []
+        items: list[Any] = []
         while not (end := self._after_blank(position, "]")):
             value, position = self.value(position, depth)
-            found.append(value)
+            items.append(value)
             position = self._separator(position, "]")
         joined = _JOIN.match(self._script, end)
-        if joined and all(isinstance(item, str) for item in found):
+        if joined and all(isinstance(item, str) for item in items):
             separator = _unescaped(joined[1] or joined[2] or "")
-            self._add(len(separator) * len(found))
-            return separator.join(found), joined.end()
-        return found, end
+            self._add(len(separator) * len(items))
+            return separator.join(items), joined.end()
+        return items, end
 
     def _separator(self, position: int, closing: str) -> int:
         if comma := self._after_blank(position, ","):

@@ -289,9 +289,9 @@ class Steps:
 
     def _file_activity(self, changes: object) -> None:
         """The files of a patch that no recorded call holds: one that a script computed."""
-        if found := list(changes_of(changes)):
+        if file_changes := list(changes_of(changes)):
             leaf = self.path.leaf_id
-            self._held.append(FileActivityEntry(**self.path.place(), changes=found))
+            self._held.append(FileActivityEntry(**self.path.place(), changes=file_changes))
             self.path.leaf_id = leaf
 
     def _awaits_patch(self) -> bool:

@@ -126,18 +126,18 @@ class Reader(RecordLog):
                 content.append(call)
         if content:
             calls = any(isinstance(block, ToolCall) for block in content)
-            known = present(model=text_at(data, "model"), usage=self._usage)
+            optional = present(model=text_at(data, "model"), usage=self._usage)
             self._usage = None
             message = AssistantMessage(
-                content=content, provider="copilot", stop_reason="toolUse" if calls else "stop", **known
+                content=content, provider="copilot", stop_reason="toolUse" if calls else "stop", **optional
             )
             yield MessageEntry(**self._place(entry_id), message=message)
 
     def _result(self, data: dict[str, Any]) -> ToolResultMessage:
         call_id = text_at(data, "toolCallId") or ""
         failed = data.get("success") is False
-        found = data.get("error") if failed else data.get("result")
-        result = found if isinstance(found, dict) else {}
+        output = data.get("error") if failed else data.get("result")
+        result = output if isinstance(output, dict) else {}
         text = text_at(result, "content") or text_at(result, "message") or ""
         shell = data.get("shellExecution")
         code = shell.get("exitCode") if isinstance(shell, dict) else None
@@ -154,13 +154,13 @@ class Reader(RecordLog):
         cut, self._cut = self._cut, None
         if not summary or data.get("success") is False:
             return
-        known = present(
+        optional = present(
             tokens_before=_count(data, "preCompactionTokens"),
             tokens_after=_count(data, "postCompactionTokens"),
             reason=text_at(data, "trigger"),
             first_kept_entry_id=None if cut is None else cut[1],
         )
-        yield CompactionEntry(**self._place(entry_id), summary=summary, **known)
+        yield CompactionEntry(**self._place(entry_id), summary=summary, **optional)
 
 
 def _data(line: ParsedLine) -> dict[str, Any]:

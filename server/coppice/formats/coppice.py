@@ -77,14 +77,14 @@ class Reader(EntryFile):
 
 def write(header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | None = None) -> Iterator[str]:
     """The lines of a Coppice session, newlines included. `entries` come in the order of appending."""
-    known = present(
+    optional = present(
         id=header.session_id,
         name=header.name,
         cwd=header.cwd,
         createdAt=header.created_at,
         extra=header.extra or None,
     )
-    yield dump_line({"type": "coppice", "version": VERSION, **known, "leafId": leaf_id})
+    yield dump_line({"type": "coppice", "version": VERSION, **optional, "leafId": leaf_id})
     for entry in entries:
         yield dump_line(entry.model_dump(mode="json", by_alias=True))
 

@@ -151,31 +151,31 @@ class EntryFile(SessionReader):
         entry_id = self._id_of(position)
         parent_id = index.stored_parents.get(position) if parent == ROOT else self._id_of(parent)
         timestamp = self._timestamp(line, value)
-        found = {**value, "id": entry_id, "parentId": parent_id, "timestamp": timestamp}
-        migrated = self._migrated(found, position)
+        linked = {**value, "id": entry_id, "parentId": parent_id, "timestamp": timestamp}
+        migrated = self._migrated(linked, position)
         if nests_deeper(migrated):
             reason = "is nested too deep"
-            kept: Any = read_text_at(file, index.offsets[position])
+            data: Any = read_text_at(file, index.offsets[position])
         else:
             try:
                 return ENTRY.validate_python(migrated)
             except ValidationError as error:
-                reason, kept = _reason(migrated, error), migrated
+                reason, data = _reason(migrated, error), migrated
         self._content_log.add(
             line, "not understood", f"this entry {reason}; it was kept as data that no model sees"
         )
         return CustomEntry(
-            id=entry_id, parent_id=parent_id, timestamp=timestamp, custom_type=UNKNOWN, data=kept
+            id=entry_id, parent_id=parent_id, timestamp=timestamp, custom_type=UNKNOWN, data=data
         )
 
     def _timestamp(self, line: int, value: dict[str, Any]) -> str:
-        found = value.get("timestamp")
-        if isinstance(found, str):
-            self._last_timestamp = found
-            return found
+        timestamp = value.get("timestamp")
+        if isinstance(timestamp, str):
+            self._last_timestamp = timestamp
+            return timestamp
         message = value.get("message")
         recorded = message.get("timestamp") if isinstance(message, dict) else None
-        mended = _iso_of_milliseconds(found) or _iso_of_milliseconds(recorded) or self._last_timestamp
+        mended = _iso_of_milliseconds(timestamp) or _iso_of_milliseconds(recorded) or self._last_timestamp
         self._content_log.add(line, "no time", f"this entry has no usable timestamp; {mended} was taken")
         return mended
 

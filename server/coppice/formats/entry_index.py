@@ -48,8 +48,8 @@ class EntryIndex:
         self.parents.append(ROOT)
         if isinstance(parent, int):
             self.parents[position] = parent
-        elif (known := self._position_of.get(parent)) is not None:
-            self.parents[position] = known
+        elif (parent_position := self._position_of.get(parent)) is not None:
+            self.parents[position] = parent_position
         else:
             self._pending.append((position, parent))
         self.ids.append(None if entry_id is None else self._taken(line, entry_id, position))
@@ -86,9 +86,9 @@ class EntryIndex:
         are in `stored_parents`.
         """
         for position, parent in self._pending:
-            known = self._position_of.get(parent)
-            if known is not None:
-                self.parents[position] = known
+            parent_position = self._position_of.get(parent)
+            if parent_position is not None:
+                self.parents[position] = parent_position
             elif stored:
                 self.stored_parents[position] = parent
             else:

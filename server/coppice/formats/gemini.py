@@ -88,9 +88,9 @@ class Reader(SessionReader):
         self.leaf_id = state.get("leaf")
         self._entry_of: dict[str, str] = {}
         self._answered: set[str] = set()
-        kept = len(self._order) - self._open_end(file)
-        self.held = kept < len(self._order)
-        for position in range(kept):
+        settled = len(self._order) - self._open_end(file)
+        self.held = settled < len(self._order)
+        for position in range(settled):
             value = read_again(file, self._offsets[position])
             made = self._patched(value) if self._order[position] is None else self._made_of(value, position)
             for entry in made:
@@ -135,17 +135,17 @@ class Reader(SessionReader):
         if not content:
             return
         usage = usage_of(value.get("tokens"), "input", "output", "cached", "total")
-        known = present(model=text_at(value, "model"), usage=usage)
+        optional = present(model=text_at(value, "model"), usage=usage)
         message = AssistantMessage(
             content=content,
             provider="google",
             stop_reason="toolUse" if any(isinstance(block, ToolCall) for block in content) else "stop",
-            **known,
+            **optional,
         )
         yield MessageEntry(**self._place(value), message=message)
         for each in calls:
-            found = [*responses_in(parts_of(each.get("result")))]
-            yield from self._results(value, found, failed=each.get("status") == "error")
+            responses = [*responses_in(parts_of(each.get("result")))]
+            yield from self._results(value, responses, failed=each.get("status") == "error")
 
     def _results(
         self, value: dict[str, Any], responses: list[dict[str, Any]], *, failed: bool
@@ -171,11 +171,11 @@ class Reader(SessionReader):
         summaries = [each for each in fresh if _SUMMARY in _text(each)]
         if summaries:
             after = messages[messages.index(summaries[0]) + 1 :]
-            kept = next((entry for each in after if (entry := self._entry_of.get(each["id"]))), None)
-            known = present(first_kept_entry_id=kept)
+            first_kept = next((entry for each in after if (entry := self._entry_of.get(each["id"]))), None)
+            optional = present(first_kept_entry_id=first_kept)
             place = self._place(summaries[0])
             self._entry_of[summaries[0]["id"]] = place["id"]
-            yield CompactionEntry(**place, summary=_text(summaries[0]), **known)
+            yield CompactionEntry(**place, summary=_text(summaries[0]), **optional)
             self._entry_of |= dict.fromkeys((each["id"] for each in fresh), place["id"])
             return
         last = next((entry for each in reversed(messages) if (entry := self._entry_of.get(each["id"]))), None)

@@ -28,29 +28,31 @@ def parts_of(content: object) -> list[dict[str, Any]]:
 
 def words_of(parts: list[dict[str, Any]]) -> list[UserContent]:
     """The texts and images of a user's message, without what hooks added."""
-    found: list[UserContent] = []
+    content: list[UserContent] = []
     for part in parts:
         data = part.get("inlineData")
         if isinstance(part.get("text"), str):
             if not part["text"].startswith(_HOOK):
-                found.append(TextContent(text=part["text"]))
+                content.append(TextContent(text=part["text"]))
         elif isinstance(data, dict) and isinstance(data.get("data"), str):
-            found.append(ImageContent(data=data["data"], mime_type=text_at(data, "mimeType") or "image/png"))
-    return found
+            content.append(
+                ImageContent(data=data["data"], mime_type=text_at(data, "mimeType") or "image/png")
+            )
+    return content
 
 
 def reply_of(parts: list[dict[str, Any]]) -> list[AssistantContent]:
     """The texts, thoughts and calls of a model's message."""
-    found: list[AssistantContent] = []
+    content: list[AssistantContent] = []
     for part in parts:
         call, text = part.get("functionCall"), text_at(part, "text")
         if isinstance(call, dict):
-            found.append(call_of(call))
+            content.append(call_of(call))
         elif text and part.get("thought") is True:
-            found.append(ThinkingContent(thinking=text))
+            content.append(ThinkingContent(thinking=text))
         elif text:
-            found.append(TextContent(text=text))
-    return found
+            content.append(TextContent(text=text))
+    return content
 
 
 def call_of(call: dict[str, Any]) -> ToolCall:

@@ -69,10 +69,10 @@ class Reader(SessionReader):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._session_id = source.part or ""
-        found = next(rows_of(source.file(), _SESSION, self._session_id), None)
-        if found is None:
+        row = next(rows_of(source.file(), _SESSION, self._session_id), None)
+        if row is None:
             raise self._no_usable_line()
-        cwd, title, model, started = found
+        cwd, title, model, started = row
         header = self.header
         header.session_id = self._session_id
         header.cwd = cwd if isinstance(cwd, str) else None

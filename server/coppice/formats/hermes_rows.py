@@ -55,9 +55,9 @@ class Row:
     @property
     def summary(self) -> str | None:
         """The summary that this message is, or that was added to it."""
-        _, found, below = self.text.partition(_SUMMARY_BELOW)
-        text = (below if found else self.text).strip()
-        if self.role not in ("user", "assistant") or not (found or text.startswith(_SUMMARIES)):
+        _, mark, below = self.text.partition(_SUMMARY_BELOW)
+        text = (below if mark else self.text).strip()
+        if self.role not in ("user", "assistant") or not (mark or text.startswith(_SUMMARIES)):
             return None
         text = text.split(_SUMMARY_END, 1)[0].strip()
         instructions, _, rest = text.partition("\n")

@@ -88,8 +88,8 @@ def read_objects(file: BufferedReader, log: WarningLog, first: int = 1) -> Itera
 
 def text_at(value: dict[str, Any], key: str) -> str | None:
     """The text under `key`; None where there is none or something else."""
-    found = value.get(key)
-    return found if isinstance(found, str) else None
+    text = value.get(key)
+    return text if isinstance(text, str) else None
 
 
 def type_of(value: dict[str, Any]) -> str | None:

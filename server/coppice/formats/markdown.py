@@ -62,8 +62,8 @@ def write(header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | Non
 
 def title(words: str, facts: Iterable[tuple[str, str | None]]) -> str:
     """The heading of a document, with the facts that there are under it."""
-    known = [f"{name}: {code(value)}" for name, value in facts if value]
-    return "\n\n".join([f"# {inline(words)}", *([" · ".join(known)] if known else []), ""])
+    shown = [f"{name}: {code(value)}" for name, value in facts if value]
+    return "\n\n".join([f"# {inline(words)}", *([" · ".join(shown)] if shown else []), ""])
 
 
 def entry_text(entry: Entry) -> str:

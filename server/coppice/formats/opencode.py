@@ -69,10 +69,10 @@ class Reader(SessionReader):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._session_id = source.part or ""
-        found = [*rows_of(source.file(), _SESSION, self._session_id)]
-        if not found:
+        rows = [*rows_of(source.file(), _SESSION, self._session_id)]
+        if not rows:
             raise self._no_usable_line()
-        id_, directory, title, version, revert, created = found[0]
+        id_, directory, title, version, revert, created = rows[0]
         header = self.header
         header.session_id = self._session_id or str(id_)
         header.cwd = directory if isinstance(directory, str) else None
@@ -120,9 +120,9 @@ class Reader(SessionReader):
         elif message.role == "assistant" and message.data.get("summary") is True:
             summary = "\n".join(_texts(message.parts))
             if summary:
-                kept, self._first_kept = self._first_kept, None
-                known = present(first_kept_entry_id=kept)
-                yield CompactionEntry(**self._place(message, message.id), summary=summary, **known)
+                first_kept, self._first_kept = self._first_kept, None
+                optional = present(first_kept_entry_id=first_kept)
+                yield CompactionEntry(**self._place(message, message.id), summary=summary, **optional)
         elif message.role == "assistant":
             yield from self._reply(message)
         else:
@@ -168,7 +168,7 @@ class Reader(SessionReader):
         if not content and not error:
             return
         finish = text_at(message.data, "finish") or ""
-        known = present(
+        optional = present(
             model=text_at(message.data, "modelID"),
             usage=_usage(message.data.get("tokens")),
             error_message=(text_at(object_of(error.get("data")), "message") or text_at(error, "name"))
@@ -179,7 +179,7 @@ class Reader(SessionReader):
             content=content,
             provider=text_at(message.data, "providerID") or "opencode",
             stop_reason="error" if error else _STOP_REASONS.get(finish, "stop"),
-            **known,
+            **optional,
         )
         yield MessageEntry(**self._place(message, message.id), message=reply)
         for number, result in enumerate(results):

@@ -125,9 +125,9 @@ class Reader(EntryFile):
         index = value["firstKeptEntryIndex"]
         value = {key: item for key, item in value.items() if key != "firstKeptEntryIndex"}
         if isinstance(index, int) and 0 <= index < len(self._position_of_line):
-            kept = self._position_of_line[index]
-            if 0 <= kept < position:
-                return {**value, "firstKeptEntryId": self._id_of(kept)}
+            first_kept = self._position_of_line[index]
+            if 0 <= first_kept < position:
+                return {**value, "firstKeptEntryId": self._id_of(first_kept)}
         self._content_log.add(
             self._index.lines[position],
             "first kept entry",
@@ -166,8 +166,8 @@ def write(header: SessionHeader, entries: Iterable[Entry], *, leaf_id: str | Non
 
 
 def _header_line(header: SessionHeader) -> dict[str, Any]:
-    known = present(id=header.session_id, timestamp=header.created_at, cwd=header.cwd)
-    return {"id": str(uuid.uuid4()), **header.extra, "type": "session", "version": VERSION, **known}
+    optional = present(id=header.session_id, timestamp=header.created_at, cwd=header.cwd)
+    return {"id": str(uuid.uuid4()), **header.extra, "type": "session", "version": VERSION, **optional}
 
 
 def _entry_line(entry: Entry) -> str:

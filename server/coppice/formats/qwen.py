@@ -31,8 +31,8 @@ class Reader(RecordLog):
         header.session_id = header.session_id or text_at(value, "sessionId")
         header.created_at = header.created_at or text_at(value, "timestamp")
         header.cwd = header.cwd or text_at(value, "cwd")
-        known = {"qwenVersion": text_at(value, "version"), "gitBranch": text_at(value, "gitBranch")}
-        header.extra = {key: item for key, item in known.items() if item} | header.extra
+        extra = {"qwenVersion": text_at(value, "version"), "gitBranch": text_at(value, "gitBranch")}
+        header.extra = {key: item for key, item in extra.items() if item} | header.extra
 
     @override
     def _begin(self, state: dict[str, Any]) -> None:
@@ -70,17 +70,20 @@ class Reader(RecordLog):
                 names = ("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount")
                 usage = usage_of(counted, *names, "totalTokenCount")
                 if content:
-                    known = present(model=text_at(value, "model"), usage=usage)
+                    optional = present(model=text_at(value, "model"), usage=usage)
                     reply = AssistantMessage(
-                        content=content, provider="qwen", stop_reason="toolUse" if calls else "stop", **known
+                        content=content,
+                        provider="qwen",
+                        stop_reason="toolUse" if calls else "stop",
+                        **optional,
                     )
                     yield MessageEntry(**self._place(record_id), message=reply)
             case "tool_result":
                 result = value.get("toolCallResult")
                 failed = isinstance(result, dict) and result.get("status") == "error"
                 for response in responses_in(parts):
-                    found = result_of(response, failed=failed)
-                    yield MessageEntry(**self._place(record_id), message=found)
+                    result_message = result_of(response, failed=failed)
+                    yield MessageEntry(**self._place(record_id), message=result_message)
             case "system" if value.get("subtype") == _COMPRESSION:
                 yield from self._compaction(value, record_id)
             case kind:
@@ -108,8 +111,8 @@ class Reader(RecordLog):
         ]
         if texts:
             before = info.get("originalTokenCount") if isinstance(info, dict) else None
-            known = present(tokens_before=before if type(before) is int else None)
-            yield CompactionEntry(**self._place(record_id), summary=texts[0], **known)
+            optional = present(tokens_before=before if type(before) is int else None)
+            yield CompactionEntry(**self._place(record_id), summary=texts[0], **optional)
 
 
 def recognize(value: dict[str, Any]) -> bool:

@@ -71,8 +71,8 @@ class RecordLog(SessionReader):
     def _state(self) -> dict[str, Any]:
         """What a later reading must know that begins here; see `_pass`."""
         header = self.header
-        kept = {"session_id": header.session_id, "created_at": header.created_at}
-        return {"leaf": self.leaf_id, "header": kept}
+        fields = {"session_id": header.session_id, "created_at": header.created_at}
+        return {"leaf": self.leaf_id, "header": fields}
 
     def _place(self, entry_id: str) -> dict[str, Any]:
         """The properties that an entry after the current leaf has."""

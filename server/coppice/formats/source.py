@@ -155,9 +155,9 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _check_regular(path: Path, found: os.stat_result) -> None:
-    _check_size(found.st_size)
-    if not stat.S_ISREG(found.st_mode):
+def _check_regular(path: Path, status: os.stat_result) -> None:
+    _check_size(status.st_size)
+    if not stat.S_ISREG(status.st_mode):
         raise ImportFailedError(f"{path.name} is not a regular file. Name a session file.")
 
 

@@ -82,9 +82,9 @@ def _read_options(value: Any) -> tuple[InitializationOptions, list[str]]:
         return InitializationOptions.model_validate(value), []
     except ValidationError as error:
         bad = {str(one["loc"][0]) for one in error.errors(include_input=False, include_url=False)}
-    kept = {key: item for key, item in value.items() if key not in bad}
+    valid = {key: item for key, item in value.items() if key not in bad}
     problems = [f"initializationOptions.{key}: it has the wrong type; it was ignored." for key in sorted(bad)]
-    return InitializationOptions.model_validate(kept), problems
+    return InitializationOptions.model_validate(valid), problems
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

@@ -88,10 +88,10 @@ def log_unusable(method: str) -> None:
 
 
 def _bad_params(method: str, error: ValidationError) -> ResponseError:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
     errors = [
         {"type": one["type"], "loc": [_short(part) for part in one["loc"]], "msg": _short(one["msg"])}
-        for one in found[:MAX_ERRORS]
+        for one in problems[:MAX_ERRORS]
     ]
     first = errors[0]
     at = ".".join(str(part) for part in first["loc"]) or "params"

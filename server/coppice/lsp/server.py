@@ -174,8 +174,8 @@ class CoppiceServer(LanguageServer):
 
     def change_folders(self, removed: set[str], added: list[str]) -> None:
         """Change the workspace's folders."""
-        kept = [uri for uri in self.folders if uri not in removed]
-        self.folders = kept + [uri for uri in added if uri not in kept]
+        remaining = [uri for uri in self.folders if uri not in removed]
+        self.folders = remaining + [uri for uri in added if uri not in remaining]
         self.spawn(self._use_folders())
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

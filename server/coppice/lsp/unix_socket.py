@@ -25,8 +25,8 @@ def open_unix(path: Path) -> socket.socket:
     folder = path.parent
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
-        if found.st_uid != os.getuid() or found.st_mode & _OTHERS:
+        status = folder.stat()
+        if status.st_uid != os.getuid() or status.st_mode & _OTHERS:
             raise SocketError(
                 f"{folder} can be entered by other users; give --socket a path in a folder of your own with "
                 "mode 0700, below $XDG_RUNTIME_DIR for instance."
@@ -45,9 +45,9 @@ def open_unix(path: Path) -> socket.socket:
 def _changeable_by_others(folder: Path) -> Path | None:
     """The nearest folder above in which others than this user and root may rename what is there, or None."""
     for above in folder.resolve().parents:
-        found = above.stat()
-        is_shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX
-        if is_shared or found.st_uid not in (0, os.getuid()):
+        status = above.stat()
+        is_shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
+        if is_shared or status.st_uid not in (0, os.getuid()):
             return above
     return None
 

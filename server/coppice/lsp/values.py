@@ -18,5 +18,5 @@ def text_at(value: Any, *path: str) -> str | None:
 
 def list_at(value: Any, *path: str) -> list[Any]:
     """The array that is in `value` at the keys of `path`, empty where there is none."""
-    found = at(value, *path)
-    return found if isinstance(found, list) else []
+    items = at(value, *path)
+    return items if isinstance(items, list) else []

@@ -56,12 +56,12 @@ class Project:
         """The id of the newest conversation of the workspace that `name` names. Raises
         UnknownConversationError.
         """
-        found = self.store.named_conversations(self.scope, name.strip())
-        if not found:
+        matches = self.store.named_conversations(self.scope, name.strip())
+        if not matches:
             raise UnknownConversationError(
                 f"No session of this project has the id {name[:80]!r}. history_overview lists them."
             )
-        return found[0]
+        return matches[0]
 
     def allows_others(self) -> bool:
         """Whether the user's settings let the tools read other workspaces."""

@@ -59,11 +59,11 @@ def _named(project: Project, session: str | None, entry_id: str, problems: list[
             return [store.key_of(session, entry_id)]
         except UnknownEntryError:
             pass
-    found = store.entries_named(project.scope, entry_id, _AMBIGUOUS)
-    ids = {row.id for row in found}
+    rows = store.entries_named(project.scope, entry_id, _AMBIGUOUS)
+    ids = {row.id for row in rows}
     if len(ids) == 1:
-        return [found[0].key]
-    if found:
+        return [rows[0].key]
+    if rows:
         problems.append(
             f"Several entries begin with {attribute(entry_id)}: {', '.join(map(attribute, ids))}."
         )

@@ -37,7 +37,7 @@ _ROLES: Final = {"user": ("user",), "assistant": ("assistant",), "tool": ("toolR
 
 
 @dataclass
-class _Found:
+class _StoreHits:
     """The hits of one scope, with the store that they are in and the tool calls that hits are results of.
 
     It is not `complete` where a part of the scope is not in the index yet.
@@ -60,21 +60,21 @@ def search_history(project: Project, wanted: SearchArguments) -> str:
     running = project.running()
     if wanted.scope == "session" and running is None:
         return 'Which session is running is not known here, or nothing of it is stored. Use scope "project".'
-    found, looked_in = _search(project, wanted, stems, running)
-    shown = [(each, hit) for each in found for hit in each.hits]
-    if len(found) > 1:
+    results, looked_in = _search(project, wanted, stems, running)
+    shown = [(each, hit) for each in results for hit in each.hits]
+    if len(results) > 1:
         shown.sort(key=lambda each: -each[1].score)
     first = int((wanted.cursor or "0").split(":")[0])
     if first >= len(shown):
         text = _nothing(project, wanted, running, looked_in, is_end=bool(shown))
     else:
         text = _page(shown, first, wanted, running, looked_in)
-    return text if all(each.complete for each in found) else f"{text}\n{_INCOMPLETE}"
+    return text if all(each.complete for each in results) else f"{text}\n{_INCOMPLETE}"
 
 
 def _search(
     project: Project, wanted: SearchArguments, stems: Mapping[str, float], running: str | None
-) -> tuple[list[_Found], str]:
+) -> tuple[list[_StoreHits], str]:
     """What was found, and where it was looked for."""
     store = project.store
     if running is not None and wanted.scope in (None, "session"):
@@ -82,18 +82,18 @@ def _search(
         if wanted.scope == "session" or not _is_little(here.hits, stems):
             return [here], "session"
     # With those of the session among them: hits that hold little of the question shall not fill the page.
-    found = [_in_scope(store, project.scope, wanted, stems)]
+    results = [_in_scope(store, project.scope, wanted, stems)]
     if wanted.scope == "all":
         for other, scope in project.others():
             try:
-                found.append(_in_scope(other, scope, wanted, stems))
+                results.append(_in_scope(other, scope, wanted, stems))
             except CoppiceError:
                 continue
-        return found, "all"
-    return found, "project"
+        return results, "all"
+    return results, "project"
 
 
-def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mapping[str, float]) -> _Found:
+def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mapping[str, float]) -> _StoreHits:
     roles = _ROLES.get(wanted.role or "", ())
     types: tuple[str, ...] = ()
     match wanted.kind:
@@ -120,12 +120,12 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mappin
     hits = search(store, stems, where, for_model=True, indexes=False, readable=masked)
     if hits:
         hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
-    found = _Found(store, hits, calls_of_results(store, [hit.row for hit in hits]), complete)
+    result = _StoreHits(store, hits, calls_of_results(store, [hit.row for hit in hits]), complete)
     if wanted.kind == "edit":
-        found.hits = [hit for hit in hits if _changes_files(hit)]
+        result.hits = [hit for hit in hits if _changes_files(hit)]
     if wanted.path is not None:
-        found.hits = [hit for hit in found.hits if _is_about(hit, wanted.path, found.calls)]
-    return found
+        result.hits = [hit for hit in result.hits if _is_about(hit, wanted.path, result.calls)]
+    return result
 
 
 def _made_searchable(store: Store, scope: Scope) -> bool:
@@ -173,7 +173,7 @@ def _is_about(hit: Hit, path: str, calls: dict[int, CallOf]) -> bool:
 
 
 def _page(
-    shown: list[tuple[_Found, Hit]],
+    shown: list[tuple[_StoreHits, Hit]],
     first: int,
     wanted: SearchArguments,
     running: str | None,
@@ -183,13 +183,13 @@ def _page(
     left = wanted.max_tokens
     last = first
     sessions: dict[str, None] = {}
-    for found, hit in shown[first:]:
+    for result, hit in shown[first:]:
         row = hit.row
         label = command = None
         if row.conversation_id != running:
-            record = found.store.conversation(row.conversation_id)
+            record = result.store.conversation(row.conversation_id)
             label, command = label_of(record), resume_command(record)
-        part = framed(row, hit.text, session=label, call=found.calls.get(row.key))
+        part = framed(row, hit.text, session=label, call=result.calls.get(row.key))
         left -= estimate_tokens(part)
         if parts and left < 0:
             break

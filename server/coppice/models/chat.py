@@ -126,9 +126,9 @@ class ModelError(ModelFailedError):
         provider_code: str | None = None,
         retry_after: float | None = None,
     ) -> None:
-        known = {"status": status, "providerCode": provider_code, "retryAfter": retry_after}
+        details = {"status": status, "providerCode": provider_code, "retryAfter": retry_after}
         super().__init__(
-            message, kind=kind, **{key: value for key, value in known.items() if value is not None}
+            message, kind=kind, **{key: value for key, value in details.items() if value is not None}
         )
         self.kind: FailureKind = kind
         self.status = status

@@ -143,7 +143,7 @@ def is_silent_overflow(request_tokens: int, context_window: int) -> bool:
 def reported_window(message: str) -> int | None:
     """The window, in tokens, that an overflow message names; None when it names none."""
     for pattern in _REPORTED_WINDOWS:
-        if found := pattern.search(message):
-            window = int(found[1].replace(",", "") or 0)
+        if match := pattern.search(message):
+            window = int(match[1].replace(",", "") or 0)
             return window if window >= _SMALLEST_WINDOW else None
     return None

@@ -59,17 +59,17 @@ def truncated(message: ToolResultMessage, limit: int, entry_id: str | None = Non
     texts = [block.text for block in message.content if isinstance(block, TextContent)]
     texts[-1], missing, earlier_id = _without_suffix(texts[-1])
     room = max(0, limit - _SUFFIX_ROOM)
-    kept = _heads(texts, room)
-    missing += sum(map(len, texts)) - sum(map(len, kept))
+    heads = _heads(texts, room)
+    missing += sum(map(len, texts)) - sum(map(len, heads))
     suffix = _suffix(missing, earlier_id or entry_id)
-    kept[-1] = f"{kept[-1]}\n\n{suffix}" if kept[-1] else suffix
-    return message.model_copy(update={"content": _with_texts(message.content, kept)})
+    heads[-1] = f"{heads[-1]}\n\n{suffix}" if heads[-1] else suffix
+    return message.model_copy(update={"content": _with_texts(message.content, heads)})
 
 
 def is_left_out(message: ToolResultMessage) -> bool:
     """Whether a cut has left nothing of the result's text."""
     texts = [block.text for block in message.content if isinstance(block, TextContent)]
-    return len(texts) == 1 and (found := _SUFFIX.search(texts[0])) is not None and found.start() == 0
+    return len(texts) == 1 and (match := _SUFFIX.search(texts[0])) is not None and match.start() == 0
 
 
 def plan(
@@ -120,10 +120,10 @@ def _suffix(missing: int, entry_id: str | None) -> str:
 
 def _without_suffix(text: str) -> tuple[str, int, str | None]:
     """The text without the suffix of an earlier cut, what that left out, and the entry that it names."""
-    found = _SUFFIX.search(text)
-    if found is None:
+    match = _SUFFIX.search(text)
+    if match is None:
         return text, 0, None
-    return text[: found.start()], int(found[1].replace(",", "") or 0), found[2]
+    return text[: match.start()], int(match[1].replace(",", "") or 0), match[2]
 
 
 def _heads(texts: Sequence[str], room: int) -> list[str]:

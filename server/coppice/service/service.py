@@ -142,8 +142,8 @@ class Service:
 
     def _problems(self) -> list[str]:
         folders: list[str | None] = [*self.stores.folders] or [None]
-        found = [problem for folder in folders for problem in self.settings.explained(folder)[1]]
-        return list(dict.fromkeys(found))
+        problems = [problem for folder in folders for problem in self.settings.explained(folder)[1]]
+        return list(dict.fromkeys(problems))
 
     async def _watch(self) -> None:
         """Notifies the client of what other servers did on its stores."""

@@ -100,11 +100,11 @@ def _session_of(path: str) -> str | None:
 def _described(value: dict[str, Any]) -> dict[str, Any]:
     """Where the record of an agent may name the folder: Codex's `payload`, Copilot's `data.context`."""
     for names in (("payload",), ("data", "context")):
-        found: Any = value
+        content: Any = value
         for name in names:
-            found = found.get(name) if isinstance(found, dict) else None
-        if isinstance(found, dict):
-            return found
+            content = content.get(name) if isinstance(content, dict) else None
+        if isinstance(content, dict):
+            return content
     return value
 
 
@@ -128,10 +128,10 @@ def _spawned_by(payload: dict[str, Any]) -> str | None:
 def _files(folder: str, depth: int) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
+            listed = sorted(entries, key=lambda entry: entry.name)
     except OSError:
         return
-    for entry in found:
+    for entry in listed:
         try:
             if entry.is_dir(follow_symlinks=False):
                 if depth > 0:

@@ -112,11 +112,11 @@ class Store(StoreReader):
 
     def damages(self) -> list[str]:
         """A sentence for each damage, the first few. Reads everything: seconds for each gigabyte."""
-        found = self._database.damages()
+        damages = self._database.damages()
         try:
-            return found + self._read(lambda connection: damaged_entries(connection, MOST_DAMAGES))
+            return damages + self._read(lambda connection: damaged_entries(connection, MOST_DAMAGES))
         except StorageFailedError as error:
-            return [*found, str(error)]
+            return [*damages, str(error)]
 
     @contextmanager
     def snapshot(self) -> Iterator[StoreReader]:
@@ -301,10 +301,10 @@ class Store(StoreReader):
         with self._changes_lock:
             if not self._database.changed_elsewhere():
                 return []
-            found, self._seen_change = self._database.read(
+            changes, self._seen_change = self._database.read(
                 lambda connection: change_log.changes_since(connection, self._server_id, self._seen_change)
             )
-            return found
+            return changes
 
     def _give_up(self, writer: ImportWriter) -> None:
         try:

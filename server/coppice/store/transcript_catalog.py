@@ -59,8 +59,8 @@ class TranscriptCatalog:
         if not self._path.exists():
             return {}
         with self._opened() as connection:
-            found = [_reading(row) for row in connection.execute(_SELECT)]
-        return {(each.agent, each.key): each for each in found}
+            readings = [_reading(row) for row in connection.execute(_SELECT)]
+        return {(each.agent, each.key): each for each in readings}
 
     def put(self, readings: Iterable[Reading]) -> None:
         """Stores them in place of what was there of the same transcripts."""

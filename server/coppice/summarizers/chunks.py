@@ -146,8 +146,8 @@ class Chunked:
     async def _leave_the_oldest(self, span: Span) -> None:
         """Summarizes offline what would need more requests than are allowed, the oldest first."""
         room = self._client.template.room
-        kept = leading(span.groups[::-1], self._most_tokens(), lambda group: min(group.tokens, room))
-        first = len(span.groups) - max(1, len(kept))
+        newest = leading(span.groups[::-1], self._most_tokens(), lambda group: min(group.tokens, room))
+        first = len(span.groups) - max(1, len(newest))
         if first <= 0:
             return
         count = sum(len(group.messages) for group in span.groups[:first])
@@ -191,7 +191,7 @@ class Chunked:
             self._request,
             history=messages,
             turn_prefix=(),
-            kept=following or self._request.kept,
+            kept_messages=following or self._request.kept_messages,
             previous_summary=None if adds else before or None,
             ledger=None,
             target_tokens=None,

@@ -87,7 +87,7 @@ class SummaryClient:
     async def _fit(self, limits: ModelLimits) -> None:
         request = self._request
         carried_ = await self.compute(
-            carried, limits.context_window, self._ledger, request.kept, request.count_tokens
+            carried, limits.context_window, self._ledger, request.kept_messages, request.count_tokens
         )
         self.template = template_for(limits, self._prompts, request, carried_)
         if self.template.is_too_small:

@@ -128,7 +128,7 @@ class ModelSummarizer:
             chunked = Chunked(client, request, stats, self._most_chunks, progress)
             return await chunked.summarize([*request.history, *request.turn_prefix], before)
         narrative, _, turn = before.partition(_RULE)
-        of_history = replace(request, kept=[*request.turn_prefix, *request.kept])
+        of_history = replace(request, kept_messages=[*request.turn_prefix, *request.kept_messages])
         chunked = Chunked(client, of_history, stats, self._most_chunks, progress)
         first = asyncio.create_task(
             chunked.summarize(request.history, narrative) if request.history else _unchanged(narrative)
@@ -205,7 +205,7 @@ async def _verified(
     """The text after the model has corrected its names once, and the claims that nothing shows, or that the
     state contradicts.
     """
-    messages = [*request.history, *request.turn_prefix, *request.kept]
+    messages = [*request.history, *request.turn_prefix, *request.kept_messages]
     texts = [client.template.facts, request.previous_summary or "", request.instructions or ""]
 
     async def look(text: str) -> list[Claim]:

@@ -46,7 +46,7 @@ def ledger_for(request: SummaryRequest) -> WorkLedger:
         return request.ledger
     before = WorkLedger(earlier=narrative_in(request.previous_summary or ""))
     builder = LedgerBuilder(before, request.root).add_messages([*request.history, *request.turn_prefix])
-    return brought_up_to_date(builder.ledger, request.kept, request.root)
+    return brought_up_to_date(builder.ledger, request.kept_messages, request.root)
 
 
 def turn_by_rule(request: SummaryRequest) -> Summary:

@@ -100,11 +100,13 @@ class Carried:
     afterwards: str
 
 
-def carried(window: int, ledger: WorkLedger, kept: Sequence[Message], count_tokens: CountTokens) -> Carried:
+def carried(
+    window: int, ledger: WorkLedger, messages: Sequence[Message], count_tokens: CountTokens
+) -> Carried:
     """As much of both as has its place in a window of so many tokens. CPU-bound."""
     room = min(_MOST_FACTS_TOKENS, window // _FACTS_SHARE)
     lines = fitting_lines(ledger.state, room, measure_with(count_tokens), short_ids(entries_in(ledger)))
-    return Carried("\n".join(lines), _newest_of(kept, window))
+    return Carried("\n".join(lines), _newest_of(messages, window))
 
 
 def template_for(
@@ -136,9 +138,9 @@ def template_for(
     return template
 
 
-def _newest_of(kept: Sequence[Message], window: int) -> str:
+def _newest_of(messages: Sequence[Message], window: int) -> str:
     """The end of what stays after the span: the model must not call undone what was done there."""
     tokens = min(_MOST_AFTERWARDS_TOKENS, window // _AFTERWARDS_SHARE)
-    text = serialize(kept, _AFTERWARDS_RESULT_CHARS)
+    text = serialize(messages, _AFTERWARDS_RESULT_CHARS)
     left_out = max(0, len(text) - tokens * CHARS_PER_TOKEN)
     return f"[… {left_out} characters left out …]\n{text[left_out:]}" if left_out else text

@@ -52,14 +52,14 @@ _HOMOGLYPHS: Final = {
 
 def _alphabet() -> dict[str, str]:
     """For each small letter, every character that is read as it."""
-    found: defaultdict[str, str] = defaultdict(str)
+    accented: defaultdict[str, str] = defaultdict(str)
     for first, last in _ALPHABETS:
         for char in map(chr, range(first, last + 1)):
             plain = unicodedata.normalize("NFKC", char).lower()
             if len(plain) == 1 and "a" <= plain <= "z":
-                found[plain] += char
+                accented[plain] += char
     return {
-        letter: f"[{re.escape(letter + letter.upper() + found[letter] + _HOMOGLYPHS[letter])}]"
+        letter: f"[{re.escape(letter + letter.upper() + accented[letter] + _HOMOGLYPHS[letter])}]"
         for letter in _HOMOGLYPHS
     }
 

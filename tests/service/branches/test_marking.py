@@ -122,11 +122,11 @@ async def test_an_older_compaction_can_be_undone_and_the_newer_one_stays(client:
     added = [user("more " * 200), assistant("yes " * 200), user("again " * 200), assistant("no " * 200)]
     await client.ask("append", conversationId=made, entries=added)
     newer = (await client.ask("compact", conversationId=made))["entry"]
-    kept = await client.ask("context", conversationId=made)
+    context = await client.ask("context", conversationId=made)
     await client.ask("undoCompaction", conversationId=made, compactionId=older["id"])
     view = await client.ask("context", conversationId=made)
     assert view["compactionId"] != newer["id"]
-    assert text_of_view(view) == text_of_view(kept)
+    assert text_of_view(view) == text_of_view(context)
 
 
 async def test_without_a_compaction_there_is_nothing_to_undo(client: Client) -> None:

@@ -143,8 +143,8 @@ async def test_a_long_branch_is_read_in_pieces_and_only_as_far_as_the_budget_goe
         return read(store, end, first, last)
 
     monkeypatch.setattr(Store, "entries", counted)
-    found = await client.ask("navigate", conversationId=made, targetId=ids[3], summarize=True)
-    assert len(found["summaryEntry"]["details"]["modifiedFiles"]) == 599
+    answer = await client.ask("navigate", conversationId=made, targetId=ids[3], summarize=True)
+    assert len(answer["summaryEntry"]["details"]["modifiedFiles"]) == 599
     assert 0 < len(summarizer.requests[0].history) < 100
     assert max(pieces) <= 500
     # All is read once for the files and once for the ledger, and the newest piece for the summary.

@@ -114,9 +114,9 @@ async def test_a_second_compaction_begins_at_the_first_ones_kept_entries(make_cl
     second = summarizer.requests[1]
     assert second.previous_summary == first["entry"]["summary"]
     path = (await client.ask("entries", conversationId=made, limit=1000))["entries"]
-    kept = next(entry for entry in path if entry["id"] == first["firstKeptEntryId"])
+    first_kept = next(entry for entry in path if entry["id"] == first["firstKeptEntryId"])
     begins = [*second.history, *second.turn_prefix][0].model_dump(mode="json", by_alias=True)
-    assert begins == kept["message"]
+    assert begins == first_kept["message"]
 
 
 async def test_a_limit_that_no_summary_can_meet_is_reported_with_its_numbers(make_client: MakeClient) -> None:

@@ -46,9 +46,9 @@ async def test_no_cut_parts_a_call_from_its_result(make_client: MakeClient, sess
         cuts += 1
         first = next(place for place, entry in enumerate(path) if entry.id == preview["firstKeptEntryId"])
         assert not calls_of(path[:first]) & results_of(path[first:])
-        kept = view_of(path[first:])
-        assert_valid_for_openai(openai_messages(kept))
-        assert_valid_for_anthropic(anthropic_request(kept).messages)
+        view = view_of(path[first:])
+        assert_valid_for_openai(openai_messages(view))
+        assert_valid_for_anthropic(anthropic_request(view).messages)
     assert cuts > len(entries) / 4
 
 

@@ -63,10 +63,10 @@ class Files:
 
     def rename(self, old: str, new: str) -> None:
         self.renamed[new] = old
-        for known in (self.read, self.written, self.created):
-            if old in known:
-                known.remove(old)
-                known.add(new)
+        for paths in (self.read, self.written, self.created):
+            if old in paths:
+                paths.remove(old)
+                paths.add(new)
         self.written.add(new)
 
     def kinds(self) -> dict[str, Any]:
@@ -139,9 +139,9 @@ class Forgetful:
         named = re.findall(r"[\w/]+\.py", asked) or ["nothing"]
         first = GOOD.replace("## Critical Context", f"## Critical Context\n- The work is in {named[-1]}.")
         lines = (match[1] if match else first).splitlines()
-        kept = [line for line in lines if line.startswith("#") or self._random.random() < 0.5]
+        remaining = [line for line in lines if line.startswith("#") or self._random.random() < 0.5]
         invented = "## Constraints & Preferences\n- Never write tests\n- Always deploy on Fridays\n"
-        return "\n".join(kept).replace("## Constraints & Preferences", invented, 1)
+        return "\n".join(remaining).replace("## Constraints & Preferences", invented, 1)
 
 
 @pytest.fixture

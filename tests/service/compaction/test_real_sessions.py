@@ -54,9 +54,9 @@ async def test_the_cut_is_the_one_that_pi_makes(
             await client.ask("compactPreview", **about)
         return
     preview = await client.ask("compactPreview", **about)
-    kept = next(index for index, entry in enumerate(path) if entry["id"] == preview["firstKeptEntryId"])
+    first_kept = next(index for index, entry in enumerate(path) if entry["id"] == preview["firstKeptEntryId"])
     assert (
-        kept,
+        first_kept,
         preview["messagesToSummarize"],
         preview["turnPrefixMessages"],
         preview["isSplitTurn"],

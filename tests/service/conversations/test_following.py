@@ -56,8 +56,8 @@ def write(agents: Path, folder: Path, records: Turns, name: str = "s1") -> Path:
 
 
 async def stored(client: Client, folder: Path) -> list[Json]:
-    found = await client.ask("conversation/list", workspaceUri=folder.as_uri())
-    return list(found["conversations"])
+    page = await client.ask("conversation/list", workspaceUri=folder.as_uri())
+    return list(page["conversations"])
 
 
 def path_of(client: Client, conversation: Json) -> list[str]:
@@ -158,8 +158,8 @@ async def test_what_the_agent_deleted_stays(client: Client, agents: Path, folder
     shutil.rmtree(agents)
     await client.service.following.update(folder.as_uri())
     assert len(await stored(client, folder)) == 1
-    (found,) = await client.service.following.transcripts()
-    assert found.transcript is None
+    (followed,) = await client.service.following.transcripts()
+    assert followed.transcript is None
 
 
 async def test_what_was_deleted_here_is_not_brought_back(client: Client, agents: Path, folder: Path) -> None:
@@ -219,8 +219,10 @@ async def test_short_transcripts_are_stored_in_few_transactions(
         write(agents, folder, turns(folder, 1), f"s{n}")
     updated = await client.service.following.update(folder.as_uri())
     assert (len(updated.created), len(begun), updated.problems) == (45, 3, [])
-    found = await client.ask("conversation/search", query="question", workspaceUri=folder.as_uri(), limit=100)
-    assert len(found["hits"]) == 45
+    result = await client.ask(
+        "conversation/search", query="question", workspaceUri=folder.as_uri(), limit=100
+    )
+    assert len(result["hits"]) == 45
 
 
 async def test_transcripts_that_cannot_be_stored_together_are_stored_one_by_one(

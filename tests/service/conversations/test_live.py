@@ -46,12 +46,12 @@ async def windows(make_client: MakeClient) -> Windows:
     other: Client = await make_client(SMALL, gate)
     await other.ask("conversation/list")
     made = await one.conversation(*(f"{number}: " + "words " * 30 for number in range(6)))
-    found = Windows(one, other, gate, made, [])
-    found.ids = [entry["id"] for entry in (await found.do("entries"))["entries"]]
-    await found.wait_for("created", "entries")
+    both = Windows(one, other, gate, made, [])
+    both.ids = [entry["id"] for entry in (await both.do("entries"))["entries"]]
+    await both.wait_for("created", "entries")
     other.notifications.clear()
     one.notifications.clear()
-    return found
+    return both
 
 
 def test_changes_elsewhere_are_looked_for_more_than_once_a_second() -> None:
@@ -122,8 +122,8 @@ async def test_a_stale_window_is_refused_and_overwrites_nothing(windows: Windows
     with pytest.raises(StaleLeafError) as refusal:
         await windows.see("append", entries=[user("late")], expectedLeafId=old)
     assert refusal.value.data == {"leafId": windows.ids[1]}
-    kept = await windows.see("append", entries=[user("in time")], expectedLeafId=windows.ids[1])
-    assert (await windows.do("conversation/get"))["conversation"]["leafId"] == kept["leafId"]
+    appended = await windows.see("append", entries=[user("in time")], expectedLeafId=windows.ids[1])
+    assert (await windows.do("conversation/get"))["conversation"]["leafId"] == appended["leafId"]
 
 
 @pytest.mark.parametrize("method", ["navigate", "compact"])

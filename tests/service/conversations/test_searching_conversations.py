@@ -14,21 +14,21 @@ from coppice.service.conversations.searching import Searching
 async def hits(client: Client, query: str, **params: Any) -> list[dict[str, Any]]:
     wanted = SearchParams.model_validate({"query": query, **params})
     result = await Searching(client.service.stores).search(wanted)
-    found: list[dict[str, Any]] = result.model_dump(mode="json", by_alias=True)["hits"]
-    return found
+    listed: list[dict[str, Any]] = result.model_dump(mode="json", by_alias=True)["hits"]
+    return listed
 
 
 async def test_every_conversation_of_the_workspace_is_searched(client: Client) -> None:
     one = await client.conversation("Plant an oak.", "An oak is planted.")
     two = await client.conversation("请种一棵橡树，an oak")
-    found = await hits(client, "oak")
-    assert [hit["conversationId"] for hit in found] == [two, one, one]
-    assert [hit["snippet"] for hit in found] == [
+    oak_hits = await hits(client, "oak")
+    assert [hit["conversationId"] for hit in oak_hits] == [two, one, one]
+    assert [hit["snippet"] for hit in oak_hits] == [
         "请种一棵橡树，an oak",
         "An oak is planted.",
         "Plant an oak.",
     ]
-    assert all(hit["onCurrentBranch"] for hit in found)
+    assert all(hit["onCurrentBranch"] for hit in oak_hits)
     assert [hit["conversationId"] for hit in await hits(client, "橡树")] == [two]
     assert len(await hits(client, "oak", limit=2)) == 2
 
@@ -38,8 +38,8 @@ async def test_one_conversation_can_be_searched_on_all_its_branches(client: Clie
     await client.conversation("Another oak.")
     [root] = [hit["entryId"] for hit in await hits(client, "plant", conversationId=one)]
     await client.ask("append", conversationId=one, parentId=root, entries=[assistant("The oak by the gate.")])
-    found = await hits(client, "oak", conversationId=one)
-    assert [hit["onCurrentBranch"] for hit in found] == [True, True]
+    oak_hits = await hits(client, "oak", conversationId=one)
+    assert [hit["onCurrentBranch"] for hit in oak_hits] == [True, True]
     assert [hit["onCurrentBranch"] for hit in await hits(client, "which", conversationId=one)] == [False]
     with pytest.raises(UnknownConversationError):
         await hits(client, "oak", conversationId="nowhere")

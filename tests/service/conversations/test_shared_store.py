@@ -40,8 +40,8 @@ async def notified_of(client: Client, change: str, *, seconds: float = 100.0) ->
     while time.monotonic() < deadline:
         for params in client.notified("conversationChanged"):
             if change in params["changes"]:
-                found: dict[str, Any] = params
-                return found
+                about: dict[str, Any] = params
+                return about
         await asyncio.sleep(0.02)
     raise AssertionError(change)
 

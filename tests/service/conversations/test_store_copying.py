@@ -110,8 +110,8 @@ def grow(store: Store, conversation: str, workspace: str = WORKSPACE) -> None:
 def everything(store: Store, conversation: str) -> list[Any]:
     """All that can be read of a conversation."""
     seen: list[Any] = []
-    found = store.conversation(conversation)
-    about = {name: getattr(found, name) for name in found.__slots__ if name != "cursor"}
+    stored = store.conversation(conversation)
+    about = {name: getattr(stored, name) for name in stored.__slots__ if name != "cursor"}
     seen.append(about)
     for new in store.all_records(conversation):
         seen.append(new)

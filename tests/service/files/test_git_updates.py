@@ -57,8 +57,8 @@ def events(
 
 
 async def files(client: Client, conversation_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = await client.ask("files", conversationId=conversation_id)
-    return found
+    answer: dict[str, Any] = await client.ask("files", conversationId=conversation_id)
+    return answer
 
 
 async def previews(client: Client, conversation_id: str) -> list[str]:
@@ -71,9 +71,9 @@ async def test_a_checkout_is_one_line_and_no_work(client: Client, workspace: Pat
     run(workspace, "checkout", "-q", "feature-x")
     gone = FileEvent((workspace / "src" / "0.py").as_uri(), "deleted", "watcher")
     client.service.tracking.feed([gone, *events(workspace)])
-    found = await files(client, talk)
-    assert (found["modifiedFiles"], found["deletedFiles"], found["records"]) == ([], [], [])
-    (update,) = found["gitUpdates"]
+    tracked = await files(client, talk)
+    assert (tracked["modifiedFiles"], tracked["deletedFiles"], tracked["records"]) == ([], [], [])
+    (update,) = tracked["gitUpdates"]
     assert (update["action"], update["target"], update["files"]) == ("checkout", "feature-x", 20)
     assert await previews(client, talk) == ["git checkout feature-x, 20 files"]
 
@@ -84,9 +84,9 @@ async def test_what_changes_after_a_checkout_is_work(client: Client, workspace: 
     changed = workspace / "src" / "1.py"
     after(workspace, changed)
     client.service.tracking.feed(events(workspace))
-    found = await files(client, talk)
-    assert found["modifiedFiles"] == ["src/1.py"]
-    assert [update["files"] for update in found["gitUpdates"]] == [18]
+    tracked = await files(client, talk)
+    assert tracked["modifiedFiles"] == ["src/1.py"]
+    assert [update["files"] for update in tracked["gitUpdates"]] == [18]
 
 
 def after(workspace: Path, file: Path) -> None:
@@ -107,9 +107,9 @@ async def test_what_the_editor_saved_is_work_though_a_checkout_followed(
     client.service.tracking.feed([FileEvent(saved.as_uri(), "modified", "editor")])
     run(workspace, "checkout", "-q", "feature-x")
     client.service.tracking.feed([*events(workspace), FileEvent(saved.as_uri(), "modified", "watcher")])
-    found = await files(client, talk)
-    assert found["modifiedFiles"] == ["notes.md"]
-    assert [update["files"] for update in found["gitUpdates"]] == [19]
+    tracked = await files(client, talk)
+    assert tracked["modifiedFiles"] == ["notes.md"]
+    assert [update["files"] for update in tracked["gitUpdates"]] == [19]
 
 
 async def test_what_a_tool_wrote_stays_work_also_when_git_replaces_it(
@@ -120,9 +120,9 @@ async def test_what_a_tool_wrote_stays_work_also_when_git_replaces_it(
     await client.ask("append", conversationId=talk, entries=write_it)
     run(workspace, "checkout", "-q", "feature-x")
     client.service.tracking.feed(events(workspace))
-    found = await files(client, talk)
-    assert found["modifiedFiles"] == ["src/3.py"]
-    assert [update["files"] for update in found["gitUpdates"]] == [18]
+    tracked = await files(client, talk)
+    assert tracked["modifiedFiles"] == ["src/3.py"]
+    assert [update["files"] for update in tracked["gitUpdates"]] == [18]
 
 
 async def test_a_commit_and_a_new_branch_leave_the_files_as_work(client: Client, workspace: Path) -> None:
@@ -131,9 +131,9 @@ async def test_a_commit_and_a_new_branch_leave_the_files_as_work(client: Client,
     run(workspace, "checkout", "-q", "-b", "another")
     commit(workspace)
     client.service.tracking.feed(events(workspace))
-    found = await files(client, talk)
-    assert len(found["modifiedFiles"]) == 19
-    assert "gitUpdates" not in found
+    tracked = await files(client, talk)
+    assert len(tracked["modifiedFiles"]) == 19
+    assert "gitUpdates" not in tracked
 
 
 async def test_a_checkout_whose_events_come_in_parts_is_one(client: Client, workspace: Path) -> None:
@@ -142,8 +142,8 @@ async def test_a_checkout_whose_events_come_in_parts_is_one(client: Client, work
     for part in (events(workspace)[:7], events(workspace)[5:]):
         client.service.tracking.feed(part)
         await files(client, talk)
-    found = await files(client, talk)
-    assert [update["files"] for update in found["gitUpdates"]] == [19]
+    tracked = await files(client, talk)
+    assert [update["files"] for update in tracked["gitUpdates"]] == [19]
 
 
 async def test_a_checkout_in_a_linked_worktree_is_seen(
@@ -154,8 +154,8 @@ async def test_a_checkout_in_a_linked_worktree_is_seen(
     talk = await client.conversation("hello")
     run(linked, "checkout", "-q", "--detach", "feature-x")
     client.service.tracking.feed(events(linked))
-    found = await files(client, talk)
-    assert [(update["target"], update["files"]) for update in found["gitUpdates"]] == [("feature-x", 19)]
+    tracked = await files(client, talk)
+    assert [(update["target"], update["files"]) for update in tracked["gitUpdates"]] == [("feature-x", 19)]
 
 
 async def test_a_summary_does_not_name_what_git_replaced_and_the_files_keep_it(
@@ -175,8 +175,8 @@ async def test_a_summary_does_not_name_what_git_replaced_and_the_files_keep_it(
     entry = (await client.ask("compact", conversationId=talk))["entry"]
     assert entry["details"]["modifiedFiles"] == ["src/new.py"]
     assert "src/7.py" not in entry["summary"]
-    found = await files(client, talk)
-    assert [update["target"] for update in found["gitUpdates"]] == ["feature-x"]
+    tracked = await files(client, talk)
+    assert [update["target"] for update in tracked["gitUpdates"]] == ["feature-x"]
 
 
 @pytest.mark.parametrize("hostile", ["link", "log is a link", "log is a pipe", "network", "long", "nothing"])
@@ -202,6 +202,6 @@ async def test_a_hostile_repository_is_none(
             text = {"network": "gitdir: //host/share", "long": "gitdir: " + "x" * 9_000}.get(hostile, "")
             git.write_text(text, encoding="utf-8")
     client.service.tracking.feed(events(workspace))
-    found = await files(client, talk)
-    assert len(found["modifiedFiles"]) == 19
-    assert "gitUpdates" not in found
+    tracked = await files(client, talk)
+    assert len(tracked["modifiedFiles"]) == 19
+    assert "gitUpdates" not in tracked

@@ -217,8 +217,8 @@ async def test_each_workspace_folder_has_its_own_active_conversation(
     events = [event(path, "modified") for path in (workspace / "a", other / "b", third / "c", outside)]
     client.service.tracking.feed([*events, event(tmp_path / "watched", "modified", "watcher")])
     assert (await client.ask("files", conversationId=talk))["modifiedFiles"] == ["a"]
-    found = await client.ask("files", conversationId=elsewhere)
-    assert found["modifiedFiles"] == [str(outside), "b"]
+    tracked = await client.ask("files", conversationId=elsewhere)
+    assert tracked["modifiedFiles"] == [str(outside), "b"]
     await client.service.set_workspace_folders(folders[:1])
     client.service.tracking.feed([event(other / "late", "modified"), event(workspace / "on", "modified")])
     assert (await client.ask("files", conversationId=elsewhere))["modifiedFiles"] == [str(outside), "b"]

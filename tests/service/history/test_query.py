@@ -20,9 +20,9 @@ from coppice.service.history.query import MAX_STEMS, MAX_TRANSLATED, stems_asked
     ],
 )
 def test_a_question_asks_for_stems_and_parts(question: str, stems: set[str]) -> None:
-    found = stems_asked_for(question)
-    assert {stem for stem in stems if found.get(stem) == 1.0} == stems
-    assert not {"what", "the", "it"} & found.keys()
+    weights = stems_asked_for(question)
+    assert {stem for stem in stems if weights.get(stem) == 1.0} == stems
+    assert not {"what", "the", "it"} & weights.keys()
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ def test_a_question_asks_for_stems_and_parts(question: str, stems: set[str]) -> 
     ],
 )
 def test_words_of_software_work_ask_for_their_translation(question: str, translations: set[str]) -> None:
-    found = stems_asked_for(question)
-    assert {stem for stem in translations if 0 < found[stem] < 1} == translations
-    assert bool(translations) == any(weight < 1 for weight in found.values())
+    weights = stems_asked_for(question)
+    assert {stem for stem in translations if 0 < weights[stem] < 1} == translations
+    assert bool(translations) == any(weight < 1 for weight in weights.values())
 
 
 @given(st.text(max_size=300))
 def test_any_question_asks_for_a_bounded_number_of_stems(text: str) -> None:
-    found = stems_asked_for(text)
-    assert len(found) <= MAX_STEMS + MAX_TRANSLATED
-    assert all(stem and " " not in stem for stem in found)
+    weights = stems_asked_for(text)
+    assert len(weights) <= MAX_STEMS + MAX_TRANSLATED
+    assert all(stem and " " not in stem for stem in weights)

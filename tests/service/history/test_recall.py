@@ -29,7 +29,7 @@ async def conversation_with(client: Client, *entries: dict[str, Any]) -> dict[st
 
 
 @pytest.mark.parametrize(
-    ("question", "found"),
+    ("question", "answer"),
     [
         ("Which tree must not be touched?", "Never touch the oak"),
         (
@@ -44,10 +44,10 @@ async def conversation_with(client: Client, *entries: dict[str, Any]) -> dict[st
         ("类型不匹配是什么报错", "error[E0308]"),
     ],
 )
-async def test_a_question_finds_what_answers_it(client: Client, question: str, found: str) -> None:
+async def test_a_question_finds_what_answers_it(client: Client, question: str, answer: str) -> None:
     about = await conversation_with(client, *STORY)
     page = await client.ask("recall", **about, query=question)
-    assert any(found in item["text"] for item in page["items"][:3])
+    assert any(answer in item["text"] for item in page["items"][:3])
 
 
 async def test_a_result_comes_with_its_call(client: Client) -> None:
@@ -94,7 +94,7 @@ async def test_the_scope_bounds_what_is_found(client: Client) -> None:
     about = await conversation_with(client, user("The rowan is mine.", id="root"))
     await client.ask("append", **about, parentId="root", entries=[user("The rowan is theirs.", id="other")])
     elsewhere = await client.conversation("The rowan is everybody's.")
-    found = {
+    texts_of = {
         scope: {
             item["text"]
             for item in (await client.ask("recall", **about, query="rowan", scope=scope))["items"]
@@ -102,8 +102,8 @@ async def test_the_scope_bounds_what_is_found(client: Client) -> None:
         for scope in ("path", "conversation", "workspace")
     }
     assert elsewhere != about["conversationId"]
-    assert found["path"] == found["conversation"] == {"The rowan is mine.", "The rowan is theirs."}
-    assert found["workspace"] == found["path"] | {"The rowan is everybody's."}
+    assert texts_of["path"] == texts_of["conversation"] == {"The rowan is mine.", "The rowan is theirs."}
+    assert texts_of["workspace"] == texts_of["path"] | {"The rowan is everybody's."}
     await client.ask("navigate", **about, targetId="other", summarize=False)
 
 
@@ -121,13 +121,13 @@ async def test_entries_bound_what_is_looked_through(client: Client) -> None:
 
 async def test_a_summary_is_found_only_after_what_it_summarizes(client: Client) -> None:
     summary = {"type": "compaction", "summary": "The larch was felled.", "firstKeptEntryId": "kept"}
-    kept = user("The yew was felled with a saw.", id="kept")
-    about = await conversation_with(client, user("The rowan was felled."), kept, summary)
+    first_kept = user("The yew was felled with a saw.", id="kept")
+    about = await conversation_with(client, user("The rowan was felled."), first_kept, summary)
     assert (await client.ask("recall", **about, query="larch"))["items"] == []
-    found = await client.ask("recall", **about, query="larch yew saw")
-    assert [item["type"] for item in found["items"]] == ["message"], "what was kept is no source"
-    found = await client.ask("recall", **about, query="larch felled")
-    assert [item["type"] for item in found["items"]] == ["message", "message", "compaction"]
+    page = await client.ask("recall", **about, query="larch yew saw")
+    assert [item["type"] for item in page["items"]] == ["message"], "what was kept is no source"
+    page = await client.ask("recall", **about, query="larch felled")
+    assert [item["type"] for item in page["items"]] == ["message", "message", "compaction"]
 
 
 async def test_the_summary_of_a_branch_is_found_only_with_an_entry_of_the_branch(client: Client) -> None:
@@ -155,8 +155,8 @@ async def test_an_entry_is_read_by_the_short_id_that_a_summary_references(client
     about = await conversation_with(client, user("Prune the rowan."))
     entries = (await client.ask("entries", limit=5, **about))["entries"]
     whole = entries[0]["id"]
-    found = await client.ask("recall", entryIds=[whole[:8]], **about)
-    assert [item["entryId"] for item in found["items"]] == [whole]
+    page = await client.ask("recall", entryIds=[whole[:8]], **about)
+    assert [item["entryId"] for item in page["items"]] == [whole]
     for wrong in (whole[:7], "%" * 8, f"{whole[:8]}zz"):
         with pytest.raises(UnknownEntryError):
             await client.ask("recall", entryIds=[wrong], **about)
@@ -166,8 +166,8 @@ async def test_an_entry_is_read_by_the_short_id_that_a_summary_references(client
 async def test_an_entry_with_a_property_named_message_is_recalled(client: Client, message: object) -> None:
     note = {"type": "custom_message", "customType": "note", "content": "rowan", "display": True}
     about = await conversation_with(client, note | {"message": message})
-    found = await client.ask("recall", **about, query="rowan")
-    assert [(item["type"], item["text"]) for item in found["items"]] == [("custom_message", "rowan")]
+    page = await client.ask("recall", **about, query="rowan")
+    assert [(item["type"], item["text"]) for item in page["items"]] == [("custom_message", "rowan")]
 
 
 @pytest.mark.parametrize("value", [5, ["read"], {"a": 1}])

@@ -20,9 +20,9 @@ IN_CHINESE = 0.70
 def test_the_first_page_holds_most_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", str(tmp_path / "config"))
     monkeypatch.setenv("COPPICE_STORAGE_URL", "set by `serving`, restored after the test")
-    found = total(asyncio.run(scores(shared_data().parent, tmp_path)))
-    assert found.item >= FLOOR * found.answerable
-    assert found.answerable > found.asked / 2
+    result = total(asyncio.run(scores(shared_data().parent, tmp_path)))
+    assert result.item >= FLOOR * result.answerable
+    assert result.answerable > result.asked / 2
 
 
 @pytest.mark.slow
@@ -30,6 +30,6 @@ def test_the_first_page_holds_most_answers(tmp_path: Path, monkeypatch: pytest.M
 def test_chinese_questions_find_english_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", str(tmp_path / "config"))
     monkeypatch.setenv("COPPICE_STORAGE_URL", "set by `serving`, restored after the test")
-    found = dict(asyncio.run(own_scores(shared_data().parent, tmp_path)))
-    assert found["pi-session, zh"].item >= IN_CHINESE * found["pi-session, zh"].answerable
-    assert found["pi-session, en"].item >= FLOOR * found["pi-session, en"].answerable
+    score_of = dict(asyncio.run(own_scores(shared_data().parent, tmp_path)))
+    assert score_of["pi-session, zh"].item >= IN_CHINESE * score_of["pi-session, zh"].answerable
+    assert score_of["pi-session, en"].item >= FLOOR * score_of["pi-session, en"].answerable

@@ -83,9 +83,9 @@ async def test_a_client_gets_definitions_and_has_calls_run(client: Client) -> No
     await client.ask(
         "append", **about, entries=[*PAST, *tool("c1", "bash", {"command": "make"}, "the rowan failed")]
     )
-    found = await client.ask("callHistoryTool", **about, name=SEARCH_TOOL, arguments={"query": "rowan"})
-    [content] = found["content"]
-    assert not found["isError"]
+    answer = await client.ask("callHistoryTool", **about, name=SEARCH_TOOL, arguments={"query": "rowan"})
+    [content] = answer["content"]
+    assert not answer["isError"]
     assert '"id": "past"' in content["text"]
     assert '"tool": "bash", "call": "make"' in content["text"]
     read = await client.ask("callHistoryTool", **about, name=READ_TOOL, arguments={"ids": ["past"]})

@@ -176,10 +176,10 @@ async def test_a_summarizer_reads_the_whole_results_and_what_is_kept_is_whole_ag
     messages = [*request.history, *request.turn_prefix]
     results = [text_of(each.content) for each in messages if isinstance(each, ToolResultMessage)]
     assert results[0] == f"0 {OUTPUT}"
-    kept = ids.index(done["firstKeptEntryId"])
+    first_kept = ids.index(done["firstKeptEntryId"])
     shown = await view(client, made)
-    assert [message.get("entryId") for message in shown[1:]] == ids[kept:]
-    assert texts(shown) == [f"{n} {OUTPUT}" for n in range(4) if 2 * n + 2 >= kept]
+    assert [message.get("entryId") for message in shown[1:]] == ids[first_kept:]
+    assert texts(shown) == [f"{n} {OUTPUT}" for n in range(4) if 2 * n + 2 >= first_kept]
     usage = await client.ask("usage", conversationId=made, detail=True)
     assert usage["tokens"] <= sum(usage["breakdown"].values()) <= usage["tokens"] + 30
 

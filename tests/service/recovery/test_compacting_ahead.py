@@ -72,9 +72,9 @@ async def test_the_summary_is_there_when_the_threshold_comes(make_client: MakeCl
     assert done["compacted"] is True
     assert done["entry"]["reason"] == "threshold"
     assert len(summarizer.requests) == 1
-    kept = [entry["id"] for entry in before].index(done["entry"]["firstKeptEntryId"])
+    first_kept = [entry["id"] for entry in before].index(done["entry"]["firstKeptEntryId"])
     messages = (await client.ask("context", conversationId=made, format="openai"))["messages"]
-    assert len(messages) == 1 + len(before) - kept + 6
+    assert len(messages) == 1 + len(before) - first_kept + 6
     (ended,) = client.notified("compactionEnded")
     assert (ended["status"], ended["entryId"]) == ("completed", done["entry"]["id"])
     assert statuses(client) == ["writing", "ready", None]

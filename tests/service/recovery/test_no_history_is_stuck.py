@@ -83,7 +83,7 @@ def sized(role: str, chars: int, *, pinned: bool) -> Sized:
 class Conversation:
     """What is kept, the size of the summary before it, and the pins from before that."""
 
-    kept: list[Sized]
+    messages: list[Sized]
     window: int
     overhead: int
     summary: int = 0
@@ -94,12 +94,12 @@ class Conversation:
     def rows(self) -> list[EntryRow]:
         return [
             EntryRow(str(place), place, "message", each.message.role, Size(), "")
-            for place, each in enumerate(self.kept)
+            for place, each in enumerate(self.messages)
         ]
 
     @property
     def tokens(self) -> list[int]:
-        return [each.tokens for each in self.kept]
+        return [each.tokens for each in self.messages]
 
     @property
     def sizes(self) -> Sizes:
@@ -108,7 +108,7 @@ class Conversation:
     @property
     def pinned(self) -> list[Pinned]:
         before = [Pinned(-1, size) for size in self.pins]
-        return [*before, *(Pinned(i, each.tokens) for i, each in enumerate(self.kept) if each.pinned)]
+        return [*before, *(Pinned(i, each.tokens) for i, each in enumerate(self.messages) if each.pinned)]
 
     def measured(self) -> RequestSize:
         tail = tail_start(self.rows, self.tokens)
@@ -119,7 +119,9 @@ class Conversation:
             self.tokens,
             self.pinned,
             tail=tail,
-            least_of_tail=least_tokens([(each.message, each.pinned) for each in self.kept[tail:]], tokens_of),
+            least_of_tail=least_tokens(
+                [(each.message, each.pinned) for each in self.messages[tail:]], tokens_of
+            ),
             summary=self.summary,
             overhead_tokens=self.overhead,
             stated_window=self.window,
@@ -129,28 +131,28 @@ class Conversation:
         """Whether a compaction was made; its summary takes all it may, and less than what it replaces."""
         measured = self.measured()
         fit = Fit(self.window, measured.target, measured.tail, halvings)
-        found = fitted_cut(self.rows, self.tokens, self.sizes, fit, self.pinned)
-        if found is None:
+        fitted = fitted_cut(self.rows, self.tokens, self.sizes, fit, self.pinned)
+        if fitted is None:
             return False
-        cut, sizes = found
-        gone = self.kept[: cut.first_kept]
+        cut, sizes = fitted
+        gone = self.messages[: cut.first_kept]
         replaced = self.summary + sum(each.tokens for each in gone)
         self.summary = max(1, min(sizes.max_summary, replaced - 1))
         self.pins += [each.tokens for each in gone if each.pinned]
-        self.kept = self.kept[cut.first_kept :]
+        self.messages = self.messages[cut.first_kept :]
         return True
 
     def truncate(self) -> int:
         measured = self.measured()
         cuts = plan(
-            [ViewMessage("pinned" if each.pinned else None, each.message) for each in self.kept],
+            [ViewMessage("pinned" if each.pinned else None, each.message) for each in self.messages],
             limit=result_limit(self.window),
             excess=measured.view_tokens - measured.target,
             count_tokens=tokens_of,
             pinned={"pinned"},
         )
         for place, message in cuts.items():
-            self.kept[place] = replace(self.kept[place], message=message, tokens=tokens_of(message))
+            self.messages[place] = replace(self.messages[place], message=message, tokens=tokens_of(message))
         return len(cuts)
 
 

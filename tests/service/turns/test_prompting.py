@@ -171,9 +171,9 @@ async def test_what_failed_is_kept_with_what_had_come(make_client: MakeClient) -
         server.script = [cut_the_stream]
         with pytest.raises(ModelFailedError) as failure:
             await client.ask("prompt", **about, content="Hello?")
-        kept = (await messages(client, about))[-1]
-        assert (kept["stopReason"], kept["errorMessage"]) == ("error", str(failure.value))
-        assert kept["content"] == [{"type": "text", "text": "The begin"}]
+        message = (await messages(client, about))[-1]
+        assert (message["stopReason"], message["errorMessage"]) == ("error", str(failure.value))
+        assert message["content"] == [{"type": "text", "text": "The begin"}]
 
 
 async def test_a_window_that_the_server_reports_holds_for_everything(make_client: MakeClient) -> None:

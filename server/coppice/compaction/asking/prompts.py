@@ -158,13 +158,13 @@ class Prompts:
     def from_settings(cls, replaced: Mapping[str, str]) -> tuple["Prompts", list[str]]:
         """The built-in prompts with those that `replaced` names, and a sentence for each other name."""
         names = {_camel(field.name): field.name for field in fields(cls)}
-        known = {names[name]: text for name, text in replaced.items() if name in names and text.strip()}
+        texts = {names[name]: text for name, text in replaced.items() if name in names and text.strip()}
         unknown = [
             f"prompts.{name[:80]}: there is no such prompt; the prompts are {', '.join(names)}."
             for name in replaced
             if name not in names
         ]
-        return replace(cls(), **known), unknown
+        return replace(cls(), **texts), unknown
 
     def request(
         self,

@@ -32,8 +32,8 @@ class SummaryRequest:
     """A span of a conversation to summarize, oldest message first.
 
     `history` is summarized in the structured format. `turn_prefix` is the early part of a turn whose later
-    part stays in the view; its summary goes under the split-turn rule. `kept` is what stays in the view after
-    the span: it needs no summary, but shows what the work is about now. `previous_summary` covers everything
+    part stays in the view; its summary goes under the split-turn rule. `kept_messages` stay in the view after
+    the span: they need no summary, but show what the work is about now. `previous_summary` covers everything
     before `history` and is always carried forward. `max_tokens` bounds the whole text, counted with
     `count_tokens`; the file blocks are not part of it. `max_turn_prefix_tokens` bounds the part about
     `turn_prefix` within it; None leaves that to the summarizer.
@@ -41,8 +41,8 @@ class SummaryRequest:
     `root` is the folder that paths are relative to in `ledger`.
 
     `target_tokens` is the length to aim at within `max_tokens`. `ledger` is that of everything that is
-    covered, as of the end of `kept`; None leaves it to be computed from the messages. With `references`
-    statements may end in the id of the entry that they are based on.
+    covered, as of the end of `kept_messages`; None leaves it to be computed from the messages. With
+    `references` statements may end in the id of the entry that they are based on.
 
     `kind` is `branch` for the summary of a branch that is left. `instructions` are the user's focus; with
     `replace_instructions` they take the place of the built-in ones. `report` is called on the event loop; a
@@ -51,7 +51,7 @@ class SummaryRequest:
 
     history: Sequence[Message]
     turn_prefix: Sequence[Message]
-    kept: Sequence[Message]
+    kept_messages: Sequence[Message]
     previous_summary: str | None
     instructions: str | None
     max_tokens: int

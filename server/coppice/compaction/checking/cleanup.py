@@ -83,7 +83,7 @@ def without_blocks(text: str, names: Iterable[str]) -> str:
     """`text` without `<name>…</name>`; a block that is never closed ends at the next heading."""
     wanted = "|".join(map(re.escape, names))
     opening = re.compile(rf"<\s{{0,4}}({wanted})(?:\s[^<>]{{0,200}})?>", re.IGNORECASE)
-    kept: list[str] = []
+    parts: list[str] = []
     place = 0
     unclosed: set[str] = set()
     for match in opening.finditer(text):
@@ -98,21 +98,21 @@ def without_blocks(text: str, names: Iterable[str]) -> str:
         if closing is None:
             unclosed.add(name)
         end = closing or _NEXT_HEADING.search(text, match.end())
-        kept.append(text[place : match.start()])
+        parts.append(text[place : match.start()])
         place = len(text) if end is None else end.end() if closing else end.start()
-    return "".join([*kept, text[place:]]).strip()
+    return "".join([*parts, text[place:]]).strip()
 
 
 def without_loops(text: str) -> str:
     """`text` with lines, sentences and runs of words that repeat themselves stated once."""
     seen: dict[str, int] = {}
-    kept: list[str] = []
+    lines: list[str] = []
     for line in text.splitlines():
         key = normalized(line[_marker_end(line) :])
         seen[key] = seen.get(key, 0) + 1
         if len(key) < _LEAST_SENTENCE or _HEADING.match(line) or seen[key] <= _MOST_SAME_LINES:
-            kept.append(_without_runs(_without_repeated_sentences(line)))
-    return "\n".join(_without_same_neighbours(kept))
+            lines.append(_without_runs(_without_repeated_sentences(line)))
+    return "\n".join(_without_same_neighbours(lines))
 
 
 def _marker_end(line: str) -> int:
@@ -143,17 +143,17 @@ def _without_runs(line: str) -> str:
         if len(words) < length * _LOOP:
             break
         runs = _runs(words, length)
-        kept: list[str] = []
+        shorter: list[str] = []
         place = 0
         while place < len(words):
             run = runs[place]
             if run >= length * (_LOOP - 1) and any(words[place : place + length]):
-                kept += words[place : place + length]
+                shorter += words[place : place + length]
                 place += run + length
             else:
-                kept.append(words[place])
+                shorter.append(words[place])
                 place += 1
-        words = kept
+        words = shorter
     return " ".join(words)
 
 

@@ -66,19 +66,19 @@ def _is_report(sentence: str) -> bool:
 
 def _is_borne_out(sentence: str, words: set[str], names: set[str]) -> bool:
     own = _words(sentence)
-    known = sum(word in words for word in own)
+    shared = sum(word in words for word in own)
     named = list(names_in(sentence))
     least = _BORNE_OUT_WITH_A_NAME if named else _BORNE_OUT
-    return len(own) >= _FEWEST_WORDS and known >= least * len(own) and names.issuperset(named)
+    return len(own) >= _FEWEST_WORDS and shared >= least * len(own) and names.issuperset(named)
 
 
 def _words(text: str) -> list[str]:
     """The words that carry meaning; of Chinese, pairs of characters."""
-    found = []
+    words = []
     for word in normalized(text).split():
         if word.isascii():
             if len(word) >= _SHORTEST_WORD:
-                found.append(word)
+                words.append(word)
         else:
-            found += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
-    return found
+            words += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
+    return words

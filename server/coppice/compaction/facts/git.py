@@ -148,8 +148,8 @@ class Git:
             if commit is not None and not (commit.hash and digest.startswith(commit.hash)):
                 commit.hash = digest
         ours = {commit.hash[:_SHORTEST] for commit in state.commits if commit.hash}
-        known = ours | {state.base_commit[:_SHORTEST]} - {""}
-        newest = next((n for n, (digest, _) in enumerate(listed) if digest[:_SHORTEST] in known), None)
+        own_digests = ours | {state.base_commit[:_SHORTEST]} - {""}
+        newest = next((n for n, (digest, _) in enumerate(listed) if digest[:_SHORTEST] in own_digests), None)
         for digest, subject in reversed(listed[:newest] if newest is not None else []):
             state.commits.append(
                 Commit(entry_id=action.entry, hash=digest, subject=label(subject), branch=state.branch)

@@ -54,13 +54,13 @@ class Jobs:
             del self._jobs[:-_MOST_JOBS]
             return
         named = (str(action.arguments[name]) for name in _ID_NAMES if name in action.arguments)
-        found = next((self._running[each] for each in named if each in self._running), None)
-        if found is None:
+        affected = next((self._running[each] for each in named if each in self._running), None)
+        if affected is None:
             return
         if re.sub(r"[^a-z]", "", action.tool.lower()).endswith(_STOPS) and not action.failed:
-            self._end(found, "stopped", "", action.entry)
+            self._end(affected, "stopped", "", action.entry)
         else:
-            self._report(found, action.output, action.entry, action.exit_code)
+            self._report(affected, action.output, action.entry, action.exit_code)
 
     def adopt(self, jobs: Iterable[Job]) -> None:
         """Takes over running jobs of a branch that was left."""

@@ -80,10 +80,12 @@ def cut_before(rows: Sequence[Row], tokens: Sequence[int], index: int) -> Cut | 
 def _cut(rows: Sequence[Row], tokens: Sequence[int], first_kept: int) -> Cut | None:
     if not any(is_in_context(row) for row in rows[:first_kept]):
         return None
-    kept = sum(
+    kept_tokens = sum(
         size for row, size in zip(rows[first_kept:], tokens[first_kept:], strict=True) if is_in_context(row)
     )
-    return Cut(history_end=_start_of_split_turn(rows, first_kept), first_kept=first_kept, kept_tokens=kept)
+    return Cut(
+        history_end=_start_of_split_turn(rows, first_kept), first_kept=first_kept, kept_tokens=kept_tokens
+    )
 
 
 def _index_where_budget_is_reached(

@@ -15,10 +15,10 @@ def normalized(text: str) -> str:
 
 def words_in(text: str) -> set[str]:
     """Words for comparing; of Chinese, pairs of characters."""
-    found = set()
+    words = set()
     for word in normalized(text).split():
         if word.isascii():
-            found.add(word)
+            words.add(word)
         else:
-            found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-    return {word for word in found if not _GLUE.fullmatch(word)}
+            words.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+    return {word for word in words if not _GLUE.fullmatch(word)}

@@ -80,8 +80,8 @@ def whole_sentences(text: str, limit: int) -> str:
     """The first sentences of `text` that fit `limit` characters; a first one that is longer is clipped."""
     if len(text) <= limit:
         return text
-    kept = leading(sentences_of(text), limit + 1, lambda sentence: len(sentence) + 1)
-    return " ".join(kept) or clip(text, limit)
+    sentences = leading(sentences_of(text), limit + 1, lambda sentence: len(sentence) + 1)
+    return " ".join(sentences) or clip(text, limit)
 
 
 def ended(text: str) -> str:

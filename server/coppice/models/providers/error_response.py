@@ -135,8 +135,8 @@ def _number(text: str | None) -> float | None:
 
 def _named_pause(message: str) -> float | None:
     """The pause that OpenAI, Groq and Gemini write into the sentence itself."""
-    found = _RETRY_IN.search(message)
-    if found is None:
+    match = _RETRY_IN.search(message)
+    if match is None:
         return None
-    number = _number(found[1].rstrip("."))
-    return None if number is None else number * {"ms": 0.001, "s": 1, "m": 60}[found[2].lower()]
+    number = _number(match[1].rstrip("."))
+    return None if number is None else number * {"ms": 0.001, "s": 1, "m": 60}[match[2].lower()]

@@ -109,10 +109,10 @@ def _without_parts(text: str, key: str) -> str:
     for form in {key, quote(key, safe="")}:
         size = min(len(form), _SHORTEST_PART)
         for part in {form[start : start + size] for start in range(len(form) - size + 1)}:
-            found = text.find(part)
-            while found >= 0:
-                covered.update(range(found, found + size))
-                found = text.find(part, found + 1)
+            offset = text.find(part)
+            while offset >= 0:
+                covered.update(range(offset, offset + size))
+                offset = text.find(part, offset + 1)
     pieces: list[str] = []
     for place, letter in enumerate(text):
         if place not in covered:

@@ -112,14 +112,14 @@ class CompletionReader(AnswerReader):
         arguments = at(call, "function", "arguments")
         text = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
         place = as_count(call.get("index"))
-        known = self._calls.get(place) if place is not None else self._builder.last_call
-        if known is None or (call_id and call_id != known.call_id):
+        open_call = self._calls.get(place) if place is not None else self._builder.last_call
+        if open_call is None or (call_id and call_id != open_call.call_id):
             self._tag.end()
-            known = self._builder.open_call(call_id, name)
+            open_call = self._builder.open_call(call_id, name)
             name = ""
         if place is not None:
-            self._calls[place] = known
-        self._builder.arguments(known, text, name)
+            self._calls[place] = open_call
+        self._builder.arguments(open_call, text, name)
 
     def _stop_reason(self) -> StopReason:
         reason = (self._reason or "stop").lower()

@@ -101,8 +101,8 @@ class ResponseReader(AnswerReader):
 
     def _sign(self, item: dict[str, Any]) -> None:
         """Keeps a reasoning item that is to go back as the signature of its block, as Pi does."""
-        if item.get("type") == REASONING and (kept := reasoning_item(item)):
-            self._builder.sign_thinking(json.dumps(kept, ensure_ascii=False))
+        if item.get("type") == REASONING and (signature := reasoning_item(item)):
+            self._builder.sign_thinking(json.dumps(signature, ensure_ascii=False))
 
     def _end(self, response: dict[str, Any], status: str) -> None:
         self._understood = True

@@ -136,9 +136,9 @@ def _plain(schema: Any) -> Any:
 def _described(docstring: str, properties: Schema) -> str:
     """A docstring with a line for each paragraph and its properties' names as the wire has them."""
 
-    def as_sent(found: re.Match[str]) -> str:
-        name = to_camel(found[1])
-        return f"`{name}`" if name in properties else found[0]
+    def as_sent(match: re.Match[str]) -> str:
+        name = to_camel(match[1])
+        return f"`{name}`" if name in properties else match[0]
 
     paragraphs = (" ".join(paragraph.split()) for paragraph in docstring.split("\n\n"))
     return re.sub(r"`(\w+)`", as_sent, "\n".join(paragraphs))
@@ -208,11 +208,11 @@ def _write_as_sent(definition: Schema) -> None:
 
 
 def _reachable(definitions: dict[str, Schema], kinds: Iterable[Any]) -> set[str]:
-    found: set[str] = set()
+    reachable: set[str] = set()
     waiting = [_name(kind) for kind in kinds]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in reachable:
+            reachable.add(name)
             waiting.extend(references(definitions[name]))
-    return found
+    return reachable

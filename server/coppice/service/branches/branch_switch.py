@@ -189,9 +189,9 @@ def _branch_task(branch_switch: BranchSwitch) -> SummaryTask:
         settings.compaction.model_copy(update={"reserve_tokens": settings.branch_summary.reserve_tokens}),
         settings.model.context_window,
     )
-    found = map(message_to_summarize, path.newest_first(first_depth))
+    all_messages = map(message_to_summarize, path.newest_first(first_depth))
     chosen = within_budget(
-        (message for message in found if message is not None),
+        (message for message in all_messages if message is not None),
         sizes.threshold,
         lambda message: counter.tokens(size_of_message(message)),
     )

@@ -105,8 +105,8 @@ def _changed(record: NewRecord, changed: Mapping[str, Message]) -> NewRecord:
 def _renamed(entry: Entry, ids: dict[str, str]) -> Entry:
     changes: dict[str, str] = {"id": ids[entry.id]}
     match entry:
-        case CompactionEntry(first_kept_entry_id=str() as kept) if kept in ids:
-            changes["first_kept_entry_id"] = ids[kept]
+        case CompactionEntry(first_kept_entry_id=str() as first_kept) if first_kept in ids:
+            changes["first_kept_entry_id"] = ids[first_kept]
         case ContextEditEntry():
             cleared = [ids.get(each, each) for each in entry.cleared]
             return entry.model_copy(update={**changes, "cleared": cleared})
@@ -118,18 +118,18 @@ def _renamed(entry: Entry, ids: dict[str, str]) -> Entry:
 
 
 def _uncounted(records: Sequence[NewRecord]) -> list[NewRecord]:
-    found = list(records)
-    for index, record in enumerate(found):
+    uncounted = list(records)
+    for index, record in enumerate(uncounted):
         match record.entry:
             case CompactionEntry():
                 break
             case MessageEntry(message=AssistantMessage(usage=Usage() as usage) as reply):
                 none = Usage.model_validate(_zeroed(usage.model_dump(by_alias=True)))
                 message = reply.model_copy(update={"usage": none})
-                found[index] = replace(record, entry=record.entry.model_copy(update={"message": message}))
+                uncounted[index] = replace(record, entry=record.entry.model_copy(update={"message": message}))
             case _:
                 pass
-    return found
+    return uncounted
 
 
 def _zeroed(value: Any) -> Any:

@@ -70,8 +70,8 @@ class Spans:
 def _span_task(path: ConversationPath, params: SummarizeParams) -> SummaryTask:
     first, last = _depths(path, params)
     _check_size(path, params)
-    found = map(message_to_summarize, path.entries(first, last))
-    messages = [message for message in found if message is not None]
+    all_messages = map(message_to_summarize, path.entries(first, last))
+    messages = [message for message in all_messages if message is not None]
     if not messages:
         raise NothingToCompactError("There are no messages there; there is nothing to summarize.")
     settings = path.settings

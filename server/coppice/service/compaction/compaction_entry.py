@@ -77,6 +77,6 @@ def _sizes(prepared: Preparation, summary: FinishedSummary, end: PathEnd) -> dic
     """
     appended = prepared.counter.tokens(end.total - prepared.end.total)
     pinned = replace(prepared.path, end=end).pinned(prepared.first_kept.depth)
-    kept = prepared.cut.kept_tokens + prepared.counter.pinned_tokens(pinned)
-    after = prepared.counter.tokens(summary.size) + kept + appended
+    kept_tokens = prepared.cut.kept_tokens + prepared.counter.pinned_tokens(pinned)
+    after = prepared.counter.tokens(summary.size) + kept_tokens + appended
     return {"tokens_before": prepared.tokens_before + appended, "tokens_after": after}

@@ -92,7 +92,7 @@ def _compaction_task(prepared: Preparation, instructions: str | None) -> Summary
         counter=prepared.counter,
         instructions=instructions,
         work=ledger_until(prepared.path, prepared.first_kept.depth - 1),
-        kept=prepared.span(cut.first_kept, len(prepared.rows)),
+        kept_entries=prepared.span(cut.first_kept, len(prepared.rows)),
         target=settings.target_summary_tokens,
         references=settings.references,
         root=prepared.path.root,

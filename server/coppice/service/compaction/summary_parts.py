@@ -42,7 +42,7 @@ def summary_task(
     instructions: str | None = None,
     kind: Kind = "history",
     work: WorkLedger | None = None,
-    kept: Sequence[Entry] = (),
+    kept_entries: Sequence[Entry] = (),
     target: int | None = None,
     references: bool = False,
     root: str | None = None,
@@ -50,7 +50,7 @@ def summary_task(
     """A request whose answer and computed parts together stay within `limit` tokens, and aim at `target`.
 
     `work` is the ledger of the messages; without one it is computed from them. The state that is shown is as
-    of the end of `kept`, what stays in the view. CPU-bound.
+    of the end of `kept_entries`, what stays in the view. CPU-bound.
     """
     wanted = min(limit, target or limit)
     blocks = file_blocks(
@@ -60,10 +60,10 @@ def summary_task(
         count_tokens=counter.count_text,
     )
     unread = () if work is not None else messages
-    kept_messages = [message for entry in kept if (message := message_of(entry)) is not None]
+    kept_messages = [message for entry in kept_entries if (message := message_of(entry)) is not None]
     stored, now, parts = call_in_process(
         _computed,
-        _Source(unread, work, kept, root, kind),
+        _Source(unread, work, kept_entries, root, kind),
         partial(
             computed_parts,
             files=blocks,
@@ -76,7 +76,7 @@ def summary_task(
     request = SummaryRequest(
         history=messages,
         turn_prefix=[],
-        kept=kept_messages,
+        kept_messages=kept_messages,
         previous_summary=None,
         instructions=instructions,
         max_tokens=max(1, limit - used),
@@ -97,7 +97,7 @@ class _Source:
 
     messages: Sequence[Message]
     work: WorkLedger | None
-    kept: Sequence[Entry]
+    kept_entries: Sequence[Entry]
     root: str | None
     kind: Kind
 
@@ -105,7 +105,7 @@ class _Source:
 def _computed(source: _Source, parts: Callable[..., Parts]) -> tuple[WorkLedger, WorkLedger, Parts]:
     """The ledger to store, the one as of the end of what is kept, and what is shown of them."""
     stored = source.work or LedgerBuilder(root=source.root).add_messages(source.messages).ledger
-    now = brought_up_to_date(stored, source.kept, source.root)
+    now = brought_up_to_date(stored, source.kept_entries, source.root)
     # The requests of a branch have ended with it.
     shown = stored if source.kind == "history" else stored.model_copy(update={"messages": []})
     return stored, now, parts(shown, now.state)

@@ -111,16 +111,16 @@ class Conversations:
         """
         folders = [params.workspace_uri] if params.workspace_uri else self._context.stores.workspaces()
         listed = _read_cursor(params.cursor)
-        found: list[ConversationRecord] = []
+        records: list[ConversationRecord] = []
         for folder in folders:
             page, _ = self._context.stores.of_workspace(folder).conversations(
                 workspace_uri=folder, limit=params.limit + 1, cursor=listed.get(folder)
             )
-            found += [replace(record, workspace_uri=folder) for record in page]
-        found.sort(key=lambda record: record.modified_at, reverse=True)
-        page = found[: params.limit]
+            records += [replace(record, workspace_uri=folder) for record in page]
+        records.sort(key=lambda record: record.modified_at, reverse=True)
+        page = records[: params.limit]
         listed |= {record.workspace_uri: record.cursor for record in page}
-        more = len(found) > len(page)
+        more = len(records) > len(page)
         return ListResult(
             conversations=[conversation_of(record) for record in page],
             next_cursor=json.dumps(listed) if more else None,

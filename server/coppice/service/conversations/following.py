@@ -39,7 +39,7 @@ _SHORT: Final = 64 * 1024
 
 
 @dataclass(frozen=True)
-class Found:
+class FollowedTranscript:
     """A transcript that there is, or was: `transcript` is None for one that its agent has deleted."""
 
     agent: Agent
@@ -71,9 +71,9 @@ class _Storers:
     missing: dict[str, bool]
     _made: dict[str, TranscriptStorer] = field(default_factory=dict)
 
-    def of(self, found: Found) -> TranscriptStorer:
+    def of(self, followed: FollowedTranscript) -> TranscriptStorer:
         """Raises CoppiceError where the store cannot be opened."""
-        workspace = found.reading.workspace or NO_FOLDER
+        workspace = followed.reading.workspace or NO_FOLDER
         if workspace not in self._made:
             store = self.context.stores.of_workspace(workspace)
             settings = self.context.settings.of(workspace)
@@ -124,7 +124,7 @@ class Following:
             problems=updated.problems,
         )
 
-    async def transcripts(self) -> list[Found]:
+    async def transcripts(self) -> list[FollowedTranscript]:
         """All transcripts that there are, and those that are stored of agents that deleted them."""
         return await run_in_thread(lambda thread: self._listed(None, thread), title="Listing transcripts")
 
@@ -172,19 +172,19 @@ class Following:
         places: dict[str, str] = {}
         done: list[Reading] = []
         due = [
-            found
+            followed
             for workspace in wanted
-            for found in self._listed(workspace, thread)
-            if found.transcript is not None and self._is_due(found, places, missing)
+            for followed in self._listed(workspace, thread)
+            if followed.transcript is not None and self._is_due(followed, places, missing)
         ]
-        due.sort(key=lambda found: found.reading.modified, reverse=True)
+        due.sort(key=lambda followed: followed.reading.modified, reverse=True)
         storers = _Storers(self._context, thread, missing)
         try:
             for group in _groups(due):
                 thread.report(f"{updated.read:,} of {len(due):,}", updated.read * 100 // len(due))
                 readings = self._read_group(group, storers)
-                for found, reading in zip(group, readings, strict=True):
-                    _count(updated, found, reading)
+                for followed, reading in zip(group, readings, strict=True):
+                    _count(updated, followed, reading)
                 done += readings
                 if len(done) >= _SAVED_TOGETHER:
                     self._catalog.put(done)
@@ -193,9 +193,9 @@ class Following:
             self._catalog.put(done)
         return updated
 
-    def _is_due(self, found: Found, places: dict[str, str], missing: dict[str, bool]) -> bool:
+    def _is_due(self, followed: FollowedTranscript, places: dict[str, str], missing: dict[str, bool]) -> bool:
         """`places` has the URL of each workspace's store, `missing` which of them did not exist."""
-        reading = found.reading
+        reading = followed.reading
         if reading.forgotten:
             return False
         workspace = reading.workspace or NO_FOLDER
@@ -204,37 +204,37 @@ class Following:
         url = places[workspace]
         gone = missing.setdefault(url, is_missing(url))
         settled = reading.held and time.time() - reading.modified > SETTLED_SECONDS
-        return not found.is_current or gone or settled or reading.store != url
+        return not followed.is_current or gone or settled or reading.store != url
 
-    def _read_group(self, group: list[Found], storers: _Storers) -> list[Reading]:
+    def _read_group(self, group: list[FollowedTranscript], storers: _Storers) -> list[Reading]:
         """In one transaction if there are several; one by one where that fails."""
         if len(group) > 1:
             with suppress(CoppiceError):
                 store = storers.of(group[0]).store
                 with store.together():
-                    readings = [self._read(found, storers) for found in group]
+                    readings = [self._read(followed, storers) for followed in group]
                 store.note_entries()
                 return readings
-        return [self._read(found, storers) for found in group]
+        return [self._read(followed, storers) for followed in group]
 
-    def _read(self, found: Found, storers: _Storers) -> Reading:
-        transcript, last = found.transcript, found.reading
+    def _read(self, followed: FollowedTranscript, storers: _Storers) -> Reading:
+        transcript, last = followed.transcript, followed.reading
         assert transcript is not None  # noqa: S101 - `_update` asks for nothing else
         try:
-            return storers.of(found).stored(transcript, found.agent.format, last)
+            return storers.of(followed).stored(transcript, followed.agent.format, last)
         except CoppiceError as error:
             return replace(last, problem=str(error))
 
-    def _listed(self, workspace: str | None, thread: ThreadWork) -> list[Found]:
+    def _listed(self, workspace: str | None, thread: ThreadWork) -> list[FollowedTranscript]:
         """The transcripts of a `workspace`, or with None of all."""
         catalog = self._catalog
         folder = None if workspace is None else path_of_uri(workspace)
-        known = catalog.readings()
-        found: list[Found] = []
+        readings = catalog.readings()
+        followed: list[FollowedTranscript] = []
         fresh: list[Reading] = []
         for agent, transcript in self._transcripts():
             thread.check()
-            last = known.pop((transcript.agent, transcript.key), None)
+            last = readings.pop((transcript.agent, transcript.key), None)
             if last is None:
                 if folder is not None and not agent.may_be_of(transcript, folder):
                     continue
@@ -243,13 +243,15 @@ class Following:
             if workspace is not None and last.workspace != workspace:
                 continue
             reading = replace(last, path=transcript.path, size=transcript.size, modified=transcript.modified)
-            found.append(Found(agent, reading, transcript))
+            followed.append(FollowedTranscript(agent, reading, transcript))
         catalog.put(fresh)
         if workspace is not None:
-            return found
+            return followed
         agents = {agent.name: agent for agent in AGENTS}
-        return found + [
-            Found(agents[each.agent], each, None) for each in known.values() if each.agent in agents
+        return followed + [
+            FollowedTranscript(agents[each.agent], each, None)
+            for each in readings.values()
+            if each.agent in agents
         ]
 
     def _transcripts(self) -> Iterator[tuple[Agent, Transcript]]:
@@ -265,30 +267,30 @@ class Following:
             yield from ((agent, each) for each in newest.values())
 
 
-def _groups(due: list[Found]) -> Iterator[list[Found]]:
+def _groups(due: list[FollowedTranscript]) -> Iterator[list[FollowedTranscript]]:
     """`due` in their order: short transcripts of one workspace that follow one another together."""
-    group: list[Found] = []
-    for found in due:
+    group: list[FollowedTranscript] = []
+    for followed in due:
         if group and not (
             len(group) < _STORED_TOGETHER
-            and group[0].reading.workspace == found.reading.workspace
-            and max(group[0].reading.size, found.reading.size) <= _SHORT
+            and group[0].reading.workspace == followed.reading.workspace
+            and max(group[0].reading.size, followed.reading.size) <= _SHORT
         ):
             yield group
             group = []
-        group.append(found)
+        group.append(followed)
     if group:
         yield group
 
 
-def _count(updated: Updated, found: Found, reading: Reading) -> None:
+def _count(updated: Updated, followed: FollowedTranscript, reading: Reading) -> None:
     updated.read += 1
     if reading.problem is not None:
         name = Path(reading.path).name
         updated.problems.append(f"{name}: {reading.problem}")
-    elif found.reading.read_at is None:
+    elif followed.reading.read_at is None:
         updated.created.append(conversation_id_of(reading.agent, reading.key))
-    elif reading.entries > found.reading.entries:
+    elif reading.entries > followed.reading.entries:
         updated.extended.append(conversation_id_of(reading.agent, reading.key))
 
 

@@ -60,9 +60,9 @@ class Intake:
 
     def take(self, entries: Iterable[Entry]) -> None:
         """Stores all of them, parents before children. Raises ImportFailedError when they are too many."""
-        for found in entries:
+        for original in entries:
             check_number_of_entries(self.count + len(self._batch) + 1)
-            entry = with_short_fields(found, self.conversation.created_at)
+            entry = with_short_fields(original, self.conversation.created_at)
             ledger = None
             if isinstance(entry, CompactionEntry):
                 self._flush()
@@ -96,8 +96,8 @@ def ledger_at(
     end = writer.end(entry.parent_id)
     compaction = store.compaction(end)
     path = ConversationPath(store, _as_record(conversation), end, compaction, settings)
-    kept = store.ancestor_depth(end, entry.first_kept_entry_id) if entry.first_kept_entry_id else None
-    ledger = path.ledger((end.depth + 1 if kept is None else kept) - 1)
+    kept_depth = store.ancestor_depth(end, entry.first_kept_entry_id) if entry.first_kept_entry_id else None
+    ledger = path.ledger((end.depth + 1 if kept_depth is None else kept_depth) - 1)
     if not ledger.histories:
         ledger.add_lists(entry.details, entry.id)
     return ledger.to_json()

@@ -24,10 +24,10 @@ class Searching:
         Raises:
             UnknownConversationError: no open workspace holds `conversation_id`.
         """
-        found = await run_in_thread(lambda _: self._search(params), progress, title="Searching")
+        rows = await run_in_thread(lambda _: self._search(params), progress, title="Searching")
         if progress is not None:
-            progress.end(f"{len(found):,} found")
-        return SearchResult(hits=[SearchHit.model_validate(row, from_attributes=True) for row in found])
+            progress.end(f"{len(rows):,} found")
+        return SearchResult(hits=[SearchHit.model_validate(row, from_attributes=True) for row in rows])
 
     def _search(self, params: SearchParams) -> list[SearchRow]:
         stores = self._stores
@@ -40,13 +40,13 @@ class Searching:
                 check=check_stopped,
             )
         folders = [params.workspace_uri] if params.workspace_uri else stores.workspaces()
-        found = [
+        rows_of_stores = [
             stores.of_workspace(folder).search(
                 params.query, workspace_uri=folder, limit=params.limit, check=check_stopped
             )
             for folder in folders
         ]
-        if len(found) == 1:
-            return found[0]
-        merged = [row for rows in found for row in rows]
+        if len(rows_of_stores) == 1:
+            return rows_of_stores[0]
+        merged = [row for rows in rows_of_stores for row in rows]
         return sorted(merged, key=attrgetter("timestamp"), reverse=True)[: params.limit]

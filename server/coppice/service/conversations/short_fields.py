@@ -14,9 +14,9 @@ def with_short_fields(entry: Entry, time: str) -> Entry:
     """`entry`; where an id of it is too long, with a digest of the id, and with `time` for such a time."""
     changed: dict[str, object] = {}
     for name in _ID_FIELDS:
-        found = getattr(entry, name, None)
-        if isinstance(found, str) and len(found) > MAX_ID_CHARS:
-            changed[name] = short_id(found)
+        text = getattr(entry, name, None)
+        if isinstance(text, str) and len(text) > MAX_ID_CHARS:
+            changed[name] = short_id(text)
     if isinstance(entry, ContextEditEntry):
         changed["cleared"] = [short_id(each) for each in entry.cleared]
     if short_time(entry.timestamp) is None:

@@ -100,16 +100,16 @@ class StoreCopy:
             what = "no store" if self.workspace_uri is None else "no store of this workspace"
             raise StorageFailedError(f"There is {what} in {self.source.name}.")
         with ExitStack() as opened:
-            found = [
+            listed = [
                 (self._open(opened, url), record) for url in urls for record in self._listed(opened, url)
             ]
-            total = sum(max(record.entry_count, 1) for _, record in found)
+            total = sum(max(record.entry_count, 1) for _, record in listed)
             done = _Done(progress, self._stopped, total)
             progress.begin("Copying")
             number = 0
             try:
-                for store, record in found:
-                    done.stage = f"conversation {number + 1} of {len(found)}"
+                for store, record in listed:
+                    done.stage = f"conversation {number + 1} of {len(listed)}"
                     done.add(0)
                     target = self._open(opened, self.target.url_for(record.workspace_uri))
                     yield _copied(store, target, record, done)
@@ -117,7 +117,7 @@ class StoreCopy:
             except _StoppedError:
                 return
             finally:
-                progress.end(f"{number:,} of {len(found):,} conversations")
+                progress.end(f"{number:,} of {len(listed):,} conversations")
 
     def _open(self, opened: ExitStack, url: str) -> Store:
         if url not in self._stores:
@@ -132,13 +132,13 @@ class StoreCopy:
     def _listed(self, opened: ExitStack, url: str) -> Iterator[ConversationRecord]:
         """The oldest first, so that the target lists them in the same order."""
         store = self._open(opened, url)
-        found: list[ConversationRecord] = []
+        records: list[ConversationRecord] = []
         cursor = None
         while True:
             page, cursor = store.conversations(workspace_uri=self.workspace_uri, limit=_PAGE, cursor=cursor)
-            found += page
+            records += page
             if cursor is None:
-                return reversed(found)
+                return reversed(records)
 
 
 class _StoppedError(Exception):

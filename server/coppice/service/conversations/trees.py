@@ -164,18 +164,18 @@ class Trees:
         end = store.end(params.conversation_id, params.leaf_id if params.leaf_id is not None else LEAF)
         if end is None:
             return OutlineResult(leaf_id=None, length=0, compactions=[], marks=[], forks=[])
-        found = store.outline(end)
+        outline = store.outline(end)
         return OutlineResult(
             leaf_id=end.id,
             length=end.depth + 1,
             compactions=[
-                OutlineCompaction.model_validate(each, from_attributes=True) for each in found.compactions
+                OutlineCompaction.model_validate(each, from_attributes=True) for each in outline.compactions
             ],
             marks=[
                 OutlineMark(entry_id=mark.entry_id, label=mark.label, pinned=mark.pinned or None)
-                for mark in found.marks
+                for mark in outline.marks
             ],
-            forks=[OutlineFork.model_validate(fork, from_attributes=True) for fork in found.forks],
+            forks=[OutlineFork.model_validate(fork, from_attributes=True) for fork in outline.forks],
         )
 
 
@@ -208,9 +208,9 @@ def _refuse_unknown_kept(store: Store, conversation_id: str, records: Sequence[N
     """Raises UnknownEntryError for a compaction whose first kept entry is none: it would keep nothing."""
     before: set[str] = set()
     for record in records:
-        kept = record.entry.first_kept_entry_id if isinstance(record.entry, CompactionEntry) else None
-        if kept is not None and kept not in before:
-            store.entry(conversation_id, kept)
+        first_kept = record.entry.first_kept_entry_id if isinstance(record.entry, CompactionEntry) else None
+        if first_kept is not None and first_kept not in before:
+            store.entry(conversation_id, first_kept)
         before.add(record.entry.id)
 
 

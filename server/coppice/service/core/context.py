@@ -118,7 +118,7 @@ class Context:
 
         async def locked() -> Written:
             async with self.locks.of(conversation_id):
-                home = self.stores.known(conversation_id)
+                home = self.stores.home_of(conversation_id)
                 if home is None:
                     home = (await run_read(self.stores.of_conversation, conversation_id)).url
                 return await run_write(home, work)

@@ -52,7 +52,7 @@ class ConversationIndex:
     def _ids(self, url: str, busy_seconds: float) -> frozenset[str]:
         # Taken before the file is read: what changes meanwhile is read the next time.
         stamp = stamp_of(url)
-        known = self._stores.get(url)
-        if known is None or known[0] != stamp:
-            known = self._stores[url] = (stamp, conversation_ids(url, busy_seconds=busy_seconds))
-        return known[1]
+        cached = self._stores.get(url)
+        if cached is None or cached[0] != stamp:
+            cached = self._stores[url] = (stamp, conversation_ids(url, busy_seconds=busy_seconds))
+        return cached[1]

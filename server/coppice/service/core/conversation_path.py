@@ -104,11 +104,11 @@ class ConversationPath:
         """The rows of the view, oldest first. Raises StoppedError as `pieces` does."""
         if self.end is None:
             return []
-        found: list[EntryRow] = []
+        rows: list[EntryRow] = []
         for start in range(self.first_depth, self.end.depth + 1, _ROWS):
             check_stopped()
-            found += self.store.rows(self.end, start, min(start + _ROWS - 1, self.end.depth))
-        return found
+            rows += self.store.rows(self.end, start, min(start + _ROWS - 1, self.end.depth))
+        return rows
 
     def pinned(self, before: int | None = None) -> list[Entry]:
         """The pinned entries that a view does not show in their places, root first.
@@ -145,8 +145,8 @@ class ConversationPath:
 
     def ledger(self, last: int | None = None) -> FileLedger:
         """The files of the path up to depth `last`, which is not before the view's beginning."""
-        known = self.compaction.ledger if self.compaction is not None else None
-        ledger = FileLedger.from_json(known, self.root, self.settings.files.tools, self.aliases)
+        stored = self.compaction.ledger if self.compaction is not None else None
+        ledger = FileLedger.from_json(stored, self.root, self.settings.files.tools, self.aliases)
         return self._fed(ledger, self.first_depth, last)
 
     def ledger_of(self, first: int, last: int | None = None) -> FileLedger:

@@ -127,8 +127,8 @@ class Jobs:
             del self._background[conversation_id]
 
     def _of(self, conversation_id: str) -> list[_Job]:
-        found = (jobs.get(conversation_id) for jobs in (self._running, self._next))
-        return [job for job in found if job is not None]
+        running_and_next = (jobs.get(conversation_id) for jobs in (self._running, self._next))
+        return [job for job in running_and_next if job is not None]
 
     def _made(
         self, conversation_id: str, kind: str, title: str, work: Callable[[JobProgress], Awaitable[Any]]

@@ -18,7 +18,7 @@ class ProcessSummarizer:
         """Raises WorkTooLongError. Cancelling ends the process."""
         if request.ledger is not None:
             # All that is computed then depends on the facts.
-            request = replace(request, history=(), turn_prefix=(), kept=())
+            request = replace(request, history=(), turn_prefix=(), kept_messages=())
         return await in_process(_written, without_progress(request))
 
 

@@ -54,8 +54,8 @@ class SettingsSource:
         """
         settings, problems = self.explained(workspace_uri, request)
         if request and len(self.ignored) < _MOST_IGNORED:
-            known = self.explained(workspace_uri)[1]
-            self.ignored |= dict.fromkeys(problem for problem in problems if problem not in known)
+            current = self.explained(workspace_uri)[1]
+            self.ignored |= dict.fromkeys(problem for problem in problems if problem not in current)
         return settings
 
     def explained(
@@ -78,10 +78,10 @@ class SettingsSource:
 
     def _content(self, file: Path, place: Path, read: Callable[[Path], _Content]) -> _Content:
         stamp = _stamp(file)
-        known = self._read.get(file)
-        if known is None or known[0] != stamp:
-            known = self._read[file] = (stamp, read(place))
-        return known[1]
+        cached = self._read.get(file)
+        if cached is None or cached[0] != stamp:
+            cached = self._read[file] = (stamp, read(place))
+        return cached[1]
 
     def _with_window(self, settings: Settings) -> Settings:
         model = settings.model
@@ -89,10 +89,10 @@ class SettingsSource:
         if reported is None or "context_window" in model.model_fields_set:
             return settings
         # The window is not marked as set: the server is to be asked for it again.
-        known = ModelSettings.model_construct(
+        with_window = ModelSettings.model_construct(
             model.model_fields_set, **{**dict(model), "context_window": reported}
         )
-        return settings.model_copy(update={"model": known})
+        return settings.model_copy(update={"model": with_window})
 
 
 def _small_reserve(settings: Settings) -> Iterator[str]:
@@ -111,7 +111,7 @@ def _endpoint(model: ModelSettings) -> Hashable:
 def _stamp(file: Path) -> _Stamp | None:
     """What changes with the file's content; None where there is none."""
     try:
-        found, link = file.stat(), file.lstat()
+        target, link = file.stat(), file.lstat()
     except (OSError, ValueError):
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode, link.st_mode, found.st_ctime_ns
+    return target.st_mtime_ns, target.st_size, target.st_ino, target.st_mode, link.st_mode, target.st_ctime_ns

@@ -40,10 +40,10 @@ class SharedTurns:
 
         def take() -> bool:
             turns = self._stored(conversation_id)
-            found = turns.of(conversation_id)
-            if found is not None and self._is_elsewhere(found):
+            current = turns.of(conversation_id)
+            if current is not None and self._is_elsewhere(current):
                 return False
-            return turns.begin(conversation_id, self._holder, int(time.time()), instead_of=found)
+            return turns.begin(conversation_id, self._holder, int(time.time()), instead_of=current)
 
         async with self._locks.of(conversation_id):
             if conversation_id in self._held:
@@ -86,8 +86,8 @@ class SharedTurns:
         """Asks the server that runs a turn to stop it; false when no other one runs any."""
 
         def ask() -> bool:
-            found = self._turn_elsewhere(conversation_id)
-            return found is not None and self._stored(conversation_id).ask_to_stop(conversation_id, found)
+            turn = self._turn_elsewhere(conversation_id)
+            return turn is not None and self._stored(conversation_id).ask_to_stop(conversation_id, turn)
 
         return conversation_id not in self._held and await self._context.commit(conversation_id, ask)
 
@@ -126,12 +126,12 @@ class SharedTurns:
         return self._context.stores.of_conversation(conversation_id).turns
 
     def _turn_elsewhere(self, conversation_id: str) -> StoredTurn | None:
-        found = self._stored(conversation_id).of(conversation_id)
-        return found if found is not None and self._is_elsewhere(found) else None
+        turn = self._stored(conversation_id).of(conversation_id)
+        return turn if turn is not None and self._is_elsewhere(turn) else None
 
     def _is_to_stop(self, conversation_id: str) -> bool:
-        found = self._stored(conversation_id).of(conversation_id)
-        return found is not None and found.holder == self._holder and found.stop
+        turn = self._stored(conversation_id).of(conversation_id)
+        return turn is not None and turn.holder == self._holder and turn.stop
 
     def _is_elsewhere(self, turn: StoredTurn) -> bool:
         return turn.holder != self._holder and not _is_lost(turn)

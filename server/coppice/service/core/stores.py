@@ -80,14 +80,14 @@ class Stores:
             UnknownConversationError: no store holds it.
             StorageFailedError: no store that could be read holds it, and one could not be read.
         """
-        home = self.known(conversation_id)
+        home = self.home_of(conversation_id)
         if home is None:
             home = self._find(conversation_id)
             with self._lock:
                 self._home[conversation_id] = home
         return self._opened(home)
 
-    def known(self, conversation_id: str) -> str | None:
+    def home_of(self, conversation_id: str) -> str | None:
         """The URL of the store that held a conversation when it was last looked for. Does not block.
 
         The store counts as used now: it is not closed before the caller can use it.
@@ -109,9 +109,9 @@ class Stores:
         oldest = time.monotonic() - IDLE_SECONDS
         with self._lock:
             idle = [url for url in self._open if url not in watched and self._used[url] < oldest]
-            found = [store for url, store in self._open.items() if url not in idle]
+            needed = [store for url, store in self._open.items() if url not in idle]
         self._rest(idle)
-        return found
+        return needed
 
     def close(self) -> None:
         """Closes all stores. A store that is asked for later is opened again."""
@@ -158,10 +158,10 @@ class Stores:
         path = sqlite_path(url)
         if path is None:
             return Store.open(url, server_id=self.server_id)
-        known = KnownFiles(path.parent)
-        was_gone = known.is_gone(path)
+        known_files = KnownFiles(path.parent)
+        was_gone = known_files.is_gone(path)
         store = Store.open(url, server_id=self.server_id)
-        known.note(path)
+        known_files.note(path)
         if was_gone:
             self._report(
                 f"{path.name}, a file of conversations, is not where it was: a new, empty one was made. If "
@@ -187,9 +187,9 @@ class Stores:
                 continue
             return url
         others = [url for url in databases(self._settings.of()) if url not in ours]
-        found, unread = self._index.find(conversation_id, others)
-        if found is not None:
-            return found
+        holder, unread = self._index.find(conversation_id, others)
+        if holder is not None:
+            return holder
         failures += unread
         if failures:
             raise StorageFailedError(

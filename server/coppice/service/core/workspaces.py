@@ -26,7 +26,7 @@ def databases(settings: Settings) -> list[str]:
 
 def newest_conversations(settings: Settings, limit: int) -> tuple[list[ConversationRecord], list[str]]:
     """The conversations of every workspace, newest first, and a sentence for each store that failed."""
-    found: list[ConversationRecord] = []
+    newest: list[ConversationRecord] = []
     problems: list[str] = []
     for url in databases(settings):
         try:
@@ -35,17 +35,17 @@ def newest_conversations(settings: Settings, limit: int) -> tuple[list[Conversat
         except CoppiceError as error:
             problems.append(f"{name_of(url)}: {error}")
             continue
-        found += records
-    found.sort(key=lambda each: (each.modified_at, each.id), reverse=True)
-    return found[:limit], problems
+        newest += records
+    newest.sort(key=lambda each: (each.modified_at, each.id), reverse=True)
+    return newest[:limit], problems
 
 
 def workspace_of(settings: Settings, conversation_id: str) -> str | None:
     """The URI of the workspace that `conversation_id` belongs to, or None where none is found."""
     urls = databases(settings)
     if settings.storage.url is None:
-        found, _ = ConversationIndex().find(conversation_id, urls)
-        urls = [] if found is None else [found]
+        holder, _ = ConversationIndex().find(conversation_id, urls)
+        urls = [] if holder is None else [holder]
     for url in urls:
         try:
             with _opened(url) as store:

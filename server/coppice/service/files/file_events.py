@@ -90,25 +90,25 @@ class Sorter:
 
     def _roots(self, folders: Sequence[str], active: Active) -> list[_Root]:
         """Inner folders first; the last one is for files outside, for the conversation opened last."""
-        found: dict[str, _Root] = {}
+        roots: dict[str, _Root] = {}
         for uri in [*folders, *active]:
             named = path_of_uri(uri)
             if named is None:
                 continue
             path = normalize_path(named, None)
-            if path not in found:
+            if path not in roots:
                 files = self._ignore_files.setdefault(path, IgnoreFiles(path))
-                found[path] = _Root(path, self.source.of(uri).files, files, None)
-            found[path].conversation_id = active.get(uri, found[path].conversation_id)
-        inner_first = sorted(found.values(), key=lambda root: len(root.path or ""), reverse=True)
+                roots[path] = _Root(path, self.source.of(uri).files, files, None)
+            roots[path].conversation_id = active.get(uri, roots[path].conversation_id)
+        inner_first = sorted(roots.values(), key=lambda root: len(root.path or ""), reverse=True)
         return [*inner_first, _Root(None, self.source.of().files, None, opened_last(active))]
 
 
 def _assigned(roots: Sequence[_Root], event: FileEvent) -> Iterator[tuple[str, Event]]:
-    found = _found(roots, event.uri)
-    if found is None:
+    location = _found(roots, event.uri)
+    if location is None:
         return
-    root, name, path = found
+    root, name, path = location
     if event.kind == "renamed":
         yield from _renamed(roots, event, root, name, folder=_is_folder(path))
     else:

@@ -36,13 +36,13 @@ def split_updates(
     is what became of the files that the conversation has changed itself, `written`.
     """
     logs, own = _Logs(), cache(written)
-    found: dict[GitUpdate | None, list[FileChange]] = {}
+    changes_of: dict[GitUpdate | None, list[FileChange]] = {}
     for change in changes:
         update = logs.update_of(Path(root or "/", change.path)) if change.source == "watcher" else None
         if update is not None and change.path in own():
             update = None
-        found.setdefault(update, []).append(change)
-    return list(found.items())
+        changes_of.setdefault(update, []).append(change)
+    return list(changes_of.items())
 
 
 class _Logs:
@@ -106,10 +106,10 @@ def _last_changed(path: Path) -> int | None:
     """
     for level in _with_parents(path):
         try:
-            found = level.lstat()
+            status = level.lstat()
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError):
             return None
-        return max(found.st_mtime_ns, found.st_ctime_ns)
+        return max(status.st_mtime_ns, status.st_ctime_ns)
     return None

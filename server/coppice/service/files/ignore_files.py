@@ -47,14 +47,14 @@ class IgnoreFiles:
 
     def above(self, path: str) -> list[Patterns]:
         """The patterns of the files in the folders above the workspace's `path`, the outermost first."""
-        found: list[Patterns] = []
+        above: list[Patterns] = []
         for folder in ["", *reversed([*folders_above(path)])]:
             if not self._enters(folder):
                 break
-            known = self._read[folder][1]
-            if known is not None:
-                found.append(known)
-        return found
+            parsed = self._read[folder][1]
+            if parsed is not None:
+                above.append(parsed)
+        return above
 
     def _enters(self, folder: str) -> bool:
         """Whether `folder` is one and no link. Its ignore file is read when that is asked first."""
@@ -68,11 +68,11 @@ class IgnoreFiles:
     def _look(self, folder: str) -> None:
         file = self._root / folder / NAME
         now = _stamp(file)
-        before, known = self._read.get(folder, (None, None))
+        before, parsed = self._read.get(folder, (None, None))
         if now != before:
             self._bytes.pop(folder, None)
-            known = self._parsed(file, folder) if now is not None else None
-        self._read[folder] = (now, known)
+            parsed = self._parsed(file, folder) if now is not None else None
+        self._read[folder] = (now, parsed)
 
     def _parsed(self, file: Path, folder: str) -> Patterns | None:
         name = f"{folder}/{NAME}" if folder else NAME
@@ -87,16 +87,16 @@ class IgnoreFiles:
             return None
         self._bytes[folder] = len(content)
         text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-        found = patterns(text.split("\n"), folder)
-        if found.omitted:
-            _log.warning("%s of %s: %s lines are over a limit.", name, self._root.name, f"{found.omitted:,}")
-        return found
+        parsed = patterns(text.split("\n"), folder)
+        if parsed.omitted:
+            _log.warning("%s of %s: %s lines are over a limit.", name, self._root.name, f"{parsed.omitted:,}")
+        return parsed
 
 
 def _stamp(file: Path) -> _Stamp | None:
     """What changes with the file; None where there is none."""
     try:
-        found = file.lstat()
+        status = file.lstat()
     except (OSError, ValueError):
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino

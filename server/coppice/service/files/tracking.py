@@ -64,13 +64,13 @@ class Tracking:
             return
         with contextlib.suppress(CoppiceError):
             _, record = await run_read(self._context.find, conversation_id)
-            others = {uri: known for uri, known in self._active.items() if uri != record.workspace_uri}
+            others = {uri: active for uri, active in self._active.items() if uri != record.workspace_uri}
             self._active = {**others, record.workspace_uri: conversation_id}
 
     def close_folders(self, uris: Iterable[str]) -> None:
         """Ends the activity of the conversations of these folders."""
         closed = set(uris)
-        self._active = {uri: known for uri, known in self._active.items() if uri not in closed}
+        self._active = {uri: active for uri, active in self._active.items() if uri not in closed}
 
     async def record(self) -> None:
         """Stores the events so far; they are durable when it returns. Cancelling the caller does not stop it.
@@ -160,7 +160,7 @@ class Tracking:
 
     def _forget(self, conversation_id: str) -> None:
         self._changes.pop(conversation_id, None)
-        self._active = {uri: known for uri, known in self._active.items() if known != conversation_id}
+        self._active = {uri: active for uri, active in self._active.items() if active != conversation_id}
 
 
 def _written_files(path: ConversationPath) -> set[str]:
@@ -174,14 +174,14 @@ def _recorded(path: ConversationPath) -> dict[GitUpdate | None, list[FileChange]
         recorded = path.store.root_metadata(path.conversation.id, kinds)
     else:
         recorded = [entry for _, entry in path.store.attached(end, end.depth, end.depth, kinds)]
-    found: dict[GitUpdate | None, list[FileChange]] = {}
+    changes_of: dict[GitUpdate | None, list[FileChange]] = {}
     for entry in recorded:
         if isinstance(entry, FileActivityEntry):
-            found.setdefault(entry.git_update, []).extend(entry.changes)
-    return found
+            changes_of.setdefault(entry.git_update, []).extend(entry.changes)
+    return changes_of
 
 
 def _entry(changes: list[FileChange], omitted: int, update: GitUpdate | None) -> FileActivityEntry:
     entry = FileActivityEntry(id=new_entry_id(), parent_id=None, timestamp=now(), changes=changes)
-    known = {"omitted": omitted or None, "git_update": update}
-    return entry.model_copy(update={name: value for name, value in known.items() if value is not None})
+    optional = {"omitted": omitted or None, "git_update": update}
+    return entry.model_copy(update={name: value for name, value in optional.items() if value is not None})

@@ -28,7 +28,7 @@ def calls_of_results(store: Store, rows: Sequence[RecallRow]) -> dict[int, CallO
     """The calls of those `rows` that are tool results, by the key of the row."""
     wanted = {row.key: row for row in rows if row.tool_call_id is not None}
     above = {key: row.parent_key for key, row in wanted.items()}
-    found: dict[int, CallOf] = {}
+    call_of: dict[int, CallOf] = {}
     for _ in range(_MAX_STEPS):
         keys = sorted({parent for parent in above.values() if parent is not None})
         if not keys:
@@ -39,11 +39,11 @@ def calls_of_results(store: Store, rows: Sequence[RecallRow]) -> dict[int, CallO
             parent = parents.get(parent_key) if parent_key is not None else None
             call = None if parent is None else _call_in(parent, wanted[key].tool_call_id)
             if call is not None:
-                found[key] = call
+                call_of[key] = call
             elif parent is not None and parent.tool_call_id is not None:
                 following[key] = parent.parent_key
         above = following
-    return found
+    return call_of
 
 
 def _call_in(row: RecallRow, call_id: str | None) -> CallOf | None:

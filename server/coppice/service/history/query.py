@@ -64,10 +64,10 @@ def _english(run: str) -> Iterator[str]:
     start = 0
     while start < len(run):
         sizes = range(min(_LONGEST, len(run) - start), 1, -1)
-        found = next((size for size in sizes if run[start : start + size] in _ENGLISH), None)
-        if found is not None:
-            yield from _ENGLISH[run[start : start + found]]
-        start += found or 1
+        length = next((size for size in sizes if run[start : start + size] in _ENGLISH), None)
+        if length is not None:
+            yield from _ENGLISH[run[start : start + length]]
+        start += length or 1
 
 
 def _dictionaries() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:

@@ -63,15 +63,15 @@ def rarities(stems: Mapping[str, float], postings: Postings) -> dict[str, float]
     estimated by how densely they lie.
     """
     total = postings.span * _PIECES_AN_ENTRY
-    found = {}
+    rarity_of = {}
     for (stem, weight), keys in zip(stems.items(), postings.keys, strict=True):
         frequency = float(len(keys))
         if len(keys) >= postings.most:
             frequency *= max(1.0, postings.reach / (keys[0] - keys[-1] + 1))
         frequency = min(frequency, total)
         if keys:
-            found[stem] = weight * math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
-    return found
+            rarity_of[stem] = weight * math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
+    return rarity_of
 
 
 def choose_candidates(stems: Mapping[str, float], postings: Postings) -> list[int]:
@@ -101,11 +101,11 @@ def ranked(weights: Mapping[str, float], pieces: Sequence[PieceRow]) -> list[Ran
     for piece, score in zip(pieces, scores, strict=True):
         best[piece.entry_key] = max(best[piece.entry_key], score)
     following = {piece.parent_key: piece.entry_key for piece in pieces}
-    found = []
+    scored = []
     for piece, score in zip(pieces, scores, strict=True):
         around = (piece.parent_key or 0, following.get(piece.entry_key, 0))
-        found.append(Ranked(piece, score + NEAR_SHARE * max(best.get(key, 0.0) for key in around)))
-    return sorted(found, key=lambda each: (-each.score, -each.piece.key))
+        scored.append(Ranked(piece, score + NEAR_SHARE * max(best.get(key, 0.0) for key in around)))
+    return sorted(scored, key=lambda each: (-each.score, -each.piece.key))
 
 
 def _weight(piece: PieceRow) -> float:

@@ -171,11 +171,11 @@ def _with_sources(hits: Sequence[Hit], store: Store) -> list[Hit]:
 
 def _end_of_span(summary: RecallRow, store: Store) -> int:
     """The key before which the entries lie that a summary replaces or describes."""
-    kept = summary.body.get("firstKeptEntryId")
-    if summary.type != "compaction" or not isinstance(kept, str):
+    first_kept = summary.body.get("firstKeptEntryId")
+    if summary.type != "compaction" or not isinstance(first_kept, str):
         return summary.key
     try:
-        return store.key_of(summary.conversation_id, kept)
+        return store.key_of(summary.conversation_id, first_kept)
     except UnknownEntryError:
         return summary.key
 

@@ -123,12 +123,12 @@ class HistoryTools:
         if wanted is None:
             return _failure(f"There is no such tool. Tools that can be called: {SEARCH_TOOL}, {READ_TOOL}.")
         try:
-            found = await self._recall.recall(wanted, progress, for_model=True)
+            page = await self._recall.recall(wanted, progress, for_model=True)
         except UnknownEntryError:
             return _failure(
                 f"The conversation has no entry of one of these ids. Ids come from {SEARCH_TOOL}."
             )
-        return CallHistoryToolResult(content=[TextContent(text=_shown_to_model(found, params.name))])
+        return CallHistoryToolResult(content=[TextContent(text=_shown_to_model(page, params.name))])
 
 
 def _recall_params(params: CallHistoryToolParams) -> RecallParams | None:
@@ -151,18 +151,18 @@ def _failure(why: str) -> CallHistoryToolResult:
     return CallHistoryToolResult(content=[TextContent(text=why)], is_error=True)
 
 
-def _shown_to_model(found: RecallResult, tool: str) -> str:
+def _shown_to_model(page: RecallResult, tool: str) -> str:
     """The entries in tags that they cannot close, and how to call `tool` for the next page if there is one.
 
     The first line of an entry is a JSON object that says what it is, by what the store knows. An entry's
     text, its id or the name of a tool can therefore pass neither for another entry nor for what follows.
     """
-    if not found.items:
+    if not page.items:
         return "Nothing was found. Try other words: names of files, functions, commands, or error text."
-    parts = [tagged(_TAG, f"{_header(item)}\n{item.text.rstrip()}") for item in found.items]
-    if found.next_cursor is not None:
+    parts = [tagged(_TAG, f"{_header(item)}\n{item.text.rstrip()}") for item in page.items]
+    if page.next_cursor is not None:
         parts.append(
-            f'There is more: call {tool} again with the same arguments and cursor "{found.next_cursor}".'
+            f'There is more: call {tool} again with the same arguments and cursor "{page.next_cursor}".'
         )
     return "\n\n".join(parts)
 

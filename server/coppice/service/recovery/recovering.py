@@ -139,24 +139,24 @@ class Recovering:
         self, path: ConversationPath, window: int, *, overhead_tokens: int = 0, counted: int = 0
     ) -> _Round:
         """A request that was refused was larger than the window, whatever the settings."""
-        known, stated = self._known(path), window
+        last_round, stated = self._known(path), window
         measured = measure(path, window, known_overhead_tokens=overhead_tokens)
         overhead_tokens = max(measured.overhead_tokens, counted - measured.view_tokens)
-        if known is not None:
-            overhead_tokens = max(known.measured.overhead_tokens, overhead_tokens)
-            window = min(known.measured.window, window)
+        if last_round is not None:
+            overhead_tokens = max(last_round.measured.overhead_tokens, overhead_tokens)
+            window = min(last_round.measured.window, window)
         refused = min(window, max(LEAST_WINDOW, measured.view_tokens + overhead_tokens))
-        state = known.state if known is not None else State()
+        state = last_round.state if last_round is not None else State()
         measured = measure(path, refused, overhead_tokens=overhead_tokens, stated_window=stated)
         return _Round(path.conversation.id, path.leaf_id, state, measured)
 
     def _known(self, path: ConversationPath) -> _Round | None:
         """The last round. Forgotten after a successful reply, and by who goes to another branch."""
-        known = self._rounds.get(path.conversation.id)
-        if known is None or known.leaf_id is None:
-            return known
-        if path.contains(known.leaf_id) and not path.has_reply_since(known.leaf_id):
-            return known
+        last_round = self._rounds.get(path.conversation.id)
+        if last_round is None or last_round.leaf_id is None:
+            return last_round
+        if path.contains(last_round.leaf_id) and not path.has_reply_since(last_round.leaf_id):
+            return last_round
         self.forget(path.conversation.id)
         return None
 

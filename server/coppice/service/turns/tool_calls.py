@@ -55,8 +55,8 @@ class Tools:
         if self._history is not None and call.name in self._own:
             return await self._looked_up(self._history, call)
         if self._ask is None or call.name not in self._tools:
-            known = ", ".join(tool.name for tool in self.offered) or "none"
-            return failed(call, f"There is no such tool. Tools that can be called: {known}.")
+            names = ", ".join(tool.name for tool in self.offered) or "none"
+            return failed(call, f"There is no such tool. Tools that can be called: {names}.")
         wanted = InvokeToolParams(
             conversation_id=self._conversation_id,
             tool_call_id=call.id,

@@ -48,13 +48,13 @@ def _context_text(path: ConversationPath) -> str:
 
 def _newest(texts: Iterable[str]) -> str:
     """The newest of `texts`, which come newest first, oldest first."""
-    kept: list[str] = []
+    newest: list[str] = []
     left = LONGEST_DOCUMENT
     for text in texts:
         left -= len(text)
         if left < 0:
-            kept.append("*The beginning is left out here; export the conversation to read all of it.*")
+            newest.append("*The beginning is left out here; export the conversation to read all of it.*")
             break
         if text:
-            kept.append(text)
-    return "".join(f"{text}\n\n" for text in reversed(kept)) or "*The conversation is empty.*\n"
+            newest.append(text)
+    return "".join(f"{text}\n\n" for text in reversed(newest)) or "*The conversation is empty.*\n"

@@ -77,7 +77,7 @@ class Views:
             left = sorted(path for path in ledger.histories if params.cursor is None or path > params.cursor)
             here = left[: fitting(_chars(_record(ledger.histories[path])) for path in left)]
             listed = frozenset(here)
-            updates = [_git_update(known) for known in ledger.git_updates] if params.cursor is None else []
+            updates = [_git_update(update) for update in ledger.git_updates] if params.cursor is None else []
             return FilesResult(
                 read_files=[path for path in ledger.read_files if path in listed],
                 modified_files=[path for path in ledger.modified_files if path in listed],
@@ -179,11 +179,11 @@ def _chars(part: FileRecord | GitUpdateRecord) -> int:
     return len(part.model_dump_json(by_alias=True)) + (len(part.path) if isinstance(part, FileRecord) else 0)
 
 
-def _git_update(known: KnownUpdate) -> GitUpdateRecord:
+def _git_update(record: KnownUpdate) -> GitUpdateRecord:
     return GitUpdateRecord(
-        action=known.update.action,
-        target=known.update.target,
-        commit=known.update.commit,
-        files=known.files,
-        last_entry_id=known.last_entry_id,
+        action=record.update.action,
+        target=record.update.target,
+        commit=record.update.commit,
+        files=record.files,
+        last_entry_id=record.last_entry_id,
     )

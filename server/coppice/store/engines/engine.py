@@ -154,12 +154,12 @@ class Database(ABC):
         """To be called first in each transaction that writes; the schema stays as it is until its end."""
         if self._version is None:
             return
-        found = connection.execute(_VERSION).scalar()
-        if found != self._version:
+        version = connection.execute(_VERSION).scalar()
+        if version != self._version:
             raise StorageFailedError(
-                f"Another Coppice changed the conversation store while it was open (schema {found}, not "
+                f"Another Coppice changed the conversation store while it was open (schema {version}, not "
                 f"{self._version}). Update Coppice and restart the server; in VS Code, reload the window.",
-                found=found,
+                found=version,
                 known=self._version,
             )
 

@@ -74,16 +74,16 @@ def migrate(database: Database, steps: Sequence[Migration] = MIGRATIONS) -> None
     newest = steps[-1].number if steps else FIRST_VERSION
     database.prepare(newest)
     with database.reading() as connection:
-        found = _version(connection)
-    if found is not None and found > newest:
+        version = _version(connection)
+    if version is not None and version > newest:
         raise StorageFailedError(
-            f"The conversation store was written by a newer Coppice (schema {found}, not {newest}). "
+            f"The conversation store was written by a newer Coppice (schema {version}, not {newest}). "
             "Update Coppice.",
-            found=found,
+            found=version,
             known=newest,
         )
     database.settle()
-    if found != newest:
+    if version != newest:
         _upgrade(database, steps, newest)
     database.keep_to(newest)
 
@@ -92,13 +92,13 @@ def _upgrade(database: Database, steps: Sequence[Migration], newest: int) -> Non
     with database.writing() as connection:
         database.order_migrations(connection)
         # Another process may have been faster.
-        found = _version(connection, lock=True)
-        if found is None:
+        version = _version(connection, lock=True)
+        if version is None:
             database.make_schema(connection, newest)
-        elif found < newest:
-            database.back_up(found)
+        elif version < newest:
+            database.back_up(version)
             for step in steps:
-                if step.number > found:
+                if step.number > version:
                     step.upgrade(database, connection)
             connection.execute(update(VERSION_TABLE), {"version": newest})
 

@@ -26,11 +26,11 @@ def is_opened(path: Path) -> bool:
     at the path where it was opened, and wherever it is while this process has it open to read and to write.
     """
     try:
-        found = identity_of(path.stat())
+        identity = identity_of(path.stat())
     except OSError:
         return False
-    return found in _open_descriptors() or any(
-        found in _identities_at(database) for database in set(_OPENED.values())
+    return identity in _open_descriptors() or any(
+        identity in _identities_at(database) for database in set(_OPENED.values())
     )
 
 
@@ -45,11 +45,11 @@ def files_of(database: Path) -> list[Path]:
 
 
 def _identities_at(database: Path) -> set[Identity]:
-    found = set()
+    identities = set()
     for file in files_of(database):
         with suppress(OSError):
-            found.add(identity_of(file.stat()))
-    return found
+            identities.add(identity_of(file.stat()))
+    return identities
 
 
 def _open_descriptors() -> set[Identity]:
@@ -57,15 +57,15 @@ def _open_descriptors() -> set[Identity]:
 
     Looks at the descriptors and opens none of the files. None where locks do not depend on them.
     """
-    found: set[Identity] = set()
+    identities: set[Identity] = set()
     if not is_locked_by_descriptors():
-        return found
+        return identities
     for name in Path("/dev/fd").iterdir():
         descriptor = int(name.name)
         with suppress(OSError):
             if is_open_to_write(descriptor):
-                found.add(identity_of(os.fstat(descriptor)))
-    return found
+                identities.add(identity_of(os.fstat(descriptor)))
+    return identities
 
 
 _OPENED: Final[dict[Identity, Path]] = {}

@@ -224,11 +224,11 @@ class SqliteDatabase(Database):
     def damages(self) -> list[str]:
         try:
             with self.reading() as connection:
-                found = connection.exec_driver_sql("PRAGMA integrity_check(5)").scalars().all()
+                lines = connection.exec_driver_sql("PRAGMA integrity_check(5)").scalars().all()
         except StorageFailedError as error:
             # Some damage stops the check itself.
             return [str(error)]
-        return [str(line) for line in found if line != "ok"]
+        return [str(line) for line in lines if line != "ok"]
 
     def rest(self) -> None:
         """Closes the connections that are not in use; the next call opens them again."""

@@ -45,24 +45,24 @@ class DatabaseFile:
             StoreDamagedError: it is empty, as no database is.
             OSError: there is no file, or its rights cannot be changed.
         """
-        found = self.path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = self.path.stat()
+        if not stat.S_ISREG(status.st_mode):
             raise StorageFailedError("The path of the conversation store is no regular file. Name another.")
-        if found.st_size == 0:
+        if status.st_size == 0:
             raise StoreDamagedError(
                 "The file of the conversation store is empty: what it held is gone. Restore a backup, or "
                 "delete the file to begin anew."
             )
-        if found.st_mode & _OTHERS:
+        if status.st_mode & _OTHERS:
             # SQLite gives the mode of the database to the files that it makes next to it.
             self.path.chmod(0o600)
         self.adopt()
 
     def adopt(self) -> None:
         """Notes which file is there, whatever it is; an empty one is one to be filled."""
-        found = self.path.stat()
-        self._identity = identity_of(found)
-        self._was_empty = found.st_size == 0
+        status = self.path.stat()
+        self._identity = identity_of(status)
+        self._was_empty = status.st_size == 0
         note_opened(self.path, self._identity)
 
     def check(self, **data: bool) -> None:
@@ -76,13 +76,13 @@ class DatabaseFile:
         if self._identity is None:
             self.open()
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except FileNotFoundError:
             change = "deleted or moved"
         else:
-            if identity_of(found) != self._identity:
+            if identity_of(status) != self._identity:
                 change = "replaced"
-            elif found.st_size == 0 and not self._was_empty:
+            elif status.st_size == 0 and not self._was_empty:
                 change = "emptied"
             else:
                 return

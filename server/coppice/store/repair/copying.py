@@ -208,8 +208,8 @@ def _install(new: Path, path: Path, aside: Path) -> None:
         _move_companions(path, aside)
         move_into_place(new, path)
     except OSError as error:
-        kept = _named(path, "repaired")
-        new.rename(kept)
+        repaired = _named(path, "repaired")
+        new.rename(repaired)
         if path.exists():
             reason = f"another program made {path.name} meanwhile. The damaged store is now {aside.name}."
         else:
@@ -218,7 +218,7 @@ def _install(new: Path, path: Path, aside: Path) -> None:
             reason = f"{error.strerror or 'unknown reason'}. The damaged store is where it was."
         raise StorageFailedError(
             f"The store was repaired, but cannot be put in place: {reason} Close every editor that uses it "
-            f"and rename {kept.name} to {path.name}."
+            f"and rename {repaired.name} to {path.name}."
         ) from error
 
 

@@ -34,8 +34,8 @@ def rows(connection: sqlite3.Connection, table: str, names: Sequence[str] = ()) 
 
 def row_at(connection: sqlite3.Connection, table: str, key: int) -> Row | None:
     """The row with this key; None where it is gone or cannot be read."""
-    found = _one_by_one(connection, f"{_query(table)} = ?", [key])
-    return _with_numbers(dict(found[0]), table) if found else None
+    read_rows = _one_by_one(connection, f"{_query(table)} = ?", [key])
+    return _with_numbers(dict(read_rows[0]), table) if read_rows else None
 
 
 def _query(table: str, names: Sequence[str] = ()) -> str:
@@ -52,13 +52,13 @@ def _with_numbers(row: Row, table: str) -> Row:
 
 
 def _one_by_one(connection: sqlite3.Connection, query: str, keys: Sequence[int]) -> list[sqlite3.Row]:
-    found = []
+    read_rows = []
     for key in keys:
         try:
-            found += connection.execute(query, (key,)).fetchall()
+            read_rows += connection.execute(query, (key,)).fetchall()
         except UNREADABLE:
             continue
-    return found
+    return read_rows
 
 
 def _last_key(connection: sqlite3.Connection, table: str) -> int:
@@ -80,20 +80,20 @@ def _key_after(connection: sqlite3.Connection, table: str, key: int) -> int | No
     """The next key that may be there: steps up to a damaged key far above the others would take years."""
     try:
         query = f"SELECT min(rowid) FROM {table} WHERE rowid > ?"  # noqa: S608 - a name of our own schema
-        [found] = connection.execute(query, (key,)).fetchone()
+        [next_key] = connection.execute(query, (key,)).fetchone()
     except UNREADABLE:
         return key + 1
-    return None if found is None else int(found)
+    return None if next_key is None else int(next_key)
 
 
 def named_entries(connection: sqlite3.Connection) -> dict[int, dict[int, str]]:
     """The ids of all entries by conversation and key, from an index that has them besides the table."""
-    found: dict[int, dict[int, str]] = {}
+    names_of: dict[int, dict[int, str]] = {}
     query = "SELECT conversation_key, id, rowid FROM entry INDEXED BY sqlite_autoindex_entry_1"
     try:
         for conversation, entry_id, key in connection.execute(query):
             if isinstance(conversation, int) and isinstance(key, int):
-                found.setdefault(conversation, {})[key] = entry_id
+                names_of.setdefault(conversation, {})[key] = entry_id
     except UNREADABLE:
         return {}
-    return found
+    return names_of

@@ -157,12 +157,12 @@ class SavedConversation:
         body = row["body"]
         for text in (body, str(body)):
             try:
-                found = entry_from(row["id"], None, row["timestamp"], row["type"], text)
+                entry = entry_from(row["id"], None, row["timestamp"], row["type"], text)
             except Exception:  # noqa: BLE001, S112 - a damaged row can hold anything
                 continue
             if text is not body:
-                self.losses.append(f"bytes of the entry {found.id}, which are now \N{REPLACEMENT CHARACTER}")
-            return found
+                self.losses.append(f"bytes of the entry {entry.id}, which are now \N{REPLACEMENT CHARACTER}")
+            return entry
         return None
 
     def _parent(self, key: int) -> int | None:
@@ -191,10 +191,10 @@ class SavedConversation:
 
 def _object(text: str | None) -> dict[str, Any] | None:
     try:
-        found = json.loads(text or "null")
+        value = json.loads(text or "null")
     except (TypeError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _size(row: Row) -> Size:

@@ -29,12 +29,12 @@ class EscapedText(TypeDecorator[str]):
     @override
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         del dialect
-        return None if value is None else _TO_ESCAPE.sub(lambda found: _ESCAPED[found[0]], value)
+        return None if value is None else _TO_ESCAPE.sub(lambda match: _ESCAPED[match[0]], value)
 
     @override
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         del dialect
-        return None if value is None else _TO_RESTORE.sub(lambda found: _PLAIN[found[0]], value)
+        return None if value is None else _TO_RESTORE.sub(lambda match: _PLAIN[match[0]], value)
 
 
 class DamagedText(str):

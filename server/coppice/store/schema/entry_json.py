@@ -43,10 +43,10 @@ def entry_from(entry_id: str, parent_id: str | None, timestamp: str, entry_type:
 def readable_body(body: str) -> dict[str, Any]:
     """The JSON of a body for those who can do without it: empty where it cannot be read."""
     try:
-        found = json.loads(body)
+        value = json.loads(body)
     except (TypeError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _damaged(entry_id: str) -> StoreDamagedError:

@@ -119,8 +119,8 @@ def _sentence(error: SQLAlchemyError | sqlite3.Error) -> str:
     if isinstance(_origin(error), sqlite3.Error):
         return _UNEXPECTED if code is None else _ADVICE.get(code, _UNEXPECTED)
     if state is not None:
-        found = (advice for begins, advice in _SERVER_ADVICE.items() if state.startswith(begins))
-        return next(found, _LOST if is_lost_connection(error) else _UNEXPECTED)
+        advices = (advice for begins, advice in _SERVER_ADVICE.items() if state.startswith(begins))
+        return next(advices, _LOST if is_lost_connection(error) else _UNEXPECTED)
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return _LOST
     return _UNREACHABLE if is_lost_connection(error) else _UNEXPECTED

@@ -73,8 +73,8 @@ def index_some(database: Database, connection: Connection, conversation: int) ->
         for entry in rows_around_damage(connection, _BODIES, values, ENTRY_TABLE.c.key, _KEYS):
             body = readable_body(entry.body)
             text = shortened(whole_text(entry.type, body))
-            if found := index_text(text):
-                words.append((entry.key, found))
+            if folded := index_text(text):
+                words.append((entry.key, folded))
                 pieces += indexed_pieces(entry.key, body, text)
         for index, rows in ((database.index, words), (database.pieces, pieces)):
             if rows:

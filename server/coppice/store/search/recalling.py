@@ -132,10 +132,10 @@ def postings(
 
     def holding(words: str, after: int) -> list[int]:
         bounds = (index.key > after, index.key < last)
-        statement = index.found(index.key).where(*bounds, *_conditions(where)).limit(most)
+        statement = index.select(index.key).where(*bounds, *_conditions(where)).limit(most)
         return list(connection.execute(statement, {"words": words}).scalars())
 
-    found = []
+    key_lists = []
     for stem in stems:
         words = index.any_of([Term((stem,))])
         keys: list[int] = []
@@ -143,8 +143,8 @@ def postings(
             keys = holding(words, max(first, last - index.newest))
         if len(keys) < most:
             keys = holding(words, first)
-        found.append(keys)
-    return Postings(found, most, max(newest - oldest + 1, 1))
+        key_lists.append(keys)
+    return Postings(key_lists, most, max(newest - oldest + 1, 1))
 
 
 def pieces(index: WordIndex, connection: Connection, keys: Sequence[int]) -> list[PieceRow]:
@@ -161,8 +161,8 @@ def pieces(index: WordIndex, connection: Connection, keys: Sequence[int]) -> lis
         .select_from(index.table.join(ENTRY_TABLE, ENTRY_TABLE.c.key == index.entry_key))
         .where(index.key.in_(_KEYS))
     )
-    found = {row.key: PieceRow(*row) for row in connection.execute(statement, {"keys": list(keys)})}
-    return [found[key] for key in keys if key in found]
+    row_of = {row.key: PieceRow(*row) for row in connection.execute(statement, {"keys": list(keys)})}
+    return [row_of[key] for key in keys if key in row_of]
 
 
 def newest(connection: Connection, where: Where, most: int) -> list[int]:
@@ -207,12 +207,12 @@ def key_of(connection: Connection, conversation_id: str, entry_id: str) -> int:
     if row is not None:
         return int(row.key)
     named = ENTRY_TABLE.c.id.startswith(storable(entry_id), autoescape=True)
-    found = (
+    matches = (
         connection.execute(entries.where(named).limit(2)).all() if len(entry_id) >= SHORTEST_PREFIX else []
     )
-    if len(found) != 1:
+    if len(matches) != 1:
         raise unknown_entry(entry_id)
-    return int(found[0].key)
+    return int(matches[0].key)
 
 
 def on_path(connection: Connection, keys: Sequence[int]) -> list[int]:
@@ -226,7 +226,7 @@ def rows(connection: Connection, keys: Sequence[int]) -> list[RecallRow]:
     """The entries with these keys, in the order of `keys`; what is gone is left out."""
     current = frozenset(on_path(connection, keys))
     stored = connection.execute(_ROWS, {"keys": list(keys)}) if keys else ()
-    found = {
+    row_of = {
         row.key: RecallRow(
             key=row.key,
             conversation_id=row.conversation_id,
@@ -239,7 +239,7 @@ def rows(connection: Connection, keys: Sequence[int]) -> list[RecallRow]:
         )
         for row in stored
     }
-    return [found[key] for key in keys if key in found]
+    return [row_of[key] for key in keys if key in row_of]
 
 
 def _without_images(body: dict[str, Any]) -> dict[str, Any]:

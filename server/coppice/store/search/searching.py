@@ -29,9 +29,9 @@ def search(
         near = _found(index, scope, limit).where(index.key > last - index.newest)
         rows = list(connection.execute(near, values))
     if len(rows) < limit:
-        found = _found(index, scope, limit)
+        matches = _found(index, scope, limit)
         keys = select(index.key).where(index.matches).order_by(index.order.desc()).limit(_KEYS_AROUND_DAMAGE)
-        rows = rows_around_damage(connection, found, values, index.key, keys)[:limit]
+        rows = rows_around_damage(connection, matches, values, index.key, keys)[:limit]
     current = on_current_paths(connection, rows)
     return [
         SearchRow(
@@ -48,8 +48,8 @@ def search(
 
 
 def _found(index: WordIndex, scope: Scope, limit: int) -> Select[Any]:
-    found = index.found(*_COLUMNS).join(RUN, RUN.c.key == ENTRY_TABLE.c.run)
-    return found.where(scope.condition).limit(limit)
+    matches = index.select(*_COLUMNS).join(RUN, RUN.c.key == ENTRY_TABLE.c.run)
+    return matches.where(scope.condition).limit(limit)
 
 
 _COLUMNS: Final = (

@@ -38,9 +38,9 @@ def named(connection: Connection, scope: Scope, name: str) -> list[str]:
     """
     name = storable(name)
     exact = [CONVERSATION.c.id == name, _source_has("sessionId", name, whole=True)]
-    found = _ids(connection, scope, or_(*exact))
-    if found or len(name) < SHORTEST_NAME:
-        return found
+    ids = _ids(connection, scope, or_(*exact))
+    if ids or len(name) < SHORTEST_NAME:
+        return ids
     begun = [
         CONVERSATION.c.id.startswith(name, autoescape=True),
         _source_has("sessionId", name, whole=False),

@@ -28,19 +28,19 @@ def attached(
     Metadata that has no parent counts as at depth -1.
     """
     wanted = METADATA_TYPES.intersection(types)
-    found: list[tuple[int, Entry]] = []
+    entries: list[tuple[int, Entry]] = []
     if not wanted:
-        return found
+        return entries
     if from_depth < 0:
         key = connection.execute(CONVERSATION_OF_END, {"key": end.key}).scalar()
         if key is None:
             raise unknown_conversation(end.conversation_id)
         [root] = segments(connection, end.run, end.depth, 0, 0)
-        found.extend((-1, entry) for entry in _root_metadata(connection, key, wanted, root.run))
+        entries.extend((-1, entry) for entry in _root_metadata(connection, key, wanted, root.run))
     low, high = max(from_depth, 0), min(to_depth, end.depth)
     if low <= high:
-        found.extend(_attached(connection, end, low, high, list(wanted)))
-    return found
+        entries.extend(_attached(connection, end, low, high, list(wanted)))
+    return entries
 
 
 def root_metadata(connection: Connection, conversation_id: str, types: Collection[str]) -> list[Entry]:
@@ -72,8 +72,8 @@ def _attached(
             "after": segment.high + 1 if left_here else -1,
             "types": types,
         }
-        found = connection.execute(_ATTACHED, values)
-        rows += [row for row in found if row.run == segment.run or row.run not in on_path]
+        attached_rows = connection.execute(_ATTACHED, values)
+        rows += [row for row in attached_rows if row.run == segment.run or row.run not in on_path]
     return [(row.depth - 1, entry_from(*row[:5])) for row in sorted(rows, key=lambda row: int(row.key))]
 
 

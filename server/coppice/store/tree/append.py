@@ -60,7 +60,7 @@ def append(
 ) -> Appended:
     """As `Store.append` says; `origin` is the id of the server that appends."""
     conversation = open_conversation(connection, conversation_id)
-    fresh, known = sort_out(connection, conversation.key, conversation_id, records)
+    fresh, stored_ends = sort_out(connection, conversation.key, conversation_id, records)
     entry_ids = [record.entry.id for record in records]
     if not fresh:
         return Appended(entry_ids, [], conversation.record, conversation.leaf, leaf_moved=False)
@@ -75,8 +75,8 @@ def append(
             placed = entry_writer.place(record, fresh[entry.id], position, annotation=metadata)
             if not metadata:
                 leaf = position = placed
-        elif not metadata and not entry_writer.on_path(known[entry.id], position):
-            position = known[entry.id]
+        elif not metadata and not entry_writer.on_path(stored_ends[entry.id], position):
+            position = stored_ends[entry.id]
     entry_writer.flush()
     moved = leaf is not conversation.leaf
     update_conversation(
@@ -140,13 +140,14 @@ def sort_out(
     """
     bodies: dict[str, tuple[str, str]] = {}
     for record in records:
-        found = (record.entry.type, body_of(record.entry))
-        _check_same(record.entry.id, found, bodies.setdefault(record.entry.id, found))
-    known: dict[str, PathEnd] = {}
+        type_and_body = (record.entry.type, body_of(record.entry))
+        _check_same(record.entry.id, type_and_body, bodies.setdefault(record.entry.id, type_and_body))
+    stored_ends: dict[str, PathEnd] = {}
     for row in _rows(connection, conversation, list(bodies)):
         _check_same(row.id, bodies[row.id], (row.type, row.body))
-        known[row.id] = path_end(conversation_id, row)
-    return {entry_id: body for entry_id, (_, body) in bodies.items() if entry_id not in known}, known
+        stored_ends[row.id] = path_end(conversation_id, row)
+    fresh = {entry_id: body for entry_id, (_, body) in bodies.items() if entry_id not in stored_ends}
+    return fresh, stored_ends
 
 
 def known_entries(

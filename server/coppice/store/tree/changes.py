@@ -48,8 +48,8 @@ def changes_since(connection: Connection, origin: str, since: int) -> tuple[list
         if row.origin != origin:
             kinds.setdefault(row.conversation_id, {}).update(dict.fromkeys(row.kinds.split()))
     changes = [
-        StoredChange(conversation, connection.execute(_LEAF_ID, {"id": conversation}).scalar(), list(found))
-        for conversation, found in kinds.items()
+        StoredChange(conversation, connection.execute(_LEAF_ID, {"id": conversation}).scalar(), list(changed))
+        for conversation, changed in kinds.items()
     ]
     return changes, since
 

@@ -15,14 +15,14 @@ Stamp = tuple[tuple[int, int, int, int], ...]
 def stamp_of(url: str) -> Stamp:
     """Changes whenever the store at `url` changes; empty where there is none."""
     path = _path(url)
-    found = []
+    stamps = []
     for file in (path, path.with_name(path.name + "-wal")):
         try:
             status = file.stat()
         except OSError:
             continue
-        found.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
-    return tuple(found)
+        stamps.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(stamps)
 
 
 def conversation_ids(url: str, *, busy_seconds: float) -> frozenset[str]:

@@ -84,8 +84,8 @@ def conversations(
     rows = connection.execute(statement).all()
     page = rows[:limit]
     more = len(rows) > limit and page
-    found = [record_of(row, row.leaf_id) for row in page]
-    return found, found[-1].cursor if more else None
+    listed = [record_of(row, row.leaf_id) for row in page]
+    return listed, listed[-1].cursor if more else None
 
 
 def hide(database: Database, connection: Connection, origin: str, conversation_id: str) -> None:

@@ -15,11 +15,11 @@ _LEVELS_APART: Final = 64
 
 def on_current_paths(connection: Connection, rows: Sequence[Any]) -> set[int]:
     """The keys of those rows, of any conversations, that lie on the path to their conversation's leaf."""
-    found: set[int] = set()
+    on_paths: set[int] = set()
     for leaf_key in {row.leaf_key for row in rows if row.leaf_key is not None}:
         some = [row for row in rows if row.leaf_key == leaf_key]
-        found |= keys_on_path(connection, some, end_at(connection, some[0].conversation_id, leaf_key))
-    return found
+        on_paths |= keys_on_path(connection, some, end_at(connection, some[0].conversation_id, leaf_key))
+    return on_paths
 
 
 def keys_on_path(connection: Connection, rows: Sequence[Any], leaf: PathEnd | None) -> set[int]:

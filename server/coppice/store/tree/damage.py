@@ -34,9 +34,9 @@ def rows_around_damage(
     except DatabaseError as error:
         if not is_damage(error):
             raise
-    found = connection.execute(keys, dict(values)).scalars().all()
+    damaged_keys = connection.execute(keys, dict(values)).scalars().all()
     one = statement.where(key == bindparam("damaged_key"))
-    return take(_readable(connection, one, [{**values, "damaged_key": each} for each in found]))
+    return take(_readable(connection, one, [{**values, "damaged_key": each} for each in damaged_keys]))
 
 
 def _readable(
@@ -53,16 +53,16 @@ def _readable(
 
 def damaged_entries(connection: Connection, most: int) -> list[str]:
     """A sentence for each of the first `most` entries of visible conversations that cannot be read."""
-    found: list[str] = []
+    damages: list[str] = []
     for conversation in connection.execute(_CONVERSATIONS).all():
         values = {"conversation": conversation.key, "last": 0, "rows": _ROWS_A_READ}
-        while len(found) < most and (keys := connection.execute(_KEYS, values).scalars().all()):
+        while len(damages) < most and (keys := connection.execute(_KEYS, values).scalars().all()):
             rows = rows_around_damage(connection, _PAGE, values, ENTRY_TABLE.c.key, _KEYS)
             lost = sorted(set(keys) - {row.key for row in rows})
             names = [f"with the key {key}" for key in lost] + [row.id for row in rows if not _is_whole(row)]
-            found += [f"conversation {conversation.id}: the entry {name} cannot be read" for name in names]
+            damages += [f"conversation {conversation.id}: the entry {name} cannot be read" for name in names]
             values["last"] = keys[-1]
-    return found[:most]
+    return damages[:most]
 
 
 def _is_whole(row: Any) -> bool:

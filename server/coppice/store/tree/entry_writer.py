@@ -177,12 +177,12 @@ class EntryWriter:
     def _note_compaction(
         self, record: NewRecord, first_kept: str | None, parent: PathEnd | None, end: PathEnd
     ) -> None:
-        kept = None if first_kept is None else self.find(first_kept)
-        if kept is not None and not self.on_path(kept, parent):
-            kept = None
-        if kept is not None:
-            size = Size() if kept.type == "compaction" else self._size(kept)
-            kept_depth, before = kept.depth, kept.total - size
+        first_kept_end = None if first_kept is None else self.find(first_kept)
+        if first_kept_end is not None and not self.on_path(first_kept_end, parent):
+            first_kept_end = None
+        if first_kept_end is not None:
+            size = Size() if first_kept_end.type == "compaction" else self._size(first_kept_end)
+            kept_depth, before = first_kept_end.depth, first_kept_end.total - size
         else:
             kept_depth, before = end.depth + 1, end.total
         ledger = record.ledger
@@ -192,7 +192,7 @@ class EntryWriter:
                 "entry_key": end.key,
                 "conversation_key": self._conversation,
                 "kept_depth": kept_depth,
-                "first_kept_entry_id": None if kept is None else kept.id,
+                "first_kept_entry_id": None if first_kept_end is None else first_kept_end.id,
                 "before_kept_tokenizer": before.tokenizer,
                 "before_kept_estimate": before.estimate,
                 "ledger": None if ledger is None else storable(json.dumps(ledger, ensure_ascii=False)),

@@ -42,19 +42,19 @@ class ExtendWriter:
 
         Raises UnknownConversationError when the conversation was deleted.
         """
-        known = self._database.read(lambda connection: self._known(connection, entries))
-        found: list[Entry] = []
+        stored_entries = self._database.read(lambda connection: self._known(connection, entries))
+        fresh: list[Entry] = []
         for each in entries:
             entry = _with_new_ids(each, self.renamed)
             body = body_of(entry)
-            entry_id = _free_id(entry, body, known)
+            entry_id = _free_id(entry, body, stored_entries)
             if entry_id != each.id:
                 self.renamed[each.id] = entry_id
                 entry = entry.model_copy(update={"id": entry_id})
-            if entry_id not in known:
-                known[entry_id] = (entry.parent_id, entry.type, body)
-                found.append(entry)
-        return found
+            if entry_id not in stored_entries:
+                stored_entries[entry_id] = (entry.parent_id, entry.type, body)
+                fresh.append(entry)
+        return fresh
 
     def add(self, records: Sequence[NewRecord]) -> None:
         """Stores what `fresh` gave, durable on return.
@@ -98,13 +98,13 @@ class ExtendWriter:
 
     def _place(self, connection: Connection, records: Sequence[NewRecord]) -> int:
         conversation = open_conversation(connection, self._id)
-        known = known_entries(connection, conversation.key, [record.entry.id for record in records])
+        stored_entries = known_entries(connection, conversation.key, [record.entry.id for record in records])
         entry_writer = EntryWriter(self._database, connection, conversation.key, self._id, len(records))
         on_path = leading_on(records)
         stored = 0
         for record in records:
             entry = record.entry
-            if entry.id in known:  # another process was faster
+            if entry.id in stored_entries:  # another process was faster
                 continue
             parent = None if entry.parent_id is None else entry_writer.find(entry.parent_id)
             if parent is None and entry.parent_id is not None:
@@ -120,11 +120,11 @@ class ExtendWriter:
         return stored
 
 
-def _free_id(entry: Entry, body: str, known: dict[str, Stored]) -> str:
+def _free_id(entry: Entry, body: str, stored_entries: dict[str, Stored]) -> str:
     """The id under which the entry is stored or can be: its own where that is not taken by another."""
     entry_id = entry.id
     for number in _COPIES:
-        stored = known.get(entry_id)
+        stored = stored_entries.get(entry_id)
         if stored is None or (stored[:2] == (entry.parent_id, entry.type) and same_body(stored[2], body)):
             return entry_id
         entry_id = f"{entry.id}~{number}"

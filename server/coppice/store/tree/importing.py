@@ -102,7 +102,7 @@ class ImportWriter:
     ) -> tuple[EntryWriter, PathEnd | None, int]:
         """What was placed, the path to the last entry given, and how many entries were stored."""
         self._update(connection, import_seen=int(time.time()))
-        fresh, known = sort_out(connection, self._key, self._new.id, records)
+        fresh, stored_ends = sort_out(connection, self._key, self._new.id, records)
         stored = len(fresh)
         entry_writer = EntryWriter(self._database, connection, self._key, self._new.id, stored)
         on_path = leading_on(records)
@@ -111,7 +111,7 @@ class ImportWriter:
             entry = record.entry
             body = fresh.pop(entry.id, None)
             if body is None:
-                last = known.get(entry.id) or entry_writer.find(entry.id)
+                last = stored_ends.get(entry.id) or entry_writer.find(entry.id)
                 continue
             parent = None
             if entry.parent_id is not None:

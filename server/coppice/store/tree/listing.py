@@ -43,8 +43,8 @@ def tree(
     current = keys_on_path(connection, page, end(connection, conversation_id, LEAF))
     above: dict[int, Any] = {}
     if folded and page:
-        found = connection.execute(_ABOVE, {"keys": [row.key for row in page]})
-        above = {row.node: row for row in found}
+        above_rows = connection.execute(_ABOVE, {"keys": [row.key for row in page]})
+        above = {row.node: row for row in above_rows}
     nodes = []
     for row in page:
         upper = above.get(row.key)
@@ -154,7 +154,7 @@ def _above_statement() -> Any:
         select(
             ENTRY_TABLE.c.key.label("node"),
             ENTRY_TABLE.c.run,
-            cast(nearest_depth(ENTRY_TABLE.c.run, ENTRY_TABLE.c.depth - 1), BigInteger).label("found"),
+            cast(nearest_depth(ENTRY_TABLE.c.run, ENTRY_TABLE.c.depth - 1), BigInteger).label("nearest"),
         )
         .where(ENTRY_TABLE.c.key.in_(_KEYS))
         .cte("climb", recursive=True)
@@ -166,11 +166,11 @@ def _above_statement() -> Any:
             cast(nearest_depth(RUN.c.parent_run, RUN.c.fork_depth), BigInteger),
         )
         .join(climb, RUN.c.key == climb.c.run)
-        .where(climb.c.found.is_(None), RUN.c.parent_run.is_not(None))
+        .where(climb.c.nearest.is_(None), RUN.c.parent_run.is_not(None))
     )
     climbed = climb.union_all(step)
     return select(climbed.c.node, ENTRY_TABLE.c.id, ENTRY_TABLE.c.depth).join(
-        ENTRY_TABLE, and_(ENTRY_TABLE.c.run == climbed.c.run, ENTRY_TABLE.c.depth == climbed.c.found)
+        ENTRY_TABLE, and_(ENTRY_TABLE.c.run == climbed.c.run, ENTRY_TABLE.c.depth == climbed.c.nearest)
     )
 
 

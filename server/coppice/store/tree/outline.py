@@ -63,13 +63,13 @@ def outline(connection: Connection, end: PathEnd) -> Outline:
 
 
 def _compactions(connection: Connection, end: PathEnd) -> list[CompactionPoint]:
-    found: list[CompactionPoint] = []
+    points: list[CompactionPoint] = []
     for segment in reversed(segments(connection, end.run, end.depth, 0, end.depth)):
-        rows = connection.execute(_COMPACTIONS, {**segment._asdict(), "most": MOST - len(found)})
-        found += [CompactionPoint(row.id, row.depth, row.first_kept_entry_id) for row in rows]
-        if len(found) >= MOST:
+        rows = connection.execute(_COMPACTIONS, {**segment._asdict(), "most": MOST - len(points)})
+        points += [CompactionPoint(row.id, row.depth, row.first_kept_entry_id) for row in rows]
+        if len(points) >= MOST:
             break
-    return found[::-1]
+    return points[::-1]
 
 
 def _marks(connection: Connection, end: PathEnd) -> list[Mark]:
@@ -79,29 +79,29 @@ def _marks(connection: Connection, end: PathEnd) -> list[Mark]:
 
 def _forks(connection: Connection, end: PathEnd) -> list[Fork]:
     stretches = segments(connection, end.run, end.depth, 0, end.depth)
-    found: list[Fork] = []
+    forks: list[Fork] = []
     next_run = None
     for segment in reversed(stretches):
-        for row in connection.execute(_FORKS, {**segment._asdict(), "most": MOST - len(found)}).all():
+        for row in connection.execute(_FORKS, {**segment._asdict(), "most": MOST - len(forks)}).all():
             if row.depth == end.depth:
                 continue
             goes_on = next_run if row.depth == segment.high and next_run is not None else segment.run
-            found.append(_fork(connection, {"run": segment.run, "depth": row.depth}, goes_on, _BRANCHES))
-            if sum(len(fork.alternatives) for fork in found) >= MOST_ALTERNATIVES:
-                return found[::-1]
-        if len(found) >= MOST:
-            return found[::-1]
+            forks.append(_fork(connection, {"run": segment.run, "depth": row.depth}, goes_on, _BRANCHES))
+            if sum(len(fork.alternatives) for fork in forks) >= MOST_ALTERNATIVES:
+                return forks[::-1]
+        if len(forks) >= MOST:
+            return forks[::-1]
         next_run = segment.run
     if stretches:
         roots = _fork(connection, {"key": end.key}, stretches[0].run, _ROOTS)
-        found += [roots] if len(roots.alternatives) > 1 else []
-    return found[::-1]
+        forks += [roots] if len(roots.alternatives) > 1 else []
+    return forks[::-1]
 
 
 def branch_end(connection: Connection, conversation_id: str, entry_id: str) -> str:
     """The last stored entry that is no metadata below an entry, or the entry itself."""
-    found = entry_end(connection, conversation_key(connection, conversation_id), conversation_id, entry_id)
-    values = {"run": found.run, "depth": found.depth, "metadata": sorted(METADATA_TYPES)}
+    start = entry_end(connection, conversation_key(connection, conversation_id), conversation_id, entry_id)
+    values = {"run": start.run, "depth": start.depth, "metadata": sorted(METADATA_TYPES)}
     newest = connection.execute(_NEWEST_BELOW, values).one_or_none()
     return entry_id if newest is None else str(newest.id)
 

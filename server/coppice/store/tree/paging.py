@@ -35,9 +35,9 @@ def _sizes(
     connection: Connection, end: PathEnd, from_depth: int, to_depth: int, *, backward: bool
 ) -> Iterator[int]:
     """Sizes in the order of the page. To measure an entry is to read it, so this goes on only as needed."""
-    found = segments(connection, end.run, end.depth, from_depth, to_depth)
+    parts = segments(connection, end.run, end.depth, from_depth, to_depth)
     statement = _SIZES.order_by(ENTRY_TABLE.c.depth.desc() if backward else ENTRY_TABLE.c.depth)
-    for segment in reversed(found) if backward else found:
+    for segment in reversed(parts) if backward else parts:
         with connection.execute(statement, segment._asdict()) as rows:
             yield from (row.chars for row in rows)
 

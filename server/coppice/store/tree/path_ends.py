@@ -94,10 +94,10 @@ def end_at(connection: Connection, conversation_id: str, key: int) -> PathEnd | 
 
 def entry_end(connection: Connection, key: int, conversation_id: str, entry_id: str) -> PathEnd:
     """The same as `find_end` where the entry must exist. Raises UnknownEntryError."""
-    found = find_end(connection, key, conversation_id, entry_id)
-    if found is None:
+    position = find_end(connection, key, conversation_id, entry_id)
+    if position is None:
         raise unknown_entry(entry_id)
-    return found
+    return position
 
 
 def ancestor_depth(connection: Connection, end: PathEnd, entry_id: str) -> int | None:
@@ -115,8 +115,8 @@ def rows_on_path(connection: Connection, end: PathEnd, statement: Executable) ->
     """
     rows = connection.execute(statement, {"key": end.key}).all()
     depths = ((ancestor_depth(connection, end, row.id), row) for row in rows)
-    found = [(depth, row) for depth, row in depths if depth is not None]
-    return sorted(found, key=lambda each: each[0])
+    on_path = [(depth, row) for depth, row in depths if depth is not None]
+    return sorted(on_path, key=lambda each: each[0])
 
 
 def common_ancestor(connection: Connection, one: PathEnd, other: PathEnd) -> PathEnd | None:

@@ -28,8 +28,10 @@ WITH_PARENT: Final = ENTRY_TABLE.outerjoin(PARENT, PARENT.c.key == ENTRY_TABLE.c
 
 def rows(connection: Connection, end: PathEnd, from_depth: int, to_depth: int) -> list[EntryRow]:
     """The path's entries from one depth to another, both included, root first, without content."""
-    found = _rows(connection, _ROWS, end, from_depth, to_depth)
-    return [EntryRow(row.id, row.depth, row.type, row.role, Size(*row[4:6]), row.timestamp) for row in found]
+    path_rows = _rows(connection, _ROWS, end, from_depth, to_depth)
+    return [
+        EntryRow(row.id, row.depth, row.type, row.role, Size(*row[4:6]), row.timestamp) for row in path_rows
+    ]
 
 
 def entries(connection: Connection, end: PathEnd, from_depth: int, to_depth: int) -> list[Entry]:

@@ -97,8 +97,8 @@ def segments(connection: Connection, run: int, exit_depth: int, low: int, high: 
     if low > high:
         return []
     rows = connection.execute(_SEGMENTS, {"run": run, "exit": exit_depth, "low": low, "high": high})
-    found = [Segment(row.key, max(row.fork_depth + 1, low), min(row.exit, high)) for row in rows]
-    return found[::-1]
+    newest_first = [Segment(row.key, max(row.fork_depth + 1, low), min(row.exit, high)) for row in rows]
+    return newest_first[::-1]
 
 
 def is_on_path(connection: Connection, place: tuple[int, int], end: tuple[int, int]) -> bool:

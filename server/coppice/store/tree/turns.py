@@ -54,8 +54,8 @@ class RunningTurns:
 
     def _change(self, statement: Any, conversation_id: str, **values: Any) -> bool:
         def write(connection: Connection) -> bool:
-            found = connection.execute(statement, {"conversation": storable(conversation_id), **values})
-            if found.rowcount == 0:
+            result = connection.execute(statement, {"conversation": storable(conversation_id), **values})
+            if result.rowcount == 0:
                 return False
             record_change(self._database, connection, self._server_id, conversation_id, ["turn"])
             return True

@@ -44,7 +44,7 @@ def _ends(text: str) -> list[int]:
         stop = start + len(line)
         wanted = [stop]
         if len(line) > PIECE_CHARS:
-            wanted = [start + found.end() for found in _SENTENCE.finditer(line)] + [stop]
+            wanted = [start + match.end() for match in _SENTENCE.finditer(line)] + [stop]
         last = start
         for each in wanted:
             while each - last > PIECE_CHARS:

@@ -52,14 +52,14 @@ def index_text(text: str) -> str:
     """The words of `text`, set apart by spaces: what both databases index."""
     if text.isascii():
         return " ".join(word[:MOST_CHARS] for word in _ASCII_WORD.findall(text.lower()))
-    return " ".join(word for found in _WORD.findall(text) for word in _folded(found))
+    return " ".join(part for word in _WORD.findall(text) for part in _folded(word))
 
 
 def places(text: str) -> Iterator[Place]:
     """The same words with their places."""
-    for found in _WORD.finditer(text):
-        for word in _folded(found[0]):
-            yield Place(word, found.start(), found.end())
+    for match in _WORD.finditer(text):
+        for word in _folded(match[0]):
+            yield Place(word, match.start(), match.end())
 
 
 def terms_of(query: str) -> list[Term]:
@@ -73,12 +73,12 @@ def terms_of(query: str) -> list[Term]:
     left = MOST_WORDS
     for part in _PART.finditer(query):
         for piece in [part[1]] if part[1] is not None else _apart(part[2]):
-            found = list(places(piece))
-            words = tuple(place.word for place in found)[:left]
+            words_at = list(places(piece))
+            words = tuple(place.word for place in words_at)[:left]
             left -= len(words)
             if words:
                 open_end = part[1] is None and part.end() == len(query) and part[2].endswith(piece)
-                prefix = open_end and found[-1].end == len(piece) and len(words[-1]) >= PREFIX_CHARS
+                prefix = open_end and words_at[-1].end == len(piece) and len(words[-1]) >= PREFIX_CHARS
                 terms[Term(words, prefix)] = None
     return list(terms)
 
@@ -116,4 +116,4 @@ def _unaccented(word: str) -> tuple[str, ...]:
     # Compatibility forms can fold to several words: a ligature of Chinese characters, a fraction.
     bare = _MARK.sub("", unicodedata.normalize("NFKD", word.casefold()))
     plain = unicodedata.normalize("NFKC", bare).casefold()
-    return tuple(found[:MOST_CHARS] for found in _WORD.findall(plain))
+    return tuple(part[:MOST_CHARS] for part in _WORD.findall(plain))

@@ -79,7 +79,7 @@ class WordIndex:
         """The parameter `words` that finds what holds one of `terms` at least."""
         return self.disjunction.join(map(self.expression, terms))
 
-    def found(self, *columns: ColumnElement[Any]) -> Select[Any]:
+    def select(self, *columns: ColumnElement[Any]) -> Select[Any]:
         """These columns of the rows that match, their entries and conversations, newest first."""
         return (
             select(*columns)
