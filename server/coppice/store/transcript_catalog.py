@@ -1,10 +1,9 @@
 """Which transcripts of other agents there are, and where the reading of each ended."""
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +20,9 @@ class Reading:
     """One transcript. `stamp` is that of the last reading, empty before the first.
 
     `store` is the URL of the store that holds the conversation. `checkpoint` is where the next reading
-    begins, None for the start. `leaf` is the leaf that the last reading set. `held`: the last reading left
-    out entries at the end. `read_at` is an ISO 8601 time. `problem` is why it could not be read. `forgotten`:
-    it is not to be read.
+    begins, as JSON, None for the start. `leaf` is the leaf that the last reading set. `held`: the last
+    reading left out entries at the end. `read_at` is an ISO 8601 time. `problem` is why it could not be read.
+    `forgotten`: it is not to be read.
     """
 
     agent: str
@@ -35,7 +34,7 @@ class Reading:
     parent: str | None = None
     stamp: str = ""
     store: str | None = None
-    checkpoint: dict[str, Any] | None = None
+    checkpoint: str | None = None
     leaf: str | None = None
     entries: int = 0
     skipped: int = 0
@@ -111,14 +110,9 @@ def _make_table(connection: sqlite3.Connection) -> None:
 
 
 def _row(reading: Reading) -> tuple[Any, ...]:
-    values = asdict(reading)
-    checkpoint = reading.checkpoint
-    values["checkpoint"] = None if checkpoint is None else json.dumps(checkpoint)
-    return tuple(values[name] for name in _COLUMNS)
+    return astuple(reading)
 
 
 def _reading(row: tuple[Any, ...]) -> Reading:
     values = dict(zip(_COLUMNS, row, strict=True))
-    checkpoint = values["checkpoint"]
-    values["checkpoint"] = None if checkpoint is None else json.loads(checkpoint)
     return Reading(**{**values, "held": bool(values["held"]), "forgotten": bool(values["forgotten"])})

@@ -242,8 +242,10 @@ class Following:
                 fresh.append(last)
             if workspace is not None and last.workspace != workspace:
                 continue
-            reading = replace(last, path=transcript.path, size=transcript.size, modified=transcript.modified)
-            followed.append(FollowedTranscript(agent, reading, transcript))
+            place = (transcript.path, transcript.size, transcript.modified)
+            if place != (last.path, last.size, last.modified):  # of thousands, few are
+                last = replace(last, path=place[0], size=place[1], modified=place[2])
+            followed.append(FollowedTranscript(agent, last, transcript))
         catalog.put(fresh)
         if workspace is not None:
             return followed

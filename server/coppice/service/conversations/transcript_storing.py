@@ -1,6 +1,7 @@
 """Takes a transcript of another agent into a store, or what it has grown by since the last time."""
 
 import contextlib
+import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -64,7 +65,9 @@ class TranscriptStorer:
         try:
             if last.checkpoint is not None and last.store == self.store.url and not self.is_new:
                 with contextlib.suppress(NotResumableError):
-                    return self._taken(opened(Checkpoint.of_json(last.checkpoint)), transcript, base, last)
+                    return self._taken(
+                        opened(Checkpoint.of_json(json.loads(last.checkpoint))), transcript, base, last
+                    )
             reader = opened()
             reading = self._taken(reader, transcript, base, replace(last, checkpoint=None))
             return replace(reading, skipped=reader.skipped.total())
@@ -158,7 +161,7 @@ def _after(
 ) -> Reading:
     checkpoint = reader.checkpoint
     # Entries that were stored under other ids: the checkpoint's parents have the old ones.
-    following = None if checkpoint is None or renamed else checkpoint.to_json()
+    following = None if checkpoint is None or renamed else json.dumps(checkpoint.to_json())
     return replace(base, entries=entries, leaf=leaf, held=reader.held, checkpoint=following)
 
 
