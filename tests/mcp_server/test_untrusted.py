@@ -237,3 +237,8 @@ def test_twenty_clients_at_once_are_all_answered(start: Start, sessions: Path) -
         list(threads.map(use, clients))
     listed = clients[0].call("note_list")
     assert [client.process.pid for client in clients if f"Note of {client.process.pid}" not in listed] == []
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), 1e308, "1e400", "-1e400"])
+def test_a_number_of_any_size_is_clamped(start: Start, sessions: Path, number: float | str) -> None:
+    assert "<history-" in start().call("history_overview", maxTokens=number)

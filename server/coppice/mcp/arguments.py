@@ -31,7 +31,9 @@ def _clamped(least: int, most: int) -> BeforeValidator:
     def clamp(value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError("a number is expected")  # noqa: TRY004 - pydantic reports it so
-        return int(max(least, min(most, float(value))))
+        # No float, which an integer of many digits does not fit into.
+        number = float(value) if isinstance(value, str) else value
+        return int(max(least, min(most, number)))
 
     return BeforeValidator(clamp)
 
