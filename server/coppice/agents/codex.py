@@ -1,7 +1,6 @@
 """Codex 0.169: the user's `~/.codex/config.toml`."""
 
 import json
-import tomllib
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from coppice.agents.edits import Block, Edit
 from coppice.agents.files import read
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.program import HOOK_SECONDS, Program
+from coppice.settings.files import parsed_toml
 
 
 class Codex(Connector):
@@ -66,8 +66,8 @@ class Codex(Connector):
     def _trusts_a_hook(self) -> bool:
         """Whether the user approved a hook at the start of a session, in the file that has ours."""
         try:
-            config = tomllib.loads(read(self.folder / "config.toml") or "")
-        except (ConfigurationError, tomllib.TOMLDecodeError):
+            config = parsed_toml(read(self.folder / "config.toml") or "")
+        except (ConfigurationError, ValueError):
             return False
         hooks = config.get("hooks")
         states = hooks.get("state") if isinstance(hooks, dict) else None

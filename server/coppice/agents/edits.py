@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,10 +11,19 @@ from typing import Any, Final
 from typing_extensions import override
 
 from coppice.agents import jsonc
-from coppice.agents.jsonc import ConfigurationError
+from coppice.agents.jsonc import ConfigurationError, Value
+from coppice.settings.files import parsed_toml
 
-_BEGIN: Final = "# Added by `coppice connect`; `coppice connect --remove` takes it out.\n"
-_END: Final = "# End of what `coppice connect` added.\n"
+_BEGIN: Final = "# Added by `coppice connect`; `coppice connect --remove` takes it out."
+_END: Final = "# End of what `coppice connect` added."
+_TOML_TOKEN: Final = re.compile(
+    r"#[^\n]*+"
+    r'|"""(?:[^"\\]|\\(?s:.)|"{1,2}(?!"))*+(?:"{3,5}|\Z)'
+    r"|'''(?:[^']|'{1,2}(?!'))*+(?:'{3,5}|\Z)"
+    r'|"(?:[^"\\\n]|\\[^\n])*+"?'
+    r"|'[^'\n]*+'?"
+)
+"""A comment or a string of TOML. Where its end is missing, it ends with its line, or with the text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,16 +57,26 @@ class Member(Edit):
 
     @override
     def applied(self, text: str | None) -> str:
-        if (
-            text is not None
-            and (current := _value_at(text, self.keys)) is not _NOTHING
-            and current == self.value
-        ):
+        if text is not None and _value_at(text, self.keys) == self.value:
             return text
+        place = None if text is None else _place_at(text, self.keys)
+        if place is not None and isinstance(self.value, dict) and place.kind != "{":
+            raise other_type(self.keys)
         return jsonc.with_member(text or "{}\n", self.keys, self.value)
 
     @override
     def removed(self, text: str, before: str | None) -> str:
+        place = _place_at(text, self.keys)
+        if place is None:
+            return text
+        is_ours = (
+            place.kind == "{" if isinstance(self.value, dict) else _value_at(text, self.keys) == self.value
+        )
+        if not is_ours:
+            return text
+        earlier = _place_at(before or "", self.keys)
+        if before is not None and earlier is not None:
+            return text[: place.start] + before[earlier.start : earlier.end] + text[place.end :]
         return jsonc.without_member(text, self.keys, keep=_depth(before, self.keys[:-1]))
 
 
@@ -95,8 +113,9 @@ class Block(Edit):
     @override
     def applied(self, text: str | None) -> str:
         text = "" if text is None else text
-        block = f"{_BEGIN}{self.tables}{_END}"
-        if block in text:
+        block = f"{_BEGIN}\n{self.tables}{_END}\n"
+        place = _block_at(text)
+        if place is not None and text[place[0] : place[1]] == block:
             return text
         rest = self.removed(text, None)
         if _has_table(rest, self.name):
@@ -106,21 +125,20 @@ class Block(Edit):
         gap = "" if not rest or rest.endswith("\n\n") else "\n" if rest.endswith("\n") else "\n\n"
         after = rest + gap + block
         try:
-            tomllib.loads(after)
-        except tomllib.TOMLDecodeError as error:
+            parsed_toml(after)
+        except ValueError as error:
             raise ConfigurationError(f"The file would be no valid TOML ({error}).") from error
         return after
 
     @override
     def removed(self, text: str, before: str | None) -> str:
-        pattern = re.escape(_BEGIN) + r"(?:(?!" + re.escape(_BEGIN) + r")[^\n]*\n)*?" + re.escape(_END)
-        match = re.search(pattern, text)
-        if match is None:
+        place = _block_at(text)
+        if place is None:
             return text
-        start = match.start()
+        start, end = place
         if before is not None and text[:start].rstrip("\n") == before.rstrip("\n"):
-            return before + text[match.end() :]
-        return text[:start].removesuffix("\n") + text[match.end() :]
+            return before + text[end:]
+        return text[:start].removesuffix("\n") + text[end:]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,21 +156,49 @@ class OwnFile(Edit):
         return before or ""
 
 
+def other_type(keys: tuple[str, ...]) -> ConfigurationError:
+    """What is raised where something that is no object, and nothing of ours, is in the way."""
+    return ConfigurationError(
+        f"There is a {'.'.join(keys)} of another type. Take it out, then connect again."
+    )
+
+
 _NOTHING: Final = object()
+
+
+def _place_at(text: str, keys: tuple[str, ...]) -> Value | None:
+    """The place of the value under `keys`; None where there is none or the text cannot be read."""
+    with suppress(ConfigurationError):
+        here = jsonc.parsed(text)
+        for key in keys:
+            slot = here.member(key)
+            if slot is None:
+                return None
+            here = slot.value
+        return here
+    return None
 
 
 def _value_at(text: str, keys: tuple[str, ...]) -> Any:
     """The value under `keys`; `_NOTHING` where there is none or it cannot be read."""
-    with suppress(ConfigurationError, ValueError):
-        here = jsonc.parsed(text)
-        for number, key in enumerate(keys):
-            slot = here.member(key)
-            if slot is None:
-                return _NOTHING
-            here = slot.value
-            if number == len(keys) - 1:
-                return json.loads(text[here.start : here.end])
+    place = _place_at(text, keys)
+    with suppress(ValueError):
+        return _NOTHING if place is None else json.loads(text[place.start : place.end])
     return _NOTHING
+
+
+def _block_at(text: str) -> tuple[int, int] | None:
+    """Where our tables with their two comments begin and end in a TOML text.
+
+    A string may hold the same lines.
+    """
+    start = None
+    for token in _TOML_TOKEN.finditer(text):
+        if token[0] == _BEGIN:
+            start = token.start()
+        elif token[0] == _END and start is not None:
+            return start, min(token.end() + 1, len(text))
+    return None
 
 
 def _depth(text: str | None, keys: tuple[str, ...]) -> int:
@@ -170,8 +216,8 @@ def _depth(text: str | None, keys: tuple[str, ...]) -> int:
 
 def _has_table(text: str, name: tuple[str, ...]) -> bool:
     try:
-        here: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        here: Any = parsed_toml(text)
+    except ValueError as error:
         raise ConfigurationError(f"The file is no valid TOML ({error}).") from error
     for key in name:
         here = here.get(key) if isinstance(here, dict) else None

@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Final
 
 from coppice.agents.jsonc import ConfigurationError
+from coppice.regular_file import read_regular_file
 
 MAX_BYTES: Final = 16 * 2**20
 """Of a configuration file. Claude Code keeps the state of every project in one."""
 
 
 def read(path: Path) -> str | None:
-    """The text of a file, None where there is none. Raises ConfigurationError where it cannot be read."""
+    """The text of a file, None where there is none.
+
+    Raises ConfigurationError where it cannot be read, is no regular file or has more than `MAX_BYTES`.
+    """
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ConfigurationError(f"{path} is longer than {MAX_BYTES:,} bytes.")
-        return path.read_bytes().decode("utf-8")
+        return read_regular_file(path, MAX_BYTES, follow_link=True).decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:

@@ -86,21 +86,21 @@ def without_member(text: str, path: Sequence[str], *, keep: int = 0) -> str:
     slot = None if missing else here.member(path[-1])
     if slot is None:
         return text
-    text = _removed(text, here, slot)
+    text = _removed(text, here, [slot])
     return _without_empty(text, path[:-1], keep)
 
 
 def without_items(text: str, path: Sequence[str], mark: str, *, keep: int = 0) -> str:
     """`text` without the items of the array under `path` in whose text `mark` occurs; `keep` as above."""
-    while True:
-        here, missing = _follow(parsed(text), path[:-1])
-        slot = None if missing else here.member(path[-1])
-        if slot is None:
-            return text
-        items = [each for each in slot.value.slots if mark in text[each.start : each.value.end]]
-        if not items:
-            return _without_empty(text, path, keep) if not slot.value.slots else text
-        text = _removed(text, slot.value, items[0])
+    here, missing = _follow(parsed(text), path[:-1])
+    slot = None if missing else here.member(path[-1])
+    if slot is None:
+        return text
+    items = [each for each in slot.value.slots if mark in text[each.start : each.value.end]]
+    rest = len(slot.value.slots) - len(items)
+    if items:
+        text = _removed(text, slot.value, items)
+    return text if rest else _without_empty(text, path, keep)
 
 
 def string_at(text: str, path: Sequence[str]) -> str | None:
@@ -205,24 +205,30 @@ def _inserted(text: str, container: Value, lead: str, value: Any) -> str:
     return text[:at] + ("" if comma else ",") + written + ("," if comma else "") + text[at:]
 
 
-def _removed(text: str, container: Value, slot: Slot) -> str:
-    number = container.slots.index(slot)
-    after = _gap(text, slot.value.end)
-    has_comma = text[after : after + 1] == ","
-    if number > 0:
-        before = container.slots[number - 1].value.end
-        gap = text[before : slot.start]
-        if has_comma:
-            start = before + len(gap.rstrip())
-            return text[:start] + text[after + 1 :]
-        comma = _gap(text, before)
-        return text[:comma] + text[comma + 1 : before + len(gap.rstrip())] + text[slot.value.end :]
-    end = after + 1 if has_comma else slot.value.end
-    if len(container.slots) == 1 and not text[container.start + 1 : slot.start].strip():
-        rest = text[end : container.end - 1]
-        return text[: container.start + 1] + (rest if rest.strip() else "") + text[container.end - 1 :]
-    start = container.start + 1 + len(text[container.start + 1 : slot.start].rstrip())
-    return text[:start] + text[end:]
+def _removed(text: str, container: Value, slots: Sequence[Slot]) -> str:
+    """`text` without some slots of a container, their commas, and the blanks before them."""
+    gone = {slot.start for slot in slots}
+    cuts: list[tuple[int, int]] = []
+    previous_end = container.start + 1
+    last_left: Slot | None = None
+    for slot in container.slots:
+        if slot.start in gone:
+            after = _gap(text, slot.value.end)
+            has_comma = text[after : after + 1] == ","
+            if not has_comma and last_left is not None:
+                comma = _gap(text, last_left.value.end)
+                cuts.append((comma, comma + 1))
+            start = previous_end + len(text[previous_end : slot.start].rstrip())
+            cuts.append((start, after + 1 if has_comma else slot.value.end))
+        else:
+            last_left = slot
+        previous_end = slot.value.end
+    parts, at = [], container.start + 1
+    for start, end in sorted(cuts):
+        parts.append(text[at:start])
+        at = end
+    inside = "".join([*parts, text[at : container.end - 1]])
+    return text[: container.start + 1] + (inside if inside.strip() else "") + text[container.end - 1 :]
 
 
 def _without_empty(text: str, path: Sequence[str], keep: int) -> str:
@@ -232,7 +238,7 @@ def _without_empty(text: str, path: Sequence[str], keep: int) -> str:
         slot = None if missing else here.member(path[length - 1])
         if slot is None or slot.value.slots or text[slot.value.start + 1 : slot.value.end - 1].strip():
             return text
-        text = _removed(text, here, slot)
+        text = _removed(text, here, [slot])
     return text
 
 

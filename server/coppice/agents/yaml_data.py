@@ -24,10 +24,11 @@ class _Loader(yaml.SafeLoader):
 
 def data_of(text: str) -> dict[Any, Any]:
     """The mapping that the file is. Raises ConfigurationError where it is none, or has aliases."""
-    # LookupError and AttributeError are what the loader raises for a value that its tag does not fit.
+    # LookupError and AttributeError are what the loader raises for a value that its tag does not fit,
+    # OverflowError for a number in base 60 that is too large.
     try:
         data = yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ConfigurationError(f"The file is no YAML that is edited ({reason}).") from error
     if data is None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from coppice.agents.edits import Edit
+from coppice.agents.edits import Edit, other_type
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.yaml_data import NOTHING, data_of, value_at, without
 from coppice.agents.yaml_text import Entry, entries_in, entry_at, lines_of
@@ -30,8 +30,11 @@ class YamlMember(Edit):
     def applied(self, text: str | None) -> str:
         text = text or ""
         # Hermes writes the file in its own layout now and then.
-        if value_at(data_of(text), self.keys) == self.value:
+        current = value_at(data_of(text), self.keys)
+        if current == self.value:
             return text
+        if isinstance(self.value, dict) and not (current is NOTHING or isinstance(current, dict)):
+            raise other_type(self.keys)
         lines = lines_of(text if not text or text.endswith("\n") else f"{text}\n")
         entry, depth = entry_at(lines, self.keys)
         if entry is None or depth < len(self.keys):
@@ -43,7 +46,9 @@ class YamlMember(Edit):
     @override
     def removed(self, text: str, before: str | None) -> str:
         current = value_at(data_of(text), self.keys)
-        if current is NOTHING or not (current == self.value or isinstance(self.value, dict)):
+        if current is NOTHING or not (
+            current == self.value or (isinstance(current, dict) and isinstance(self.value, dict))
+        ):
             return text
         return _checked(text, self._without(text, before), self.keys)
 

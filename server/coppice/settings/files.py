@@ -13,7 +13,8 @@ MAX_BYTES: Final = 64 * 1024
 """Of a settings file. Prompts are the longest settings, and have a few thousand characters each."""
 
 _MAX_DOTS: Final = 1_000
-"""In one line. `tomllib` takes time with the square of a key's dots: 8 ms for this many, 13 s for 32,000."""
+"""In one line; the squares of all lines may add up to this one's. `tomllib` takes time with the square of a
+key's dots: 8 ms for this many, 13 s for 32,000."""
 
 
 def read_user_file(file: Path) -> tuple[dict[str, Any], list[str]]:
@@ -32,22 +33,31 @@ def read_workspace_file(folder: Path) -> tuple[dict[str, Any], list[str]]:
     return _read(file, follow_link=False)
 
 
+def parsed_toml(text: str) -> dict[str, Any]:
+    """The values of a text that may be anything. Raises ValueError, whose text is the reason."""
+    if sum(line.count(".") ** 2 for line in text.splitlines()) > _MAX_DOTS**2:
+        raise ValueError(f"a line has more than {_MAX_DOTS:,} dots, or many have hundreds")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except Exception as error:  # the parser documents no others, but has them
+        raise ValueError(f"it is no valid TOML: {type(error).__name__}") from error
+
+
 def _read(file: Path, *, follow_link: bool) -> tuple[dict[str, Any], list[str]]:
     try:
-        text = read_regular_file(file, MAX_BYTES, follow_link=follow_link).decode("utf-8")
-        if any(line.count(".") > _MAX_DOTS for line in text.splitlines()):
-            return {}, [_unread(file, f"a line has more than {_MAX_DOTS:,} dots")]
-        return tomllib.loads(text), []
+        return parsed_toml(read_regular_file(file, MAX_BYTES, follow_link=follow_link).decode("utf-8")), []
     except (FileNotFoundError, NotADirectoryError):
         return {}, []
     except OSError as error:
         return {}, [_unread(file, error.strerror or "it cannot be opened")]
-    except RecursionError:
-        return {}, [_unread(file, "it is nested too deeply")]
-    except tomllib.TOMLDecodeError as error:
+    except UnicodeDecodeError:
+        return {}, [_unread(file, "it is not UTF-8")]
+    except ValueError as error:
         return {}, [_unread(file, str(error))]
-    except Exception as error:  # noqa: BLE001 - the parser documents no others, and a checkout writes its input
-        return {}, [_unread(file, f"it is no valid TOML: {type(error).__name__}")]
 
 
 def _unread(file: Path, reason: str) -> str:
