@@ -17,12 +17,12 @@ from typing import Final
 if sys.platform == "win32":
     import msvcrt
 
-    ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGBREAK)
+    ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGBREAK)
     _BINARY: Final = os.O_BINARY
 else:
-    ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
+    ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     _BINARY: Final = 0
-"""What a user, or the end of a session, ends a process with; Ctrl-C apart."""
+"""What a user, or the end of a session, ends a process with."""
 
 
 def create_file(path: Path, mode: int = 0o600) -> int:

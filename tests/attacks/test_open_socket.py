@@ -141,7 +141,7 @@ def test_an_address_with_a_digit_that_is_no_number_is_a_usage_error(tmp_path: Pa
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_removes_the_secret_file(tmp_path: Path, ending: signal.Signals) -> None:
     with running(tmp_path, [sys.executable]) as server:
         server.process.send_signal(ending)
