@@ -82,14 +82,14 @@ export class TurnChanges implements Feature {
   /** The files before the turn against those of now, in one editor. */
   async #review({ span, files }: Undecided): Promise<void> {
     const changed = (await this.snapshots.differences(span.from, span.to)).slice(0, MOST_NAMED);
-    const resources = await Promise.all(changed.map(async ({ file, shown, from }) => {
+    const resources = await Promise.all(changed.map(async ({ file, from }) => {
       const now = vscode.Uri.file(file);
       const isThere = await vscode.workspace.fs.stat(now).then(() => true, () => false);
-      const left = from === undefined ? undefined : this.before.add(shown, async () => (await from()).toString());
+      const left = from === undefined ? undefined : this.before.add(now.path.slice(1), async () => (await from()).toString());
       return [now, left, isThere ? now : undefined] as const;
     }));
-    const count = files.files.length + files.more;
-    await vscode.commands.executeCommand("vscode.changes", `Changes of the Turn (${Math.min(count, MOST_NAMED)} of ${count})`, resources);
+    const title = files.more === 0 ? "Changes of the Turn" : `Changes of the Turn, ${files.more} more not shown`;
+    await vscode.commands.executeCommand("vscode.changes", title, resources);
   }
 
   get #all(): Readonly<Record<string, Undecided>> {
