@@ -59,7 +59,7 @@ class Talk {
 function open(talk: Talk): { shown: ShownConversation; posted: string[] } {
   const posted: string[] = [];
   const client = { request: (method: string, params: EntriesParams) => Promise.resolve().then(() => talk.answer(method, params)) };
-  const idle = { isRunning: () => false, pieces: () => [], of: () => undefined, noteElsewhere: () => undefined, isElsewhere: () => false };
+  const idle = { isRunning: () => false, pieces: () => [], of: () => undefined, backgroundOf: () => undefined, noteElsewhere: () => undefined, isElsewhere: () => false };
   const post = (message: ToPage): void => {
     if (message.type === "shown") posted.push(`shown ${message.entries.at(-1)?.id ?? "nothing"}${message.preview === undefined ? "" : " to look at"}`);
     else if (message.type === "reveal") posted.push(`reveal ${message.entryId}`);
