@@ -16,6 +16,7 @@ import type { Chat } from "./panel";
 import { Requests } from "./requests";
 import { Sending } from "./sending";
 import { ServerState } from "./server-state";
+import { setPrices } from "./set-prices";
 import type { Surface } from "./surface";
 import { type Equip, Turns } from "./turns";
 import { Works } from "./works";
@@ -276,7 +277,7 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
 
   #postPreferences(): void {
     const enterSends = vscode.workspace.getConfiguration("coppice").get("chat.enterSends", true);
-    this.#post({ type: "preferences", enterSends, restricted: !vscode.workspace.isTrusted });
+    this.#post({ type: "preferences", enterSends, restricted: !vscode.workspace.isTrusted, prices: setPrices() });
   }
 
   #post(message: ToPage): void {

@@ -11,6 +11,7 @@ import type { PendingApproval } from "../approvals/approval";
 import { composerFromPage, composerToPage } from "../context/messages";
 import { mode, modes, workMode } from "../modes/mode";
 import type { Conversation, Entry, LossReport, OutlineResult, PromptUpdate, UsageState } from "../protocol.gen";
+import { prices } from "./prices";
 
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
 const text = v.pipe(v.string(), v.maxLength(4_000_000));
@@ -235,7 +236,7 @@ const toPage = v.variant("type", [
   /** Scrolls to an entry of a conversation, once that is shown, and highlights it. */
   v.object({ type: v.literal("reveal"), conversationId: id, entryId: id }),
   /** `restricted`: the workspace is not trusted. */
-  v.object({ type: v.literal("preferences"), enterSends: v.boolean(), restricted: v.optional(v.boolean()) }),
+  v.object({ type: v.literal("preferences"), enterSends: v.boolean(), restricted: v.optional(v.boolean()), prices: v.optional(prices) }),
 ]);
 
 export type FromPage = v.InferOutput<typeof fromPage>;

@@ -8,6 +8,7 @@ import type { ChatMemory } from "./memory";
 import type { FromPage } from "./messages";
 import type { ModelOffer } from "./offer";
 import type { ChatPage } from "./page";
+import { setPrices } from "./set-prices";
 import type { Sending } from "./sending";
 import type { Turns } from "./turns";
 
@@ -33,7 +34,7 @@ export class Requests {
         await shown.showEarlier(message.before);
         return;
       case "showUsage":
-        await shown.showUsage();
+        await shown.showUsage(setPrices() !== undefined);
         return;
       case "listConversations": {
         const { conversations } = await this.client.request("coppice/conversation/list", { limit: MOST_CONVERSATIONS });

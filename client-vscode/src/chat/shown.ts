@@ -137,9 +137,10 @@ export class ShownConversation {
     this.post({ type: "earlier", conversationId: id, entries, nextBefore });
   }
 
-  async showUsage(): Promise<void> {
+  /** With `spent` the whole path is read for what its requests took. */
+  async showUsage(spent: boolean): Promise<void> {
     if (this.#id === undefined) return;
-    const usage = await this.client.request("coppice/usage", { conversationId: this.#id, detail: true });
+    const usage = await this.client.request("coppice/usage", { conversationId: this.#id, detail: true, spent });
     this.post({ type: "usage", conversationId: this.#id, usage });
   }
 

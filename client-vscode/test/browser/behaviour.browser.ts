@@ -352,6 +352,19 @@ inBrowser("the page keeps which conversation it shows, and reports its focus", {
   assert.equal((await panel.posted()).filter(({ type }) => type === "focused").length, before + 1);
 });
 
+inBrowser("with prices the turn shows its cost, and the details that of the conversation", {}, async (panel) => {
+  const spent = { requests: 1, input: 10_000, output: 310, cacheRead: 8800, cacheWrite: 0, milliseconds: 0 };
+  const usage = { ...USAGE, breakdown: BREAKDOWN, spent: { turn: spent, conversation: { ...spent, input: 1_008_800 }, compactions: { ...spent, input: 0, output: 0, cacheRead: 0 } } };
+  await panel.post(RUNNING, shown([user("Why?"), assistant("So.")], { usage }));
+  const figures = panel.page.getByTestId("turn-figures");
+  await panel.page.getByRole("button", { name: /^Context:/ }).click();
+  const details = panel.page.getByRole("region", { name: "Context" });
+  assert.doesNotMatch(await figures.innerText() + await details.innerText(), /\$/);
+  await panel.post({ type: "preferences", enterSends: true, prices: { input: 3, cachedInput: 0.5, output: 10, currency: "$" } });
+  assert.match(await figures.innerText(), /· \$0\.01$/);
+  assert.match(await details.innerText(), /last turn \$0\.01, of the conversation \$3\.01, of its compactions \$0\.00\./);
+});
+
 inBrowser("a compaction in the background keeps nobody from writing, and its summary is taken outside of turns", {}, async (panel) => {
   await panel.post(RUNNING, shown(TALK.slice(1, 3), { running: true }), { type: "background", conversationId: "c1", status: "writing" });
   const line = panel.page.getByTestId("background");

@@ -4,6 +4,7 @@ import type { ListedCommand } from "../../src/agent/listed-command";
 import type { Verdicts } from "../../src/agent/review";
 import { type Marks, marksOf } from "../../src/chat/marks";
 import type { BackgroundStatus, FilesOffer, ToPage, TurnFiles, Work } from "../../src/chat/messages";
+import type { Prices } from "../../src/chat/prices";
 import type { ModesByConversation } from "../../src/modes/mode";
 import type { Conversation, Entry, OutlineResult, PromptUpdate, UsageState } from "../../src/protocol.gen";
 import { type ComposerMessage, type ComposerState, NO_COMPOSER, reduceComposer } from "../composer/state";
@@ -70,6 +71,8 @@ export interface PanelState {
   enterSends: boolean;
   /** The workspace is not trusted. */
   restricted: boolean;
+  /** Undefined where the user has set none. */
+  prices?: Prices | undefined;
   composer: ComposerState;
   /** What became of the edits of models, by the id of the tool call. */
   verdicts: Verdicts;
@@ -137,7 +140,7 @@ export function reduce(state: PanelState, action: Action): PanelState {
     case "openFile":
       return { ...state, composer: reduceComposer(state.composer, action) };
     case "preferences":
-      return { ...state, enterSends: action.enterSends, restricted: action.restricted ?? false };
+      return { ...state, enterSends: action.enterSends, restricted: action.restricted ?? false, prices: action.prices };
     case "reveal":
       return { ...state, revealed: action };
     case "memory":

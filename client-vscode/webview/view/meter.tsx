@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
 
+import { cost, type Prices } from "../../src/chat/prices";
 import { shortTokens } from "../../src/format";
-import type { TokenBreakdown, UsageState } from "../../src/protocol.gen";
+import type { Spent, TokenBreakdown, UsageState } from "../../src/protocol.gen";
 import { post } from "../page";
 
 interface MeterProps {
@@ -55,7 +56,7 @@ const KINDS: readonly (readonly [keyof TokenBreakdown, string])[] = [
 ];
 
 /** What fills the window, by kind. */
-export function UsageDetails({ usage, busy }: { usage: UsageState; busy: boolean }): JSX.Element {
+export function UsageDetails({ usage, busy, prices }: { usage: UsageState; busy: boolean; prices: Prices | undefined }): JSX.Element {
   const { breakdown } = usage;
   const rows = KINDS.flatMap(([kind, name]) => {
     const count = breakdown?.[kind] ?? 0;
@@ -83,11 +84,20 @@ export function UsageDetails({ usage, busy }: { usage: UsageState; busy: boolean
         </tbody>
       </table>
       <p class="hint">Compacts above {whole(usage.thresholdTokens)} tokens; {whole(usage.reserveTokens)} stay free for the reply.</p>
+      {prices && usage.spent && (
+        <p class="hint">
+          Cost of the last turn {costOf(prices, usage.spent.turn)}, of the conversation {costOf(prices, usage.spent.conversation)}, of its compactions {costOf(prices, usage.spent.compactions)}.
+        </p>
+      )}
       <button type="button" class="button secondary" disabled={busy} onClick={() => { post({ type: "compact" }); }}>
         Compact Now
       </button>
     </section>
   );
+}
+
+function costOf(prices: Prices, { input, cacheRead, output }: Spent): string {
+  return cost(prices, { sent: input, cached: cacheRead, received: output });
 }
 
 function whole(tokens: number): string {

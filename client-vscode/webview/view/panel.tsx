@@ -69,7 +69,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         {shown?.background && !shown.work && !shown.preview && <BackgroundLine status={shown.background} busy={busy} />}
         {shown?.wait && <WaitBar wait={shown.wait} />}
         {offer && <FilesOfferCard offer={offer} />}
-        {details && usage && <UsageDetails usage={usage} busy={busy} />}
+        {details && usage && <UsageDetails usage={usage} busy={busy} prices={state.prices} />}
         <LeftCommands commands={state.commands} />
         <Queue messages={state.composer.queues[id] ?? []} running={busy} />
       </div>
