@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.store.search.snippets import SNIPPET_CHARS, snippet
+from coppice.store.search.searching import SNIPPET_CHARS, snippet
 from coppice.store.words.tokens import MOST_CHARS, MOST_WORDS, Term, index_text, places, terms_of
 
 

@@ -1,4 +1,4 @@
-"""Runs the calls of the five tools."""
+"""Runs the calls of the five tools. Notes are the same as those of `coppice/note/*`."""
 
 import logging
 from collections.abc import Callable
@@ -14,12 +14,13 @@ from coppice.mcp.arguments import (
     ReadArguments,
     SearchArguments,
 )
-from coppice.mcp.notes import add_note, list_notes
 from coppice.mcp.options import Options
 from coppice.mcp.overview import overview
 from coppice.mcp.project import Project
 from coppice.mcp.reading import read_history
 from coppice.mcp.searching import search_history
+from coppice.service.notes.notebook import USER, Notebook, shown_to_model
+from coppice.tree.tags import attribute
 
 _Run = Callable[[Project, Any, str], str]
 _LOG: Final = logging.getLogger(__name__)
@@ -28,8 +29,8 @@ _TOOLS: Final[dict[str, tuple[type[BaseModel], _Run]]] = {
     "history_search": (SearchArguments, lambda project, given, _: search_history(project, given)),
     "history_read": (ReadArguments, lambda project, given, _: read_history(project, given)),
     "history_overview": (OverviewArguments, lambda project, given, _: overview(project, given)),
-    "note_add": (NoteArguments, lambda project, given, author: add_note(project, given.text, author)),
-    "note_list": (NoArguments, lambda project, *_: list_notes(project)),
+    "note_add": (NoteArguments, lambda project, given, author: _add_note(project, given.text, author)),
+    "note_list": (NoArguments, lambda project, *_: _list_notes(project)),
 }
 
 
@@ -71,3 +72,30 @@ def _problems(error: ValidationError) -> str:
         f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
         for each in error.errors(include_input=False, include_url=False)
     )
+
+
+def _add_note(project: Project, text: str, author: str) -> str:
+    """Store a note, without the secrets in it. `author` is an agent: no note of it is the user's.
+
+    Its name is ASCII, so that none looks like `user` in other letters. Raises InvalidNoteError.
+    """
+    name = attribute(author.encode("ascii", "replace").decode())
+    note = _notebook(project).add(text, "agent" if name.strip().lower() == USER else name)
+    return f"Noted for this project. It is shown by note_list and found by history_search (id {note.id})."
+
+
+def _list_notes(project: Project) -> str:
+    """The user's notes and the newest of agents, oldest first, each with its author and date."""
+    notes = _notebook(project).notes()
+    if not notes:
+        return "This project has no notes yet. note_add adds one."
+    lines = shown_to_model(notes)
+    if len(lines) < len(notes):
+        lines.insert(
+            0, f"{len(lines)} of {len(notes)} notes, the user's first; history_search finds the others."
+        )
+    return "\n".join(lines)
+
+
+def _notebook(project: Project) -> Notebook:
+    return Notebook(project.store, project.workspace)

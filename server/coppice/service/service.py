@@ -10,7 +10,7 @@ from coppice.errors import CoppiceError, UnknownConversationError
 from coppice.protocol.events import Change
 from coppice.protocol.server_requests import ClientPort, NoClient
 from coppice.service.branches.forking import Forking
-from coppice.service.branches.marking import Marking
+from coppice.service.branches.labels_and_pins import LabelsAndPins
 from coppice.service.branches.navigating import Navigating
 from coppice.service.branches.summarize_span import Spans
 from coppice.service.branches.undoing import Undoing
@@ -103,7 +103,7 @@ class Service:
         self.navigating = Navigating(self._context, self.turns)
         self.spans = Spans(self._context)
         self.forking = Forking(self._context)
-        self.marking = Marking(self._context)
+        self.labels_and_pins = LabelsAndPins(self._context)
         self.undoing = Undoing(self._context, self.turns)
         self.searching = Searching(self.stores)
 

@@ -58,7 +58,7 @@ class StoreReader(ABC):
     attached = _read_method(annotations.attached)
     root_metadata = _read_method(annotations.root_metadata)
     pins = _read_method(annotations.pins)
-    marks = _read_method(annotations.marks)
+    labels_and_pins = _read_method(annotations.labels_and_pins)
 
     tree = _read_method(tree_listing.tree)
     outline = _read_method(outlines.outline)

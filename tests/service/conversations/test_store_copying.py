@@ -120,7 +120,7 @@ def everything(store: Store, conversation: str) -> list[Any]:
         end = store.end(conversation, new.entry.id)
         assert end is not None
         seen.append((end.depth, end.total, end.usage_tokens, end.since_usage, store.compaction(end)))
-        seen.append([store.rows(end, 0, end.depth), store.pins(end), store.marks(end)])
+        seen.append([store.rows(end, 0, end.depth), store.pins(end), store.labels_and_pins(end)])
         seen.append(store.attached(end, -1, end.depth, sorted(METADATA_TYPES)))
     whole, folded = (store.tree(conversation, mode=mode, limit=500) for mode in _MODES)
     return [*seen, whole, folded]

@@ -9,8 +9,8 @@ from coppice.protocol.hooks import DidForkParams, WillForkParams
 from coppice.protocol.navigation import ForkParams, ForkResult
 from coppice.protocol.notifications import DID_FORK
 from coppice.service.branches.branch_switch import editable_text, leaf_at
-from coppice.service.branches.marking import label_entry, pin_entry
-from coppice.service.branches.replay import COPIED_METADATA, marks, path_batches
+from coppice.service.branches.labels_and_pins import label_entry, pin_entry
+from coppice.service.branches.replay import COPIED_METADATA, labels_and_pins, path_batches
 from coppice.service.conversations.conversations import conversation_of
 from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import BEFORE_THE_ROOT
@@ -85,7 +85,7 @@ def _copy(
         thread.check()
         on_path += [record.entry for record in batch if record.entry.type in METADATA_TYPES]
     attached = [entry for _, entry in source.attached(end, BEFORE_THE_ROOT, end.depth, COPIED_METADATA)]
-    added = [*attached, *_overruling(on_path, end, name), *marks(source, end)]
+    added = [*attached, *_overruling(on_path, end, name), *labels_and_pins(source, end)]
     writer.add([NewRecord(entry, Size()) for entry in added])
     writer.leaf(end.id)
 

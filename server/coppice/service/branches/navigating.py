@@ -22,7 +22,7 @@ from coppice.service.branches.branch_switch import (
     message_to_summarize,
     summarize_branch,
 )
-from coppice.service.branches.marking import label_entry
+from coppice.service.branches.labels_and_pins import label_entry
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now
 from coppice.service.core.progress import JobProgress, LateProgress, Progress

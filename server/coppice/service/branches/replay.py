@@ -36,14 +36,14 @@ def path_batches(store: StoreReader, end: PathEnd, first: int = 0) -> Iterator[l
         yield [_record(store, end.conversation_id, entry, row.size) for entry, row in pairs]
 
 
-def marks(store: StoreReader, end: PathEnd, first: int = 0) -> list[LabelEntry | PinEntry]:
+def labels_and_pins(store: StoreReader, end: PathEnd, first: int = 0) -> list[LabelEntry | PinEntry]:
     """The labels and pins that the entries from depth `first` on bear now, as new entries at the end.
 
     They have every property of the entries that set them, also those that we do not know.
     """
     return [
         entry.model_copy(update={"id": new_entry_id(), "parent_id": end.id})
-        for depth, entry in store.marks(end)
+        for depth, entry in store.labels_and_pins(end)
         if depth >= first
     ]
 
@@ -73,7 +73,7 @@ def replayed(
             if record.entry.type not in METADATA_TYPES or record.entry.type in COPIED_METADATA:
                 records.append(_changed(record, changed))
             records += _unsized(attached[depth])
-    return _uncounted(_with_new_ids([*records, *_unsized(marks(store, end, above + 1))]))
+    return _uncounted(_with_new_ids([*records, *_unsized(labels_and_pins(store, end, above + 1))]))
 
 
 def _record(store: StoreReader, conversation_id: str, entry: Entry, size: Size) -> NewRecord:

@@ -82,7 +82,7 @@ def pins(connection: Connection, end: PathEnd) -> list[tuple[int, Entry]]:
     return [(depth, entry_from(*row)) for depth, row in rows_on_path(connection, end, _PINS)]
 
 
-def marks(connection: Connection, end: PathEnd) -> list[tuple[int, LabelEntry | PinEntry]]:
+def labels_and_pins(connection: Connection, end: PathEnd) -> list[tuple[int, LabelEntry | PinEntry]]:
     """The entries that set the labels and pins which entries of the path bear now, root first.
 
     With the depth of the entry that bears it; labels come before pins. Where there are any, the time follows

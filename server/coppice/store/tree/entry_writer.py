@@ -15,7 +15,7 @@ from coppice.store.schema.entry_json import showable, storable
 from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.store.schema.tables import COMPACTION, ENTRY_TABLE
 from coppice.store.tree import landmarks
-from coppice.store.tree.marks import Marks
+from coppice.store.tree.labels_and_pins import LabelsAndPins
 from coppice.store.tree.path_ends import find_end
 from coppice.store.tree.run_writer import RunWriter
 from coppice.store.tree.runs import is_on_path
@@ -58,7 +58,7 @@ class EntryWriter:
         self._compactions: list[dict[str, Any]] = []
         self._cuts: list[PathEnd] = []
         self._runs = RunWriter(connection, conversation)
-        self._marks = Marks(connection, conversation, self._runs)
+        self._labels_and_pins = LabelsAndPins(connection, conversation, self._runs)
         self.first_message: str | None = None
         self.names: list[str | None] = []
         self.kinds: set[str] = set()
@@ -118,7 +118,7 @@ class EntryWriter:
             cuts = [(end.key, end.run, end.depth) for end in self._cuts]
             landmarks.add(self._connection, self._conversation, landmarks.COMPACTION_REASON, cuts)
         self._runs.flush()
-        self._marks.flush()
+        self._labels_and_pins.flush()
         self._entries, self._compactions, self._cuts = [], [], []
 
     def _row(self, record: NewRecord, body: str, parent: PathEnd | None, end: PathEnd) -> dict[str, Any]:
@@ -156,11 +156,11 @@ class EntryWriter:
                 self._note_compaction(record, record.entry.first_kept_entry_id, parent, end)
             case LabelEntry(target_id=target_id, label=label):
                 if target := self._target(target_id, lenient=lenient):
-                    self._marks.label(target, label)
+                    self._labels_and_pins.label(target, label)
                     self.kinds.add("labels")
             case PinEntry(target_id=target_id, pinned=pinned):
                 if target := self._target(target_id, lenient=lenient):
-                    self._marks.pin(target, pinned=pinned)
+                    self._labels_and_pins.pin(target, pinned=pinned)
                     self.kinds.add("pins")
             case SessionInfoEntry(name=name):
                 self.names = [None if name is None else showable(name[:MAX_NAME_CHARS])]

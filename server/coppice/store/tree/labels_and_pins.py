@@ -12,7 +12,7 @@ from coppice.store.tree.run_writer import RunWriter
 from coppice.tree.entries import MAX_NAME_CHARS
 
 
-class Marks:
+class LabelsAndPins:
     """The labels and pins that one transaction sets; `flush` writes them, after entries and landmarks."""
 
     def __init__(self, connection: Connection, conversation: int, run_writer: RunWriter) -> None:

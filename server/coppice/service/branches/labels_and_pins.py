@@ -15,7 +15,7 @@ from coppice.tree.entries import LabelEntry, PinEntry
 from coppice.tree.ids import new_entry_id
 from coppice.tree.view import pinned_message
 
-Mark = TypeVar("Mark", bound=LabelEntry | PinEntry)
+LabelOrPin = TypeVar("LabelOrPin", bound=LabelEntry | PinEntry)
 
 
 def label_entry(
@@ -41,7 +41,7 @@ def pin_entry(target_id: str, *, pinned: bool, parent_id: str | None = None) -> 
     )
 
 
-class Marking:
+class LabelsAndPins:
     """The use cases `coppice/label` and `coppice/pin`."""
 
     def __init__(self, context: Context) -> None:
@@ -58,14 +58,14 @@ class Marking:
         entry = pin_entry(params.entry_id, pinned=params.pinned)
         return PinResult(entry=await self._store(params.conversation_id, entry, "pins"))
 
-    async def _store(self, conversation_id: str, entry: Mark, change: Change) -> Mark:
-        def write() -> tuple[Mark, str | None]:
+    async def _store(self, conversation_id: str, entry: LabelOrPin, change: Change) -> LabelOrPin:
+        def write() -> tuple[LabelOrPin, str | None]:
             path = self._context.path(conversation_id)
             if isinstance(entry, PinEntry) and entry.pinned:
                 self._refuse_what_does_not_fit(path, entry.target_id)
             record = NewRecord(entry, Size())
             done = path.store.append(conversation_id, [record], modified_at=entry.timestamp)
-            return cast("Mark", path.store.entry(conversation_id, entry.id)), done.leaf_id
+            return cast("LabelOrPin", path.store.entry(conversation_id, entry.id)), done.leaf_id
 
         stored, leaf_id = await self._context.write(conversation_id, write)
         self._context.announce(conversation_id, leaf_id, change)
