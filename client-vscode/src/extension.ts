@@ -5,6 +5,7 @@ import { createAgent } from "./agent/editor/create";
 import { makeApi } from "./api";
 import { windowApprovals } from "./approvals/window";
 import { registerBranchCommands } from "./branches/commands";
+import { registerBranchFileCommands } from "./branches/file-commands";
 import { BranchesView } from "./branches/view";
 import { addFeatures } from "./chat/features";
 import { registerChat } from "./chat/panel";
@@ -55,9 +56,8 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const { agent, host, equip } = createAgent(context, approvals, modes, (conversationId) => windows.of(conversationId), (message) => { log.warn(message); });
   answerToolCalls(client, agent, approvals, modes);
   const conversations = new Conversations(client, context.workspaceState);
-  const branches = new BranchesView(client, conversations);
   const files = new FilesView(client, conversations);
-  context.subscriptions.push(log, servers, client, conversations, branches, files, new LedgerView(client, conversations), new Status(client, conversations, approvals));
+  context.subscriptions.push(log, servers, client, conversations, files, new LedgerView(client, conversations), new Status(client, conversations, approvals));
 
   const commands = new Commands(context, log);
   const chat = registerChat(commands, context, client, conversations, approvals, servers, async (conversationId, text, given) => {
@@ -70,12 +70,15 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   });
   const list = new ConversationsView(client, conversations, new Sources(client, log), chat.activities);
   context.subscriptions.push(list);
-  const { attached, branchFiles, notes } = addFeatures(context, chat, { client, conversations, approvals, host, modes });
+  const { attached, branchFiles, notes, differences } = addFeatures(context, chat, { client, conversations, approvals, host, modes });
+  const branches = new BranchesView(client, conversations, differences);
+  context.subscriptions.push(branches);
   registerConversationCommands(commands, client, conversations, chat);
   registerContextCommands(commands, attached, chat);
   registerExchangeCommands(commands, client, conversations, chat, log);
   registerCompactionCommands(commands, context, client, conversations);
   registerBranchCommands(commands, client, conversations, chat, branches, branchFiles);
+  registerBranchFileCommands(commands, conversations, differences);
   registerModelCommands(commands, client, keys);
   registerNoteCommands(commands, client);
   registerPermissionCommands(commands, rules);

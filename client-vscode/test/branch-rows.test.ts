@@ -31,6 +31,11 @@ test("branch points alone, what is labelled alone, and everything", () => {
   assert.equal(outline("all").length, TREE.length);
 });
 
+test("a row is an alternative where the conversation went on in other ways", () => {
+  const { rows } = branchRows(TREE, "a4", "mine");
+  assert.deepEqual(rows.filter(({ isAlternative }) => isAlternative).map(({ id }) => id), ["u2", "u3"]);
+});
+
 test("exactly one row is current wherever the leaf is", () => {
   for (const leaf of ["u1", "a1", "u2", "a2", "t2", "a2b", "u3", "a3", "u4", "a4", "f"]) {
     assert.equal(outline("mine", leaf).filter((row) => row.endsWith("*")).length, 1, leaf);

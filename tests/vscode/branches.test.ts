@@ -137,3 +137,81 @@ scene("the files go along with the branch: what the model and a command changed 
   await chat.rests();
   match(JSON.stringify(provider.asked.at(-1)?.messages), /not as this conversation left them\. Read them again before you change them: made\.txt, notes\.txt/);
 });
+
+const ALONE = { "coppice.chat.confirmTools": "never", "coppice.chat.branchFiles": "always", "coppice.branchSummary.ask": "never" };
+
+scene("branches show what they changed, are compared, give single files, and show where one is", { files: { "notes.txt": "one\n" }, settings: { ...ALONE, "diffEditor.useInlineViewWhenSpaceIsLimited": false } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  const text = (name: string): string | undefined => (existsSync(join(editor.workspace, name)) ? readFileSync(join(editor.workspace, name), "utf8") : undefined);
+  const row = (name: string | RegExp) => window.rows("Branches").filter({ hasText: name });
+  await chat.play(provider, { asks: "Write two.", answers: [
+    { calls: [["w1", "write_file", { path: "notes.txt", content: "two\n" }]] },
+    { calls: [["c1", "run_command", { command: "echo made > made.txt" }]] },
+    { text: "Two is written." },
+  ] });
+  await chat.play(provider, { asks: "And more?", answers: [{ text: "No more." }] });
+  await chat.playInPlaceOf("Write two.", provider, { asks: "Write three.", answers: [
+    { calls: [["c2", "run_command", { command: "(echo three; echo and a half) > notes.txt" }]] },
+    { text: "Three is written." },
+  ] });
+  await chat.play(provider, { asks: "And four?", answers: [{ text: "No four." }] });
+  await row(/Write two\..*2 files \+2 −1/).waitFor();
+  await row(/Write three\..*1 file \+2 −1/).waitFor();
+  await row(/And four\?.*current/).waitFor();
+
+  // The current branch is on the left.
+  await window.menu(row("Write two."), "Compare with Current Branch");
+  await window.editorTab("Current branch ↔ Write two.").waitFor();
+  const sides = window.page.locator(".multiDiffEntry").filter({ hasText: "notes.txt" }).locator(".view-lines");
+  await until("the files are compared", async () => {
+    const [left = "", right = ""] = await sides.allInnerTexts();
+    return /three/.test(left) && /half/.test(left) && /^two\s*$/.test(right);
+  });
+  await window.page.locator(".multiDiffEntry").filter({ hasText: "made.txt" }).waitFor();
+  const replies = window.page.locator(".multiDiffEntry").filter({ hasText: "Last reply.md" }).locator(".view-lines");
+  await until("the replies are compared", async () => (await replies.allInnerTexts()).join("|").replaceAll("\u00a0", " ") === "No four.|No more.");
+  await window.screenshot("branches-compared");
+
+  // One file of two, and back.
+  const listed = async (): Promise<string> => (await window.choices.allInnerTexts()).join("\n");
+  await window.menu(row("Write two."), "Take Files Over…");
+  await window.choices.nth(1).waitFor();
+  match(await listed(), /made\.txt[^]*\+1[^]*notes\.txt[^]*\+1 −2/);
+  await window.choose("made.txt");
+  await window.page.getByRole("button", { name: "OK", exact: true }).click();
+  await until("the file is taken over", () => text("made.txt") === "made\n");
+  equal(text("notes.txt"), "three\nand a half\n");
+  await window.notifications.filter({ hasText: "Changed 1 file." }).getByRole("button", { name: "Undo" }).click();
+  await until("it is taken back", () => text("made.txt") === undefined);
+
+  // What the user changed since the last turn stays, and is named, whatever was taken over before.
+  editor.write("notes.txt", "mine\n");
+  await window.run("Notifications: Clear All Notifications");
+  await window.menu(row("Write two."), "Take Files Over…");
+  await window.notifications.filter({ hasText: "notes.txt" }).waitFor();
+  await window.choose("made.txt");
+  equal(await window.choices.count(), 1);
+  await window.page.getByRole("button", { name: "OK", exact: true }).click();
+  await until("the other file is taken over", () => text("made.txt") === "made\n");
+  equal(text("notes.txt"), "mine\n");
+
+  // Folded, it is still seen where one is.
+  await row("Write three.").hover();
+  await window.page.getByRole("button", { name: "Collapse All" }).first().click();
+  await row(/Write three\..*current inside/).waitFor();
+  equal(await row("And four?").count(), 0);
+  await window.screenshot("branches-folded");
+  await window.run("Coppice: Show Current Branch");
+  await row(/And four\?.*current/).waitFor();
+  equal(await row("current inside").count(), 0);
+
+  // A folded branch is gone to as a whole, an open row to itself.
+  equal(await row("And more?").count(), 0);
+  await row("Write two.").click();
+  await chat.replies.filter({ hasText: "No more." }).waitFor();
+  await row(/And more\?.*current/).waitFor();
+  await window.menu(row("Write three."), "Go to This Message");
+  await chat.replies.filter({ hasText: "Three is written." }).waitFor();
+  await row(/Write three\..*current/).waitFor();
+  equal(await chat.replies.filter({ hasText: "No four." }).count(), 0);
+});

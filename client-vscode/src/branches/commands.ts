@@ -33,11 +33,17 @@ export function registerBranchCommands(
   view: BranchesView,
   branchFiles: BranchFiles,
 ): void {
-  // A row is left for at its end: the last answer before the next one.
-  const end = (node: TreeNode | BranchRow) => ("endId" in node ? node.endId : node.id);
-  const switchTo = async (node: TreeNode | BranchRow) => switchBranch(client, chat, branchFiles, conversations.current, end(node));
+  const goTo = async (entryId: string) => switchBranch(client, chat, branchFiles, conversations.current, entryId);
 
-  commands.add("coppice.branches.switch", onRow(switchTo));
+  commands.add("coppice.branches.switch", onRow(async (row: BranchRow) => {
+    const whole = view.isFolded(row) ? await client.request("coppice/branchEnd", { conversationId: conversations.current, entryId: row.id }) : undefined;
+    await goTo(whole?.leafId ?? row.endId);
+  }));
+  commands.add("coppice.branches.goTo", onRow(({ endId }: BranchRow) => goTo(endId)));
+  commands.add("coppice.branches.showCurrent", async () => {
+    await vscode.commands.executeCommand("coppice.branches.focus");
+    await view.reveal();
+  });
   commands.add("coppice.branches.more", () => view.showMore());
   commands.add("coppice.branches.pin", onRow(({ id }: TreeNode) => pin(client, conversations.current, id, true)));
   commands.add("coppice.branches.unpin", onRow(({ id }: TreeNode) => pin(client, conversations.current, id, false)));
@@ -46,7 +52,7 @@ export function registerBranchCommands(
     const picked = await vscode.window.showQuickPick(items, { title: "Show in Branches" });
     if (picked !== undefined) view.show(picked.filter);
   });
-  commands.add("coppice.branches.fork", onRow((node: BranchRow) => forkConversation(client, conversations, chat, end(node))));
+  commands.add("coppice.branches.fork", onRow(({ endId }: BranchRow) => forkConversation(client, conversations, chat, endId)));
   commands.add("coppice.branches.copy", onRow(async ({ id }: TreeNode) => {
     const entry = await entryOf(client, conversations.current, id);
     await vscode.env.clipboard.writeText(entryText(entry));
@@ -54,12 +60,12 @@ export function registerBranchCommands(
   commands.add("coppice.branches.label", onRow(({ id, label }: TreeNode) => askLabel(client, conversations.current, id, label)));
   commands.add("coppice.switchBranch", async () => {
     const node = await pickNode(client, conversations.current);
-    if (node !== undefined) await switchTo(node);
+    if (node !== undefined) await goTo(node.id);
   });
 }
 
 /** A menu that was opened while the list changed has no row any more: VS Code then passes none. */
-function onRow<Row>(work: (row: Row) => Promise<unknown>): (row?: Row) => Promise<void> {
+export function onRow<Row>(work: (row: Row) => Promise<unknown>): (row?: Row) => Promise<void> {
   return async (row) => {
     if (row === undefined) vscode.window.setStatusBarMessage("The branches changed meanwhile. Open the menu again.", STATUS_MS);
     else await work(row);

@@ -9,6 +9,10 @@ export interface Shown {
   hasChildren: boolean;
   /** What a compaction brought, `142k → 23k tokens`. */
   gain?: string | undefined;
+  /** What an alternative changed in the files, `2 files +10 −3`. */
+  changed?: string | undefined;
+  /** It is folded, and what is current is within. */
+  holdsCurrent: boolean;
 }
 
 /** A node as the tree view draws it. What a conversation says is shown as text. */
@@ -16,8 +20,9 @@ export function treeItem(node: TreeNode, shown: Shown): vscode.TreeItem {
   const title = oneLine(node.label ?? (node.type === "compaction" ? "Compaction" : node.preview)) || kind(node);
   const item = new vscode.TreeItem(title, collapsible(node, shown));
   const described = [
-    shown.isLeaf ? "current" : undefined,
+    shown.isLeaf ? "current" : shown.holdsCurrent ? "current inside" : undefined,
     shown.gain,
+    shown.changed,
     (node.runLength ?? 1) > 1 ? counted(node.runLength ?? 1, "entry", "entries") : undefined,
     node.label !== undefined ? oneLine(node.preview, 60) : undefined,
   ].filter((part) => part !== undefined && part !== "");
@@ -42,8 +47,8 @@ function collapsible(node: TreeNode, { hasChildren }: Shown): vscode.TreeItemCol
   return node.onCurrentPath ? Expanded : Collapsed;
 }
 
-function icon({ type, role, label, pinned }: TreeNode, { isLeaf, isFork }: Shown): string {
-  if (isLeaf) return "circle-filled";
+function icon({ type, role, label, pinned }: TreeNode, { isLeaf, isFork, holdsCurrent }: Shown): string {
+  if (isLeaf || holdsCurrent) return "circle-filled";
   if (pinned) return "pinned";
   if (label !== undefined) return "tag";
   if (type === "compaction") return "fold";
@@ -55,7 +60,7 @@ function icon({ type, role, label, pinned }: TreeNode, { isLeaf, isFork }: Shown
 }
 
 /** The words that the menus of package.json ask for. */
-function context({ type, pinned }: TreeNode, { isLeaf }: Shown): string {
+function context({ type, pinned, onCurrentPath }: TreeNode, { isLeaf, changed }: Shown): string {
   const pinning = pinned ? "unpin" : type === "message" || type === "custom_message" ? "pinnable" : "";
-  return ["entry", isLeaf ? "" : "switch", pinning].join(" ");
+  return ["entry", isLeaf ? "" : "switch", pinning, changed === undefined ? "" : "changed", onCurrentPath ? "" : "elsewhere"].join(" ");
 }

@@ -5,12 +5,12 @@ import type { TreeNode } from "../protocol.gen";
  * conversation forks are the branches put below the fork, each with the rest of its chain below its first node. So
  * depth grows with forks alone.
  */
-export class BranchModel {
-  readonly #nodes = new Map<string, TreeNode>();
-  readonly #below = new Map<string | null, TreeNode[]>();
+export class BranchModel<Node extends TreeNode = TreeNode> {
+  readonly #nodes = new Map<string, Node>();
+  readonly #below = new Map<string | null, Node[]>();
 
   /** Adds a page of the listing, in which parents come before their children. */
-  add(nodes: TreeNode[]): void {
+  add(nodes: Node[]): void {
     for (const node of nodes) {
       if (this.#nodes.has(node.id)) continue;
       this.#nodes.set(node.id, node);
@@ -24,12 +24,12 @@ export class BranchModel {
     return this.#nodes.size;
   }
 
-  get(id: string): TreeNode | undefined {
+  get(id: string): Node | undefined {
     return this.#nodes.get(id);
   }
 
   /** What is on the top level, or below a node. */
-  children(node?: TreeNode): TreeNode[] {
+  children(node?: Node): Node[] {
     if (node === undefined) {
       const roots = this.#below.get(null) ?? [];
       const [only] = roots;
@@ -40,7 +40,7 @@ export class BranchModel {
   }
 
   /** The node that `node` is shown below. */
-  parent(node: TreeNode): TreeNode | undefined {
+  parent(node: Node): Node | undefined {
     const above = this.#above(node);
     if (above === undefined || this.#isFork(above)) return above;
     let head = above;
@@ -49,18 +49,18 @@ export class BranchModel {
   }
 
   /** Whether the conversation goes on in several ways after this node. */
-  isFork(node: TreeNode): boolean {
+  isFork(node: Node): boolean {
     return this.#isFork(node);
   }
 
   /** Whether anything that was added is below a node. */
-  hasChildren(node: TreeNode): boolean {
+  hasChildren(node: Node): boolean {
     return this.children(node).length > 0;
   }
 
   /** The chain after `node`, up to and with the next fork or end. */
-  #rest(node: TreeNode): TreeNode[] {
-    const chain: TreeNode[] = [];
+  #rest(node: Node): Node[] {
+    const chain: Node[] = [];
     for (let last = node; !this.#isFork(last);) {
       const [next] = this.#branches(last);
       if (next === undefined) break;
@@ -70,21 +70,21 @@ export class BranchModel {
     return chain;
   }
 
-  #branches(node: TreeNode): TreeNode[] {
+  #branches(node: Node): Node[] {
     return this.#below.get(node.id) ?? [];
   }
 
-  #above(node: TreeNode): TreeNode | undefined {
+  #above(node: Node): Node | undefined {
     return node.parentId === null ? undefined : this.#nodes.get(node.parentId);
   }
 
   /** Whether a node opens a chain that is shown below it: the first of a branch, or one root of several. */
-  #isHead(node: TreeNode): boolean {
+  #isHead(node: Node): boolean {
     const above = this.#above(node);
     return above === undefined ? (this.#below.get(null) ?? []).length > 1 : this.#isFork(above);
   }
 
-  #isFork(node: TreeNode): boolean {
+  #isFork(node: Node): boolean {
     return node.childCount > 1 || this.#branches(node).length > 1;
   }
 }

@@ -6,6 +6,8 @@ export type BranchFilter = "branches" | "mine" | "labelled" | "all";
 /** An entry of the tree that is shown, and the last entry before the next row: where one goes by choosing it. */
 export interface BranchRow extends TreeNode {
   endId: string;
+  /** The conversation went on in other ways where this entry begins. */
+  isAlternative: boolean;
 }
 
 export interface BranchRows {
@@ -33,7 +35,7 @@ export function branchRows(nodes: readonly TreeNode[], leafId: string | null, fi
     if (isShown(node) || (above === undefined && node.id === leafId)) {
       const parent = above === undefined ? undefined : rows.get(above);
       if (parent !== undefined) parent.childCount += 1;
-      rows.set(node.id, { ...node, parentId: above ?? null, childCount: 0, endId: node.id });
+      rows.set(node.id, { ...node, parentId: above ?? null, childCount: 0, endId: node.id, isAlternative: isAlternative(node) });
       owners.set(node.id, node.id);
     } else if (above !== undefined) {
       owners.set(node.id, above);

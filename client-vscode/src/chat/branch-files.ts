@@ -100,10 +100,11 @@ export class BranchFiles implements Feature {
 
   /** Brings some files to the state of another branch, and leaves the conversation where it is. */
   async takeOver(conversationId: string, endId: string, choose: (steps: readonly PlacedStep[]) => Promise<readonly PlacedStep[]>): Promise<void> {
-    const plan = await this.#requirePlan(conversationId, endId);
+    // What the user changed since the last turn is nothing that the other branch may replace.
+    const plan = await this.#requirePlan(conversationId, endId, false);
     const steps = [...(await choose(plan.steps))];
     if (steps.length === 0) return;
-    await this.#hold(conversationId, () => this.#write(conversationId, { ...plan, steps }, "The user took these files over from another branch."));
+    await this.#hold(conversationId, () => this.#write(conversationId, { ...plan, steps, only: steps.map(({ shown }) => shown) }, "The user took these files over from another branch."));
   }
 
   /**
@@ -129,16 +130,16 @@ export class BranchFiles implements Feature {
     await this.#hold(conversationId, () => this.#write(conversationId, plan, "The user brought these files to an earlier state."));
   }
 
-  async #requirePlan(conversationId: string, entryId: string): Promise<FilePlan> {
+  async #requirePlan(conversationId: string, entryId: string, remembers = true): Promise<FilePlan> {
     if (!vscode.workspace.isTrusted) throw new Error("This workspace is not trusted: nothing in it can be changed.");
-    const plan = await this.#planFor(conversationId, entryId);
+    const plan = await this.#planFor(conversationId, entryId, remembers);
     if (plan === undefined) throw new Error("The state of the files was not recorded at this message. It is recorded with each message where Git is installed.");
     return plan;
   }
 
-  async #planFor(conversationId: string, targetId: string): Promise<FilePlan | undefined> {
+  async #planFor(conversationId: string, targetId: string, remembers = true): Promise<FilePlan | undefined> {
     if (!vscode.workspace.isTrusted) return undefined;
-    const [base, target] = await Promise.all([this.states.at(conversationId), this.states.at(conversationId, targetId)]);
+    const [base, target] = await Promise.all([this.states.at(conversationId, undefined, remembers), this.states.at(conversationId, targetId)]);
     if (base.state === undefined || target.state === undefined) return undefined;
     const plan = await withProgress(this.snapshots.plan(conversationId, base.state, target.state));
     return { ...plan, leafId: base.leafId, base: base.state, target: target.state };

@@ -24,8 +24,11 @@ export class BranchStates {
     private readonly memory: vscode.Memento,
   ) {}
 
-  /** The state of the branch that ends at the entry, else the newest one on the path to the entry, by default to the leaf. */
-  async at(conversationId: string, entryId?: string): Promise<{ leafId: string | undefined; state: string | undefined }> {
+  /**
+   * The state of the branch that ends at the entry, else the newest one on the path to the entry, by default to the leaf.
+   * `remembers`: with what is remembered of the branch, which the user may have changed since its last turn.
+   */
+  async at(conversationId: string, entryId?: string, remembers = true): Promise<{ leafId: string | undefined; state: string | undefined }> {
     let leafId: string | undefined;
     let before: string | undefined;
     for (let read = 0; read < MOST_ENTRIES; read += PAGE) {
@@ -35,7 +38,7 @@ export class BranchStates {
       leafId ??= last?.id;
       // Going to a message of the user's is going to before it.
       const isAsked = last?.type === "message" && last.message.role === "user";
-      const remembered = before === undefined && !isAsked ? this.of(conversationId, leafId)?.state : undefined;
+      const remembered = remembers && before === undefined && !isAsked ? this.of(conversationId, leafId)?.state : undefined;
       const state = remembered ?? page.entries.map(stateOf).findLast((each) => each !== undefined);
       if (state !== undefined || page.nextBefore === undefined) return { leafId, state };
       before = page.nextBefore;

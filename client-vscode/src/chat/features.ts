@@ -9,6 +9,8 @@ import { Attachments } from "../context/attachments";
 import type { Conversations } from "../conversations";
 import { callForAttention } from "./attention";
 import { BranchFiles } from "./branch-files";
+import { BranchDifferences } from "../branches/differences";
+import { StateDocuments } from "../documents/states";
 import { BranchStates } from "./branch-states";
 import { CodeActions } from "./code";
 import { CommandCards } from "./command-cards";
@@ -32,7 +34,7 @@ interface Parts {
 }
 
 /** Adds to the chat what it can do besides turns; what is attached to messages, and what brings files along, is returned. */
-export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host, modes }: Parts): { attached: Attachments; branchFiles: BranchFiles; notes: ModelNotes } {
+export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host, modes }: Parts): { attached: Attachments; branchFiles: BranchFiles; notes: ModelNotes; differences: BranchDifferences } {
   const before = new BeforeDocuments();
   context.subscriptions.push(before);
   let attached!: Attachments;
@@ -57,5 +59,7 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   let edits!: EditReview;
   chat.addFeature((access) => (edits = new EditReview(access, client, host, memory, before)));
   chat.addFeature((access) => new TurnChanges(access, client, host.snapshots, branchFiles, edits, before, memory));
-  return { attached, branchFiles, notes };
+  const documents = new StateDocuments(client, host.snapshots);
+  context.subscriptions.push(documents);
+  return { attached, branchFiles, notes, differences: new BranchDifferences(client, states, host.snapshots, documents, branchFiles) };
 }

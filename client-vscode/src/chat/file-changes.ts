@@ -17,6 +17,8 @@ export interface FilePlan {
   /** The states between which they are the way; of the second one some may be left out. */
   base: string;
   target: string;
+  /** The files that are changed, as they are shown, where others on the way stay. */
+  only?: readonly string[];
   /** The state before. */
   now: string;
   leafId: string | undefined;
@@ -28,6 +30,7 @@ interface Unfinished {
   leafId: string | undefined;
   base: string;
   target: string;
+  only?: readonly string[];
   /** The state before. */
   now: string;
 }
@@ -47,11 +50,13 @@ export class FileChanges {
     if (unfinished === undefined || !vscode.workspace.isTrusted) return;
     const answer = await notify.warn("Files were being changed when the window ended. Some of them may not be.", "Finish", "Undo");
     if (answer === undefined) return;
-    const { conversationId, leafId } = unfinished;
+    const { conversationId, leafId, only } = unfinished;
     // Not from the state before: what the user had changed in it would be part of the way.
     const [base, target] = answer === "Finish" ? [unfinished.base, unfinished.target] : [unfinished.target, unfinished.now];
     try {
-      await this.write(conversationId, { ...(await this.snapshots.plan(conversationId, base, target)), base, target, leafId });
+      const names = only && new Set(only);
+      const { steps, now } = await this.snapshots.plan(conversationId, base, target);
+      await this.write(conversationId, { steps: names === undefined ? steps : steps.filter(({ shown }) => names.has(shown)), now, base, target, ...only && { only }, leafId });
     } catch (error) {
       void notify.error(sentence(error));
     }
@@ -59,13 +64,13 @@ export class FileChanges {
 
   /** Changes the files, offers to undo that, and gives the steps that were taken. `onUndone` is called after the undoing. */
   async write(conversationId: string, plan: FilePlan, onUndone?: () => Promise<void>): Promise<PlacedStep[]> {
-    const { steps, base, target, now, leafId } = plan;
+    const { steps, base, target, only, now, leafId } = plan;
     const changed = steps.filter(isChange);
     if (changed.length === 0) {
       await this.states.remember(conversationId, leafId, { state: now, isElsewhere: false });
       return [];
     }
-    await this.memory.update(KEY, { conversationId, leafId, base, target, now } satisfies Unfinished);
+    await this.memory.update(KEY, { conversationId, leafId, base, target, ...only && { only }, now } satisfies Unfinished);
     const { state, stayed } = await withProgress(this.snapshots.write(conversationId, changed));
     await this.memory.update(KEY, undefined);
     if (state !== undefined) await this.states.remember(conversationId, leafId, { state, isElsewhere: false });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { sensitivityOf } from "../agent/sensitive";
 import { type Leg, planned, type Step } from "./plan";
-import { digest, isLeftOut, LIMITS, SnapshotStore } from "./store";
+import { type Change, digest, isLeftOut, LIMITS, SnapshotStore, type StoredFile } from "./store";
 import { isBlocked, takeStep } from "./write";
 
 /** Milliseconds that a request waits for its snapshot: the first one of a large workspace takes longer. A guess. */
@@ -26,12 +26,15 @@ export interface PlacedStep extends Step {
 export interface PlacedDifference {
   /** Absolute. */
   file: string;
+  folder: string;
   /** What a person is shown. */
   shown: string;
   added: number | undefined;
   removed: number | undefined;
   /** Reads what the first state has of it; undefined where it has nothing, or did not record it. */
   from: (() => Promise<Buffer>) | undefined;
+  /** What both states have of it. */
+  change: Change;
 }
 
 export interface Written {
@@ -117,12 +120,19 @@ export class WorkspaceSnapshots {
       const store = this.#store(folder);
       const [counts, changes] = await Promise.all([store.differences(one, other), store.changes(one, other)]);
       for (const { path, added, removed } of counts) {
-        const before = changes.get(path)?.from;
+        const change = changes.get(path) ?? { from: undefined, to: undefined };
+        const before = change.from;
         const readable = before !== undefined && !isLeftOut(before) ? () => store.content(before) : undefined;
-        placed.push({ file: join(folder, path), shown: this.#shown(folder, path), added, removed, from: readable });
+        placed.push({ file: join(folder, path), folder, shown: this.#shown(folder, path), added, removed, from: readable, change });
       }
     }
     return placed;
+  }
+
+  /** The bytes of a file that a state of this folder has. Throws `GitError`. */
+  async content(folder: string, file: StoredFile): Promise<Buffer> {
+    if (!this.host.folders.includes(folder)) throw new Error(`${folder} is no folder of this workspace.`);
+    return this.#store(folder).content(file);
   }
 
   /** Takes steps that were planned; a file that has changed since then stays. Gives the state after them. */

@@ -247,3 +247,20 @@ test("what a turn changed is listed with its lines, and taken back next to the u
   await workspace.go(to, from);
   assert.deepEqual(await workspace.files(), { "a.txt": lines.with(8, "user\n").join(""), "gone.txt": "old\n", "other.txt": "still mine\n" });
 });
+
+test("how two states differ, by file, with the lines and the contents of both sides", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\n", "old.txt": "x\n", "b.bin": "\u0000\u0001" });
+  const from = await workspace.take();
+  await workspace.write({ "a.txt": "two\nthree\n", "old.txt": null, "b.bin": "\u0000\u0002", "new.txt": "n\n" });
+  const to = await workspace.take();
+  await workspace.write({ "a.txt": "later\n" });
+  const differences = await workspace.snapshots.differences(from, to);
+  assert.deepEqual(differences.map(({ shown, added, removed }) => [shown, added, removed]), [["a.txt", 2, 1], ["b.bin", undefined, undefined], ["new.txt", 1, 0], ["old.txt", 0, 1]]);
+  const [changed, , made, gone] = differences;
+  assert.ok(changed?.change.from !== undefined && changed.change.to !== undefined);
+  assert.equal((await workspace.snapshots.content(changed.folder, changed.change.from)).toString(), "one\n");
+  assert.equal((await workspace.snapshots.content(changed.folder, changed.change.to)).toString(), "two\nthree\n");
+  assert.deepEqual([made?.change.from, gone?.change.to], [undefined, undefined]);
+  assert.deepEqual(await workspace.snapshots.differences(to, to), []);
+  await assert.rejects(workspace.snapshots.content("/elsewhere", changed.change.from), /no folder of this workspace/);
+});
