@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { Markdown } from "../markdown/markdown";
 import { post, requestFocus } from "../page";
@@ -38,7 +38,7 @@ function Editor({ item, onClose }: { item: UserItem; onClose: () => void }): JSX
   const { busy, enterSends } = useContext(ChatContext);
   const [text, setText] = useState(item.text);
   const input = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     input.current?.focus();
     input.current?.form?.scrollIntoView({ block: "nearest" });
   }, []);
