@@ -3,10 +3,12 @@
 import asyncio
 import contextlib
 import json
+import ssl
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from models.provider_replies import (
     answer,
@@ -307,3 +309,31 @@ async def test_a_timeout_of_the_caller_s_own_stays_the_caller_s(provider: Provid
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(60):
                 await model.complete(request())
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+async def test_certificates_that_cannot_be_read_are_named(
+    content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "certificates.pem"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    model = model_at("https://model.invalid/v1")
+    assert (await model.limits()).source != "server"
+    with pytest.raises(ModelError, match="the certificates that SSL_CERT_FILE or") as refusal:
+        await model.complete(request())
+    assert refusal.value.kind == "not-found"
+
+
+async def test_a_client_that_there_is_no_memory_for_is_no_fault_of_the_settings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(**_: object) -> None:
+        raise ssl.SSLError(1, "[SSL: LIBRARY_HAS_NO_CIPHERS] library has no ciphers")
+
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(httpx, "AsyncClient", refuse)
+    with pytest.raises(MemoryError):
+        await model_at("https://model.invalid/v1").complete(request())

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import os
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
@@ -16,6 +18,12 @@ from coppice.models.providers.deadlines import Deadlines
 from coppice.models.providers.decoding import read_at_most
 from coppice.models.providers.events import LARGEST_EVENT
 from coppice.models.providers.failures import Endpoint
+
+_CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+_UNREADABLE: Final = (
+    "was not asked: the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read. Correct or "
+    "unset the variable, and start the server again."
+)
 
 
 class Connection:
@@ -68,7 +76,7 @@ class Connection:
                     return None
                 body = await read_at_most(response, LARGEST_EVENT)
             return json.loads(body) if len(body) <= LARGEST_EVENT else None
-        except (httpx.HTTPError, AnswerFaultError, ValueError, RecursionError):
+        except (httpx.HTTPError, AnswerFaultError, ModelError, ValueError, RecursionError):
             return None
 
     async def close(self) -> None:
@@ -88,13 +96,19 @@ class Connection:
     def _opened(self) -> httpx.AsyncClient:
         if self._client is None:
             waits = self._deadlines
-            self._client = httpx.AsyncClient(
-                timeout=httpx.Timeout(waits.silence, connect=waits.connect, pool=waits.connect),
-                follow_redirects=False,
-                trust_env=not self._address.is_loopback,
-                # Compression would hold back pieces of the stream. Some proxies compress all the same.
-                headers={"accept-encoding": "identity", "user-agent": "coppice"},
-            )
+            try:
+                self._client = httpx.AsyncClient(
+                    timeout=httpx.Timeout(waits.silence, connect=waits.connect, pool=waits.connect),
+                    follow_redirects=False,
+                    trust_env=not self._address.is_loopback,
+                    # Compression would hold back pieces of the stream. Some proxies compress all the same.
+                    headers={"accept-encoding": "identity", "user-agent": "coppice"},
+                )
+            except (ssl.SSLError, FileNotFoundError, PermissionError) as error:
+                if not self._address.is_loopback and any(map(os.environ.get, _CERTIFICATES)):
+                    raise self._endpoint.failed("not-found", _UNREADABLE) from None
+                # Without memory OpenSSL says that it has no ciphers, or that the error is unknown.
+                raise MemoryError from error
         return self._client
 
     def _too_slow(self, error: httpx.TimeoutException | None, answered: bool) -> ModelError:  # noqa: FBT001 - private
