@@ -117,22 +117,20 @@ scene("the files go along with the branch: what the model and a command changed 
   equal(existsSync(join(editor.workspace, ".git")), false);
 
   // Without its files the branch keeps them for the next time, wherever the conversation went meanwhile.
-  editor.configure({ "coppice.chat.branchFiles": "never" });
+  // Both settings come into force together, and one of them can be seen.
+  editor.configure({ "coppice.chat.branchFiles": "never", "coppice.chat.enterSends": false });
+  await chat.frame.getByPlaceholder("Ask or instruct (Ctrl+Enter sends)").waitFor();
   const alternatives = chat.frame.getByRole("group", { name: "Alternatives" }).first();
-  await until("the files stay where they are", async () => {
-    await alternatives.getByRole("button", { name: "Previous Alternative" }).click();
-    await chat.replies.filter({ hasText: "Two is written." }).waitFor();
-    if (text("notes.txt") === "one\n") return true;
-    await alternatives.getByRole("button", { name: "Next Alternative" }).click();
-    await chat.replies.filter({ hasText: "Three it is." }).waitFor();
-    return false;
-  });
+  await alternatives.getByRole("button", { name: "Previous Alternative" }).click();
+  await chat.replies.filter({ hasText: "Two is written." }).waitFor();
   provider.turn({ text: "I will read it again." });
   await alternatives.getByRole("button", { name: "Next Alternative" }).click();
   await chat.replies.filter({ hasText: "Three it is." }).waitFor();
   await alternatives.getByRole("button", { name: "Previous Alternative" }).click();
   await chat.replies.filter({ hasText: "Two is written." }).waitFor();
-  await chat.send("Go on.");
+  await chat.input.fill("Go on.");
+  await chat.input.press("Control+Enter");
+  equal(text("notes.txt"), "one\n");
   await chat.replies.filter({ hasText: "I will read it again." }).waitFor();
   await chat.rests();
   match(JSON.stringify(provider.asked.at(-1)?.messages), /not as this conversation left them\. Read them again before you change them: made\.txt, notes\.txt/);
