@@ -138,7 +138,9 @@ scene("conversations are kept without a folder, and each in its own folder where
 scene("a note is added from the palette and the input, shown to the model, changed and removed", {}, async ({ window, provider }) => {
   const chat = await window.openCoppice();
   await window.run("Coppice: Add Note…");
-  await window.answer("Prices are cents everywhere.");
+  await window.answerTo("Add Note", "Prices are cents everywhere.");
+  // VS Code drops what an input box checks when the focus leaves it.
+  await window.page.locator(".statusbar").getByText("The note was added.").waitFor();
   await chat.input.pressSequentially("/note Releases are cut on Tuesdays.");
   await chat.input.press("Enter");
   await until("the input is empty", async () => (await chat.input.inputValue()) === "");
