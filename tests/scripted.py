@@ -80,6 +80,8 @@ class ScriptedModel:
         self.cancelled = 0
         self.both_running = asyncio.Event()
 
+    edits_context = False
+
     @property
     def name(self) -> str:
         return "scripted/model"

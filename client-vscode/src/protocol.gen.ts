@@ -1726,12 +1726,17 @@ export interface UpdateSourcesResult {
   problems: string[];
 }
 
-/** What the provider counted for one request, in tokens. */
+/**
+ * What the provider counted for one request, in tokens.
+ * `clearedTokens` are those of the `clearedToolResults` that it left out itself; no other count has them.
+ */
 export interface Usage {
   input: number;
   output: number;
   cacheRead?: number | null;
   cacheWrite?: number | null;
+  clearedToolResults?: number | null;
+  clearedTokens?: number | null;
   totalTokens?: number | null;
 }
 

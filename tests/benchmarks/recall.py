@@ -64,6 +64,7 @@ class Recorded:
     """A model that answers what a large model once wrote."""
 
     name = "recorded"
+    edits_context = False
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -94,6 +95,10 @@ class RecordingModel:
     @property
     def name(self) -> str:
         return self._model.name
+
+    @property
+    def edits_context(self) -> bool:
+        return self._model.edits_context
 
     async def limits(self) -> ModelLimits:
         return await self._model.limits()

@@ -11,7 +11,7 @@ from typing import Final
 
 from coppice.compaction.actions.action import Action, action_of
 from coppice.protocol.history import HISTORY_TOOLS
-from coppice.settings import ClearSettings
+from coppice.settings import ClearSettings, Settings
 from coppice.tokens.measuring import size_of_message
 from coppice.tokens.size import Size
 from coppice.tree.clearing import cleared_result
@@ -42,6 +42,14 @@ class Clearable:
     tool: str
     saved: Size
     again: bool
+
+
+def clears(settings: Settings) -> bool:
+    """Whether old tool results are cleared before a request.
+
+    Not where the model has no tool to read a cleared result again.
+    """
+    return settings.compaction.enabled and settings.compaction.clear.enabled and settings.recall.enabled
 
 
 def clear_sizes(settings: ClearSettings, context_window: int, keep: int | None = None) -> ClearSizes:

@@ -29,6 +29,17 @@ DEFAULT_WINDOW: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
+class ContextEditing:
+    """What a provider is asked to do itself: where a request has more than `trigger_tokens`, to clear all
+    tool results but the newest `keep_tool_uses`, unless that saves fewer than `least_gain_tokens`.
+    """
+
+    trigger_tokens: int
+    keep_tool_uses: int
+    least_gain_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One request to a model.
 
@@ -36,7 +47,8 @@ class ChatRequest:
     `temperature` None leaves that to the server; 0 asks for the likeliest words. Anthropic and the editor are
     not sent it: newer models refuse the parameter. With `caller_waits` a failed request is not made again by
     itself: whoever asks decides when. Requests that begin alike have the same `cache_key`, by which a
-    provider may choose the machine that has their beginning.
+    provider may choose the machine that has their beginning. `context_editing` is for a model that
+    `edits_context`; others are not sent it.
     """
 
     messages: Sequence[ViewMessage]
@@ -47,6 +59,7 @@ class ChatRequest:
     temperature: float | None = None
     caller_waits: bool = False
     cache_key: str | None = None
+    context_editing: ContextEditing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +96,11 @@ class ChatModel(Protocol):
     @property
     def name(self) -> str:
         """Provider and model, `openai/gpt-4o-mini` for instance."""
+        ...
+
+    @property
+    def edits_context(self) -> bool:
+        """Whether its protocol has `ContextEditing`, and its server has not refused it."""
         ...
 
     async def limits(self) -> ModelLimits:

@@ -52,6 +52,11 @@ class EditorModel:
         """`editor/` and the model's name, or `default` where none is set."""
         return f"editor/{self._model or 'default'}"
 
+    @property
+    def edits_context(self) -> bool:
+        """`coppice/sample` has no field for it."""
+        return False
+
     async def limits(self) -> ModelLimits:
         """The window of the settings, unless the editor reported a smaller one with an overflow."""
         window = self._set_window or DEFAULT_WINDOW

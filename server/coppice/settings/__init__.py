@@ -63,7 +63,10 @@ class BranchSummarySettings(_Section):
 
 
 class ModelSettings(_Section):
-    """Which model answers turns. `api_key_env` names an environment variable; no setting holds the key."""
+    """Which model answers turns. `api_key_env` names an environment variable; no setting holds the key.
+
+    With `context_editing` the provider clears old tool results itself, where its protocol has that.
+    """
 
     provider: ModelProvider = "none"
     base_url: str | None = None
@@ -71,6 +74,7 @@ class ModelSettings(_Section):
     api_key_env: str | None = None
     context_window: Tokens = 200_000
     max_output_tokens: Tokens | None = None
+    context_editing: bool = False
 
 
 class SummarizerSettings(_Section):

@@ -16,16 +16,23 @@ _ADDRESS: Final = re.compile(r"[^\s)\]]{1,64}")
 
 def cleared_ids(entries: Iterable[Entry]) -> frozenset[str]:
     """The ids that the context edits among `entries`, oldest first, clear since the last compaction there."""
-    cleared: set[str] = set()
+    return frozenset(clearing_steps(entries))
+
+
+def clearing_steps(entries: Iterable[Entry]) -> dict[str, int]:
+    """As `cleared_ids`, each with the number of the edit that clears it first: 1 for the oldest."""
+    steps: dict[str, int] = {}
+    number = 0
     for entry in entries:
         match entry:
             case CompactionEntry():
-                cleared = set()
+                steps, number = {}, 0
             case ContextEditEntry():
-                cleared |= set(entry.cleared)
+                number += 1
+                steps = dict.fromkeys(entry.cleared, number) | steps
             case _:
                 pass
-    return frozenset(cleared)
+    return steps
 
 
 def cleared_result(message: Message, entry_id: str) -> Message:

@@ -95,12 +95,17 @@ StopReason = Literal["stop", "length", "toolUse", "error", "aborted"]
 
 
 class Usage(DataModel):
-    """What the provider counted for one request, in tokens."""
+    """What the provider counted for one request, in tokens.
+
+    `cleared_tokens` are those of the `cleared_tool_results` that it left out itself; no other count has them.
+    """
 
     input: int
     output: int
     cache_read: int | None = None
     cache_write: int | None = None
+    cleared_tool_results: int | None = None
+    cleared_tokens: int | None = None
     total_tokens: int | None = None
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coppice.tree.clearing import cleared_ids, cleared_result
+from coppice.tree.clearing import cleared_result, clearing_steps
 from coppice.tree.entries import (
     BranchSummaryEntry,
     CompactionEntry,
@@ -43,10 +43,14 @@ NO_RESULT: Final = "This call was interrupted; it has no result."
 
 @dataclass(frozen=True, slots=True)
 class ViewMessage:
-    """A message with the id of its entry; None for a message that is no entry, such as a summary."""
+    """A message with the id of its entry; None for a message that is no entry, such as a summary.
+
+    `clearing_step` is the number of the context edit by which it shows a line in place of its content.
+    """
 
     entry_id: str | None
     message: Message
+    clearing_step: int | None = None
 
 
 def message_of(entry: Entry) -> Message | None:
@@ -86,9 +90,11 @@ def view_of(
     replaced.
     """
     entries = list(entries)
-    cleared = cleared_ids(entries)
+    steps = clearing_steps(entries)
     visible = [
-        ViewMessage(entry.id, cleared_result(sent, entry.id) if entry.id in cleared else sent)
+        ViewMessage(entry.id, cleared_result(sent, entry.id), steps[entry.id])
+        if entry.id in steps
+        else ViewMessage(entry.id, sent)
         for entry in entries
         if (message := message_of(entry)) and (sent := _as_sent(message))
     ]

@@ -104,6 +104,38 @@ async def test_anthropic_is_told_where_the_last_two_requests_end(make_client: Ma
     assert marked[4] == ["tools", "message 6", "message 8"]
 
 
+def blocks_of(body: dict[str, Any]) -> list[tuple[str, bool]]:
+    """The blocks of Anthropic's messages, each with whether it is marked."""
+    blocks = [block for message in body["messages"] for block in message["content"]]
+    return [(json.dumps(unmarked(block)), "cache_control" in block) for block in blocks]
+
+
+def same_blocks(one: list[tuple[str, bool]], other: list[tuple[str, bool]]) -> int:
+    """How many blocks both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a[0] != b[0]), min(len(one), len(other)))
+
+
+async def test_after_a_step_anthropic_reads_what_it_left_as_it_was(make_client: MakeClient) -> None:
+    async with ProviderServer([Windowed(WINDOW, list(replies()))]) as server:
+        client = await prompting(make_client, server, "anthropic")
+        about = {"conversationId": await client.conversation()}
+        for turn in range(TURNS):
+            await client.ask("prompt", **about, content=f"Part {turn}?", tools=[READ])
+        bodies = [request.body for request in server.requests]
+    assert max(json.dumps(body).count('"cache_control"') for body in bodies) == 4
+    requests = [blocks_of(body) for body in bodies]
+    pairs = enumerate(pairwise(requests), 1)
+    steps = [n for n, (before, now) in pairs if same_blocks(before, now) < len(before)]
+    assert len(steps) >= 3
+    for number in steps[1:]:
+        request, before = requests[number], requests[number - 1]
+        marks = [place for place, (_, marked) in enumerate(request) if marked]
+        read = max(place + 1 for place in marks if before[place : place + 1] == [(request[place][0], True)])
+        # What follows is the call before the first result that this step cleared, and the question before it.
+        assert 0 < read <= same_blocks(request, before) <= read + 4
+
+
 async def test_a_server_that_refuses_the_marks_is_sent_none_again(make_client: MakeClient) -> None:
     refusal = error(400, "messages.0.content.0.cache_control: Extra inputs are not permitted")
     async with ProviderServer([refusal, answer("Yes."), answer("Yes.")]) as server:

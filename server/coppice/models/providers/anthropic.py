@@ -1,9 +1,13 @@
 """Anthropic's Messages."""
 
+import logging
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final
 
-from coppice.models.chat import ChatRequest
+from coppice.models.chat import ChatRequest, ContextEditing
 from coppice.models.providers.answer import LONGEST_NAME, AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.dialect import AnswerReader, Ending
@@ -11,19 +15,27 @@ from coppice.models.providers.error_response import ErrorResponse, error_respons
 from coppice.models.providers.failures import RefusedInStreamError
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 from coppice.protocol.tools import Tool
-from coppice.tree.messages import StopReason, SystemMessage, Usage
+from coppice.tree.messages import StopReason, SystemMessage, Usage, present
 from coppice.tree.rendering.anthropic import anthropic_request
 from coppice.tree.view import ViewMessage
 
 _VERSION: Final = "2023-06-01"
+_CONTEXT_EDITING: Final = "context-management-2025-06-27"
+"""The beta in which requests may have a `context_management`."""
+_ABOUT_EDITING: Final = re.compile(
+    r"context[ _-]management|clear_tool_uses|anthropic-beta|\bbeta\b", re.IGNORECASE
+)
+_ABOUT_THE_BODY: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
 _STOPS: Final[dict[str, StopReason]] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "tool_use": "toolUse",
 }
 _BREAKPOINT: Final = {"type": "ephemeral"}
-_MARKED_MESSAGES: Final = 2
-"""Of the user: this request ends with the last one, the request before ended with the one before."""
+_LOOKED_BACK: Final = 20
+"""Blocks before a breakpoint in which the provider looks for the end of what it has cached."""
+
+_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -31,11 +43,12 @@ class AnthropicDialect:
     """Anthropic's Messages API, version 2023-06-01.
 
     The requests of a turn mark what is to be cached; a summary's are made once. A server of this protocol
-    that refuses the marks is sent none again.
+    that refuses the marks, or to edit the context, is sent none again.
     """
 
     model: str
     provider: str = "anthropic"
+    edits_context: bool = True
     _takes_breakpoints: bool = True
 
     def listing(self) -> str:
@@ -47,10 +60,12 @@ class AnthropicDialect:
         del stream
         return "/messages"
 
-    def headers(self, key: str | None) -> dict[str, str]:
-        """The API's version, and the key as `x-api-key`."""
-        version = {"anthropic-version": _VERSION}
-        return version if key is None else version | {"x-api-key": key}
+    def headers(self, key: str | None, body: Mapping[str, Any] | None = None) -> dict[str, str]:
+        """The API's version, the key as `x-api-key`, and the beta that the body needs."""
+        headers = {"anthropic-version": _VERSION}
+        if body is not None and "context_management" in body:
+            headers["anthropic-beta"] = _CONTEXT_EDITING
+        return headers if key is None else headers | {"x-api-key": key}
 
     def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:
         """The system prompt is a field of its own; roles alternate."""
@@ -66,14 +81,27 @@ class AnthropicDialect:
             body["system"] = rendered.system
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
-        return _with_breakpoints(body) if request.purpose == "turn" and self._takes_breakpoints else body
+        if request.context_editing is not None and self.edits_context:
+            body["context_management"] = {"edits": [_edit(request.context_editing)]}
+        if request.purpose != "turn" or not self._takes_breakpoints:
+            return body
+        return _with_breakpoints(body, rendered.step_ends)
 
     def reader(self, builder: AnswerBuilder) -> "MessageReader":
         """A reader of one answer."""
         return MessageReader(builder)
 
     def adapt(self, error_response: ErrorResponse, sent: dict[str, Any]) -> bool:
-        """Leave out the marks of the cache where the error names them."""
+        """Leave out the marks of the cache, or the context editing, where the error names them."""
+        is_refused = error_response.status in _ABOUT_THE_BODY
+        if "context_management" in sent and is_refused and _ABOUT_EDITING.search(error_response.message):
+            if self.edits_context:
+                _log.warning(
+                    "The server of %s refuses context_management; Coppice clears old tool results instead.",
+                    self.model,
+                )
+            self.edits_context = False
+            return True
         if not _has_breakpoints(sent) or "cache_control" not in error_response.message:
             return False
         self._takes_breakpoints = False
@@ -90,6 +118,15 @@ def _tool(tool: Tool) -> dict[str, Any]:
         "name": tool.name,
         "description": tool.description,
         "input_schema": tool.input_schema or {"type": "object", "properties": {}},
+    }
+
+
+def _edit(editing: ContextEditing) -> dict[str, Any]:
+    return {
+        "type": "clear_tool_uses_20250919",
+        "trigger": {"type": "input_tokens", "value": editing.trigger_tokens},
+        "keep": {"type": "tool_uses", "value": editing.keep_tool_uses},
+        "clear_at_least": {"type": "input_tokens", "value": editing.least_gain_tokens},
     }
 
 
@@ -113,6 +150,7 @@ class MessageReader(AnswerReader):
             case "message_delta":
                 self._reason = as_text(at(event, "delta", "stop_reason")) or self._reason
                 self._count(event.get("usage"))
+                self._edits(event)
             case "message_stop":
                 self._reason = self._reason or "end_turn"
                 return False
@@ -133,6 +171,7 @@ class MessageReader(AnswerReader):
         if message.get("type") != "message":
             return
         self._message(message)
+        self._edits(message)
         for place, block in enumerate(objects(message.get("content"))):
             self._block(place, block)
         self._reason = as_text(message.get("stop_reason")) or "end_turn"
@@ -184,6 +223,13 @@ class MessageReader(AnswerReader):
             if (count := as_count(value)) is not None:
                 self._usage[name] = count
 
+    def _edits(self, answer: dict[str, Any]) -> None:
+        """What was cleared of the request, in all edits together."""
+        edits = list(objects(at(answer, "context_management", "applied_edits")))
+        for name in ("cleared_tool_uses", "cleared_input_tokens"):
+            if counts := [count for edit in edits if (count := as_count(edit.get(name))) is not None]:
+                self._usage[name] = sum(counts)
+
     def _counted(self) -> Usage | None:
         usage = self._usage
         if "input_tokens" not in usage or "output_tokens" not in usage:
@@ -193,16 +239,22 @@ class MessageReader(AnswerReader):
             output=usage["output_tokens"],
             cache_read=usage.get("cache_read_input_tokens"),
             cache_write=usage.get("cache_creation_input_tokens"),
+            **present(
+                cleared_tool_results=usage.get("cleared_tool_uses"),
+                cleared_tokens=usage.get("cleared_input_tokens"),
+            ),
         )
 
 
-def _with_breakpoints(body: dict[str, Any]) -> dict[str, Any]:
-    """`body` with breakpoints after the tools and the system prompt, and after the newest messages.
+def _with_breakpoints(body: dict[str, Any], step_ends: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """`body` with breakpoints, four at most: after the tools and the system prompt, after the results that
+    the newest context edits cleared, and after the newest messages.
 
     A cached beginning is read up to a breakpoint that an earlier request of the same beginning set, or one
     within 20 blocks before one of this request
-    (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). The end of the request before is
-    marked again, so that it is read however many blocks came since.
+    (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). So the end of the request before is
+    marked again where more blocks came since. The next context edit changes the view after what the newest
+    one cleared: the request after it reads the cache up to there, where the requests before it were marked.
     """
     marked = dict(body)
     if "system" in body:
@@ -210,10 +262,19 @@ def _with_breakpoints(body: dict[str, Any]) -> dict[str, Any]:
     elif body.get("tools"):
         marked["tools"] = [*body["tools"][:-1], _marked(body["tools"][-1])]
     messages = list(body["messages"])
-    users = [place for place, message in enumerate(messages) if message["role"] == "user"]
-    for place in users[-_MARKED_MESSAGES:]:
-        *blocks, last = messages[place]["content"]
-        messages[place] = {**messages[place], "content": [*blocks, _marked(last)]}
+    ends = [
+        (place, len(message["content"]) - 1)
+        for place, message in enumerate(messages)
+        if message["role"] == "user"
+    ]
+    last, before = ends[-1:], ends[-2:-1]
+    since = sum(len(message["content"]) for message in messages[before[0][0] + 1 :]) if before else 0
+    # The last two of the list are marked.
+    others = [*before, *step_ends] if since <= _LOOKED_BACK else [*step_ends[:-1], *before, *step_ends[-1:]]
+    for place, block in {*last, *others[-2:]}:
+        blocks = list(messages[place]["content"])
+        blocks[block] = _marked(blocks[block])
+        messages[place] = {**messages[place], "content": blocks}
     return marked | {"messages": messages}
 
 

@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -72,6 +72,11 @@ class Dialect(Protocol):
     provider: str
     model: str
 
+    @property
+    def edits_context(self) -> bool:
+        """Whether the protocol has `ContextEditing`, and the server has not refused it."""
+        ...
+
     def listing(self) -> str:
         """Where the models are listed, below the base URL: all of them on one page."""
         ...
@@ -80,8 +85,11 @@ class Dialect(Protocol):
         """Where requests go, below the base URL."""
         ...
 
-    def headers(self, key: str | None) -> dict[str, str]:
-        """The headers that are special to the protocol; `key` is sent nowhere else."""
+    def headers(self, key: str | None, body: Mapping[str, Any] | None = None) -> dict[str, str]:
+        """The headers that are special to the protocol, for a request with that `body`.
+
+        `key` is sent nowhere else.
+        """
         ...
 
     def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:

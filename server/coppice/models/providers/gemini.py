@@ -1,6 +1,7 @@
 """Gemini's generateContent."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
@@ -44,6 +45,7 @@ class GeminiDialect:
 
     model: str
     provider: str = "gemini"
+    edits_context: bool = False
     _asks_thoughts: bool = True
     _signs_all: bool = False
 
@@ -55,8 +57,9 @@ class GeminiDialect:
         """The model is part of it, and so is the way to answer."""
         return f"/models/{self.model}:{'streamGenerateContent?alt=sse' if stream else 'generateContent'}"
 
-    def headers(self, key: str | None) -> dict[str, str]:
+    def headers(self, key: str | None, body: Mapping[str, Any] | None = None) -> dict[str, str]:
         """The key in a header of its own, never in the URL."""
+        del body
         return {} if key is None else {"x-goog-api-key": key}
 
     def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:

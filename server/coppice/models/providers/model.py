@@ -63,6 +63,11 @@ class HttpChatModel:
         """Provider and model, `openai/gpt-4o-mini` for instance."""
         return f"{self._dialect.provider}/{self._dialect.model}"
 
+    @property
+    def edits_context(self) -> bool:
+        """See `Dialect.edits_context`."""
+        return self._dialect.edits_context
+
     async def close(self) -> None:
         """Close its connections."""
         await self._connection.close()
@@ -149,7 +154,7 @@ class HttpChatModel:
     async def _exchange(
         self, path: str, body: dict[str, Any], builder: AnswerBuilder
     ) -> AssistantMessage | ErrorResponse:
-        headers = self._dialect.headers(self._keys.read())
+        headers = self._dialect.headers(self._keys.read(), body)
         async with self._connection.post(path, body, headers) as response:
             if response.status_code == HTTPStatus.OK:
                 return await self._read(response, builder)

@@ -1,6 +1,7 @@
 """OpenAI's chat completions, as OpenAI and the many servers compatible with it speak them."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -48,6 +49,7 @@ class OpenAIDialect:
     model: str
     is_openai_itself: bool
     provider: str = "openai"
+    edits_context: bool = False
     _asks_usage: bool = True
     _takes_temperature: bool = True
     _plain_roles: bool = False
@@ -63,8 +65,9 @@ class OpenAIDialect:
         del stream
         return "/chat/completions"
 
-    def headers(self, key: str | None) -> dict[str, str]:
+    def headers(self, key: str | None, body: Mapping[str, Any] | None = None) -> dict[str, str]:
         """The key as a bearer token."""
+        del body
         return {} if key is None else {"authorization": f"Bearer {key}"}
 
     def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """OpenAI's Responses API: requests. What is asked is stored nowhere, and reasoning goes back encrypted."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
@@ -27,6 +28,7 @@ class ResponsesDialect:
 
     model: str
     provider: str = "openai-responses"
+    edits_context: bool = False
     _takes_temperature: bool = True
     _asks_reasoning: bool = True
     _with_reasoning: bool = True
@@ -40,8 +42,9 @@ class ResponsesDialect:
         del stream
         return "/responses"
 
-    def headers(self, key: str | None) -> dict[str, str]:
+    def headers(self, key: str | None, body: Mapping[str, Any] | None = None) -> dict[str, str]:
         """The key as a bearer token."""
+        del body
         return {} if key is None else {"authorization": f"Bearer {key}"}
 
     def body(self, request: ChatRequest, max_tokens: int, *, stream: bool) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import logging
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from coppice.compaction.clearing import clears
 from coppice.errors import sentence_of
 from coppice.protocol.events import BackgroundCompactionChanged
 from coppice.protocol.notifications import BACKGROUND_COMPACTION_CHANGED
@@ -170,5 +171,4 @@ class Ahead:
 
 def begin_share(settings: Settings) -> float:
     """From which share of the threshold on a summary is written."""
-    clears = settings.compaction.clear.enabled and settings.recall.enabled
-    return LATE_SHARE if clears else BEGIN_SHARE
+    return LATE_SHARE if clears(settings) else BEGIN_SHARE

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from coppice.compaction.clearing import Clearable, ClearSizes, clear_sizes, first_kept, plan
+from coppice.compaction.clearing import Clearable, ClearSizes, clear_sizes, clears, first_kept, plan
 from coppice.protocol.clearing import ClearedToolResult, ClearToolResultsParams, ClearToolResultsResult
 from coppice.protocol.usage import UsageState
 from coppice.service.core.client_turns import Turns
@@ -80,14 +80,9 @@ class Clearing:
     async def make_room(
         self, path: ConversationPath, context_window: int, request_tokens: int
     ) -> ContextEditEntry | None:
-        """Clears results where the next request is over the start share and that gains enough.
-
-        Not where the model has no tool to read a cleared result again.
-        """
-        settings = path.settings.compaction
-        sizes = clear_sizes(settings.clear, context_window)
-        is_on = settings.enabled and settings.clear.enabled and path.settings.recall.enabled
-        if not is_on or request_tokens <= sizes.start:
+        """Clears results where the next request is over the start share and that gains enough."""
+        sizes = clear_sizes(path.settings.compaction.clear, context_window)
+        if not clears(path.settings) or request_tokens <= sizes.start:
             return None
         if not await run_read(_may_gain, path, sizes):
             return None

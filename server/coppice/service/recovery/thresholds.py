@@ -29,12 +29,16 @@ _NO_HELP: Final = (NothingToCompactError, SummaryRejectedError, ModelFailedError
 
 @dataclass(frozen=True, slots=True)
 class NextRequest:
-    """What is about to be sent: the view, `prompt` after it, and `overhead_tokens` tokens of other things."""
+    """What is about to be sent: the view, `prompt` after it, and `overhead_tokens` tokens of other things.
+
+    With `edits_context` the provider clears old tool results itself.
+    """
 
     conversation_id: str
     context_window: int | None = None
     prompt: str | list[UserContent] | None = None
     overhead_tokens: int = 0
+    edits_context: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,9 @@ class Thresholds:
         measured = now.measured
         if measured.pinned + now.prompt + request.overhead_tokens >= measured.window:
             return Prepared(now.usage, message=_too_large(measured), cannot_fit=True)
-        edit = await self._clearing.make_room(now.path, measured.window, measured.request_tokens)
+        edit = None
+        if not request.edits_context:
+            edit = await self._clearing.make_room(now.path, measured.window, measured.request_tokens)
         if edit is not None:
             self._compacting.ahead.outgrow(conversation_id)
             now = await run_read(self._situation, request)

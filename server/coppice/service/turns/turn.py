@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from coppice.compaction.span.sizes import fitted_sizes
 from coppice.errors import ContextOverflowError, CoppiceError, NothingToContinueError, sentence_of
-from coppice.models.chat import ChatRequest, ModelError
+from coppice.models.chat import ChatRequest, ContextEditing, ModelError
 from coppice.protocol.prompt import (
     MessageUpdate,
     PromptParams,
@@ -31,7 +31,7 @@ from coppice.service.history.tools import HISTORY_NOTE
 from coppice.service.notes.notes import Notes
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import NextRequest, Thresholds
-from coppice.service.turns.model_requests import cache_key, timed_reply
+from coppice.service.turns.model_requests import cache_key, context_editing, timed_reply
 from coppice.service.turns.partial_reply import PartialReply, TurnProgress
 from coppice.service.turns.patience import Waiting
 from coppice.service.turns.tool_calls import Tools, failed
@@ -133,7 +133,13 @@ class Turn:
     async def _make_room(self, prompt: str | list[UserContent] | None = None) -> None:
         """Compacts where the next request is over the threshold; refuses a prompt that can never fit."""
         self._window = await self._rooms.models.window_of(self._settings)
-        request = NextRequest(self._params.conversation_id, self._window, prompt, self._overhead_tokens)
+        request = NextRequest(
+            self._params.conversation_id,
+            self._window,
+            prompt,
+            self._overhead_tokens,
+            edits_context=self._context_editing() is not None,
+        )
         prepared = await self._rooms.thresholds.prepare(request, self._progress)
         stop_if_cancelled()
         if prepared.entry is not None:
@@ -232,6 +238,7 @@ class Turn:
                 tools=self._tools.offered,
                 caller_waits=self._params.patience > 0,
                 cache_key=cache_key(path.conversation.id),
+                context_editing=self._context_editing(),
             )
 
         return await run_read(build)
@@ -288,6 +295,9 @@ class Turn:
         if not view or isinstance(view[-1].message, AssistantMessage):
             raise NothingToContinueError("The last turn was not broken off: send a message instead.")
 
+    def _context_editing(self) -> ContextEditing | None:
+        return context_editing(self._settings, self._window) if self._model.edits_context else None
+
     def _system(self) -> str | None:
         """The system prompt, with the texts of the skills after it."""
         texts = [self._params.system, *(skill.text for skill in self._params.skills or ())]
@@ -300,12 +310,12 @@ class Turn:
         return self._rooms.context.path(self._params.conversation_id)
 
     def _offer_history(self, path: ConversationPath) -> str:
-        """Offers the tools that look up the history, once something was compacted or cleared.
+        """Offers the tools that look up the history, once something was compacted or may be cleared.
 
         Returns what the system prompt adds about them.
         """
-        is_whole = path.compaction is None and (path.end is None or path.end.saved == Size())
-        if is_whole or not self._tools.offer_history():
+        is_cleared = path.end is not None and path.end.saved != Size()
+        if not (path.compaction or is_cleared or self._context_editing()) or not self._tools.offer_history():
             return ""
         self._overhead_tokens = self._overhead(path)
         return HISTORY_NOTE

@@ -8,7 +8,12 @@ from coppice.recovery.request_size import LEAST_SUMMARY, RequestSize
 from coppice.recovery.truncation import LEAST_LIMIT, truncated
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.window.fitting import Pinned, pinned_before
-from coppice.service.window.usage import Counter, context_tokens, counted_tokens
+from coppice.service.window.usage import (
+    Counter,
+    context_tokens,
+    counted_tokens,
+    provider_edits_context,
+)
 from coppice.store.schema.records import EntryRow
 from coppice.tokens.measuring import size_of_message
 from coppice.tree.entries import Entry, reply_of
@@ -33,8 +38,11 @@ def measure(
     """
     counter = Counter(path.settings)
     counted = counted_tokens(path, counter)
+    tokens_by_usage, source = context_tokens(path, counter)
+    if source == "usage" and provider_edits_context(path.settings):
+        counted = min(counted, max(0, tokens_by_usage - known_overhead_tokens))
     if overhead_tokens is None:
-        overhead_tokens = max(known_overhead_tokens, context_tokens(path, counter)[0] - counted)
+        overhead_tokens = max(known_overhead_tokens, tokens_by_usage - counted)
     rows: Sequence[EntryRow] = []
     if path.end is not None:
         rows = open_rows(path, path.store.rows(path.end, path.first_depth, path.end.depth))

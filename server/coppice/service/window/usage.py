@@ -49,6 +49,14 @@ def context_tokens(path: ConversationPath, counter: Counter) -> tuple[int, Token
     return counted_tokens(path, counter), counter.source
 
 
+def provider_edits_context(settings: Settings) -> bool:
+    """Whether the provider is asked to clear old tool results itself.
+
+    What it counted of a request is then less than the view, and the size that counts.
+    """
+    return settings.model.context_editing and settings.model.provider == "anthropic"
+
+
 def counted_tokens(path: ConversationPath, counter: Counter) -> int:
     """The size of the view by our count alone. Reads the store."""
     end, compaction = path.end, path.compaction
@@ -107,7 +115,8 @@ def usage_state(
     counter = Counter(settings)
     sizes = fitted_sizes(settings.compaction, context_window or settings.model.context_window)
     tokens, source = context_tokens(path, counter)
-    if overhead_tokens and (counted := counted_tokens(path, counter) + overhead_tokens) > tokens:
+    is_whole = source != "usage" or not provider_edits_context(settings)
+    if overhead_tokens and is_whole and (counted := counted_tokens(path, counter) + overhead_tokens) > tokens:
         tokens, source = counted, counter.source
     return UsageState(
         tokens=tokens,

@@ -29,10 +29,15 @@ _THINKING: Final = ("thinking", "redacted_thinking")
 
 @dataclass(frozen=True, slots=True)
 class AnthropicRequest:
-    """`system` is None where the view has no system or developer message."""
+    """`system` is None where the view has no system or developer message.
+
+    `step_ends` are the places of the last results that each context edit cleared, oldest edit first: the
+    indices of the message and of its block.
+    """
 
     system: str | None
     messages: list[dict[str, Any]]
+    step_ends: list[tuple[int, int]]
 
 
 def anthropic_request(view: Sequence[ViewMessage]) -> AnthropicRequest:
@@ -43,6 +48,7 @@ def anthropic_request(view: Sequence[ViewMessage]) -> AnthropicRequest:
     """
     system: list[str] = []
     turns: list[dict[str, Any]] = []
+    ends: dict[int, tuple[int, int]] = {}
     for item in view:
         if isinstance(item.message, SystemMessage | DeveloperMessage):
             system.append(text_of(item.message.content))
@@ -54,9 +60,14 @@ def anthropic_request(view: Sequence[ViewMessage]) -> AnthropicRequest:
             turns[-1]["content"] += blocks
         else:
             turns.append({"role": role, "content": blocks})
+        if item.clearing_step is not None:
+            ends[item.clearing_step] = (len(turns) - 1, len(turns[-1]["content"]) - 1)
+    added = 0
     if turns and turns[0]["role"] == "assistant":
         turns.insert(0, {"role": "user", "content": [{"type": "text", "text": OPENING}]})
-    return AnthropicRequest("\n\n".join(filter(None, system)) or None, turns)
+        added = 1
+    step_ends = [(message + added, block) for _, (message, block) in sorted(ends.items())]
+    return AnthropicRequest("\n\n".join(filter(None, system)) or None, turns, step_ends)
 
 
 def _rendered(message: Message) -> tuple[Role, list[dict[str, Any]]]:
