@@ -8,7 +8,7 @@ a mark at its end, or up to 20 blocks before a mark; of OpenAI in steps of 128 t
 or not. Nothing expires. Summaries are written offline.
 
 `wait` is the time from a prompt or a tool's result to the request, in milliseconds: the median of all
-requests, and the longest of those before which was compacted.
+requests, and of those before which was compacted the median and the 95th percentile.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from statistics import median
+from statistics import median, quantiles
 from typing import Any, Final
 
 import psutil
@@ -191,12 +191,20 @@ async def day(turns: int, provider: str, *, everything: bool) -> str:
     sent, read, written, answered = PRICES[provider]
     plain = model.sent - model.read - model.written
     cost = (plain * sent + model.read * read + model.written * written + model.answered * answered) / 10**6
-    slow = max(waited, default=0)
+    typical, slow = _middle_and_slow(waited)
     return (
         f"{provider:10} {'on' if everything else 'off':4} {model.requests:8,} {compactions:11} "
         f"{model.sent / 1e6:8.1f} {model.read / model.sent:7.2f} {cost:7.2f} "
-        f"{median(model.waits) * 1000:7.0f} {slow * 1000:7.0f} {growth:7.2f}"
+        f"{median(model.waits) * 1000:7.0f} {typical * 1000:9.0f} {slow * 1000:7.0f} {growth:7.2f}"
     )
+
+
+def _middle_and_slow(seconds: Sequence[float]) -> tuple[float, float]:
+    """The median and the 95th percentile; zeros where there are fewer than two."""
+    if len(seconds) < 2:
+        return 0.0, 0.0
+    twentieths = quantiles(seconds, n=20, method="inclusive")
+    return median(seconds), twentieths[-1]
 
 
 async def one_turn(service: Service, conversation_id: str, turn: int, model: CachedModel) -> int:
@@ -216,7 +224,7 @@ async def one_turn(service: Service, conversation_id: str, turn: int, model: Cac
 async def main(turns: int, provider: str) -> None:
     print(
         f"{'provider':10} {'':4} {'requests':>8} {'compactions':>11} {'M tokens':>8} "
-        f"{'cached':>7} {'dollars':>7} {'wait':>7} {'longest':>7} {'memory':>7}"
+        f"{'cached':>7} {'dollars':>7} {'wait':>7} {'compacted':>9} {'95 %':>7} {'memory':>7}"
     )
     for everything in (True, False):
         print(await day(turns, provider, everything=everything), flush=True)

@@ -144,6 +144,34 @@ async def test_on_another_branch_it_is_of_no_use(make_client: MakeClient) -> Non
     assert len(summarizer.requests) == 2
 
 
+async def test_it_is_announced_only_where_it_can_be_used(make_client: MakeClient) -> None:
+    client = await make_client(WINDOW, GatedSummarizer(is_open=True))
+    made = await before_the_threshold(client)
+    await until(lambda: statuses(client) == ["writing", "ready"])
+    path = await path_of(client, made)
+    await client.ask("navigate", conversationId=made, targetId=path[3]["id"])
+    await until(lambda: statuses(client)[2:] == [None])
+    await client.ask("append", conversationId=made, entries=work(1))
+    await client.ask("navigate", conversationId=made, targetId=path[-1]["id"])
+    await until(lambda: statuses(client)[2:] == [None, "ready"])
+    await client.ask("append", conversationId=made, entries=work(1))
+    await until(lambda: not ahead(client)._looking)
+    assert statuses(client)[2:] == [None, "ready"]
+
+
+async def test_one_that_is_written_for_another_branch_is_not_waited_for(make_client: MakeClient) -> None:
+    summarizer = GatedSummarizer()
+    client = await make_client(WINDOW, summarizer)
+    made = await before_the_threshold(client)
+    await summarizer.begun.wait()
+    draft = ahead(client)._drafts[made].task
+    await client.ask("navigate", conversationId=made, targetId=(await path_of(client, made))[3]["id"])
+    await until(lambda: statuses(client) == ["writing", None])
+    assert await ahead(client).take(made, None) is None
+    assert not draft.done()
+    summarizer.may_go_on.set()
+
+
 async def test_in_vain_it_costs_one_summary_a_threshold(make_client: MakeClient) -> None:
     summarizer = GatedSummarizer(is_open=True)
     client = await make_client(WINDOW, summarizer)

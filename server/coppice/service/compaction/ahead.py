@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from coppice.compaction.clearing import clears
-from coppice.errors import sentence_of
+from coppice.errors import CoppiceError, sentence_of
 from coppice.protocol.events import BackgroundCompactionChanged
 from coppice.protocol.notifications import BACKGROUND_COMPACTION_CHANGED
 from coppice.protocol.server_requests import WILL_COMPACT
@@ -17,7 +17,7 @@ from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.progress import Progress
 from coppice.service.core.summarizers import answers_side_by_side
-from coppice.service.core.workers import run_long
+from coppice.service.core.workers import run_long, run_read
 from coppice.service.window.fitting import Fit
 from coppice.settings import Settings
 
@@ -41,11 +41,12 @@ Summarized = tuple[Preparation, FinishedSummary]
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A summary that is being written, is ready, or is of no use; the newest compaction of its path, and how
-    many were begun since that.
+    """A summary that is being written, is ready, or is of no use; the leaf and the newest compaction of its
+    path, and how many were begun since that.
     """
 
     task: asyncio.Task[Summarized]
+    leaf_id: str
     compaction_key: int | None
     number: int
 
@@ -64,8 +65,12 @@ class Ahead:
         self._context = context
         self._drafts: dict[str, _Draft] = {}
         self._outgrown: set[str] = set()
+        self._left: set[str] = set()
+        self._moved: set[str] = set()
+        self._looking: dict[str, asyncio.Task[None]] = {}
         self._announced: dict[str, Status] = {}
         context.after_deleting.append(self.forget)
+        context.after_moving.append(self._look_again)
 
     def begin(self, path: ConversationPath, fit: Fit) -> None:
         """Begins to write the summary of the next compaction, unless one is there or enough were begun.
@@ -85,7 +90,7 @@ class Ahead:
             return
         self.forget(conversation_id)
         task = self._context.jobs.run_background(conversation_id, JOB, self._write(path, fit))
-        self._drafts[conversation_id] = _Draft(task, path.end.compaction_key, number)
+        self._drafts[conversation_id] = _Draft(task, path.end.id, path.end.compaction_key, number)
         self._announce(conversation_id)
         task.add_done_callback(lambda _: self._announce(conversation_id))
 
@@ -98,6 +103,8 @@ class Ahead:
         draft = self._drafts.get(conversation_id)
         if draft is None or conversation_id in self._outgrown:
             return None
+        if not await run_read(self._may_be_used, conversation_id, draft):
+            return None
         try:
             prepared, summary = await draft.task
         except asyncio.CancelledError:
@@ -108,7 +115,7 @@ class Ahead:
         except Exception as error:  # noqa: BLE001 - whatever it was, the compaction that is due writes its own
             _log.warning("The summary in the background failed: %s", sentence_of(error, type(error).__name__))
             return None
-        fits = await run_long(self._is_of_use, conversation_id, prepared, summary, fit)
+        fits = await run_long(self._is_of_use, conversation_id, draft, prepared, summary, fit)
         return (prepared, summary) if fits else None
 
     def outgrow(self, conversation_id: str) -> None:
@@ -123,14 +130,40 @@ class Ahead:
     def forget(self, conversation_id: str) -> None:
         """Ends the writing and forgets what was written: the conversation was compacted, or is gone."""
         self._outgrown.discard(conversation_id)
+        self._left.discard(conversation_id)
         draft = self._drafts.pop(conversation_id, None)
         if draft is not None:
             draft.task.cancel()
         self._announce(conversation_id)
 
+    def _look_again(self, conversation_id: str) -> None:
+        """Looks whether the conversation is still, or again, on the path of its summary."""
+        if conversation_id not in self._drafts:
+            return
+        self._moved.add(conversation_id)
+        if conversation_id not in self._looking:
+            task = self._looking[conversation_id] = asyncio.create_task(self._look(conversation_id))
+            task.add_done_callback(lambda _: self._looking.pop(conversation_id))
+
+    async def _look(self, conversation_id: str) -> None:
+        while conversation_id in self._moved:
+            self._moved.discard(conversation_id)
+            draft = self._drafts.get(conversation_id)
+            if draft is None:
+                return
+            try:
+                may_be_used = await run_read(self._may_be_used, conversation_id, draft)
+            except CoppiceError as error:
+                _log.debug("Whether a summary can still be used is not known: %s", error)
+                return
+            if self._drafts.get(conversation_id) is draft:
+                (self._left.discard if may_be_used else self._left.add)(conversation_id)
+                self._announce(conversation_id)
+
     def _announce(self, conversation_id: str) -> None:
         """Notifies the client where it does not have the status yet."""
-        draft = None if conversation_id in self._outgrown else self._drafts.get(conversation_id)
+        is_useless = conversation_id in self._outgrown or conversation_id in self._left
+        draft = None if is_useless else self._drafts.get(conversation_id)
         status = None if draft is None else draft.status
         if status == self._announced.get(conversation_id):
             return
@@ -158,15 +191,29 @@ class Ahead:
         finally:
             progress.end(ending)
 
+    def _may_be_used(self, conversation_id: str, draft: _Draft) -> bool:
+        return _is_of_path(self._context.path(conversation_id), draft)
+
     def _is_of_use(
-        self, conversation_id: str, prepared: Preparation, summary: FinishedSummary, fit: Fit | None
+        self,
+        conversation_id: str,
+        draft: _Draft,
+        prepared: Preparation,
+        summary: FinishedSummary,
+        fit: Fit | None,
     ) -> bool:
         path = self._context.path(conversation_id)
-        if path.end is None or not path.contains(prepared.end.id):
+        if not _is_of_path(path, draft) or path.settings != prepared.path.settings:
             return False
-        if path.end.compaction_key != prepared.end.compaction_key or path.settings != prepared.path.settings:
-            return False
+        assert path.end is not None  # noqa: S101 - the draft is of its path
         return fit is None or view_after(prepared, summary, path.end) <= fit.room
+
+
+def _is_of_path(path: ConversationPath, draft: _Draft) -> bool:
+    """Whether the path goes on from where the summary was begun, and was not compacted since."""
+    if path.end is None or path.end.compaction_key != draft.compaction_key:
+        return False
+    return path.contains(draft.leaf_id)
 
 
 def begin_share(settings: Settings) -> float:

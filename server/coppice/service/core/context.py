@@ -53,6 +53,8 @@ class Context:
     before_writing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     after_deleting: list[Callable[[str], None]] = field(default_factory=list)
     """Called with the id of a conversation that was deleted, by whoever holds something of it in memory."""
+    after_moving: list[Callable[[str], None]] = field(default_factory=list)
+    """Called with the id of a conversation whose leaf is another one, also where another server moved it."""
 
     def find(self, conversation_id: str) -> tuple[Store, ConversationRecord]:
         """The store that holds a conversation, and its row. Reads the store.
@@ -135,6 +137,9 @@ class Context:
             CONVERSATION_CHANGED,
             ConversationChanged(conversation_id=conversation_id, leaf_id=leaf_id, changes=list(changes)),
         )
+        if "leaf" in changes:
+            for moved in self.after_moving:
+                moved(conversation_id)
 
     def announce_usage(self, conversation_id: str, usage: UsageState) -> None:
         """Notifies the client of the size of the current view."""
