@@ -31,7 +31,8 @@ def provider() -> Iterator[ProviderServer]:
 def talk(directory: Path, provider: ProviderServer, *lines: str) -> Any:
     (directory / "work").mkdir()
     return subprocess.run(
-        [sys.executable, EXAMPLES / "chat.py", directory / "work"],
+        [sys.executable, EXAMPLES / "chat.py"],
+        cwd=directory / "work",
         input="".join(f"{line}\n" for line in lines),
         env=environment(directory)
         | {"MODEL_URL": provider.url, "MODEL_NAME": "m", "MODEL_KEY": "k"}
