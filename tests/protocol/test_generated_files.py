@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from coppice.protocol.generate import schema, typescript
-from coppice.protocol.generate.files import generated
+from coppice.protocol.generate.__main__ import generated
 
 CHECKOUT = Path(__file__).parents[2]
 

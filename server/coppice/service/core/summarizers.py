@@ -1,12 +1,19 @@
 """Who writes the summaries, by the settings in force."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from coppice.compaction.asking.prompts import Prompts
-from coppice.compaction.asking.summarizer import Summarizer, SummaryRequest, WrittenSummary
+from coppice.compaction.asking.summarizer import (
+    Summarizer,
+    SummaryRequest,
+    WrittenSummary,
+    without_progress,
+)
 from coppice.errors import NoModelError
 from coppice.models.chat import ChatModel
 from coppice.models.choosing import chat_model
@@ -14,10 +21,10 @@ from coppice.models.editor import Sample
 from coppice.protocol.server_requests import SAMPLE, ClientPort
 from coppice.providers import PROVIDERS
 from coppice.service.core.computing import in_process
-from coppice.service.core.offline_summaries import ProcessSummarizer
 from coppice.settings import ModelSettings, Settings, SummarizerSettings
 from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer
+from coppice.summarizers.offline import OfflineSummarizer
 
 OFFLINE: Final = "offline"
 INHERIT: Final = "inherit"
@@ -53,7 +60,7 @@ class Summarizers:
 
     def _named(self, name: str, settings: Settings, stack: AsyncExitStack) -> Summarizer:
         if name == OFFLINE:
-            return ProcessSummarizer()
+            return _ProcessSummarizer()
         try:
             model = model_of(name, settings, self.sample)
         except NoModelError as error:
@@ -76,6 +83,21 @@ def settings_of(name: str, settings: Settings) -> ModelSettings | SummarizerSett
     if name == INHERIT:
         return settings.model
     return settings.summarizer if name == settings.summarizer.provider else ModelSettings(provider="editor")
+
+
+class _ProcessSummarizer:
+    """Has the offline summarizer write in another process, except about little text."""
+
+    async def summarize(self, request: SummaryRequest) -> WrittenSummary:
+        """Raises WorkTooLongError. Cancelling ends the process."""
+        if request.ledger is not None:
+            # All that is computed then depends on the facts.
+            request = replace(request, history=(), turn_prefix=(), kept_messages=())
+        return await in_process(_written_offline, without_progress(request))
+
+
+def _written_offline(request: SummaryRequest) -> WrittenSummary:
+    return asyncio.run(OfflineSummarizer().summarize(request))
 
 
 class _Unavailable:
