@@ -1,5 +1,6 @@
 // Bundles each test and runs them with Node's own test runner; what follows on the command line goes to it.
-// With --browser it is those of the Chat view's page, which need the bundles of `npm run build`.
+// With --browser it is those of the Chat view's page, with --benchmark those that print how long things take in it; both
+// need the bundles of `npm run build`.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -7,9 +8,8 @@ import { join } from "node:path";
 import { build } from "esbuild";
 
 const given = process.argv.slice(2);
-const inBrowser = given[0] === "--browser";
-if (inBrowser) given.shift();
-const ending = inBrowser ? ".browser.ts" : ".test.ts";
+const inBrowser = given[0] === "--browser" || given[0] === "--benchmark";
+const ending = inBrowser ? `.${given.shift().slice(2)}.ts` : ".test.ts";
 const tests = readdirSync("test", { recursive: true }).filter((name) => name.endsWith(ending));
 // Below node_modules, so that packages which are not bundled are found.
 const output = mkdtempSync(join("node_modules", ".coppice-test-"));

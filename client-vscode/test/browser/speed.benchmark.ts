@@ -65,7 +65,7 @@ async function frames({ page }: PanelPage, pieces: readonly string[]): Promise<n
   }, { chunks: [...pieces], pause: 1000 / DELTAS_A_SECOND });
 }
 
-inBrowser("benchmark: a conversation of 10,000 messages is opened, read back, written in and answered in", {}, async (panel) => {
+inBrowser("a conversation of 10,000 messages is opened, read back, written in and answered in", {}, async (panel) => {
   await openWhole(panel);
   const { page } = panel;
   const input = page.getByRole("textbox", { name: "Message" });
@@ -90,7 +90,7 @@ inBrowser("benchmark: a conversation of 10,000 messages is opened, read back, wr
   assert.equal((await page.getByTestId("draft").innerText()).trim(), pieces.join("").trim());
 });
 
-inBrowser("benchmark: the end of a reply of 200,000 characters", {}, async (panel) => {
+inBrowser("the end of a reply of 200,000 characters", {}, async (panel) => {
   await panel.post(RUNNING, shown([], { running: true }));
   const whole = REPLY.repeat(Math.ceil(200_000 / REPLY.length));
   const pieces = Array.from({ length: 100 }, (_, at) => whole.slice(at * 2000, (at + 1) * 2000));
