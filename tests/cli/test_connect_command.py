@@ -194,6 +194,29 @@ def test_a_server_that_the_user_configured_is_not_doubled(coppice: Coppice, file
     assert files["codex"].read_text() == own
 
 
+@pytest.mark.parametrize(
+    ("agent", "name", "own"),
+    [
+        ("claude-code", "claude", '{"mcpServers": {"coppice": {"command": "mine"}}, "numStartups": 3}\n'),
+        ("openclaw", "openclaw", "{mcp: {servers: {coppice: {command: 'mine'}}}}\n"),
+        ("hermes", "hermes", "mcp_servers:\n  coppice:\n    command: mine\n"),
+        ("pi", "pi", "// mine\n"),
+    ],
+)
+def test_what_the_user_named_coppice_is_neither_replaced_nor_removed(
+    coppice: Coppice, files: dict[str, Path], agent: str, name: str, own: str
+) -> None:
+    files[name].parent.mkdir(parents=True, exist_ok=True)
+    files[name].write_text(own)
+    before = texts(files)
+    ran = coppice("connect", agent)
+    assert ran.code == 1
+    assert "did not write. Rename it or take it out, then connect again." in ran.err
+    assert texts(files) == before
+    coppice("connect", "--remove", agent)
+    assert texts(files) == before
+
+
 def test_links_and_rights_stay(coppice: Coppice, files: dict[str, Path], home: Path) -> None:
     real = home / "dotfiles.toml"
     files["codex"].rename(real)

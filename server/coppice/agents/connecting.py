@@ -46,6 +46,12 @@ class Connections:
             now = files.read(path)
             original = self._original(agent, path, now, of_file)
             after = original
+            taken = next((edit for edit in of_file if self._is_taken(agent, edit, now)), None)
+            if taken is not None:
+                raise ConfigurationError(
+                    f"{path}: In the place of {taken.what} is something that `coppice connect` "
+                    "did not write. Rename it or take it out, then connect again."
+                )
             for edit in of_file:
                 try:
                     after = edit.applied(after)
@@ -106,9 +112,12 @@ class Connections:
 
     def _original(self, agent: str, path: Path, now: str | None, edits: Sequence[Edit]) -> str | None:
         """The file without our part: byte for byte as it was where nobody else has written to it since."""
-        entry = self._record().get(agent, {}).get(str(path))
+        entry = self._entry(agent, path)
         if now is None:
             return None
+        edits = [edit for edit in edits if not self._is_taken(agent, edit, now)]
+        if not edits:
+            return now
         before = None
         if entry is not None and entry["backup"] is not None:
             before = files.read(self._folder / entry["backup"])
@@ -117,6 +126,13 @@ class Connections:
         after = _without(edits, now, before)
         is_ours = before is None and (entry is not None or isinstance(edits[0], OwnFile))
         return None if is_ours and _is_empty(after) else after
+
+    def _is_taken(self, agent: str, edit: Edit, now: str | None) -> bool:
+        return now is not None and self._entry(agent, edit.path) is None and edit.is_taken(now)
+
+    def _entry(self, agent: str, path: Path) -> dict[str, Any] | None:
+        entry: dict[str, Any] | None = self._record().get(agent, {}).get(str(path))
+        return entry
 
     def _record(self) -> dict[str, Any]:
         text = files.read(self._folder / _RECORD)

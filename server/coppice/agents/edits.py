@@ -41,6 +41,10 @@ class Edit(ABC):
     def removed(self, text: str, before: str | None) -> str:
         """`text` without the change; `before` is the file before it, as far as that is known."""
 
+    def is_taken(self, text: str) -> bool:  # noqa: ARG002 - most changes are marked as ours, or add to a list
+        """Whether in `text`, of which no connecting is recorded, the place has something that is not ours."""
+        return False
+
     def is_in(self, text: str | None) -> bool:
         """Whether `text` has the change."""
         with suppress(ConfigurationError):
@@ -63,6 +67,11 @@ class Member(Edit):
         if place is not None and isinstance(self.value, dict) and place.kind != "{":
             raise other_type(self.keys)
         return jsonc.with_member(text or "{}\n", self.keys, self.value)
+
+    @override
+    def is_taken(self, text: str) -> bool:
+        place = _place_at(text, self.keys)
+        return place is not None and place.kind == "{" and _value_at(text, self.keys) != self.value
 
     @override
     def removed(self, text: str, before: str | None) -> str:
@@ -150,6 +159,10 @@ class OwnFile(Edit):
     @override
     def applied(self, text: str | None) -> str:
         return self.content
+
+    @override
+    def is_taken(self, text: str) -> bool:
+        return text != self.content
 
     @override
     def removed(self, text: str, before: str | None) -> str:

@@ -44,6 +44,11 @@ class YamlMember(Edit):
         return _checked(text, after, self.keys, self.value)
 
     @override
+    def is_taken(self, text: str) -> bool:
+        current = value_at(data_of(text), self.keys)
+        return isinstance(current, dict) and current != self.value
+
+    @override
     def removed(self, text: str, before: str | None) -> str:
         current = value_at(data_of(text), self.keys)
         if current is NOTHING or not (
