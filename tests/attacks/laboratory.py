@@ -22,7 +22,7 @@ from attacks.cutting_proxy import CuttingProxy
 from attacks.lab_faults import Faults
 from attacks.lab_model import WINDOW, Model
 from attacks.lab_operations import FEWEST, Conversations, message
-from attacks.lab_window import Window
+from attacks.lab_window import PATIENCE, Window
 from models.provider_server import serving
 
 from coppice.service.notes.notebook import notes_id
@@ -53,8 +53,8 @@ FAULTS: Final = {
 }
 """How often each is drawn. A server that has to start again costs a second: those faults come less often.
 
-Little memory is drawn where `COPPICE_FAULT_MEMORY` is set: of some thousand such scenarios one leaves a
-server that neither answers nor ends.
+Little memory is drawn where `COPPICE_FAULT_MEMORY` is set, until as many scenarios have passed with it as
+without.
 """
 ONLY_FILES: Final = frozenset({"lock", "removed file", "flipped bytes"})
 """The faults that need a database file."""
@@ -63,7 +63,7 @@ ONLY_FILES: Final = frozenset({"lock", "removed file", "flipped bytes"})
 @dataclass
 class Laboratory:
     """`url` is the store's where it is no file, by way of `proxy`. `tmpfs` says that the folder `store` is a
-    small disk.
+    small disk. `exits` counts the exit codes of servers that ended without memory.
     """
 
     directory: Path
@@ -72,6 +72,7 @@ class Laboratory:
     proxy: CuttingProxy | None = None
     tmpfs: bool = False
     drawn: dict[tuple[str, str], int] = field(default_factory=dict)
+    exits: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
@@ -169,7 +170,8 @@ class Laboratory:
         try:
             return work()
         except (EOFError, BrokenPipeError):
-            window.process.wait()
+            code = window.process.wait(PATIENCE)
+            self.exits[code] = self.exits.get(code, 0) + 1
             self._replace(window)
             return None
 

@@ -43,6 +43,7 @@ def test_nothing_acknowledged_is_lost_under_faults(tmp_path: Path, *, small_disk
     laboratory = Laboratory(tmp_path, SEED + batch, tmpfs=small_disk)
     print(f"COPPICE_FAULT_SEED={SEED}, batch {batch}, full disks: {small_disk}")
     laboratory.run(SCENARIOS // BATCHES)
+    print(f"ended without memory: {laboratory.exits}")
     assert sum(laboratory.drawn.values()) == SCENARIOS // BATCHES
     if SCENARIOS // BATCHES >= SURE:
         assert laboratory.conversations.prompted

@@ -11,7 +11,9 @@ import pytest
 from conftest_service import Client, user
 
 from coppice.lsp import streams
+from coppice.lsp.connection import Connection, make_server, serve
 from coppice.lsp.errors import to_response_error
+from coppice.lsp.no_memory import NO_MEMORY
 from coppice.service.core import workers
 from coppice.service.core.workers import Threads
 
@@ -75,7 +77,9 @@ def test_the_client_is_told_that_memory_is_short(error: Exception) -> None:
 
 MODULE_WITHOUT_MEMORY = """
 import resource
+from coppice.lsp.connection import Connection, make_server, serve
 from coppice.lsp.errors import to_response_error
+from coppice.lsp.no_memory import NO_MEMORY
 pages = int(open("/proc/self/statm").read().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
 try:
@@ -153,3 +157,86 @@ async def test_no_lack_of_memory_makes_a_server_deaf_or_mute(monkeypatch: pytest
     assert await asyncio.wait_for(reader.read(), 60) == b""
     assert lacks["call"] > 3
     assert lacks["wait"] > 3
+
+
+ENDING = """
+import asyncio, gc, threading
+from coppice.lsp.process import prepare_logs, run_and_exit
+prepare_logs()
+
+def fails(*_):
+    raise MemoryError
+
+class Finalized:
+    __del__ = fails
+
+async def main():
+    loop = asyncio.get_running_loop()
+    {work}
+    await asyncio.sleep(60)
+
+run_and_exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param("loop.call_soon(fails)", id="a callback"),
+        pytest.param(
+            "asyncio.create_task(asyncio.to_thread(fails)); await asyncio.sleep(1); gc.collect()",
+            id="a task that nobody awaits",
+        ),
+        pytest.param("threading.Thread(target=fails).start()", id="a thread"),
+        pytest.param("Finalized()", id="a finalizer"),
+        pytest.param(
+            "threading.Thread._bootstrap = fails; threading.Thread(target=print).start()",
+            id="a thread that never says that it runs",
+        ),
+        pytest.param(
+            "loop.call_soon_threadsafe = fails; loop.run_in_executor(None, print)",
+            id="an answer that does not reach the loop",
+        ),
+        pytest.param("fails()", id="the connection"),
+    ],
+)
+def test_a_lack_of_memory_that_nobody_answers_for_ends_the_server(work: str) -> None:
+    program = [sys.executable, "-c", ENDING.format(work=work)]
+    ended = subprocess.run(program, capture_output=True, text=True, timeout=50, check=False)
+    assert ended.returncode == NO_MEMORY, ended.stderr
+    assert ended.stderr.endswith(
+        "The server had no memory left, and ends. What was acknowledged is stored.\n"
+    )
+
+
+def test_an_error_that_nobody_foresaw_waits_for_no_thread() -> None:
+    work = "threading.Thread(target=threading.Event().wait).start(); raise ValueError('secret')"
+    program = [sys.executable, "-c", ENDING.format(work=work)]
+    ended = subprocess.run(program, capture_output=True, text=True, timeout=50, check=False)
+    assert ended.returncode == 1
+    assert "ValueError" in ended.stderr
+    assert "secret" not in ended.stderr
+
+
+async def test_a_client_whose_message_lacks_memory_is_not_left_to_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reader = asyncio.StreamReader()
+    reader.feed_data(b"Content-Length: 2\r\n\r\n{}")
+    server = make_server()
+
+    def fails(_: bytes) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(server.protocol, "receive", fails)
+    with pytest.raises(MemoryError):
+        await serve(server, Connection(reader, lambda _: None, server.protocol.drain))
+
+
+async def test_a_server_gives_up_where_memory_never_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(streams, "NO_MEMORY_SECONDS", 0)
+    with pytest.raises(MemoryError):
+        streams._once_there_is_memory(fails)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 _EXIT_CODES: Final = (
-    "Exit codes: 0 the client sent shutdown, 1 it left without, 2 the server could not begin."
+    "Exit codes: 0 the client sent shutdown, 1 it left without, 2 the server could not begin, "
+    "71 it had no memory left, 75 it had stopped working."
 )
 
 

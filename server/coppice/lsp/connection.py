@@ -59,11 +59,14 @@ async def serve(server: CoppiceServer, connection: Connection) -> int:
     finally:
         for ending in endings:
             ending.cancel()
-        await asyncio.gather(*endings, return_exceptions=True)
+        ends = await asyncio.gather(*endings, return_exceptions=True)
         closing = asyncio.create_task(server.close())
         await asyncio.wait([closing], timeout=CLOSE_SECONDS)
         if not closing.done():
             _log.warning("Work did not end within %g seconds; the server ends without it.", CLOSE_SECONDS)
+    for end in ends:
+        if isinstance(end, Exception):
+            raise end
     return 0 if protocol.shut_down else 1
 
 

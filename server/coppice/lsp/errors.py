@@ -22,7 +22,8 @@ _OPEN_FILES: Final = (
 _MEMORY: Final = (
     "The server has no memory left for this. Close other programs, read what is stored now, and try again."
 )
-_NO_THREAD: Final = "can't start new thread"  # CPython raises nothing more exact
+_NO_THREAD: Final = frozenset({"can't start new thread", "can't allocate lock"})
+"""CPython raises nothing more exact than a RuntimeError with one of these."""
 _NO_SEGMENT: Final = "failed to map segment from shared object"  # of glibc, for a module in C
 
 _log = logging.getLogger(__name__)
@@ -57,18 +58,19 @@ def to_response_error(error: BaseException, method: str) -> ResponseError:
         return ResponseError(code=LSPErrorCodes.RequestCancelled, message="The request was cancelled.")
     if isinstance(error, OSError) and error.errno in _NO_DESCRIPTOR:
         return to_response_error(StorageFailedError(_OPEN_FILES), method)
-    if _lacks_memory(error):
+    if lacks_memory(error):
         return to_response_error(OutOfMemoryError(_MEMORY), method)
     log_unforeseen(error, method)
     return ResponseError(code=ErrorCodes.InternalError, message="internal error")
 
 
-def _lacks_memory(error: BaseException) -> bool:
+def lacks_memory(error: BaseException) -> bool:
+    """Whether memory, or what takes memory, could not be had."""
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     if isinstance(error, ImportError):
         return str(error).endswith(_NO_SEGMENT)
-    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and str(error) == _NO_THREAD)
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and str(error) in _NO_THREAD)
 
 
 def log_unforeseen(error: BaseException, where: str) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, Final, NoReturn
 
+from coppice.lsp.errors import lacks_memory, log_unforeseen
+from coppice.lsp.no_memory import end_where_memory_lacks, end_without_memory
 from coppice.lsp.watchdog import Watchdog
 
 _M_ARENA_MAX: Final = -8  # of the GNU C library's <malloc.h>
@@ -43,16 +45,24 @@ def run_and_exit(serving: Coroutine[Any, Any, int]) -> NoReturn:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     loop.set_exception_handler(_log_exception)
+    end_where_memory_lacks()
     Watchdog(loop)
+    code = 1
     try:
         code = loop.run_until_complete(serving)
-    except (KeyboardInterrupt, MemoryError):
-        code = 1
+    except KeyboardInterrupt:
+        pass
+    except BaseException as error:  # noqa: BLE001 - to raise would wait for threads that may never end
+        if lacks_memory(error):
+            end_without_memory()
+        log_unforeseen(error, "the server")
     sys.stderr.flush()
     os._exit(code)
 
 
 def _log_exception(_: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-    """Log without the exception's message: that may quote a conversation."""
+    """Log without the exception's message, which may quote a conversation; end where memory lacks."""
     error = context.get("exception")
+    if isinstance(error, BaseException) and lacks_memory(error):
+        end_without_memory()
     logging.getLogger("coppice.lsp").error("%s (%s)", context.get("message"), type(error).__name__)

@@ -21,7 +21,10 @@ CHUNK_BYTES: Final = 256 * 1024
 MAX_UNWRITTEN_BYTES: Final = 32 * 1024 * 1024
 """What may wait to be written before the server stops reading and starting requests. Eight of the
 largest pages."""
-NO_MEMORY_SECONDS: Final = 0.1  # until what there was no memory for is tried again (guess)
+NO_MEMORY_SECONDS: Final = 0.1
+"""Until what there was no memory for is tried again: a client that waits does not notice so little."""
+NO_MEMORY_TRIES: Final = 300
+"""Tries in a row, over half a minute, after which the server ends: half of the time that a loop may stop."""
 FLUSH_SECONDS: Final = 5.0
 """How long an ending server waits for a client to read its last answers. A guess."""
 
@@ -82,11 +85,13 @@ class _ThreadTransport(asyncio.ReadTransport):
                 _once_there_is_memory(self._resumed.wait)
             _call_soon(self._loop, self._reader.feed_eof)
 
-    def _feed(self, chunk: bytes) -> None:
+    def _feed(self, chunk: bytes, tries: int = NO_MEMORY_TRIES) -> None:
         try:
             self._reader.feed_data(chunk)
         except MemoryError:
-            self._loop.call_later(NO_MEMORY_SECONDS, self._feed, chunk)
+            if not tries:
+                raise
+            self._loop.call_later(NO_MEMORY_SECONDS, self._feed, chunk, tries - 1)
         else:
             self._taken.set()
 
@@ -169,9 +174,13 @@ def _call_soon(loop: asyncio.AbstractEventLoop, work: Callable[..., object], *ar
 
 
 def _once_there_is_memory(work: Callable[[], T]) -> T:
-    """The result of `work`, called again while there is no memory, or no lock: these threads must not end."""
-    while True:
+    """The result of `work`, called again while there is no memory, or no lock.
+
+    Raises MemoryError after `NO_MEMORY_TRIES`: a server without these threads answers nobody, and ends.
+    """
+    for _ in range(NO_MEMORY_TRIES):
         try:
             return work()
         except (MemoryError, RuntimeError):
             time.sleep(NO_MEMORY_SECONDS)
+    raise MemoryError

@@ -3,10 +3,12 @@
 import asyncio
 import faulthandler
 import os
+import signal
 import sys
 import threading
 import time
-from typing import Final
+from contextlib import suppress
+from typing import Final, NoReturn
 
 STALLED: Final = 75
 """The exit code of a server that was ended: EX_TEMPFAIL of sysexits.h."""
@@ -22,6 +24,11 @@ class Watchdog:
     A loop can stop for ever: `threading.Thread.start` waits for a thread that had no memory to say that it
     runs (https://github.com/python/cpython/issues/140746). The watchdog counts looks and not time, since a
     process that was suspended has looked at nothing.
+
+    Nothing of Python runs, this thread neither, while code in C computes and does not release the
+    interpreter's lock, which a hook may load. For that case each look sets a timer of the processor time that
+    all looks in vain would take. Where it expires, SIGPROF writes the stacks and ends the process. Windows
+    has no such timer.
     """
 
     def __init__(
@@ -30,31 +37,49 @@ class Watchdog:
         self._loop = loop
         self._looks = looks
         self._seconds = seconds
-        self._waits = False
+        self._answered = False
+        if sys.platform != "win32":
+            faulthandler.register(signal.SIGPROF, file=2, chain=True)
         threading.Thread(target=self._watch, name="coppice-watchdog", daemon=True).start()
 
     def _watch(self) -> None:
-        in_vain = 0
+        try:
+            self._look()
+        except BaseException:  # noqa: BLE001 - nobody else would notice
+            _end()
+
+    def _look(self) -> None:
+        in_vain, asked = 0, False
         while not self._loop.is_closed():
+            self._set_timer(self._looks * self._seconds)
             time.sleep(self._seconds)
-            in_vain = in_vain + 1 if self._waits else 0
+            if asked and self._answered:
+                in_vain, asked = 0, False
+            else:
+                in_vain += 1
             if in_vain >= self._looks:
                 _end()
-            if not self._waits:
-                self._ask()
+            if not asked:
+                asked = self._ask()
+        self._set_timer(0)
 
-    def _ask(self) -> None:
-        self._waits = True
-        try:
-            self._loop.call_soon_threadsafe(self._answered)
-        except (MemoryError, RuntimeError):  # no memory to ask, or the loop was just closed
-            self._waits = False
+    def _ask(self) -> bool:
+        """Whether the loop could be asked to run `_answer`."""
+        self._answered = False
+        with suppress(MemoryError, RuntimeError):  # no memory to ask, or the loop was just closed
+            self._loop.call_soon_threadsafe(self._answer)
+            return True
+        return False
 
-    def _answered(self) -> None:
-        self._waits = False
+    def _answer(self) -> None:
+        self._answered = True
+
+    def _set_timer(self, seconds: float) -> None:
+        if sys.platform != "win32":
+            signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def _end() -> None:
+def _end() -> NoReturn:
     try:
         sys.stderr.write("The server has stopped working, and ends. What was acknowledged is stored.\n")
         faulthandler.dump_traceback(all_threads=True)
