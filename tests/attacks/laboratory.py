@@ -5,7 +5,6 @@ of them the store: nothing that was acknowledged may be lost, on any branch.
 """
 
 import contextlib
-import os
 import random
 import sqlite3
 import time
@@ -43,7 +42,7 @@ FAULTS: Final = {
     "removed file": 6,
     "hostile checkout": 8,
     "few descriptors": 8,
-    "little memory": 8 if "COPPICE_FAULT_MEMORY" in os.environ else 0,
+    "little memory": 8,
     "cut connections": 15,
     "full disk": 4,
     "kill": 3,
@@ -51,11 +50,7 @@ FAULTS: Final = {
     "newer server": 1,
     "flipped bytes": 1,
 }
-"""How often each is drawn. A server that has to start again costs a second: those faults come less often.
-
-Little memory is drawn where `COPPICE_FAULT_MEMORY` is set, until as many scenarios have passed with it as
-without.
-"""
+"""How often each is drawn. A server that has to start again costs a second: those faults come less often."""
 ONLY_FILES: Final = frozenset({"lock", "removed file", "flipped bytes"})
 """The faults that need a database file."""
 
