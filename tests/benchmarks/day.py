@@ -7,8 +7,10 @@ loopback counts as its protocol's cache does: of Anthropic a beginning is read w
 a mark at its end, or up to 20 blocks before a mark; of OpenAI in steps of 128 tokens from 1,024 on, marks
 or not. Nothing expires. Summaries are written offline.
 
-`wait` is the time from a prompt or a tool's result to the request, in milliseconds: the median of all
-requests, and of those before which was compacted the median and the 95th percentile.
+While a summary is being written in the background, a reply takes `--reply-seconds`, as a real model's does;
+else it takes none, which changes nothing but how long the day is. `wait` is the time from a prompt or a
+tool's result to the request, in milliseconds: the median of all requests, and of those before which was
+compacted the median and the 95th percentile.
 """
 
 import argparse
@@ -28,9 +30,11 @@ from conftest_service import Port
 from models.provider_replies import anthropic_events, openai_events
 from models.provider_server import Exchange, ProviderServer
 from recall_exam import serving
+from typing_extensions import override
 
 from coppice.protocol.base import WireModel
 from coppice.protocol.conversations import CreateParams
+from coppice.protocol.events import BackgroundCompactionChanged
 from coppice.protocol.prompt import PromptParams
 from coppice.protocol.server_requests import INVOKE_TOOL
 from coppice.service.core.progress import NoProgress
@@ -53,6 +57,8 @@ class CachedModel:
 
     anthropic: bool
     marks_count: bool
+    reply_seconds: float = 0.0
+    is_background_busy: bool = False
     sent: int = 0
     read: int = 0
     written: int = 0
@@ -73,6 +79,8 @@ class CachedModel:
         self.requests += 1
         self.sent, self.read, self.written = self.sent + sent, self.read + read, self.written + written
         self.answered += len(text) // 4
+        if self.is_background_busy:
+            await asyncio.sleep(self.reply_seconds)
         make = anthropic_events if self.anthropic else openai_events
         await exchange.head()
         for event in make(text, calls=calls, usage=(sent, len(text) // 4 + 1)):
@@ -151,6 +159,7 @@ class Tools(Port):
 
     def __init__(self, model: CachedModel) -> None:
         super().__init__()
+        self._model = model
         chance = random.Random(SEED)
 
         async def run(_method: str, params: WireModel) -> Any:
@@ -162,9 +171,16 @@ class Tools(Port):
 
         self.answer(run, INVOKE_TOOL)
 
+    @override
+    def notify(self, method: str, params: WireModel) -> None:
+        if isinstance(params, BackgroundCompactionChanged):
+            self._model.is_background_busy = params.status == "writing"
 
-async def day(turns: int, provider: str, *, everything: bool) -> str:
-    model = CachedModel(provider == "anthropic", everything)
+
+async def day(
+    turns: int, provider: str, reply_seconds: float, *, everything: bool, clears: bool = True
+) -> str:
+    model = CachedModel(provider == "anthropic", everything, reply_seconds)
     process = psutil.Process()
     compactions = 0
     waited: list[float] = []
@@ -174,7 +190,7 @@ async def day(turns: int, provider: str, *, everything: bool) -> str:
             "model": {"provider": provider, "name": "m", "baseUrl": server.url, "contextWindow": WINDOW},
             "summarizer": {"provider": "offline"},
             "tokens": {"counter": "estimate"},
-            "compaction": {"background": everything, "clear": {"enabled": everything}},
+            "compaction": {"background": everything, "clear": {"enabled": everything and clears}},
         }
         with tempfile.TemporaryDirectory() as folder:
             async with serving(f"sqlite:///{folder}/day.sqlite", Tools(model), settings) as service:
@@ -221,18 +237,21 @@ async def one_turn(service: Service, conversation_id: str, turn: int, model: Cac
     return len((await service.slash_commands.prompt(params, NoProgress())).compactions)
 
 
-async def main(turns: int, provider: str) -> None:
+async def main(turns: int, provider: str, reply_seconds: float, *, clears: bool) -> None:
     print(
         f"{'provider':10} {'':4} {'requests':>8} {'compactions':>11} {'M tokens':>8} "
         f"{'cached':>7} {'dollars':>7} {'wait':>7} {'compacted':>9} {'95 %':>7} {'memory':>7}"
     )
     for everything in (True, False):
-        print(await day(turns, provider, everything=everything), flush=True)
+        print(await day(turns, provider, reply_seconds, everything=everything, clears=clears), flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=2_000)
     parser.add_argument("--provider", choices=sorted(PRICES), default="anthropic")
+    parser.add_argument("--reply-seconds", type=float, default=5.0)
+    parser.add_argument("--without-clearing", action="store_true")
     given = parser.parse_args()
-    asyncio.run(main(given.turns, given.provider))
+    clears = not given.without_clearing
+    asyncio.run(main(given.turns, given.provider, given.reply_seconds, clears=clears))

@@ -1,5 +1,6 @@
 """Notes of a workspace: kept in a conversation of their own, shown in every other one."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,22 @@ def test_a_note_holds_however_many_changes_follow(tmp_path: Path) -> None:
     assert [note.text for note in book.notes()] == ["Releases are cut on Tuesdays.", "Number 1099."]
     assert book.remove(first.id).text == "Releases are cut on Tuesdays."
     store.close()
+
+
+async def test_they_go_to_pi_and_come_back(make_client: MakeClient, tmp_path: Path) -> None:
+    client = await make_client()
+    kept, removed = await noted(client, "Releases are cut on Tuesdays.", "The larch server is down.")
+    await client.ask("note/remove", noteId=removed)
+    made = (await client.ask("note/list"))["conversationId"]
+    before = (await client.ask("entries", conversationId=made))["entries"]
+    file = tmp_path / "notes.jsonl"
+    await client.ask("conversation/export", conversationId=made, format="pi", uri=file.as_uri())
+    records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    notes = [record for record in records if record.get("customType") == "coppice.note"]
+    assert [record["type"] for record in notes] == ["custom_message", "custom_message", "custom"]
+    assert (notes[0]["id"], notes[0]["content"]) == (kept, "Releases are cut on Tuesdays.")
+    back = (await client.ask("conversation/import", uri=file.as_uri()))["conversation"]["id"]
+    assert (await client.ask("entries", conversationId=back))["entries"] == before
 
 
 async def test_deleted_notes_hold_no_longer(make_client: MakeClient) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +18,12 @@ from coppice.protocol.server_requests import INVOKE_TOOL
 
 WINDOW = 30_000
 READ = {"name": "read", "description": "Reads a file.", "inputSchema": {"type": "object"}}
+WRITE = {"name": "write", "description": "Writes a file.", "inputSchema": {"type": "object"}}
 OUTPUT = "a line of a file that was read\n" * 150  # 1,200 tokens
+LONG_ANSWER = "It reads a file and keeps its lines. " * 220  # 2,000 tokens
 TURNS = 12
 CALLS = 3
+NOTED_EACH = 4  # turns
 
 
 async def runs_tools(_method: str, params: WireModel) -> Any:
@@ -27,12 +31,16 @@ async def runs_tools(_method: str, params: WireModel) -> Any:
     return {"content": [{"type": "text", "text": f"{path}: {OUTPUT}"}]}
 
 
-def replies() -> Iterator[ScriptedReply]:
+def replies(edit: dict[str, Any] | None = None) -> Iterator[ScriptedReply]:
+    """A turn calls a tool some times; with `edit` its first call writes a file, and its answer is long."""
     for turn in range(TURNS):
         for call in range(CALLS):
             name = f"c{turn}-{call}"
+            if edit is not None and call == 0:
+                yield ScriptedReply("I write.", calls=[(name, "write", edit)])
+                continue
             yield ScriptedReply("I look.", calls=[(name, "read", {"path": f"src/{name}.py"})])
-        yield ScriptedReply(f"That is how part {turn} works.")
+        yield ScriptedReply(f"That is how part {turn} works. " + ("" if edit is None else LONG_ANSWER))
 
 
 async def prompting(make_client: MakeClient, server: ProviderServer, provider: str) -> Client:
@@ -70,19 +78,28 @@ def beginning(request: Received) -> bytes:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_request_begins_with_the_one_before_until_a_step_changes_the_view(
-    make_client: MakeClient, provider: str
+    make_client: MakeClient, tmp_path: Path, provider: str
 ) -> None:
-    async with ProviderServer([Windowed(WINDOW, list(replies()))]) as server:
+    (tmp_path / "workspace" / "src").mkdir(parents=True)
+    (tmp_path / "workspace" / "src" / "plan.py").write_text("PLAN = 1\n", encoding="utf-8")
+    edit = {"path": "src/plan.py", "content": "PLAN = 1\n"}
+    async with ProviderServer([Windowed(WINDOW, list(replies(edit)))]) as server:
         client = await prompting(make_client, server, provider)
         about = {"conversationId": await client.conversation()}
         for turn in range(TURNS):
-            await client.ask("prompt", **about, content=f"Part {turn}?", tools=[READ], system="Be brief.")
+            if turn % NOTED_EACH == 0:
+                await client.ask("note/add", text=f"Part {turn} is done.")
+            asked = {"content": f"Part {turn}?", "tools": [READ, WRITE], "system": "Be brief."}
+            await client.ask("prompt", **about, **asked)
         path = (await client.ask("entries", **about, limit=1000))["entries"]
-        steps = sum(entry["type"] in ("context_edit", "compaction") for entry in path)
         bodies = [beginning(request) for request in server.requests]
+    steps = sum(entry["type"] in ("context_edit", "compaction") for entry in path)
+    shown = "".join(entry["content"] for entry in path if entry.get("customType") == "harness")
+    assert "Part 8 is done." in shown
+    assert "PLAN = 1" in shown
+    assert {"context_edit", "compaction"} <= {entry["type"] for entry in path}
     assert len(bodies) == TURNS * (CALLS + 1)
     changed = sum(not later.startswith(earlier) for earlier, later in pairwise(bodies))
-    assert steps >= 2
     assert changed == steps
 
 
