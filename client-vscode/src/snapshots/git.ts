@@ -54,9 +54,16 @@ export class HiddenGit {
     await writeFile(join(this.repository, "info", "attributes"), ATTRIBUTES);
   }
 
-  /** What the command prints. `accepts`: whether an exit code is no error. Throws `GitError`. */
-  async run(given: readonly string[], input: string | Buffer = "", { accepts = (code: number): boolean => code === 0, timeoutMs = this.timeoutMs } = {}): Promise<Buffer> {
-    const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  /** Whether Git is of this version or a later one. Throws `GitError`. */
+  async isAtLeast(major: number, minor: number): Promise<boolean> {
+    const [, ...numbers] = /(\d+)\.(\d+)/.exec((await this.run(["version"])).toString()) ?? [];
+    const [ownMajor = 0, ownMinor = 0] = numbers.map(Number);
+    return ownMajor > major || (ownMajor === major && ownMinor >= minor);
+  }
+
+  /** What the command prints. `accepts`: whether an exit code is no error. `more`: settings of this command. Throws `GitError`. */
+  async run(given: readonly string[], input: string | Buffer = "", { accepts = (code: number): boolean => code === 0, timeoutMs = this.timeoutMs, more = {} } = {}): Promise<Buffer> {
+    const settings = Object.entries({ ...SETTINGS, ...more }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     // Windows looks for a program in the working folder first, and a checkout may have a `git.exe`.
     const child = spawn("git", ["-C", this.folder, ...settings, ...given], { cwd: this.repository, env: this.#environment, windowsHide: true });
     const timer = setTimeout(() => { child.kill("SIGKILL"); }, timeoutMs);

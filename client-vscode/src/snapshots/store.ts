@@ -22,6 +22,15 @@ export interface Limits {
 const TIDYING = 600_000;
 /** Loose objects above which they are packed; Git's own default is 6,700. */
 const MOST_LOOSE = 5000;
+/**
+ * Files from which on Git writes their contents into one pack instead of a file for each: making 10,000 files takes most
+ * of a first snapshot's time. A pack of fewer would have to be packed again soon.
+ */
+const MANY = 500;
+/** Git packs what it takes for large. */
+const PACKED = { "core.bigFileThreshold": "1", "pack.compression": "1" };
+/** The first version whose `update-index` writes one pack, and not one for each file. */
+const PACKS = [2, 38] as const;
 /** Of a file that is there and was too large to be recorded: with the mode of a submodule Git looks for no content. */
 const LEFT_OUT: StoredFile = { mode: "160000", id: "1".repeat(40) };
 
@@ -83,16 +92,17 @@ export class SnapshotStore {
   /** Records the folder as it is, and keeps that for the conversation. Throws `GitError`. */
   take(conversationId: string): Promise<string> {
     return this.#inOrder(async () => {
-      await this.#checkIndex();
-      const { gone, there, large } = await this.#changed();
-      await this.#update(["--force-remove", "--stdin"], gone);
-      await this.#update(["--add", "--stdin"], there);
-      await this.#update(["--index-info"], large.map((path) => `${LEFT_OUT.mode} ${LEFT_OUT.id}\t${path}`));
+      await this.#record();
       const tree = (await this.#git.run(["write-tree"])).toString().trim();
       await this.#keep(`${namespace(conversationId)}/${tree}`, tree);
       this.#tidied ??= this.#tidy();
       return tree;
     });
+  }
+
+  /** Records the files ahead of the first snapshot, which then looks for what has changed alone. Throws `GitError`. */
+  readAhead(): Promise<void> {
+    return this.#inOrder(() => this.#record());
   }
 
   /** The files in which two snapshots differ. Throws `GitError`. */
@@ -164,12 +174,23 @@ export class SnapshotStore {
       if (refs.length === 0) return;
       this.#kept.clear();
       await this.#git.run(["update-ref", "--stdin"], refs);
+      // What is in a pack stays there until that is written anew.
+      await this.#git.run(["repack", "-a", "-d", "-q"], "", { timeoutMs: TIDYING });
       await this.#git.run(["prune", "--expire=now"]);
     });
   }
 
-  async #update(how: readonly string[], names: readonly string[]): Promise<void> {
-    if (names.length > 0) await this.#git.run(["update-index", "-z", ...how], list(names));
+  /** Brings the index to what the folder has. */
+  async #record(): Promise<void> {
+    await this.#checkIndex();
+    const { gone, there, large } = await this.#changed();
+    await this.#update(["--force-remove", "--stdin"], gone);
+    await this.#update(["--add", "--stdin"], there, there.length >= MANY && (await this.#git.isAtLeast(...PACKS)) ? PACKED : {});
+    await this.#update(["--index-info"], large.map((path) => `${LEFT_OUT.mode} ${LEFT_OUT.id}\t${path}`));
+  }
+
+  async #update(how: readonly string[], names: readonly string[], more: Record<string, string> = {}): Promise<void> {
+    if (names.length > 0) await this.#git.run(["update-index", "-z", ...how], list(names), { more });
   }
 
   /** Keeps a tree from being pruned. */
@@ -263,7 +284,7 @@ export class SnapshotStore {
 
   /** Packs the objects. What fails is tried with the next store: nothing depends on it. */
   async #tidy(): Promise<void> {
-    await this.#git.run(["-c", `gc.auto=${MOST_LOOSE}`, "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"], "", { timeoutMs: TIDYING }).catch(() => undefined);
+    await this.#git.run(["gc", "--auto", "--quiet"], "", { timeoutMs: TIDYING, more: { "gc.auto": String(MOST_LOOSE), "gc.autoDetach": "false" } }).catch(() => undefined);
   }
 }
 

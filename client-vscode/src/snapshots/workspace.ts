@@ -62,6 +62,7 @@ export class WorkspaceSnapshots {
   readonly #stores = new Map<string, SnapshotStore>();
   /** When a state may be recorded again, in milliseconds: not before an attempt that takes long has ended. */
   #resumes = 0;
+  #ahead: Promise<void> | undefined;
 
   /** `storage` is a folder of the extension's own. */
   constructor(private readonly storage: string, private readonly host: WorkspaceHost, private readonly limits = LIMITS) {}
@@ -85,6 +86,15 @@ export class WorkspaceSnapshots {
     if (result !== "late") return result;
     this.#resumes = Infinity; // Until it is done.
     return undefined;
+  }
+
+  /** Records the files ahead of the first state, once, so that no request waits for more than what has changed since. */
+  readAhead(): Promise<void> {
+    if (!this.host.isTrusted) return Promise.resolve();
+    return (this.#ahead ??= Promise.all(this.host.folders.map((folder) => this.#store(folder).readAhead())).then(
+      () => undefined,
+      (error: unknown) => { this.host.warn(`The files were not recorded ahead. ${String(error)}`); },
+    ));
   }
 
   /** What going over from one state to another means for the files of now, and the state of now. Throws `GitError`. */

@@ -209,3 +209,33 @@ test("what only a forgotten conversation has is deleted", async () => {
   assert.equal((await place.read(shared, "a"))?.bytes.toString(), "one");
   assert.equal((await place.read(last, "a"))?.bytes.toString(), "three");
 });
+
+test("many new files go into one pack, as they are, and out of it with the conversation that has them", async () => {
+  const files = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`d${at % 7}/f${at}.txt`, at === 0 ? "" : `\u0000${at}\r\n`.repeat(1 + (at % 90))]));
+  await using place = await Place.with(files);
+  await symlink("d0", place.path("link"));
+  const many = await place.store.take("first");
+  assert.equal((await readdir(join(place.repository, "objects", "pack"))).filter((name) => name.endsWith(".pack")).length, 1);
+  for (const [path, text] of Object.entries(files)) if (Number(/\d+(?=\.)/.exec(path)?.[0]) % 97 === 0) assert.equal((await place.read(many, path))?.bytes.toString(), text);
+  // Its content is text for everything else that Git does.
+  await place.write("d1/f1.txt", "one\ntwo\n");
+  const later = await place.store.take("second");
+  await place.write("d1/f1.txt", "one\n");
+  assert.deepEqual(await place.store.differences(later, await place.store.take("second")), [{ path: "d1/f1.txt", added: 0, removed: 1 }]);
+  for (const path of Object.keys(files)) await rm(place.path(path));
+  await place.store.take("third");
+  const largest = (await place.store.files(many)).get("d4/f599.txt") ?? { mode: "", id: "" };
+  await place.store.forget("second");
+  assert.equal((await place.store.content(largest)).toString(), files["d4/f599.txt"]);
+  await place.store.forget("first");
+  await assert.rejects(place.store.content(largest), GitError);
+});
+
+test("what was read ahead costs the first snapshot nothing, and belongs to no conversation", async () => {
+  await using place = await Place.with({ "a": "one", "b": "two" });
+  await place.store.readAhead();
+  assert.equal(place.git("for-each-ref"), "");
+  assert.deepEqual(place.git("ls-files").trim().split("\n"), ["a", "b"]);
+  await place.write("b", "three");
+  assert.deepEqual((await place.read(await place.store.take("c"), "b"))?.bytes.toString(), "three");
+});
