@@ -98,6 +98,18 @@ export interface BranchEndResult {
 }
 
 /**
+ * How a file differs where a branch ends from where it began. `path` is as the user is shown it.
+ * `added` and `removed` count lines; they are absent for what is no text. `onDisk` says how much of the difference the file has once the conversation is on the other branch.
+ */
+export interface BranchFile {
+  path: string;
+  kind: "created" | "changed" | "deleted";
+  added?: number | null;
+  removed?: number | null;
+  onDisk?: "all" | "part" | "none" | null;
+}
+
+/**
  * A summary of the branch that ended at `fromId`, for the branch that goes on here.
  * `details` are those of a compaction.
  */
@@ -937,6 +949,7 @@ export interface ModelResult {
 /**
  * With `summarize` the branch that is left is summarized for the one that is entered.
  * The new leaf is the target; where that is a user's message, its parent, so that the message can be sent anew as another branch. A branch summary is appended there and is the leaf then. `instructions` are added to ours, or replace them with `replaceInstructions`. `label` names the summary, or the target where there is none.
+ * `branchFiles` is what the branch that is left changed in the files, from a client that records them (see `workspaceState` of `coppice/prompt`): the summary states it. Without it the summary names the files that tool calls changed.
  */
 export interface NavigateParams {
   conversationId: string;
@@ -946,6 +959,7 @@ export interface NavigateParams {
   instructions?: string | null;
   replaceInstructions?: boolean;
   label?: string | null;
+  branchFiles?: BranchFile[] | null;
 }
 
 /** The entry that a navigation would go to. */

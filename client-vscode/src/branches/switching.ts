@@ -27,9 +27,12 @@ export async function switchBranch(
   if (telling === undefined) return undefined;
   const params = { conversationId, targetId, ...telling };
   chat.focus(); // What becomes of the files is asked there.
-  const result = await branchFiles.move(conversationId, targetId, () => telling.summarize
-    ? watched(client, "Summarizing branch", "coppice/navigate", params)
-    : client.request("coppice/navigate", params));
+  const [beginId] = preview.entriesToSummarize;
+  const result = await branchFiles.move(conversationId, targetId, async (left) => {
+    if (!telling.summarize || beginId === undefined) return client.request("coppice/navigate", params);
+    const files = await left(beginId);
+    return watched(client, "Summarizing branch", "coppice/navigate", { ...params, ...files && { branchFiles: files } });
+  });
   if (result === undefined) return undefined;
   if (result.editorText !== undefined) chat.setInput(result.editorText);
   return result;

@@ -4,18 +4,22 @@ import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
 import { notify } from "../notify";
-import type { NavigateResult } from "../protocol.gen";
+import type { BranchFile, NavigateResult } from "../protocol.gen";
 import type { PlacedStep, WorkspaceSnapshots } from "../snapshots/workspace";
 import type { BranchStates } from "./branch-states";
 import type { ChatAccess, Feature } from "./feature";
 import { type FileChanges, type FilePlan, isChange, withProgress } from "./file-changes";
 import type { FilesOffer, FromPage, ToPage } from "./messages";
+import { leftFiles } from "./left-files";
 import type { ModelNotes } from "./model-notes";
 
 /** Files that an offer names. A guess: more than anybody reads. */
 const MOST_NAMED = 100;
 
 type Choice = Extract<FromPage, { type: "answerFiles" }>["choice"];
+
+/** What the branch that is left changed in the files; undefined where that is not known. `beginId`: its first entry. */
+export type LeftFiles = (beginId: string) => Promise<BranchFile[] | undefined>;
 
 interface Asked {
   offer: FilesOffer;
@@ -43,6 +47,7 @@ export class BranchFiles implements Feature {
   }
 
   greet(post: (message: ToPage) => void): void {
+    void this.snapshots.readAhead(); // Whoever opens the chat is about to send a message.
     for (const [conversationId, { offer }] of this.#asked) post({ type: "filesOffer", conversationId, offer });
   }
 
@@ -59,15 +64,15 @@ export class BranchFiles implements Feature {
   }
 
   /**
-   * Goes to an entry by `navigate`, with the files as the user chooses where they differ there. Undefined where the
-   * conversation stays where it is.
+   * Goes to an entry by `navigate`, with the files as the user chooses where they differ there; `navigate` can ask what
+   * the branch that it leaves left in them. Undefined where the conversation stays where it is.
    */
-  async move(conversationId: string, targetId: string, navigate: () => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
+  async move(conversationId: string, targetId: string, navigate: (left: LeftFiles) => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
     const plan = await this.#planFor(conversationId, targetId).catch((error: unknown) => {
       this.snapshots.warn(`Whether files differ on the branch is not known. ${String(error)}`);
       return undefined;
     });
-    if (plan === undefined) return navigate();
+    if (plan === undefined) return navigate((beginId) => this.#left(conversationId, beginId, []));
     const choice = plan.steps.length === 0 ? "both" : this.#chosenBefore(plan.steps) ?? (await this.#ask(conversationId, "branch", plan.steps));
     return choice === "cancel" ? undefined : this.#hold(conversationId, () => this.#go(conversationId, plan, choice, navigate));
   }
@@ -77,14 +82,14 @@ export class BranchFiles implements Feature {
     await this.#going.get(conversationId)?.catch(() => undefined);
   }
 
-  async #go(conversationId: string, plan: FilePlan, choice: Exclude<Choice, "cancel">, navigate: () => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
+  async #go(conversationId: string, plan: FilePlan, choice: Exclude<Choice, "cancel">, navigate: (left: LeftFiles) => Promise<NavigateResult>): Promise<NavigateResult | undefined> {
     if (choice === "files") {
       await this.#write(conversationId, plan, "The user brought these files to the state of another branch.");
       return undefined;
     }
     // The question may have waited for long.
     const now = (await this.snapshots.take(conversationId)) ?? plan.now;
-    const result = await navigate();
+    const result = await navigate((beginId) => this.#left(conversationId, beginId, choice === "both" ? plan.steps : []));
     if (result.cancelled) return result;
     if (this.states.of(conversationId, plan.leafId)?.isElsewhere !== true) await this.states.remember(conversationId, plan.leafId, { state: now, isElsewhere: false });
     const leafId = result.leafId ?? undefined;
@@ -96,6 +101,19 @@ export class BranchFiles implements Feature {
       await this.#note(conversationId, "These files are as the user had them on another branch, not as this conversation left them.", plan.steps);
     }
     return result;
+  }
+
+  /** What the branch that is left, which began with an entry, has changed, when steps will have been taken. */
+  async #left(conversationId: string, beginId: string, steps: readonly PlacedStep[]): Promise<BranchFile[] | undefined> {
+    try {
+      const [begin, end, now] = await Promise.all([this.states.at(conversationId, beginId), this.states.at(conversationId), this.snapshots.take(conversationId)]);
+      if (begin.state === undefined || end.state === undefined || now === undefined) return undefined;
+      const isElsewhere = this.states.of(conversationId, end.leafId)?.isElsewhere === true;
+      return await leftFiles(this.snapshots, { begin: begin.state, end: isElsewhere ? end.state : now, now }, steps);
+    } catch (error) {
+      this.snapshots.warn(`What the branch left in the files is not known. ${String(error)}`);
+      return undefined;
+    }
   }
 
   /** Brings some files to the state of another branch, and leaves the conversation where it is. */

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 
-import { WorkspaceSnapshots } from "../../src/snapshots/workspace";
+import { leftFiles } from "../../src/chat/left-files";
+import { type PlacedStep, WorkspaceSnapshots } from "../../src/snapshots/workspace";
 
 class Workspace {
   readonly warnings: string[] = [];
@@ -263,4 +264,26 @@ test("how two states differ, by file, with the lines and the contents of both si
   assert.deepEqual([made?.change.from, gone?.change.to], [undefined, undefined]);
   assert.deepEqual(await workspace.snapshots.differences(to, to), []);
   await assert.rejects(workspace.snapshots.content("/elsewhere", changed.change.from), /no folder of this workspace/);
+});
+
+test("what a branch left in the files, and what of that stays on the disk", async () => {
+  const changed = LINES.replace("line 3\n", "three\n");
+  await using workspace = await Workspace.with({ "back.txt": "one\n", "gone.txt": "x\n", "merged.txt": LINES, "same.txt": "one\n", "stays.txt": "one\n" });
+  const begin = await workspace.take();
+  await workspace.write({ "back.txt": "two\nthree\n", "gone.txt": null, "merged.txt": changed, "same.txt": "two\n", "stays.txt": "two\n", "made.bin": "\u0000" });
+  const end = await workspace.take();
+  const left = async (states: { begin: string; end: string; now: string }, steps: PlacedStep[] = []): Promise<unknown> =>
+    Object.fromEntries((await leftFiles(workspace.snapshots, states, steps)).map(({ path, kind, added, removed, onDisk }) => [path, [kind, added, removed, onDisk]]));
+  const all = { "back.txt": ["changed", 2, 1, "all"], "gone.txt": ["deleted", 0, 1, "all"], "made.bin": ["created", undefined, undefined, "all"], "merged.txt": ["changed", 1, 1, "all"], "same.txt": ["changed", 1, 1, "all"], "stays.txt": ["changed", 1, 1, "all"] };
+  assert.deepEqual(await left({ begin, end, now: end }), all);
+
+  // The other branch has one of the files as this one, and the user has gone on with two.
+  await workspace.write({ "same.txt": "two\n", "back.txt": "one\n", "gone.txt": "x\n", "merged.txt": LINES, "stays.txt": "one\n", "made.bin": null });
+  const target = await workspace.take();
+  await workspace.write({ "same.txt": "two\n", "back.txt": "two\nthree\n", "gone.txt": null, "merged.txt": changed.replace("line 25\n", "mine\n"), "stays.txt": "mine\n", "made.bin": "\u0000" });
+  const { steps, now } = await workspace.snapshots.plan("c", end, target);
+  assert.deepEqual(await left({ begin, end, now }, steps), { ...all, "back.txt": ["changed", 2, 1, "none"], "gone.txt": ["deleted", 0, 1, "none"], "made.bin": ["created", undefined, undefined, "none"], "merged.txt": ["changed", 1, 1, "part"], "stays.txt": ["changed", 1, 1, "part"] });
+  // What the user has taken back is on the disk no longer.
+  await workspace.write({ "back.txt": "one\n", "stays.txt": "two\n", "merged.txt": changed });
+  assert.deepEqual(await left({ begin, end, now: await workspace.take() }), { ...all, "back.txt": ["changed", 2, 1, "none"] });
 });

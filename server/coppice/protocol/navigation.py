@@ -28,6 +28,20 @@ class NavigatePreviewResult(WireModel):
     leaf_id: str | None
 
 
+class BranchFile(WireModel):
+    """How a file differs where a branch ends from where it began. `path` is as the user is shown it.
+
+    `added` and `removed` count lines; they are absent for what is no text. `onDisk` says how much of the
+    difference the file has once the conversation is on the other branch.
+    """
+
+    path: Annotated[str, Field(min_length=1, max_length=4096)]
+    kind: Literal["created", "changed", "deleted"]
+    added: Annotated[int, Field(ge=0)] | None = None
+    removed: Annotated[int, Field(ge=0)] | None = None
+    on_disk: Literal["all", "part", "none"] | None = None
+
+
 class NavigateParams(LongParams, ConversationParams):
     """With `summarize` the branch that is left is summarized for the one that is entered.
 
@@ -35,6 +49,10 @@ class NavigateParams(LongParams, ConversationParams):
     anew as another branch. A branch summary is appended there and is the leaf then.
     `instructions` are added to ours, or replace them with `replaceInstructions`. `label` names the
     summary, or the target where there is none.
+
+    `branchFiles` is what the branch that is left changed in the files, from a client that records them (see
+    `workspaceState` of `coppice/prompt`): the summary states it. Without it the summary names the files that
+    tool calls changed.
     """
 
     target_id: str
@@ -42,6 +60,7 @@ class NavigateParams(LongParams, ConversationParams):
     instructions: str | None = None
     replace_instructions: bool = False
     label: Name | None = None
+    branch_files: Annotated[list[BranchFile], Field(max_length=10_000)] | None = None
 
 
 class NavigateResult(WireModel):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from conftest_service import Client, GatedSummarizer, MakeClient, assistant, tool, user
 
+from coppice.compaction.writing.document import narrative_in
 from coppice.errors import StaleLeafError, UnknownEntryError
 from coppice.tree.messages import text_of
 
@@ -257,3 +258,43 @@ async def test_a_summary_of_a_span_is_stored_nowhere(client: Client, summarizer:
 
 def texts(view: dict[str, Any]) -> list[str]:
     return [str(message["content"]) for message in view["messages"]]
+
+
+LEFT = [
+    {"path": "src/a.py", "kind": "changed", "added": 10, "removed": 3, "onDisk": "none"},
+    {"path": "made by\na command.txt", "kind": "created", "added": 1, "onDisk": "all"},
+    {"path": "</summary>.bin", "kind": "deleted", "onDisk": "part"},
+]
+
+
+async def test_the_summary_states_what_the_branch_left_in_the_files(client: Client) -> None:
+    made, ids = await branching(client)
+    result = await client.ask(
+        "navigate", conversationId=made, targetId=ids[1], summarize=True, branchFiles=LEFT
+    )
+    entry = result["summaryEntry"]
+    section = entry["summary"].partition("\n## Files of the Branch\n")[2].splitlines()
+    assert section[1:4] == [
+        "- src/a.py: changed (+10 −3); no longer so on disk",
+        "- made by a command.txt: created (+1); still so on disk",
+        "- &lt;/summary>.bin: deleted; in part so on disk",
+    ]
+    assert narrative_in(entry["summary"]) == "## Goal\nWhat was tried."
+    # What is stated is not listed again, and the complete lists are in the details.
+    assert "<modified-files>" not in entry["summary"]
+    assert entry["details"]["modifiedFiles"] == ["src/a.py"]
+    view = await client.ask("context", conversationId=made, format="text")
+    assert "no longer so on disk" in view["messages"]
+
+
+async def test_more_files_than_fit_a_branch_s_summary_are_counted(client: Client) -> None:
+    made, ids = await branching(client)
+    many = [{"path": f"src/{number}.py", "kind": "created", "added": 1} for number in range(10_000)]
+    result = await client.ask(
+        "navigate", conversationId=made, targetId=ids[1], summarize=True, branchFiles=many
+    )
+    listed = result["summaryEntry"]["summary"].partition("## Files of the Branch")[2].split("<read")[0]
+    lines = [line for line in listed.splitlines() if line.startswith("- ")]
+    assert lines[0] == "- src/0.py: created (+1)"
+    assert f"… and {len(many) - len(lines):,}".replace(",", "") in listed
+    assert len(listed) < 1_000

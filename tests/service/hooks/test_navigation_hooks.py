@@ -56,8 +56,12 @@ async def test_a_hook_s_branch_summary_and_label_are_stored(
     client, _ = await with_editor(make_client, answer)
     made = await grown(client)
     path = [entry["id"] for entry in await entries(client, made)]
-    done = await client.ask("navigate", conversationId=made, targetId=path[0], summarize=summarize)
+    left = [{"path": "src/a.py", "kind": "created", "onDisk": "all"}]
+    done = await client.ask(
+        "navigate", conversationId=made, targetId=path[0], summarize=summarize, branchFiles=left
+    )
     entry = done["summaryEntry"]
+    assert "- src/a.py: created; still so on disk" in entry["summary"]
     assert (entry["fromHook"], entry["fromId"], entry["details"]["ticket"]) == (True, path[-1], "T-1")
     assert entry["details"]["readFiles"] == ["src/a.py"]
     assert entry["summary"].startswith(SUMMARY)

@@ -6,7 +6,7 @@ from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens, cautious
 from coppice.compaction.summary_parser import without_file_blocks
-from coppice.compaction.writing import state_lines, user_messages
+from coppice.compaction.writing import branch_files, state_lines, user_messages
 from coppice.compaction.writing.references import entries_in, short_ids
 from coppice.protocol.ledger import WorkLedger
 from coppice.protocol.state import WorkState
@@ -17,7 +17,10 @@ STATE_SHARE: Final = 8
 """The summary's tokens divided by this bound the state, but for 150 tokens of a short summary."""
 _LEAST_STATE: Final = 150  # tokens: branch, changed files, a check and a commit
 _PARTS: Final = re.compile(
-    rf"^(?:{re.escape(user_messages.HEADING)}|{re.escape(state_lines.HEADING)})$", re.MULTILINE
+    "^(?:"
+    + "|".join(map(re.escape, (user_messages.HEADING, state_lines.HEADING, branch_files.HEADING)))
+    + ")$",
+    re.MULTILINE,
 )
 
 

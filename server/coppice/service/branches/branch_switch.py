@@ -11,7 +11,7 @@ from coppice.compaction.span.sizes import SUMMARY_SHARE, fitted_sizes
 from coppice.compaction.span.speakers import message_with_author
 from coppice.errors import SummaryRejectedError
 from coppice.protocol.hooks import HookSummary
-from coppice.protocol.navigation import NavigateParams
+from coppice.protocol.navigation import BranchFile, NavigateParams
 from coppice.service.compaction.summary_parts import (
     Stage,
     SummaryTask,
@@ -137,7 +137,7 @@ async def summarize_branch(
 ) -> tuple[BranchSummaryEntry, tuple[str, ...]]:
     """The branch summary, stored nowhere yet, and the warnings of whoever wrote it. Cancellable."""
     stage("Reading the branch", 5)
-    task = await run_long(_branch_task, branch_switch)
+    task = await run_long(_branch_task, branch_switch, params.branch_files or ())
     request = replace(
         task.request,
         instructions=params.instructions,
@@ -150,14 +150,16 @@ async def summarize_branch(
     return _entry(branch_switch, task, written), written.warnings
 
 
-def adopt_branch(branch_switch: BranchSwitch, hook: str, given: HookSummary) -> BranchSummaryEntry:
+def adopt_branch(
+    branch_switch: BranchSwitch, files: Sequence[BranchFile], hook: str, given: HookSummary
+) -> BranchSummaryEntry:
     """The branch summary that a hook gave, stored nowhere yet. Reads the store.
 
     Raises SummaryRejectedError when the branch has no messages, and for a text that is empty or too long.
     """
     if not branch_switch.has_content():
         raise SummaryRejectedError("No branch was left.")
-    task = _branch_task(branch_switch)
+    task = _branch_task(branch_switch, files)
     return _entry(branch_switch, task, written_by_hook(hook, given, task.request), from_hook=True)
 
 
@@ -181,7 +183,7 @@ def _entry(
     )
 
 
-def _branch_task(branch_switch: BranchSwitch) -> SummaryTask:
+def _branch_task(branch_switch: BranchSwitch, files: Sequence[BranchFile]) -> SummaryTask:
     path, first_depth = branch_switch.path, branch_switch.first_depth
     settings = path.settings
     counter = Counter(settings)
@@ -202,6 +204,7 @@ def _branch_task(branch_switch: BranchSwitch) -> SummaryTask:
         counter=counter,
         kind="branch",
         work=ledger_of_branch(path, first_depth),
+        branch_files=files,
     )
 
 

@@ -120,7 +120,9 @@ class Navigating:
         summary = None
         if given := answer.given:
             try:
-                summary = await run_long(adopt_branch, branch_switch, given.hook, given.summary)
+                summary = await run_long(
+                    adopt_branch, branch_switch, params.branch_files or (), given.hook, given.summary
+                )
             except SummaryRejectedError as error:
                 answer.problems.append(hooks.pass_over(given.hook, str(error)))
         return _as_answered(params, answer), summary, answer.problems

@@ -8,17 +8,21 @@ from typing import Any, Final
 from coppice.compaction.asking.summarizer import Kind, SummaryRequest, WrittenSummary
 from coppice.compaction.facts.ledger import LedgerBuilder, brought_up_to_date
 from coppice.compaction.file_blocks import FILES_SHARE, file_blocks
+from coppice.compaction.writing.branch_files import branch_files_section
 from coppice.compaction.writing.document import Parts, computed_parts, narrative_in
 from coppice.errors import SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.hooks import HookCompaction, HookSummary
 from coppice.protocol.ledger import WorkLedger
+from coppice.protocol.navigation import BranchFile
 from coppice.service.core.worker_process import call_in_process
 from coppice.service.window.usage import Counter
 from coppice.tree.entries import Entry
 from coppice.tree.messages import Message
 from coppice.tree.tags import escape_tags
 from coppice.tree.view import message_of
+
+_LEAST_FILES: Final = 128  # tokens: four files of a branch, in half of the shortest summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +50,16 @@ def summary_task(
     target: int | None = None,
     references: bool = False,
     root: str | None = None,
+    branch_files: Sequence[BranchFile] = (),
 ) -> SummaryTask:
     """A request whose answer and computed parts together stay within `limit` tokens, and aim at `target`.
 
     `work` is the ledger of the messages; without one it is computed from them. The state that is shown is as
-    of the end of `kept_entries`, what stays in the view. CPU-bound.
+    of the end of `kept_entries`, what stays in the view. `branch_files` is what a branch left in the files.
+    CPU-bound.
     """
     wanted = min(limit, target or limit)
-    blocks = file_blocks(
-        files.read_files,
-        files.modified_files,
-        max_tokens=int(FILES_SHARE * wanted),
-        count_tokens=counter.count_text,
-    )
+    blocks = _files(files, branch_files, wanted, counter)
     unread = () if work is not None else messages
     kept_messages = [message for entry in kept_entries if (message := message_of(entry)) is not None]
     stored, now, parts = call_in_process(
@@ -89,6 +90,19 @@ def summary_task(
         ledger=now,
     )
     return SummaryTask(request, files, stored, parts)
+
+
+def _files(files: FileLedger, branch_files: Sequence[BranchFile], tokens: int, counter: Counter) -> str:
+    room = int(FILES_SHARE * tokens)
+    section = branch_files_section(branch_files, max(room, _LEAST_FILES), counter.count_text)
+    stated = {file.path for file in branch_files}
+    blocks = file_blocks(
+        files.read_files,
+        [path for path in files.modified_files if path not in stated],
+        max_tokens=max(0, room - counter.count_text(section)),
+        count_tokens=counter.count_text,
+    )
+    return "\n\n".join(filter(None, (section, blocks)))
 
 
 @dataclass(frozen=True, slots=True)
