@@ -107,6 +107,23 @@ def test_a_file_that_was_made_goes_again(coppice: Coppice, files: dict[str, Path
     assert set(texts(files).values()) == {None}
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_agent_that_is_not_there_leaves_no_folder(coppice: Coppice, home: Path, times: int) -> None:
+    for _ in range(times):
+        assert coppice("connect", "copilot", "--json").code == 0
+    assert (home / ".copilot" / "hooks" / "coppice.json").exists()
+    assert coppice("connect", "copilot", "--remove").code == 0
+    assert not (home / ".copilot").exists()
+
+
+def test_a_made_folder_with_files_of_others_stays(coppice: Coppice, home: Path) -> None:
+    coppice("connect", "copilot")
+    other = home / ".copilot" / "other.json"
+    other.write_text("{}")
+    coppice("connect", "copilot", "--remove")
+    assert [*(home / ".copilot").iterdir()] == [other]
+
+
 def test_what_others_wrote_meanwhile_stays(coppice: Coppice, files: dict[str, Path]) -> None:
     coppice("connect", *AGENTS)
     claude = json.loads(files["claude"].read_text())

@@ -72,19 +72,28 @@ class Connections:
     def connect(self, agent: str, changes: Sequence[Change]) -> None:
         """Writes what `connecting` gave, after a backup of each file."""
         record = self._record()
-        entry = record.setdefault(agent, {})
+        before = record.get(agent, {})
+        entry = record[agent] = dict(before)
         for number, change in enumerate(changes):
             backup = None if change.original is None else f"{agent}-{number}.backup"
             if backup is not None and change.original is not None:
                 files.write(self._folder / backup, change.original)
-            entry[str(change.path)] = {"backup": backup, "digest": files.digest(change.after or "")}
+            made = before.get(str(change.path), {}).get("folders", [])
+            made = made or [str(each) for each in change.path.parents if not each.exists()]
+            entry[str(change.path)] = {
+                "backup": backup,
+                "digest": files.digest(change.after or ""),
+                "folders": made,
+            }
         files.write(self._folder / _RECORD, json.dumps(record, indent=2) + "\n")
         for change in changes:
             if change.is_needed and change.after is not None:
                 files.write(change.path, change.after)
 
     def remove(self, agent: str, changes: Sequence[Change], folders: Sequence[Path] = ()) -> None:
-        """Writes what `removing` gave, and deletes `folders`, but for what others put there."""
+        """Writes what `removing` gave, and deletes `folders` and those that connecting made, but for what
+        others put there.
+        """
         for change in changes:
             if change.is_needed and change.after is None:
                 change.path.resolve().unlink(missing_ok=True)
@@ -93,7 +102,12 @@ class Connections:
         for folder in folders:
             _delete_empty(folder)
         record = self._record()
-        for entry in record.pop(agent, {}).values():
+        entries = record.pop(agent, {}).values()
+        made = {folder for entry in entries for folder in entry.get("folders", [])}
+        for made_folder in sorted(made, reverse=True):
+            with suppress(OSError):  # not empty, or gone
+                Path(made_folder).rmdir()
+        for entry in entries:
             if entry.get("backup"):
                 (self._folder / entry["backup"]).unlink(missing_ok=True)
         files.write(self._folder / _RECORD, json.dumps(record, indent=2) + "\n")

@@ -52,12 +52,12 @@ def _counts(updated: Updated) -> dict[str, int]:
 def _rows(transcripts: Iterable[FollowedTranscript], workspace: str) -> list[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for each in transcripts:
-        empty = {"agent": each.agent.name, "title": each.agent.title, "here": 0, "conversations": 0}
-        more = {"bytes": 0, "stored": 0, "waiting": 0, "deletedByAgent": 0, "skipped": 0, "lastReading": None}
-        row = rows.setdefault(each.agent.name, empty | more)
         reading = each.reading
         if reading.forgotten:
             continue
+        empty = {"agent": each.agent.name, "title": each.agent.title, "here": 0, "conversations": 0}
+        more = {"bytes": 0, "stored": 0, "waiting": 0, "deletedByAgent": 0, "skipped": 0, "lastReading": None}
+        row = rows.setdefault(each.agent.name, empty | more)
         row["conversations"] += 1
         row["here"] += reading.workspace == workspace
         row["bytes"] += reading.size
