@@ -190,22 +190,22 @@ def test_content_in_parts_and_further_roles(database: Database) -> None:
 
 def test_sessions_are_found_with_their_folders(database: Database) -> None:
     database.connection.execute("INSERT INTO sessions VALUES ('t', 's', NULL, NULL, NULL, 1)")
-    assert list(HERMES.transcripts(database.path.parent)) == []
+    assert list(HERMES.watch(database.path.parent).changed()) == []
     database.add("user", "go")
     database.add("user", "sub", session="t")
-    first, second = sorted(HERMES.transcripts(database.path.parent), key=lambda each: each.key)
+    first, second = sorted(HERMES.watch(database.path.parent).changed(), key=lambda each: each.key)
     assert (first.key, first.parent, first.modified) == ("s", None, 1001.0)
     assert (second.key, second.parent) == ("t", "s")
     assert HERMES.beginning(first).cwd == "/home/me/app"
     assert HERMES.beginning(second).cwd is None
     database.add("assistant", "more")
-    assert {each.key: each.stamp for each in HERMES.transcripts(database.path.parent)}["s"] != first.stamp
+    assert {each.key: each.stamp for each in HERMES.watch(database.path.parent).changed()}["s"] != first.stamp
 
 
 def test_another_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     sqlite3.connect(path).close()
     path.write_bytes(b"no database, but long enough to be one" * 40)
-    assert list(HERMES.transcripts(tmp_path)) == []
+    assert list(HERMES.watch(tmp_path).changed()) == []
     with pytest.raises(ImportFailedError):
         open_growing(path, "hermes", part="s")

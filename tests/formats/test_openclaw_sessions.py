@@ -165,12 +165,12 @@ def test_a_record_that_cannot_be_read_is_counted(database: Database, packed: byt
 
 def test_sessions_are_listed_with_their_folder_and_parent(database: Database, tmp_path: Path) -> None:
     database.session("child", "agent:main:subagent:1", parent="agent:main:main")
-    first, second = OPENCLAW.transcripts(tmp_path)
+    first, second = OPENCLAW.watch(tmp_path).changed()
     assert [first.key, second.key] == ["s", "child"]
     assert OPENCLAW.beginning(first).cwd == "/home/me/app"
     assert (first.parent, second.parent) == (None, "s")
     database.add(message_record("a", None))
-    again = next(iter(OPENCLAW.transcripts(tmp_path)))
+    again = next(iter(OPENCLAW.watch(tmp_path).changed()))
     assert again.stamp != first.stamp
 
 

@@ -1,6 +1,7 @@
 """opencode's database: the sessions in it, read while opencode writes."""
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,7 +152,7 @@ def test_what_is_no_message_is_passed_over(database: Database, value: str) -> No
     database.connection.execute("INSERT INTO message VALUES ('m2', 's', 1000, ?)", (value,))
     database.connection.execute("INSERT INTO part VALUES ('q', 'm1', 's', 'later', ?)", (value,))
     assert texts(database.read()[1]) == ["go"]
-    assert [each.key for each in OPENCODE.transcripts(database.path.parent)] == ["s"]
+    assert [each.key for each in OPENCODE.watch(database.path.parent).changed()] == ["s"]
 
 
 @pytest.mark.parametrize(
@@ -168,16 +169,33 @@ def test_the_sessions_are_transcripts_with_a_stamp_of_their_own(database: Databa
     database.session("t", parent_id="s")
     database.message("m1", "user", text("go"))
     agent, folder = OPENCODE, database.path.parent
-    first = {each.key: each for each in agent.transcripts(folder)}
+    first = {each.key: each for each in agent.watch(folder).changed()}
     assert (first["t"].parent, agent.beginning(first["s"]).cwd) == ("s", "/home/me/app")
     database.connection.execute("UPDATE part SET time_updated = 4000")
-    second = {each.key: each for each in agent.transcripts(folder)}
+    second = {each.key: each for each in agent.watch(folder).changed()}
     assert [first[key].stamp == second[key].stamp for key in ("s", "t")] == [False, True]
+
+
+def test_the_sessions_are_read_again_when_the_database_has_changed(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.session("t", parent_id="s")
+    database.message("m1", "user", text("go"))
+    path = database.path
+    for file in path.parent.iterdir():
+        os.utime(file, (1000, 1000))
+    watch = OPENCODE.watch(path.parent)
+    assert [each.key for each in watch.changed()] == ["s", "t"]
+    with monkeypatch.context() as patched:
+        patched.setattr(type(OPENCODE), "transcripts", None)  # the database is not asked
+        assert [*watch.changed()] == []
+    database.connection.execute("UPDATE part SET time_updated = 4000")
+    assert [each.key for each in watch.changed()] == ["s"]
 
 
 def test_another_database_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "opencode.db"
     other.write_bytes(b"no database" * 999)
-    assert list(OPENCODE.transcripts(tmp_path)) == []
+    assert list(OPENCODE.watch(tmp_path).changed()) == []
     with pytest.raises(ImportFailedError, match="cannot be read as the database"):
         open_growing(other, "opencode", part="s")

@@ -10,7 +10,8 @@ from coppice.cli.plain import plain_line
 from coppice.cli.progress import watched
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console, print_row, warn, write_json, write_text
-from coppice.service.conversations.following import FollowedTranscript, Updated
+from coppice.service.conversations.following import Updated
+from coppice.service.conversations.looking import FollowedTranscript
 from coppice.store.tree.location import canonical_uri
 
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute

@@ -14,7 +14,7 @@ from coppice.cli.connect import connections_folder
 from coppice.cli.plain import counted, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import write_json, write_text
-from coppice.service.conversations.following import FollowedTranscript
+from coppice.service.conversations.looking import FollowedTranscript
 
 _NOTE_CHARS: Final = 300  # characters of a line of the log: all kinds of what was lost
 _TIME_CHARS: Final = 16  # characters of an ISO time up to the minute

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 from concurrent.futures import Future, wait
 from typing import Final
 
@@ -10,8 +9,6 @@ from coppice.errors import sentence_of
 from coppice.service.conversations.following import Updated
 from coppice.service.service import Service
 
-_AGAIN_SECONDS: Final = 2.0
-"""Seconds for which an update counts. A model calls several tools within a turn."""
 _WAIT_SECONDS: Final = 5.0
 """Seconds that a call waits for an update. The first of 10,000 transcripts takes about a minute."""
 
@@ -25,20 +22,17 @@ class Transcripts:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._running: Future[Updated] | None = None
-        self._ended = float("-inf")
 
     def update(self) -> str | None:
         """Store what is new; a sentence when that lasts longer than a call may wait, or fails."""
         with self._lock:
-            if self._running is None and time.monotonic() - self._ended < _AGAIN_SECONDS:
-                return None
             running = self._running = self._running or self._started()
         wait([running], timeout=_WAIT_SECONDS)
         if not running.done():
             return "Transcripts of this project are still being read; ask again in a moment."
         with self._lock:
             if self._running is running:
-                self._running, self._ended = None, time.monotonic()
+                self._running = None
         error = running.exception()
         if error is None:
             return None

@@ -7,6 +7,16 @@ from typing import Protocol
 from coppice.sources.transcript import Beginning, Transcript
 
 
+class Watch(Protocol):
+    """The transcripts of an agent, look by look. What cannot be read has none."""
+
+    def changed(self) -> Iterator[Transcript]:
+        """At first all that there are; then those that are new or have changed."""
+
+    def ignore(self, transcript: Transcript) -> None:
+        """Need not look at it again."""
+
+
 class Agent(Protocol):
     """`name` is what settings call it, `title` what a person reads, `format` what reads its transcripts."""
 
@@ -25,8 +35,8 @@ class Agent(Protocol):
     def root(self, environ: Mapping[str, str], folder: str | None = None) -> Path:
         """The agent's folder; `folder` is that of the user's settings."""
 
-    def transcripts(self, root: Path) -> Iterator[Transcript]:
-        """Those that there are now. What cannot be read has none."""
+    def watch(self, root: Path) -> Watch:
+        """Looks at the transcripts in the agent's folder."""
 
     def may_be_of(self, transcript: Transcript, folder: str) -> bool:
         """False where the place of a transcript shows that its session did not begin in `folder`."""

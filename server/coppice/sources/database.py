@@ -1,6 +1,8 @@
 """Sessions in the database of an agent."""
 
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -8,6 +10,7 @@ from typing import Final
 from coppice.errors import ImportFailedError
 from coppice.formats.foreign_database import rows_of
 from coppice.sources.transcript import Beginning, Transcript
+from coppice.sources.watching import SETTLED_SECONDS
 
 OPENCODE: Final = """
 SELECT id, parent_id AS parent, directory AS cwd, max(time_updated, ifnull(newest, 0)) / 1000.0 AS modified,
@@ -94,6 +97,10 @@ class DatabaseAgent:
                         part=key,
                     )
 
+    def watch(self, root: Path) -> "DatabaseWatch":
+        """What is in the agent's databases, look by look."""
+        return DatabaseWatch(self, root)
+
     def may_be_of(self, transcript: Transcript, folder: str) -> bool:
         """The place of a session says nothing."""
         del transcript, folder
@@ -108,3 +115,40 @@ class DatabaseAgent:
             raise OSError(str(error)) from error
         cwd = None if row is None else row[0]
         return Beginning(cwd if isinstance(cwd, str) else None, transcript.parent)
+
+
+class DatabaseWatch:
+    """The sessions of an agent's databases, which are read again when one of their files has changed."""
+
+    def __init__(self, agent: DatabaseAgent, root: Path) -> None:
+        self._agent = agent
+        self._root = root
+        self._files: list[tuple[str, int, int]] | None = None
+        self._stamps: dict[str, str] = {}
+
+    def changed(self) -> Iterator[Transcript]:
+        """At first all that there are; then those that are new or have changed."""
+        files = self._now()
+        if files == self._files:
+            return
+        newest = max((modified for _, _, modified in files), default=0)
+        # What changed so shortly before may change again without another time.
+        self._files = files if time.time_ns() - newest > SETTLED_SECONDS * 1e9 else None
+        for transcript in self._agent.transcripts(self._root):
+            if self._stamps.get(transcript.key) != transcript.stamp:
+                self._stamps[transcript.key] = transcript.stamp
+                yield transcript
+
+    def ignore(self, transcript: Transcript) -> None:
+        """A session costs nothing more than the database."""
+
+    def _now(self) -> list[tuple[str, int, int]]:
+        """Size and time of change of the databases and of the logs to which is written first."""
+        files = []
+        for path in sorted(self._root.glob(f"{self._agent.files}*")):
+            if path.name.endswith("-shm"):  # a reader writes to it too
+                continue
+            with suppress(OSError):
+                status = path.stat()
+                files.append((str(path), status.st_size, status.st_mtime_ns))
+        return files

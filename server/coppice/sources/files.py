@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from coppice.formats.lines import UnusableLineError, parse_object, text_at
 from coppice.sources.transcript import Beginning, Transcript
+from coppice.sources.watching import FolderWatch
 
 HEAD_BYTES: Final = 512 * 1024
 """Of a transcript, in which its folder is looked for. The first records of an agent are long."""
@@ -45,31 +46,9 @@ class FileAgent:
         moved = folder or (environ.get(self.variable) if self.variable else None)
         return Path(moved).expanduser() if moved else Path.home() / self.home
 
-    def transcripts(self, root: Path) -> Iterator[Transcript]:
-        """Those that there are now. A folder that cannot be read has none."""
-        left = _FILES
-        for folder in self.folders:
-            for entry in _files(str(root / folder), _DEPTH):
-                match = self.pattern.fullmatch(entry.name)
-                if match is None or left <= 0:
-                    continue
-                try:
-                    status = entry.stat()
-                    entry.path.encode()
-                except (OSError, UnicodeEncodeError):
-                    continue
-                if not status.st_size:
-                    continue
-                left -= 1
-                yield Transcript(
-                    agent=self.name,
-                    key=entry.path.rsplit(os.sep, 2)[1] if self.key_from_folder else match[1],
-                    path=entry.path,
-                    stamp=f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}",
-                    size=status.st_size,
-                    modified=status.st_mtime,
-                    parent=_session_of(entry.path),
-                )
+    def watch(self, root: Path) -> "FileWatch":
+        """What is there below the agent's folder, look by look."""
+        return FileWatch(self, root)
 
     def may_be_of(self, transcript: Transcript, folder: str) -> bool:
         """False where the place of a transcript shows that its session did not begin in `folder`."""
@@ -89,6 +68,35 @@ class FileAgent:
             if cwd:
                 return Beginning(cwd, _spawned_by(described) or transcript.parent)
         return Beginning(_named_beside(Path(transcript.path)), transcript.parent)
+
+
+class FileWatch:
+    """The transcripts of an agent that writes files. A folder that cannot be read has none."""
+
+    def __init__(self, agent: FileAgent, root: Path) -> None:
+        self._agent = agent
+        folders = [str(root / folder) for folder in agent.folders]
+        self._watch = FolderWatch(folders, agent.pattern.fullmatch, _DEPTH, _FILES)
+
+    def changed(self) -> Iterator[Transcript]:
+        """At first all that there are; then those that are new or have changed."""
+        for path, status in self._watch.changed():
+            name = path.rsplit(os.sep, 2)
+            match = self._agent.pattern.fullmatch(name[2])
+            assert match is not None  # noqa: S101 - what is watched
+            yield Transcript(
+                agent=self._agent.name,
+                key=name[1] if self._agent.key_from_folder else match[1],
+                path=path,
+                stamp=f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}",
+                size=status.st_size,
+                modified=status.st_mtime,
+                parent=_session_of(path),
+            )
+
+    def ignore(self, transcript: Transcript) -> None:
+        """Looks at it no more."""
+        self._watch.ignore(transcript.path)
 
 
 def _session_of(path: str) -> str | None:
@@ -123,20 +131,3 @@ def _spawned_by(payload: dict[str, Any]) -> str | None:
     for name in ("subagent", "thread_spawn"):
         value = value.get(name) if isinstance(value, dict) else None
     return text_at(value, "parent_thread_id") if isinstance(value, dict) else None
-
-
-def _files(folder: str, depth: int) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            listed = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in listed:
-        try:
-            if entry.is_dir(follow_symlinks=False):
-                if depth > 0:
-                    yield from _files(entry.path, depth - 1)
-            elif entry.is_file(follow_symlinks=False):
-                yield entry
-        except OSError:
-            continue

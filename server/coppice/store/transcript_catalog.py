@@ -53,12 +53,24 @@ class TranscriptCatalog:
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE_NAME
 
-    def readings(self) -> dict[tuple[str, str], Reading]:
-        """All, by agent and key."""
+    @property
+    def identity(self) -> int | None:
+        """Tells the database from another that was made in its place; None where there is none."""
+        try:
+            return self._path.stat().st_ino
+        except OSError:
+            return None
+
+    def readings(self, of: Iterable[tuple[str, str]] | None = None) -> dict[tuple[str, str], Reading]:
+        """Those `of` some agents and keys, or with None all, by agent and key."""
         if not self._path.exists():
             return {}
         with self._opened() as connection:
-            readings = [_reading(row) for row in connection.execute(_SELECT)]
+            if of is None:
+                rows = connection.execute(_SELECT).fetchall()
+            else:
+                rows = [row for each in of for row in connection.execute(_SELECT_ONE, each)]
+            readings = [_reading(row) for row in rows]
         return {(each.agent, each.key): each for each in readings}
 
     def put(self, readings: Iterable[Reading]) -> None:
@@ -88,6 +100,7 @@ class TranscriptCatalog:
 _COLUMNS: Final = tuple(field.name for field in fields(Reading))
 _TABLE: Final = f"CREATE TABLE reading ({', '.join(_COLUMNS)}, PRIMARY KEY (agent, key)) WITHOUT ROWID"
 _SELECT: Final = f"SELECT {', '.join(_COLUMNS)} FROM reading"  # noqa: S608 - names of the fields above
+_SELECT_ONE: Final = f"{_SELECT} WHERE agent = ? AND key = ?"
 _PUT: Final = (
     f"INSERT OR REPLACE INTO reading ({', '.join(_COLUMNS)}) "  # noqa: S608 - names of the fields above
     f"VALUES ({', '.join('?' * len(_COLUMNS))})"

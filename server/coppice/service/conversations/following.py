@@ -1,6 +1,6 @@
 """Follows the transcripts of other agents: which there are, and bringing the stored ones up to date."""
 
-import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from coppice.errors import CoppiceError, UnknownConversationError
-from coppice.files.paths import path_of_uri
 from coppice.protocol.conversations import DeleteParams, UpdateSourcesParams, UpdateSourcesResult
 from coppice.protocol.events import Change
 from coppice.service.conversations.conversations import Conversations
+from coppice.service.conversations.looking import FollowedTranscript, Look, deleted_by_agent
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS, TranscriptStorer
 from coppice.service.core.context import Context
 from coppice.service.core.progress import NoProgress, Progress
@@ -20,9 +20,7 @@ from coppice.service.core.stores import NO_FOLDER
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_long, run_read
 from coppice.settings import data_directory
-from coppice.sources.agent import Agent
-from coppice.sources.registry import AGENTS
-from coppice.sources.transcript import Beginning, Transcript, conversation_id_of
+from coppice.sources.transcript import conversation_id_of
 from coppice.store.engines.choosing import is_missing
 from coppice.store.store import Store
 from coppice.store.transcript_catalog import Reading, TranscriptCatalog
@@ -34,22 +32,11 @@ _SAVED_TOGETHER: Final = 100
 _STORED_TOGETHER: Final = 20
 """Transcripts that are stored in one transaction. A guess: others who write wait for some 0.1 s."""
 
+_COMPLETE_SECONDS: Final = 600.0
+"""After which everything is looked at anew, for what others did to the catalog. 10,000 compute 0.3 s."""
+
 _SHORT: Final = 64 * 1024
 """Bytes of a transcript up to which it is stored together with others. A guess: some 20 ms of work."""
-
-
-@dataclass(frozen=True)
-class FollowedTranscript:
-    """A transcript that there is, or was: `transcript` is None for one that its agent has deleted."""
-
-    agent: Agent
-    reading: Reading
-    transcript: Transcript | None
-
-    @property
-    def is_current(self) -> bool:
-        """Whether nothing has come since the last reading."""
-        return self.transcript is None or self.transcript.stamp == self.reading.stamp
 
 
 @dataclass
@@ -88,6 +75,8 @@ class Following:
     def __init__(self, context: Context, conversations: Conversations) -> None:
         self._context = context
         self._conversations = conversations
+        self._lock = threading.Lock()
+        self._looks: dict[str | None, tuple[Look, tuple[object, ...]]] = {}
 
     async def update(self, workspace_uri: str | None, progress: Progress | None = None) -> Updated:
         """Stores what is new in the transcripts of a workspace, or with None of all, the newest first.
@@ -126,7 +115,9 @@ class Following:
 
     async def transcripts(self) -> list[FollowedTranscript]:
         """All transcripts that there are, and those that are stored of agents that deleted them."""
-        return await run_in_thread(lambda thread: self._listed(None, thread), title="Listing transcripts")
+        look = Look(None, self._context.settings.of().sources, self._catalog)
+        there = await run_in_thread(lambda thread: look.changed(thread.check), title="Listing transcripts")
+        return there + await run_read(deleted_by_agent, self._catalog, there)
 
     async def forget(self, *, agent: str | None = None, conversation_id: str | None = None) -> int:
         """Deletes a conversation, or with None all that are stored of an agent's transcripts, or of all.
@@ -167,31 +158,41 @@ class Following:
 
     def _update(self, workspaces: Sequence[str] | None, thread: ThreadWork) -> Updated:
         updated = Updated()
-        wanted = [None] if workspaces is None else dict.fromkeys(map(canonical_uri, workspaces))
+        for workspace in [None] if workspaces is None else dict.fromkeys(map(canonical_uri, workspaces)):
+            look = self._look(workspace)
+            self._update_from(look, updated, thread)
+            with self._lock:
+                self._looks[workspace] = (look, self._basis(workspace))
+        return updated
+
+    def _update_from(self, look: Look, updated: Updated, thread: ThreadWork) -> None:
         missing: dict[str, bool] = {}
         places: dict[str, str] = {}
         done: list[Reading] = []
-        due = [
-            followed
-            for workspace in wanted
-            for followed in self._listed(workspace, thread)
-            if followed.transcript is not None and self._is_due(followed, places, missing)
-        ]
+        due: list[FollowedTranscript] = []
+        for followed in look.changed(thread.check):
+            if self._is_due(followed, places, missing):
+                due.append(followed)
+            elif followed.reading.held:
+                look.look_again(followed)
         due.sort(key=lambda followed: followed.reading.modified, reverse=True)
         storers = _Storers(self._context, thread, missing)
+        read = 0
         try:
             for group in _groups(due):
-                thread.report(f"{updated.read:,} of {len(due):,}", updated.read * 100 // len(due))
+                thread.report(f"{read:,} of {len(due):,}", read * 100 // len(due))
                 readings = self._read_group(group, storers)
+                read += len(group)
                 for followed, reading in zip(group, readings, strict=True):
                     _count(updated, followed, reading)
+                    if reading.held or not replace(followed, reading=reading).is_current:
+                        look.look_again(followed)
                 done += readings
                 if len(done) >= _SAVED_TOGETHER:
                     self._catalog.put(done)
                     done = []
         finally:
             self._catalog.put(done)
-        return updated
 
     def _is_due(self, followed: FollowedTranscript, places: dict[str, str], missing: dict[str, bool]) -> bool:
         """`places` has the URL of each workspace's store, `missing` which of them did not exist."""
@@ -225,48 +226,22 @@ class Following:
         except CoppiceError as error:
             return replace(last, problem=str(error))
 
-    def _listed(self, workspace: str | None, thread: ThreadWork) -> list[FollowedTranscript]:
-        """The transcripts of a `workspace`, or with None of all."""
-        catalog = self._catalog
-        folder = None if workspace is None else path_of_uri(workspace)
-        readings = catalog.readings()
-        followed: list[FollowedTranscript] = []
-        fresh: list[Reading] = []
-        for agent, transcript in self._transcripts():
-            thread.check()
-            last = readings.pop((transcript.agent, transcript.key), None)
-            if last is None:
-                if folder is not None and not agent.may_be_of(transcript, folder):
-                    continue
-                last = _first_reading(agent, transcript)
-                fresh.append(last)
-            if workspace is not None and last.workspace != workspace:
-                continue
-            place = (transcript.path, transcript.size, transcript.modified)
-            if place != (last.path, last.size, last.modified):  # of thousands, few are
-                last = replace(last, path=place[0], size=place[1], modified=place[2])
-            followed.append(FollowedTranscript(agent, last, transcript))
-        catalog.put(fresh)
-        if workspace is not None:
-            return followed
-        agents = {agent.name: agent for agent in AGENTS}
-        return followed + [
-            FollowedTranscript(agents[each.agent], each, None)
-            for each in readings.values()
-            if each.agent in agents
-        ]
+    def _look(self, workspace: str | None) -> Look:
+        """One that nobody else has meanwhile: the last, where only agents can have changed anything since."""
+        with self._lock:
+            look, basis = self._looks.pop(workspace, (None, None))
+        if (
+            look is None
+            or time.monotonic() - look.began > _COMPLETE_SECONDS
+            or basis != self._basis(workspace)
+        ):
+            return Look(workspace, self._context.settings.of().sources, self._catalog)
+        return look
 
-    def _transcripts(self) -> Iterator[tuple[Agent, Transcript]]:
-        """Each once; where an agent has two files of a session, the newer."""
-        settings = self._context.settings.of().sources
-        for agent in AGENTS:
-            if agent.name not in settings.agents:
-                continue
-            newest: dict[str, Transcript] = {}
-            for each in agent.transcripts(agent.root(os.environ, settings.folders.get(agent.name))):
-                if each.key not in newest or newest[each.key].modified < each.modified:
-                    newest[each.key] = each
-            yield from ((agent, each) for each in newest.values())
+    def _basis(self, workspace: str | None) -> tuple[object, ...]:
+        """What a look relies on: the settings, the store and whether it is missing, the catalog."""
+        url = self._context.stores.url_of(workspace or NO_FOLDER)
+        return self._context.settings.of().sources, url, is_missing(url), self._catalog.identity
 
 
 def _groups(due: list[FollowedTranscript]) -> Iterator[list[FollowedTranscript]]:
@@ -294,23 +269,3 @@ def _count(updated: Updated, followed: FollowedTranscript, reading: Reading) -> 
         updated.created.append(conversation_id_of(reading.agent, reading.key))
     elif reading.entries > followed.reading.entries:
         updated.extended.append(conversation_id_of(reading.agent, reading.key))
-
-
-def _first_reading(agent: Agent, transcript: Transcript) -> Reading:
-    try:
-        beginning = agent.beginning(transcript)
-    except OSError:
-        beginning = Beginning(None)
-    return Reading(
-        agent=transcript.agent,
-        key=transcript.key,
-        path=transcript.path,
-        workspace=_workspace_of(beginning.cwd),
-        parent=beginning.parent or transcript.parent,
-    )
-
-
-def _workspace_of(cwd: str | None) -> str:
-    if cwd is None or not Path(cwd).is_absolute() or "\0" in cwd:
-        return NO_FOLDER
-    return canonical_uri(Path(cwd).as_uri())
