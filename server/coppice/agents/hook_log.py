@@ -17,7 +17,8 @@ Kind = Literal["compaction", "branch", "failure"]
 
 _NAME: Final = "hooks.log"
 _LINE: Final = re.compile(r"(?P<at>\S+) (?P<agent>\S+) (?P<kind>\w+): (?P<text>.*)")
-_LINES: Final = 50  # lines that stay (guess: a few weeks of compactions)
+_MAX_BYTES: Final = 64 * 1024
+"""Of the log, after which it becomes the older one in place of that: some 500 lines."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +34,22 @@ def note(agent: str, kind: Kind, text: str) -> None:
     """Adds a line about an agent."""
     file = log_file()
     now = datetime.now(UTC).isoformat(timespec="seconds")
+    line = " ".join(f"{now} {agent} {kind}: {text}".split())
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.exists() else []
-        line = " ".join(f"{now} {agent} {kind}: {text}".split())
-        file.write_text("\n".join([*lines[1 - _LINES :], line]) + "\n", encoding="utf-8")
+        if file.exists() and file.stat().st_size > _MAX_BYTES:
+            file.replace(_older(file))
+        # One write at the end of the file: lines of several processes do not mix, and none replaces another.
+        with file.open("ab", buffering=0) as log:
+            log.write(f"{line}\n".encode("utf-8", "replace"))
 
 
 def notes(agent: str) -> list[Note]:
     """The lines about an agent, oldest first."""
-    try:
-        lines = log_file().read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
+    lines: list[str] = []
+    for file in (_older(log_file()), log_file()):
+        with suppress(OSError):
+            lines += file.read_text(encoding="utf-8", errors="replace").splitlines()
     matches = (_LINE.fullmatch(line) for line in lines)
     return [
         Note(each["at"], each["kind"], each["text"]) for each in matches if each and each["agent"] == agent
@@ -55,3 +59,7 @@ def notes(agent: str) -> list[Note]:
 def log_file() -> Path:
     """Where the lines about all agents are."""
     return config_directory() / "agents" / _NAME
+
+
+def _older(file: Path) -> Path:
+    return file.with_name(f"{file.name}.1")
