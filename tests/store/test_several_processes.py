@@ -108,7 +108,7 @@ def test_a_writer_that_waits_too_long_for_another_process_is_reported(open_store
     patient, hasty = open_store("patient"), open_store("hasty", busy_seconds=0.05)
     conversation = patient.create(new_conversation()).id
     with patient._database.writing() as connection:  # holds the lock as another process would
-        open_conversation(connection, conversation)
+        open_conversation(patient._database, connection, conversation)
         with pytest.raises(StorageFailedError, match="locked"):
             hasty.append(conversation, [user()], modified_at=NOW)
     assert hasty.append(conversation, [user()], modified_at=NOW).leaf_moved

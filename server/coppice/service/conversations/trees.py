@@ -64,10 +64,10 @@ class Trees:
     async def add_entry(
         self, conversation_id: str, entry: Entry, *, after: str | None, context_window: int
     ) -> str:
-        """As `add`, for an entry of any type."""
+        """As `add`, for an entry of any type with a new id."""
 
         def write() -> tuple[str | None, UsageState]:
-            record = NewRecord(entry, size_of_entry(entry))
+            record = NewRecord(entry, size_of_entry(entry), new_id=True)
 
             def append(path: ConversationPath) -> Appended:
                 if after is not None and not path.contains(after):
@@ -200,8 +200,11 @@ def _depth_on_path(store: Store, end: PathEnd, entry_id: str) -> int:
 
 def _records(entries: Sequence[NewEntry]) -> list[NewRecord]:
     at = now()
-    stored = [entry.completed(new_entry_id(), at) for entry in entries]
-    return [NewRecord(entry, size_of_entry(entry)) for entry in stored]
+    records = []
+    for each in entries:
+        entry = each.completed(new_entry_id(), at)
+        records.append(NewRecord(entry, size_of_entry(entry), new_id=each.id is None))
+    return records
 
 
 def _refuse_unknown_kept(store: Store, conversation_id: str, records: Sequence[NewRecord]) -> None:

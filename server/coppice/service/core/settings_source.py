@@ -1,6 +1,6 @@
 """The settings in force for a workspace, from every layer."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -28,12 +28,16 @@ from coppice.settings.layers import (
 
 _MOST_IGNORED: Final = 100  # sentences: a client repeats the same mistakes, and each is reported once
 _Content = tuple[dict[str, Any], list[str]]
+_Explained = tuple[Settings, list[str]]
 _Stamp = tuple[int, ...]
 
 
 @dataclass
 class SettingsSource:
-    """Reads a settings file again whenever it has changed, so that an edit takes effect at once."""
+    """Reads a settings file again whenever it has changed, so that an edit takes effect at once.
+
+    `editor` is replaced as a whole, never changed in place: settings are resolved again when a layer differs.
+    """
 
     editor: Mapping[str, Any] = field(default_factory=dict)
     client_layer: Callable[[Mapping[str, Any]], Layer] = editor_layer
@@ -42,10 +46,12 @@ class SettingsSource:
     """Sentences about settings of single requests that were ignored, in the order in which they came."""
     _windows: dict[Hashable, int] = field(default_factory=dict)
     _read: dict[Path, tuple[_Stamp | None, _Content]] = field(default_factory=dict)
+    _resolved: dict[str | None, tuple[object, _Explained]] = field(default_factory=dict)
+    """By workspace: what the settings outside of requests were made of last, and what came of it."""
 
     def report_window(self, model: ModelSettings, tokens: int) -> None:
         """Records the window that a model's server reports; it counts where the settings set none."""
-        self._windows[_endpoint(model)] = tokens
+        self._windows = {**self._windows, _endpoint(model): tokens}
 
     def of(self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None) -> Settings:
         """The settings for a workspace, or those outside of any. A value that is not accepted is ignored.
@@ -71,6 +77,15 @@ class SettingsSource:
             problems = [*problems, *more]
             layers.append(workspace_layer(checkout))
         layers += [self.client_layer(self.editor), request_layer(request or {})]
+        if request:
+            return self._explained(layers, problems)
+        made_of = (layers, problems, self._windows)
+        cached = self._resolved.get(workspace_uri)
+        if cached is None or cached[0] != made_of:
+            cached = self._resolved[workspace_uri] = (made_of, self._explained(layers, problems))
+        return cached[1]
+
+    def _explained(self, layers: Sequence[Layer], problems: Sequence[str]) -> _Explained:
         settings, ignored = resolve(*layers)
         _, unknown_prompts = Prompts.from_settings(settings.prompts)
         settings = self._with_window(settings)

@@ -8,9 +8,9 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, insert, select
+from sqlalchemy import ColumnElement, Connection, Engine, insert, select
 
 from coppice.errors import StorageFailedError
 from coppice.store.schema.tables import METADATA, VERSION_TABLE
@@ -26,6 +26,8 @@ class Database(ABC):
 
     index: WordIndex
     pieces: WordIndex
+    next_keys: ColumnElement[Any]
+    """Reserves keys for as many new entries as the parameter `count` says, for this transaction."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -115,8 +117,12 @@ class Database(ABC):
         """Until the end of the transaction no other one can change the schema."""
 
     @abstractmethod
-    def reserve_keys(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
-        """Ascending keys for `count` new rows; never one that was used before."""
+    def lock_conversation(self, connection: Connection, conversation_id: str) -> None:
+        """Until the end of the transaction no other one writes to the conversation, if there is one."""
+
+    @abstractmethod
+    def keys(self, next_keys: Any, count: int) -> Sequence[int]:
+        """Ascending keys for `count` new entries, from the value of `next_keys`; none was used before."""
 
     @abstractmethod
     def announce_change(self, connection: Connection) -> None:

@@ -6,7 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, create_engine, event, inspect, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    bindparam,
+    create_engine,
+    event,
+    func,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from typing_extensions import override
@@ -14,8 +25,16 @@ from typing_extensions import override
 from coppice.errors import StorageFailedError
 from coppice.store.engines.engine import Database, T, Work
 from coppice.store.engines.pg_notify import CHANNEL, Listener
+from coppice.store.schema.entry_json import storable
 from coppice.store.schema.errors import is_conflict, is_lost_connection, is_unknown_transaction, translated
-from coppice.store.schema.tables import METADATA, UNINDEXED, UNINDEXED_INDEX, VERSION_TABLE
+from coppice.store.schema.tables import (
+    CONVERSATION,
+    ENTRY_TABLE,
+    METADATA,
+    UNINDEXED,
+    UNINDEXED_INDEX,
+    VERSION_TABLE,
+)
 from coppice.store.words.word_index import POSTGRES_INDEX, POSTGRES_PIECES
 
 _LOG: Final = logging.getLogger(__name__)
@@ -44,6 +63,11 @@ class PostgresDatabase(Database):
 
     index = POSTGRES_INDEX
     pieces = POSTGRES_PIECES
+    next_keys: ColumnElement[Any] = (
+        select(func.array_agg(func.nextval(func.pg_get_serial_sequence(ENTRY_TABLE.name, "key"))))
+        .select_from(func.generate_series(1, bindparam("count", type_=Integer)))
+        .scalar_subquery()
+    )
 
     def __init__(self, url: URL, busy_seconds: float) -> None:
         # SQLAlchemy would show them in its printed form of the URL's query.
@@ -185,9 +209,13 @@ class PostgresDatabase(Database):
         connection.execute(_MIGRATION_LOCK)
 
     @override
-    def reserve_keys(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
-        keys = connection.execute(_NEXT_KEYS, {"name": table.name, "count": count}).scalars()
-        return sorted(keys)
+    def lock_conversation(self, connection: Connection, conversation_id: str) -> None:
+        # A statement of its own: what another one reads of other tables is from before it waited.
+        connection.execute(_CONVERSATION_LOCK, {"id": storable(conversation_id)})
+
+    @override
+    def keys(self, next_keys: list[int] | None, count: int) -> Sequence[int]:
+        return sorted(next_keys or ())
 
     @override
     def announce_change(self, connection: Connection) -> None:
@@ -222,8 +250,8 @@ _CONFIGURE: Final = (
     "THEN 'on' ELSE current_setting('synchronous_commit') END, false)"
 )
 UNINDEXED_INDEX.dialect_options["postgresql"]["where"] = UNINDEXED
-_NEXT_KEYS: Final = text(
-    "SELECT nextval(pg_get_serial_sequence(:name, 'key')) FROM generate_series(1, :count)"
+_CONVERSATION_LOCK: Final = (
+    select(CONVERSATION.c.key).where(CONVERSATION.c.id == bindparam("id")).with_for_update()
 )
 _TRANSACTION: Final = text("SELECT CAST(pg_current_xact_id_if_assigned() AS text)")
 _STATUS: Final = text("SELECT pg_xact_status(CAST(:transaction AS xid8))")

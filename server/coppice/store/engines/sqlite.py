@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, create_engine, inspect, text
+from sqlalchemy import ColumnElement, Connection, create_engine, inspect, literal_column
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import QueuePool
 from typing_extensions import override
@@ -28,6 +28,7 @@ class SqliteDatabase(Database):
 
     index = SQLITE_INDEX
     pieces = SQLITE_PIECES
+    next_keys: ColumnElement[Any] = literal_column("(SELECT seq FROM sqlite_sequence WHERE name = 'entry')")
 
     def __init__(self, path: Path, busy_seconds: float) -> None:
         self._file = DatabaseFile(path, busy_seconds)
@@ -192,10 +193,13 @@ class SqliteDatabase(Database):
                 _wait_for_locks(connection, self._busy_seconds)
         return busy == 0
 
+    def lock_conversation(self, connection: Connection, conversation_id: str) -> None:
+        """A writer is alone anyway."""
+
     @override
-    def reserve_keys(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
+    def keys(self, next_keys: int | None, count: int) -> Sequence[int]:
         # The writer is alone, and AUTOINCREMENT counts explicit keys too.
-        last = connection.execute(_LAST_KEY, {"name": table.name}).scalar() or 0
+        last = next_keys or 0
         return range(last + 1, last + 1 + count)
 
     def order_migrations(self, connection: Connection) -> None:
@@ -303,6 +307,3 @@ def _wait_for_locks(connection: Connection, seconds: float) -> None:
 
 def _free_pages(connection: Connection) -> int:
     return int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
-
-
-_LAST_KEY: Final = text("SELECT seq FROM sqlite_sequence WHERE name = :name")

@@ -55,11 +55,13 @@ class NewRecord:
     """An entry to store, with its size. `append` sets its `parent_id`, an import uses the given one.
 
     `ledger` goes with a compaction: the files of the path up to the first kept entry, as JSON values.
+    `new_id`: the entry's id was made for it, so that it is not looked for in the store.
     """
 
     entry: Entry
     size: Size
     ledger: dict[str, Any] | None = None
+    new_id: bool = False
 
 
 @dataclass(frozen=True, slots=True)

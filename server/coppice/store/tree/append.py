@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, bindparam, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, select, update
 
 from coppice.errors import IdConflictError, StaleLeafError, StoreDamagedError
 from coppice.store.engines.engine import Database
@@ -18,11 +19,12 @@ from coppice.store.schema.records import (
     NewRecord,
     PathEnd,
 )
-from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE
+from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE, RUN
 from coppice.store.tree.changes import record_change
 from coppice.store.tree.conversations import record_of
 from coppice.store.tree.entry_writer import EntryWriter
-from coppice.store.tree.path_ends import END_COLUMNS, end_at, entry_end, path_end, unknown_conversation
+from coppice.store.tree.path_ends import END_COLUMNS, entry_end, path_end, unknown_conversation
+from coppice.store.tree.run_writer import OPEN_RUN
 from coppice.tree.entries import METADATA_TYPES
 
 _IDS_A_QUERY: Final = 500  # parameters; SQLite allowed 999 before 3.32
@@ -35,6 +37,8 @@ class OpenConversation:
     key: int
     record: ConversationRecord
     leaf: PathEnd | None
+    leaf_run: Sequence[Any] | None
+    keys: Sequence[int]
 
     @property
     def id(self) -> str:
@@ -45,6 +49,10 @@ class OpenConversation:
     def leaf_id(self) -> str | None:
         """The leaf's id; None in an empty conversation."""
         return None if self.leaf is None else self.leaf.id
+
+    def writer(self, connection: Connection) -> EntryWriter:
+        """Places the new entries for which keys were reserved."""
+        return EntryWriter(connection, self.key, self.id, self.keys, self.leaf_run)
 
 
 def append(
@@ -59,14 +67,14 @@ def append(
     modified_at: str,
 ) -> Appended:
     """As `Store.append` says; `origin` is the id of the server that appends."""
-    conversation = open_conversation(connection, conversation_id)
+    conversation = open_conversation(database, connection, conversation_id, len(records))
     fresh, stored_ends = sort_out(connection, conversation.key, conversation_id, records)
     entry_ids = [record.entry.id for record in records]
     if not fresh:
         return Appended(entry_ids, [], conversation.record, conversation.leaf, leaf_moved=False)
     _check_leaf(conversation, expected_leaf_id)
     position = _stored(connection, conversation, parent_id)
-    entry_writer = EntryWriter(database, connection, conversation.key, conversation_id, len(fresh))
+    entry_writer = conversation.writer(connection)
     leaf = conversation.leaf
     for record in _once_each(records):
         entry = record.entry
@@ -103,7 +111,7 @@ def set_leaf(
     modified_at: str,
 ) -> bool:
     """As `Store.set_leaf` says; `origin` is the id of the server that moves the leaf."""
-    conversation = open_conversation(connection, conversation_id)
+    conversation = open_conversation(database, connection, conversation_id)
     _check_leaf(conversation, expected_leaf_id)
     leaf = _stored(connection, conversation, entry_id)
     if entry_id == conversation.leaf_id:
@@ -114,24 +122,36 @@ def set_leaf(
     return True
 
 
-def open_conversation(connection: Connection, conversation_id: str) -> OpenConversation:
-    """The conversation's row and leaf, locked for this transaction.
+def open_conversation(
+    database: Database, connection: Connection, conversation_id: str, count: int = 0
+) -> OpenConversation:
+    """The conversation's row and leaf, locked for this transaction, with keys for `count` new entries.
 
     Raises:
         UnknownConversationError: no conversation has the id.
         StoreDamagedError: the row of the leaf is gone.
     """
-    row = connection.execute(_OPEN, {"id": storable(conversation_id)}).one_or_none()
+    database.lock_conversation(connection, conversation_id)
+    statement = _open_statement(database.next_keys)
+    row = connection.execute(statement, {"id": storable(conversation_id), "count": count}).one_or_none()
     if row is None:
         raise unknown_conversation(conversation_id)
-    leaf = None if row.leaf_key is None else end_at(connection, conversation_id, row.leaf_key)
-    if leaf is None and row.leaf_key is not None:
+    *leaf_columns, next_keys = row[len(CONVERSATION.c) :]
+    end, run = leaf_columns[: len(END_COLUMNS)], leaf_columns[len(END_COLUMNS) :]
+    if end[0] is None and row.leaf_key is not None:
         raise StoreDamagedError(DAMAGED)
-    return OpenConversation(row.key, record_of(row, None if leaf is None else leaf.id), leaf)
+    leaf = None if end[0] is None else path_end(conversation_id, end)
+    return OpenConversation(
+        row.key,
+        record_of(row, None if leaf is None else leaf.id),
+        leaf,
+        leaf_run=None if run[0] is None else run,
+        keys=database.keys(next_keys, count),
+    )
 
 
 def sort_out(
-    connection: Connection, conversation: int, conversation_id: str, records: Iterable[NewRecord]
+    connection: Connection, conversation: int, conversation_id: str, records: Sequence[NewRecord]
 ) -> tuple[dict[str, str], dict[str, PathEnd]]:
     """Which records are new, with their bodies, and which are stored already.
 
@@ -143,7 +163,8 @@ def sort_out(
         type_and_body = (record.entry.type, body_of(record.entry))
         _check_same(record.entry.id, type_and_body, bodies.setdefault(record.entry.id, type_and_body))
     stored_ends: dict[str, PathEnd] = {}
-    for row in _rows(connection, conversation, list(bodies)):
+    sought = list(dict.fromkeys(record.entry.id for record in records if not record.new_id))
+    for row in _rows(connection, conversation, sought):
         _check_same(row.id, bodies[row.id], (row.type, row.body))
         stored_ends[row.id] = path_end(conversation_id, row)
     fresh = {entry_id: body for entry_id, (_, body) in bodies.items() if entry_id not in stored_ends}
@@ -216,7 +237,19 @@ def update_conversation(
     connection.execute(_COUNT, {**values, "stored": stored})
 
 
-_OPEN: Final = select(CONVERSATION).where(CONVERSATION.c.id == bindparam("id")).with_for_update()
+@cache
+def _open_statement(next_keys: ColumnElement[Any]) -> Select[Any]:
+    return (
+        select(CONVERSATION, *END_COLUMNS, *OPEN_RUN, next_keys.label("next_keys"))
+        .select_from(
+            CONVERSATION.outerjoin(ENTRY_TABLE, ENTRY_TABLE.c.key == CONVERSATION.c.leaf_key).outerjoin(
+                RUN, RUN.c.key == ENTRY_TABLE.c.run
+            )
+        )
+        .where(CONVERSATION.c.id == bindparam("id"))
+    )
+
+
 _KNOWN: Final = select(*END_COLUMNS, ENTRY_TABLE.c.body).where(
     ENTRY_TABLE.c.conversation_key == bindparam("conversation"),
     ENTRY_TABLE.c.id.in_(bindparam("ids", expanding=True)),

@@ -5,12 +5,12 @@ writes.
 """
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, insert, select
 
 from coppice.errors import UnknownEntryError
-from coppice.store.engines.engine import Database
 from coppice.store.schema.entry_json import showable, storable
 from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.store.schema.tables import COMPACTION, ENTRY_TABLE
@@ -38,7 +38,9 @@ _MOST_TOKENS: Final = 2**53 - 1
 
 
 class EntryWriter:
-    """Places `count` new entries of one conversation.
+    """Places new entries of one conversation, which take their `keys` in order.
+
+    `leaf_run` is the row of `OPEN_RUN` for the run of the leaf, where it has been read.
 
     Attributes:
         first_message: the preview of the first user message placed.
@@ -47,17 +49,22 @@ class EntryWriter:
     """
 
     def __init__(
-        self, database: Database, connection: Connection, conversation: int, conversation_id: str, count: int
+        self,
+        connection: Connection,
+        conversation: int,
+        conversation_id: str,
+        keys: Iterable[int],
+        leaf_run: Sequence[Any] | None = None,
     ) -> None:
         self._connection = connection
         self._conversation = conversation
         self._conversation_id = conversation_id
-        self._keys = iter(database.reserve_keys(connection, ENTRY_TABLE, count))
+        self._keys = iter(keys)
         self._placed: dict[str, PathEnd] = {}
         self._entries: list[dict[str, Any]] = []
         self._compactions: list[dict[str, Any]] = []
         self._cuts: list[PathEnd] = []
-        self._runs = RunWriter(connection, conversation)
+        self._runs = RunWriter(connection, conversation, leaf_run)
         self._labels_and_pins = LabelsAndPins(connection, conversation, self._runs)
         self.first_message: str | None = None
         self.names: list[str | None] = []

@@ -10,7 +10,6 @@ from coppice.store.schema.entry_json import body_of, same_body, storable
 from coppice.store.schema.records import NewRecord, PathEnd
 from coppice.store.tree.append import known_entries, open_conversation, set_leaf, update_conversation
 from coppice.store.tree.changes import record_change
-from coppice.store.tree.entry_writer import EntryWriter
 from coppice.store.tree.importing import leading_on
 from coppice.store.tree.path_ends import conversation_key, entry_end, unknown_entry
 from coppice.tree.entries import METADATA_TYPES, ContextEditEntry, Entry
@@ -97,9 +96,9 @@ class ExtendWriter:
         return known_entries(connection, conversation_key(connection, self._id), [*ids, *copies])
 
     def _place(self, connection: Connection, records: Sequence[NewRecord]) -> int:
-        conversation = open_conversation(connection, self._id)
+        conversation = open_conversation(self._database, connection, self._id, len(records))
         stored_entries = known_entries(connection, conversation.key, [record.entry.id for record in records])
-        entry_writer = EntryWriter(self._database, connection, conversation.key, self._id, len(records))
+        entry_writer = conversation.writer(connection)
         on_path = leading_on(records)
         stored = 0
         for record in records:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from coppice.errors import ImportFailedError
 from coppice.store.engines.engine import Database
@@ -104,7 +104,9 @@ class ImportWriter:
         self._update(connection, import_seen=int(time.time()))
         fresh, stored_ends = sort_out(connection, self._key, self._new.id, records)
         stored = len(fresh)
-        entry_writer = EntryWriter(self._database, connection, self._key, self._new.id, stored)
+        reserved = connection.execute(select(self._database.next_keys), {"count": stored}).scalar()
+        keys = self._database.keys(reserved, stored)
+        entry_writer = EntryWriter(connection, self._key, self._new.id, keys)
         on_path = leading_on(records)
         last = self._last
         for record in records:

@@ -1,10 +1,10 @@
 """Finds the run for each new entry, and keeps runs and landmarks in step with the tree."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from coppice.store.schema.records import PathEnd
 from coppice.store.schema.tables import ENTRY_TABLE, RUN
@@ -25,16 +25,19 @@ class _OpenRun:
 class RunWriter:
     """The runs of one conversation during one transaction.
 
-    Runs are written at once, landmarks by `flush`, after the entries themselves.
+    Runs are written at once, landmarks by `flush`, after the entries themselves. `row`, of `OPEN_RUN`, is
+    a run that has been read.
     """
 
-    def __init__(self, connection: Connection, conversation: int) -> None:
+    def __init__(self, connection: Connection, conversation: int, row: Sequence[Any] | None = None) -> None:
         self._connection = connection
         self._conversation = conversation
         self._runs: dict[int, _OpenRun] = {}
         self._grown: dict[int, int] = {}
         self._recount: set[Place] = set()
         self._woken: list[Place] = []
+        if row is not None:
+            self._open(row)
 
     def run_for(self, parent: PathEnd | None, *, annotation: bool) -> int:
         """The run of a new entry under `parent`.
@@ -100,18 +103,22 @@ class RunWriter:
     def _run(self, key: int) -> _OpenRun:
         run = self._runs.get(key)
         if run is None:
-            row = self._connection.execute(_OPEN, {"run_key": key}).one()
-            run = self._runs[key] = _OpenRun(Run(*row[:-2]), row.annotation, row.tail)
+            run = self._open(self._connection.execute(_OPEN, {"run_key": key}).one())
+        return run
+
+    def _open(self, row: Sequence[Any]) -> _OpenRun:
+        *place, annotation, tail = row
+        run = self._runs[place[0]] = _OpenRun(Run(*place), annotation, tail)
         return run
 
 
 _INSERT: Final = insert(RUN).returning(RUN.c.key)
 _WAKE: Final = update(RUN).where(RUN.c.key == bindparam("run_key")).values(annotation=False)
-_OPEN: Final = select(
+_OF_RUN: Final = ENTRY_TABLE.alias("of_run")
+OPEN_RUN: Final[tuple[ColumnElement[Any], ...]] = (
     *RUN_COLUMNS,
     RUN.c.annotation,
-    select(func.max(ENTRY_TABLE.c.depth))
-    .where(ENTRY_TABLE.c.run == RUN.c.key)
-    .scalar_subquery()
-    .label("tail"),
-).where(RUN.c.key == bindparam("run_key"))
+    select(func.max(_OF_RUN.c.depth)).where(_OF_RUN.c.run == RUN.c.key).scalar_subquery().label("tail"),
+)
+"""A run's place, whether it is an annotation, and the depth of its last entry."""
+_OPEN: Final = select(*OPEN_RUN).where(RUN.c.key == bindparam("run_key"))

@@ -1,0 +1,64 @@
+"""What an append may cost, counted: statements, and resolutions of the settings."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest_service import Client
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from coppice.service.core import settings_source
+from coppice.service.core.settings_source import SettingsSource
+from coppice.settings import ModelSettings
+
+MOST_STATEMENTS = 6
+"""Version, conversation with its leaf, entry, landmark, conversation, change."""
+
+
+@pytest.mark.skipif("COPPICE_STORAGE_URL" in os.environ, reason="counts SQLite's statements")
+async def test_an_append_is_six_statements_and_resolves_no_settings(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await client.conversation("one", "two")
+    monkeypatch.setattr(settings_source, "resolve", None)  # would raise
+    sent: list[str] = []
+
+    def note(*about: Any) -> None:
+        sent.append(about[2])
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        message = {"role": "user", "content": "three"}
+        await client.ask("append", conversationId=made, entries=[{"type": "message", "message": message}])
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+    assert 0 < len(sent) <= MOST_STATEMENTS, sent
+
+
+def test_every_place_that_settings_come_from_takes_effect_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_file, checkout = tmp_path / "user.toml", tmp_path / "checkout"
+    (checkout / ".coppice").mkdir(parents=True)
+    source = SettingsSource(user_file=user_file)
+    uri = checkout.as_uri()
+    first = source.of(uri)
+    assert source.of(uri) is first
+
+    user_file.write_text("[compaction]\nreserveTokens = 9000\n")
+    assert source.of(uri).compaction.reserve_tokens == 9000
+    (checkout / ".coppice" / "settings.toml").write_text("[compaction]\nreserveTokens = 9001\n")
+    assert source.of(uri).compaction.reserve_tokens == 9001
+    source.editor = {"compaction": {"reserveTokens": 9002}}
+    assert source.of(uri).compaction.reserve_tokens == 9002
+    assert source.of(uri, {"compaction": {"reserveTokens": 9003}}).compaction.reserve_tokens == 9003
+    assert source.of(uri).compaction.reserve_tokens == 9002
+    monkeypatch.setenv("COPPICE_STORAGE_DIRECTORY", str(tmp_path / "elsewhere"))
+    assert source.of(uri).storage.directory == str(tmp_path / "elsewhere")
+    source.report_window(ModelSettings(), 50_000)
+    assert source.of(uri).model.context_window == 50_000
+    user_file.write_text("no TOML")
+    assert any("could not be read" in problem for problem in source.explained(uri)[1])
