@@ -213,3 +213,46 @@ scene("branches show what they changed, are compared, give single files, and sho
   await row(/Write three\..*current/).waitFor();
   equal(await chat.replies.filter({ hasText: "No four." }).count(), 0);
 });
+
+const PRICES = { "coppice.chat.prices": { input: 0, cachedInput: 0, output: 1_000_000, currency: "€" } };
+
+scene("a branch shows its changes, is compared with a selected one, and its summary states them; turns show what they cost", { files: { "notes.txt": "one\n" }, settings: { ...ALONE, ...PRICES, "coppice.branchSummary.ask": "always", "diffEditor.useInlineViewWhenSpaceIsLimited": false } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  const row = (name: string | RegExp) => window.rows("Branches").filter({ hasText: name });
+  const notes = window.page.locator(".multiDiffEntry").filter({ hasText: "notes.txt" }).locator(".view-lines");
+  const sides = async (left: RegExp, right: RegExp): Promise<boolean> => {
+    const [from = "", to = ""] = await notes.allInnerTexts();
+    return left.test(from) && right.test(to);
+  };
+  await chat.play(provider, { asks: "Write two.", answers: [{ calls: [["w1", "write_file", { path: "notes.txt", content: "two\n" }]] }, { text: "Two is written." }] });
+  // A million tokens of output cost a million: each costs one.
+  match((await chat.frame.getByTestId("turn-figures").allInnerTexts()).join(), /, (\d+) out\b.*€\1\.00$/);
+  await window.widenSidebar(420);
+  const details = chat.frame.getByRole("button", { name: /^Context:/ });
+  await details.click();
+  await chat.frame.getByText(/Cost of the last turn €(\d+\.00), of the conversation €\1, of its compactions €0\.00\./).waitFor();
+  await details.click();
+  await chat.playInPlaceOf("Write two.", provider, { asks: "Write three.", answers: [{ calls: [["c1", "run_command", { command: "echo three > notes.txt; echo made > made.txt" }]] }, { text: "Three is written." }] });
+
+  await row(/Write two\..*1 file/).waitFor();
+  await window.menu(row("Write two."), "Show Changes of This Branch");
+  await window.editorTab("Changes of Write two.").waitFor();
+  await until("the changes are shown", () => sides(/^one\s*$/, /^two\s*$/));
+  await window.menu(row("Write two."), "Select for Compare");
+  await window.menu(row("Write three."), "Compare with Selected");
+  await window.editorTab("Write two. ↔ Write three.").waitFor();
+  await until("the files are compared", () => sides(/^two\s*$/, /^three\s*$/));
+
+  // The files come along, but for one that the user went on with.
+  editor.write("made.txt", "made, and mine\n");
+  provider.summaries({ text: SUMMARY });
+  await window.run("View: Close All Editors");
+  await leaveFor(window, "Write two.");
+  await chat.branchSummaries.waitFor();
+  await chat.rests();
+  await unfold(chat.branchSummaries);
+  await chat.branchSummaries.getByText(/notes\.txt: changed \(\+1 −1\); no longer so on disk/).waitFor();
+  await chat.branchSummaries.getByText(/made\.txt: created \(\+1\); still so on disk/).waitFor();
+  equal(readFileSync(join(editor.workspace, "notes.txt"), "utf8"), "two\n");
+  equal(readFileSync(join(editor.workspace, "made.txt"), "utf8"), "made, and mine\n");
+});
