@@ -1265,14 +1265,15 @@ export type PromptUpdate =
 
 /**
  * What the assistant wrote, or a document, word for word, chosen by its place and not by its words.
- * `report` ended a turn that changed files, `answer` one that changed none; `about` is the user's message that began the turn. `cause` was written in the unfinished turn, after the check `about` failed. `approval` is a question that the user answered with `about`. `brief` is a document that the user named, as the command or path `about` showed it, and that was not closed or edited since. `announcement` is what an unfinished turn was to do next, and `about` names the files that it then changed. With `overtaken`, files have changed since a report or an answer was written: sentences that name what the changes removed are left out.
+ * `report` ended a turn that changed files, `answer` one that changed none; `about` is the user's message that began the turn. `cause` was written in the unfinished turn, after the check `about` failed. `approval` is a question that the user answered with `about`. `brief` is a document that the user named, as the command or path `about` showed it, and that was not closed or edited since. `announcement` is what an unfinished turn was to do next, and `about` names the files that it then changed. `reason` is what an announcement began with, before its last sentence, and `about` the files that changed next, and the check that had failed. `plan` is the newest numbered list of an unfinished turn, and `about` the files changed since. With `overtaken`, files have changed since a report or an answer was written: sentences that name what the changes removed are left out; `beforeCommit` names the first commit after it.
  */
 export interface Quotation {
   entryId: string;
   text: string;
-  kind: "report" | "answer" | "cause" | "approval" | "brief" | "announcement";
+  kind: "report" | "answer" | "cause" | "approval" | "brief" | "announcement" | "reason" | "plan";
   about: string;
   overtaken: boolean;
+  beforeCommit: string;
 }
 
 /** A command that succeeded and names something with a digit, such as an issue, and that does none of looking, checking and handling files. */

@@ -43,8 +43,8 @@ test("next is what was asked last, what was announced, and the tasks that wait",
   const next = outline({
     messages: [{ ...asked, entryId: "e0", text: "Read dates" }, { ...asked, entryId: "e1" }, { ...asked, entryId: "e2", source: "memory" as const }],
     quotations: [
-      { entryId: "e3", text: "Dates are read.", kind: "report", about: "", overtaken: false },
-      { entryId: "e5", text: "I run the tests.", kind: "announcement", about: "", overtaken: false },
+      { entryId: "e3", text: "Dates are read.", kind: "report", about: "", overtaken: false, beforeCommit: "" },
+      { entryId: "e5", text: "I run the tests.", kind: "announcement", about: "", overtaken: false, beforeCommit: "" },
     ],
     tasks: [{ entryId: "e4", id: "2", title: "Document it", state: "open" }],
   });

@@ -69,3 +69,42 @@ def test_a_ledger_of_an_older_version_keeps_all_but_the_kinds_that_are_gone() ->
         ("answer", True),
         ("answer", False),
     ]
+
+
+def test_a_reply_names_the_commit_that_followed_it() -> None:
+    messages = [
+        user("Where is the cache?"),
+        reply("Two workers read it from rows.csv."),
+        user("Fix it"),
+        *edit("src/cache.py"),
+        *run("git add -A && git commit -m 'One worker reads'", "[main 1a2b3c4] One worker reads"),
+        reply("Only one worker reads the rows now."),
+    ]
+    (answer,) = parse_summary(summarize_offline(request(messages))).context
+    assert "before commit “1a2b3c4 One worker reads”: Two workers read it" in answer
+
+
+def test_the_reason_of_a_change_is_a_decision_without_what_was_announced() -> None:
+    messages = [
+        user("Add the column"),
+        *saying("SQLite cannot `ALTER` a constraint. I rewrite the table.", edit("src/table.py")),
+        *saying("Now I run it.", run("head rows.csv", "rate")),
+    ]
+    (decision,) = parse_summary(summarize_offline(request(messages))).decisions
+    assert decision.what == "Before changing table.py: SQLite cannot `ALTER` a constraint."
+
+
+def test_the_numbered_list_of_an_unfinished_turn_is_its_next_steps() -> None:
+    plan = "I do it in order:\n\n1. The `Reader` class\n2. Its tests"
+    messages = [user("Read the rows"), *saying(plan, edit("src/reader.py"))]
+    assert parse_summary(summarize_offline(request(messages))).next_steps == (
+        "Planned in this turn, before changes of reader.py: I do it in order: The `Reader` class; Its tests.",
+    )
+    messages = [*messages, reply("Both are written to reader.py.")]
+    assert parse_summary(summarize_offline(request(messages))).next_steps == ()
+
+
+def test_a_command_to_the_application_is_no_message_of_the_user() -> None:
+    messages = [user("/model"), user("Read the rows"), reply("Read.")]
+    ledger = LedgerBuilder().add_messages(messages).ledger
+    assert [message.text for message in ledger.messages] == ["Read the rows"]

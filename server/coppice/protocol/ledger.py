@@ -8,7 +8,7 @@ from coppice.protocol.base import ConversationParams, LongParams, WireModel
 from coppice.protocol.state import Fact, WorkState
 
 MessageSource = Literal["user", "answer", "refusal", "developer", "system", "memory", "extension"]
-QuotationKind = Literal["report", "answer", "cause", "approval", "brief", "announcement"]
+QuotationKind = Literal["report", "answer", "cause", "approval", "brief", "announcement", "reason", "plan"]
 
 
 class LedgerMessage(Fact):
@@ -31,15 +31,18 @@ class Quotation(Fact):
     that began the turn. `cause` was written in the unfinished turn, after the check `about` failed.
     `approval` is a question that the user answered with `about`. `brief` is a document that the user named,
     as the command or path `about` showed it, and that was not closed or edited since. `announcement` is what
-    an unfinished turn was to do next, and `about` names the files that it then changed. With `overtaken`,
-    files have changed since a report or an answer was written: sentences that name what the changes removed
-    are left out.
+    an unfinished turn was to do next, and `about` names the files that it then changed. `reason` is what an
+    announcement began with, before its last sentence, and `about` the files that changed next, and the check
+    that had failed. `plan` is the newest numbered list of an unfinished turn, and `about` the files changed
+    since. With `overtaken`, files have changed since a report or an answer was written: sentences that name
+    what the changes removed are left out; `beforeCommit` names the first commit after it.
     """
 
     text: str
     kind: QuotationKind
     about: str = ""
     overtaken: bool = False
+    before_commit: str = ""
 
 
 class WorkLedger(WireModel):

@@ -10,6 +10,7 @@ from coppice.compaction.facts.quotations import Quotations
 from coppice.compaction.facts.state import StateBuilder
 from coppice.compaction.facts.user import (
     answer_of,
+    is_bare_command,
     only_rules,
     refusal_of,
     rules_of,
@@ -61,6 +62,7 @@ class LedgerBuilder:
         self._state = StateBuilder(before.state, root)
         self._quotations = Quotations(before.quotations)
         self._finished = before.finished
+        self._replied = True
         self._left_out = before.left_out
         self._calls: dict[str, tuple[str, ToolCall]] = {}
         self._waiting: dict[str, ToolCall] = {}
@@ -116,10 +118,11 @@ class LedgerBuilder:
     @property
     def ledger(self) -> WorkLedger:
         """The ledger so far, complete; `bounded` makes it fit an entry."""
+        state = self._state.state()
         return WorkLedger(
             messages=list(self._messages),
-            state=self._state.state(),
-            quotations=self._quotations.write(),
+            state=state,
+            quotations=self._quotations.write(state.commits),
             finished=self._finished,
             earlier=self.earlier,
             left_out=self._left_out,
@@ -128,14 +131,16 @@ class LedgerBuilder:
     @property
     def inherited_quotations(self) -> list[Quotation]:
         """The quotations of the ledger that this one continues, so far as they still hold."""
-        return self._quotations.inherited()
+        return self._quotations.inherited(self._state.state().commits)
 
     def _user(self, text: str, entry: str) -> None:
         self._state.jobs.notice(text, entry)
         message = user_message(text, entry)
         if message is None:
             return
-        self._finished = False
+        if not self._replied and self._messages and is_bare_command(self._messages[-1].text):
+            self._messages.pop()  # it was for the application: no assistant replied to it
+        self._finished = self._replied = False
         self._state.begin_turn()
         self._quotations.user(written_by_user(text))
         self._keep(message)
@@ -150,6 +155,7 @@ class LedgerBuilder:
     def _assistant(self, message: AssistantMessage, entry: str) -> None:
         if message.failed:
             return
+        self._replied = True
         self._finished = not message.tool_calls
         text = "\n\n".join(block.text for block in message.content if isinstance(block, TextContent))
         if self._root:

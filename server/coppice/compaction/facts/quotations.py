@@ -1,19 +1,25 @@
-"""Quotations of the assistant, chosen by their place in a turn: reports, causes, answers, announcements."""
+"""Quotations of the assistant, chosen by their place in a turn: reports, answers, causes, reasons, plans."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.facts.documents import Documents
 from coppice.compaction.text.lasting import is_answer
+from coppice.compaction.text.markdown import CODE, ITEM
 from coppice.compaction.text.names import names_in
+from coppice.compaction.text.paths import is_about_work
 from coppice.compaction.text.sentences import clip, one_line, sentences_of
 from coppice.protocol.ledger import Quotation, QuotationKind
+from coppice.protocol.state import Commit
 
 _REPORT_CHARS: Final = 6_000
 """Characters of a report that are stored; the longest recorded one that ends a turn has 5,200."""
 _LAST_SENTENCES: Final = 3  # of a reply, among which its question is
 _MOST_NAMED: Final = 3  # files that were changed for an announcement
+_MOST_PLANNED: Final = 8  # files that were changed since a plan
+_LEAST_STEPS: Final = 2  # of a plan
 _CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the recorded ones have fewer
 _ANSWER_CHARS: Final = 400
 """Characters of a message that answers; a longer one is a request of its own."""
@@ -29,12 +35,15 @@ class Quotations:
 
     def __init__(self, quotations: list[Quotation]) -> None:
         self._announced = next((each for each in quotations[-1:] if each.kind == "announcement"), None)
-        self._quotations = {id(each): each for each in quotations if each.kind != "announcement"}
+        self._plan = next((each for each in reversed(quotations) if each.kind == "plan"), None)
+        under_way = ("announcement", "plan")
+        self._quotations = {id(each): each for each in quotations if each.kind not in under_way}
         self._inherited = {id(each): each for each in quotations}
         self._documents = Documents(self._quotations)
         self._written_at = {id(each): 0 for each in quotations}
         self._vague = {id(each) for each in quotations if not _names(each.text)}
         self._removed: dict[str, int] = {}
+        self._committed_at: dict[str, int] = {}
         self._clock = 0
         self._changed_at = 0
         self._turn_changed = False
@@ -42,6 +51,8 @@ class Quotations:
         self._question = ""
         self._reply = Quotation(text="", kind="answer")
         self._failing = ""
+        self._after = ""
+        self._planned = False
         self._causes = {each.about: each for each in quotations if each.kind == "cause"}
 
     def user(self, text: str) -> None:
@@ -50,7 +61,9 @@ class Quotations:
             entry, answer = self._reply.entry_id, one_line(text)
             self._vague.add(id(self._reply))  # what it proposes is dealt with by the next change
             self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
-        self._question, self._turn_changed, self._announced = "", False, None
+        self._announce(None)
+        self._take_up(None)
+        self._question, self._turn_changed = "", False
         if not text.startswith("/"):
             self._asked = clip(one_line(text), _NAME_CHARS)
         self._documents.user(text)
@@ -64,7 +77,11 @@ class Quotations:
             self._end_turn(text, entry)
             return
         stated = clip(one_line(text), _CAUSE_CHARS)
-        self._announced = Quotation(entry_id=entry, text=stated, kind="announcement")
+        self._announce(Quotation(entry_id=entry, text=stated, kind="announcement"))
+        self._planned = _steps(text) >= _LEAST_STEPS
+        if self._planned:
+            self._take_up(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind="plan"))
+        self._after = self._failing
         if self._failing:
             self._settle(self._failing)
             cause = Quotation(entry_id=entry, text=stated, kind="cause", about=self._failing)
@@ -79,11 +96,29 @@ class Quotations:
         for command in [about for about, cause in self._causes.items() if entry and cause.entry_id == entry]:
             self._settle(command)
 
+    def _announce(self, announced: Quotation | None) -> None:
+        """What is announced now; of what was announced before and led to changes, the reason is quoted."""
+        before, self._announced = self._announced, announced
+        if before is None or not before.about or self._planned:
+            return
+        *reason, _ = sentences_of(before.text)
+        text = " ".join(reason)
+        if CODE.search(text):
+            about = f"{before.about} after `{self._after}` failed" if self._after else before.about
+            self._add(Quotation(entry_id=before.entry_id, text=text, kind="reason", about=about))
+
+    def _take_up(self, plan: Quotation | None) -> None:
+        """The plan now; one before that led to changes says why they were made."""
+        before, self._plan = self._plan, plan
+        if before is not None and before.about:
+            self._add(before.model_copy(update={"kind": "reason"}))
+
     def _end_turn(self, text: str, entry: str) -> None:
         """What ends a turn also tells what came of its failures."""
         ends = list(sentences_of(text[-2_000:]))[-_LAST_SENTENCES:]
         self._question = next((each for each in reversed(ends) if each.endswith(("?", "？"))), "")
-        self._announced = None
+        self._announce(None)
+        self._take_up(None)
         for command in list(self._causes):
             self._settle(command)
         if self._turn_changed and not self._question:
@@ -95,16 +130,20 @@ class Quotations:
     def action(self, action: Action) -> None:
         """A call: what its edit touches, and the documents that it shows."""
         self._clock += 1
-        changed = [touch.path.rpartition("/")[2] for touch in action.touches if touch.kind != "read"]
+        if any(run.command.runs("git", "commit") for run in action.runs):
+            self._committed_at[action.entry] = self._clock
+        paths = (each.path for each in action.touches if each.kind != "read" and is_about_work(each.path))
+        changed = [path.rpartition("/")[2] for path in paths]
         if changed:
             self._changed_at, self._turn_changed = self._clock, True
             old, new = (_names("\n".join(texts)[:_EDIT_CHARS]) for texts in (action.old, action.new))
             for name in new & self._removed.keys():
                 del self._removed[name]
             self._removed |= dict.fromkeys(old - new, self._clock)
-        if self._announced is not None:
-            files = dict.fromkeys([*filter(None, self._announced.about.split(", ")), *changed])
-            self._announced.about = ", ".join(list(files)[:_MOST_NAMED])
+        for each, most in ((self._announced, _MOST_NAMED), (self._plan, _MOST_PLANNED)):
+            if each is not None:
+                files = dict.fromkeys([*filter(None, each.about.split(", ")), *changed])
+                each.about = ", ".join(list(files)[:most])
         for document in list(self._documents.take(action)):
             self._add(document)
 
@@ -116,31 +155,44 @@ class Quotations:
         for command in failed[-1:]:
             self._failing = command
 
-    def write(self) -> list[Quotation]:
+    def write(self, commits: Iterable[Commit] = ()) -> list[Quotation]:
         """The quotations that still hold, oldest first; of an unfinished turn what it announced last."""
-        held = [*map(self._holding, self._quotations.values()), self._announced]
+        made = self._made(commits)
+        held = [self._holding(each, made) for each in self._quotations.values()]
+        held += self._plan, self._announced
         return [each.model_copy() for each in held if each is not None]
 
-    def inherited(self) -> list[Quotation]:
+    def inherited(self, commits: Iterable[Commit] = ()) -> list[Quotation]:
         """Those among them that this began with."""
-        held = [self._holding(each) for key, each in self._quotations.items() if key in self._inherited]
-        announced = self._announced if id(self._announced) in self._inherited else None
-        return [each.model_copy() for each in (*held, announced) if each is not None]
+        made = self._made(commits)
+        held = [self._holding(each, made) for key, each in self._quotations.items() if key in self._inherited]
+        held += [each for each in (self._plan, self._announced) if id(each) in self._inherited]
+        return [each.model_copy() for each in held if each is not None]
 
-    def _holding(self, quotation: Quotation) -> Quotation | None:
+    def _made(self, commits: Iterable[Commit]) -> list[tuple[int, str]]:
+        """When each of `commits` was made, where that was seen, and its hash and subject; oldest first."""
+        made = ((self._committed_at.get(each.entry_id, 0), each) for each in commits)
+        return sorted((at, f"{each.hash} {each.subject}".strip()) for at, each in made if at)
+
+    def _holding(self, quotation: Quotation, made: Sequence[tuple[int, str]]) -> Quotation | None:
         """`quotation` as it holds now, marked where files that changed may have overtaken it."""
         at = self._written_at[id(quotation)]
-        if quotation.kind not in ("report", "answer") or self._changed_at <= at:
+        if quotation.kind not in ("report", "answer", "reason") or self._changed_at <= at:
             return quotation
-
-        if id(quotation) in self._vague:
-            return None
 
         def was_removed(sentence: str) -> bool:
             return any(self._removed.get(name, 0) > at for name in _names(sentence))
 
+        if quotation.kind == "reason":
+            return None if was_removed(quotation.text) else quotation
+        if id(quotation) in self._vague:
+            return None
+
         text = _without(quotation.text, was_removed)
-        return quotation.model_copy(update={"text": text, "overtaken": True}) if text else None
+        first = bisect_right(made, at, key=lambda each: each[0])
+        commit = quotation.before_commit or (made[first][1] if first < len(made) else "")
+        marked = {"text": text, "overtaken": True, "before_commit": commit}
+        return quotation.model_copy(update=marked) if text else None
 
     def _settle(self, command: str) -> None:
         if cause := self._causes.pop(command, None):
@@ -156,6 +208,12 @@ class Quotations:
 def _names(text: str) -> set[str]:
     """What a text names exactly; of a path the name of the file, without the line in it."""
     return {name.rpartition("/")[2] for name in names_in(text.replace(":", " "))} - {""}
+
+
+def _steps(text: str) -> int:
+    """The numbered items of `text`."""
+    items = (ITEM.match(line) for line in text.splitlines())
+    return sum(item is not None and item[0].lstrip()[0].isdigit() for item in items)
 
 
 def _without(text: str, is_dropped: Callable[[str], bool]) -> str:

@@ -31,6 +31,7 @@ _HARNESS_MESSAGES: Final = (
     "Caveat: ",
 )
 """How messages begin of which no part is the user's."""
+_BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _REASON: Final = re.compile(r"(?:the user said:|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE)
 
@@ -47,6 +48,11 @@ def written_by_user(text: str) -> str:
         place = end + len(closing) if end >= 0 else len(text)
     parts.append(text[place:])
     return _ARGUMENTS.sub("", "".join(parts)).strip()
+
+
+def is_bare_command(text: str) -> bool:
+    """Whether a message is nothing but a command to the application, such as "/model"."""
+    return _BARE_COMMAND.fullmatch(text) is not None
 
 
 def request_in(text: str) -> str:

@@ -118,6 +118,7 @@ def _lines(
     yield from _ended_turns(reports[:1], references, _FIRST_STATEMENTS, None)
     yield from _ended_turns(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
     yield from _bodies(now, references)
+    yield from _reasons(quotations, references)
     yield from _ended_turns(current["answer"], references, 0, None, first=3_000)
     yield from _overtaken([*overtaken["report"], *overtaken["answer"]], references)
 
@@ -171,6 +172,10 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
     if newest is not None and newest.kind == "announcement":
         text = f"Changed {newest.about} after announcing" if newest.about else "Announced last"
         yield Line("in_progress", referenced(f"{text}: {newest.text}", newest.entry_id, references))
+    for plan in [each for each in ledger.quotations if each.kind == "plan"]:
+        since = f", before changes of {plan.about}" if plan.about else ""
+        text = f"Planned in this turn{since}: {' '.join(map(ended, statements_of(plan.text)))}"
+        yield Line("next_steps", referenced(text, plan.entry_id, references))
     if newest is not None and ledger.finished:
         for number, text in enumerate(_questions(newest.text)):
             stated = referenced(f"The user was asked: {text}", newest.entry_id, references)
@@ -184,22 +189,34 @@ def _ended_turns(
 ) -> Iterator[Line]:
     """What ended turns; answers after what was asked."""
     for place, reply in enumerate(replies, first):
-        texts = [text for each in statements_of(reply.text) if (text := _stated(each))]
+        texts, done = _texts(reply)
         if reply.kind == "answer" and texts:
             texts[0] = f"{_replied(reply)}: {texts[0]}"
-        section = "done" if reply.kind == "report" else "context"
         for number, text in list(enumerate(texts))[start:end]:
+            section = "done" if number < done else "context"
             yield Line(section, referenced(text, reply.entry_id, references), place + number / 1_000)
 
 
 def _overtaken(replies: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
     """The first statements of replies that later changes may have overtaken, each reply in one line."""
     for place, reply in enumerate(replies, 4_000):
-        texts = [text for each in statements_of(reply.text) if (text := _stated(each))][:_FIRST_STATEMENTS]
+        texts, done = _texts(reply)
+        texts = texts[: min(done or len(texts), _FIRST_STATEMENTS)]
         if texts:
-            text = f"{_replied(reply)} before later changes: {' '.join(map(ended, texts))}"
+            then = f"commit “{reply.before_commit}”" if reply.before_commit else "later changes"
+            text = f"{_replied(reply)} before {then}: {' '.join(map(ended, texts))}"
             section = "done" if reply.kind == "report" else "context"
             yield Line(section, referenced(text, reply.entry_id, references), place)
+
+
+def _texts(reply: Quotation) -> tuple[list[str], int]:
+    """The statements of a reply, and how many of them, from the first, are about what is done: what is
+    written right before a question is about what comes next.
+    """
+    texts = [text for each in statements_of(reply.text) if (text := _stated(each))]
+    if reply.kind == "answer":
+        return texts, 0
+    return texts, len(texts) - (len(texts) > 1 and bool(_questions(reply.text)))
 
 
 def _replied(reply: Quotation) -> str:
@@ -232,6 +249,15 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
     ):
         text = f"Asked: {question} The user: {clip(answer, _ASKED_CHARS)}"
         yield Line("decisions", referenced(text, entry, references), place)
+
+
+def _reasons(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
+    """Why files were changed, the newest first, in the words before the change."""
+    reasons = [each for each in quotations if each.kind == "reason"][-_MOST_REPLIES:]
+    for place, each in enumerate(reversed(reasons), 1_000):
+        stated = " ".join(map(ended, statements_of(each.text)))
+        text = f"Before changing {each.about}: {stated}"
+        yield Line("decisions", referenced(text, each.entry_id, references), place)
 
 
 def _documents(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:

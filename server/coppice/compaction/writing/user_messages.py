@@ -13,7 +13,7 @@ from coppice.protocol.ledger import LedgerMessage
 from coppice.tree.tags import escape_tags
 
 HEADING: Final = "## User Messages"
-_ORIGIN: Final = "Quoted, newest first. […] marks what is left out."
+_ORIGIN: Final = "Quoted, newest first."
 _NEWEST: Final = 6
 """Messages that are there however little room there is."""
 _NEWEST_SHARE: Final = 0.5
