@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from coppice.models.chat import DEFAULT_WINDOW, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
-from coppice.models.providers.answer import LARGEST_ANSWER
+from coppice.models.providers.answer import LARGEST_ANSWER, LONGEST_ID, LONGEST_NAME, MOST_BLOCKS
 from coppice.models.providers.deadlines import Deadlines
 from coppice.models.providers.keys import redacted
 from coppice.protocol.sampling import SampleParams, SamplePiece, SampleResult
@@ -20,7 +20,6 @@ Sample = Callable[[SampleParams, OnPart | None], Awaitable[Any]]
 
 _LONGEST_QUOTE: Final = 300  # characters of an editor's error that are quoted: three lines
 _LONGEST_MESSAGE: Final = 4_000  # characters of it that are read (guess)
-_MOST_PIECES: Final = 100_000  # pieces of one answer (guess)
 
 
 class EditorModel:
@@ -66,13 +65,15 @@ class EditorModel:
 
     async def complete(self, request: ChatRequest, on_delta: OnDelta | None = None) -> AssistantMessage:
         """Ask the editor (`coppice/sample`). Cancelling cancels its request too. Raises ModelError."""
-        pieces: list[Delta] = []
+        passed_on = 0
 
         def on_part(part: Any) -> None:
+            nonlocal passed_on
             piece = _piece(part)
-            if piece is not None and on_delta is not None and len(pieces) < _MOST_PIECES:
-                pieces.append(piece)
-                on_delta(piece)
+            if piece is None or on_delta is None or passed_on + len(piece.text) > LARGEST_ANSWER:
+                return
+            passed_on += len(piece.text)
+            on_delta(piece)
 
         try:
             async with asyncio.timeout(self._deadlines.total):
@@ -87,14 +88,14 @@ class EditorModel:
         except Exception as error:  # noqa: BLE001 - whatever way the editor chose to refuse
             raise self._failed(str(error)) from None
         result = self._read(raw)
-        if result.text and on_delta is not None and not pieces:
+        if result.text and on_delta is not None and not passed_on:
             on_delta(Delta("text", result.text))
         usage: dict[str, Any] = {} if result.usage is None else {"usage": result.usage}
         calls = result.tool_calls or []
         return AssistantMessage(
             content=[*([TextContent(text=result.text)] if result.text.strip() else []), *calls],
             provider="editor",
-            model=result.model or self._model,
+            model=(result.model or "")[:LONGEST_NAME] or self._model,
             stop_reason=result.stop_reason or ("toolUse" if calls else "stop"),
             **usage,
         )
@@ -119,7 +120,7 @@ class EditorModel:
                 "The editor's model sent no text. Update the editor's extension, or choose another model.",
                 kind="bad-answer",
             ) from None
-        if len(result.text) > LARGEST_ANSWER:
+        if _is_too_large(result):
             raise ModelError("The editor's model sent an answer that is too large.", kind="bad-answer")
         if result.stop_reason in ("error", "aborted"):
             raise ModelError("The editor's model broke off the answer. Try again.", kind="cut-off")
@@ -132,6 +133,16 @@ class EditorModel:
             self._reported_window = reported_window(message) or self._reported_window
             return ModelError(f"The request is too long for the editor's model{quote}", kind="overflow")
         return ModelError(f"The editor's model failed{quote} Try again, or set another model.", kind="server")
+
+
+def _is_too_large(result: SampleResult) -> bool:
+    """Whether the parts together, or one of the ids and names, exceed what a provider's answer may have."""
+    calls = result.tool_calls or []
+    return (
+        len(result.model_dump_json()) > LARGEST_ANSWER
+        or len(calls) > MOST_BLOCKS
+        or any(len(call.id) > LONGEST_ID or len(call.name) > LONGEST_NAME for call in calls)
+    )
 
 
 def _piece(part: Any) -> Delta | None:

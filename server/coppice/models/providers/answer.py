@@ -20,7 +20,9 @@ LONGEST_ID: Final = 1_000
 LONGEST_NAME: Final = 200
 """Characters of a tool's name. Providers allow 64 or 128."""
 
-_MOST_BLOCKS: Final = 1_000  # blocks of one answer (guess)
+MOST_BLOCKS: Final = 1_000
+"""Blocks of one answer (guess). Each of its tool calls is one."""
+
 _DEEPEST_ARGUMENTS: Final = 100
 """Levels of arrays and objects; what is stored must fit into a message to a client."""
 
@@ -154,7 +156,7 @@ class AnswerBuilder:
         return self._new(Block(kind))
 
     def _new(self, block: Block) -> Block:
-        if len(self._blocks) >= _MOST_BLOCKS:
+        if len(self._blocks) >= MOST_BLOCKS:
             raise AnswerFaultError("bad-answer", "sent more blocks than an answer can hold; it was stopped.")
         self._blocks.append(block)
         return block

@@ -32,6 +32,10 @@ _STOPS: Final[dict[str, StopReason]] = {
     "tool_use": "toolUse",
 }
 _BREAKPOINT: Final = {"type": "ephemeral"}
+_COUNTS: Final = frozenset(
+    {"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
+)
+"""The names in an answer's usage that are read. Others are not stored: a server can send millions."""
 _LOOKED_BACK: Final = 20
 """Blocks before a breakpoint in which the provider looks for the end of what it has cached."""
 
@@ -219,8 +223,9 @@ class MessageReader(AnswerReader):
 
     def _count(self, usage: Any) -> None:
         """Counts in later events are totals so far, not additions."""
-        for name, value in as_object(usage).items():
-            if (count := as_count(value)) is not None:
+        counts = as_object(usage)
+        for name in _COUNTS:
+            if (count := as_count(counts.get(name))) is not None:
                 self._usage[name] = count
 
     def _edits(self, answer: dict[str, Any]) -> None:
