@@ -22,6 +22,7 @@ await build({
   bundle: true,
   platform: "node",
   nodePaths: ["node_modules"], // for docs/examples
+  alias: { vscode: "./test/agent/vscode.ts" },
   packages: inBrowser ? "external" : "bundle",
   format: "cjs",
   target: "es2023",

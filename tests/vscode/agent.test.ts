@@ -168,3 +168,39 @@ scene("the changes of a turn are reviewed in one editor, and undone as a whole n
   await card.waitFor({ state: "detached" });
   await chat.frame.getByTestId("edit").getByText("Kept").waitFor();
 });
+
+const API = FILES["src/api.py"];
+const MARKED = `\ufeff${API.replaceAll("\n", "\r\n")}`;
+
+scene("edits follow what a command changed in open files, also where the editor does not notice it; unsaved text stays", {
+  files: { ...FILES, "generated/api.py": API, "generated/marked.py": MARKED, "marked.py": MARKED, "notes.md": "# Notes\n" },
+  settings: { "coppice.chat.confirmTools": "never", "files.autoSave": "off", "files.watcherExclude": { "**/generated/**": true } },
+}, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
+  const onDisk = (name: string): string => readFileSync(join(editor.workspace, name), "utf8");
+  const open = ["src/api.py", "generated/api.py", "generated/marked.py"];
+  for (const name of open) await window.openFile(name);
+  await window.openFile("notes.md");
+  await window.editorText.first().click();
+  await window.page.keyboard.type("Mine. ");
+
+  const changed = [...open, "marked.py"];
+  provider.turn({ calls: [
+    ["c1", "run_command", { command: `sed -i s/as_json/by_command/ ${changed.join(" ")}; echo 'By a command.' >> notes.md` }],
+    ...changed.map((path): [string, string, Record<string, unknown>] => [path, "edit_file", { path, edits: [{ oldText: "def by_command", newText: "def by_model" }] }]),
+    ["n1", "edit_file", { path: "notes.md", edits: [{ oldText: "# Notes", newText: "# Remarks" }] }],
+  ] });
+  provider.turn({ text: "Renamed." });
+  await chat.send("Rename it.");
+  await chat.replies.filter({ hasText: "Renamed." }).waitFor();
+  await chat.rests();
+
+  const results = (provider.asked[1]?.messages ?? []).map((message) => JSON.stringify(message)).slice(-changed.length - 1);
+  for (const [index, name] of changed.entries()) {
+    ok(results[index]?.includes(`"Changed ${name}."`), results[index]);
+    equal(onDisk(name), (name.endsWith("marked.py") ? MARKED : API).replace("as_json", "by_model"));
+  }
+  match(results.at(-1) ?? "", /notes\.md.*not saved.*newer on the disk/);
+  equal(onDisk("notes.md"), "# Notes\nBy a command.\n");
+  await window.editorText.filter({ hasText: "Mine." }).waitFor();
+});

@@ -8,6 +8,12 @@ const LARGEST = 10_000_000;
 
 /** The text of a file on the disk, null where there is none. Throws `ToolError` for what is no text, or too large. */
 export async function textOfFile(path: string): Promise<string | null> {
+  const bytes = await bytesOfFile(path);
+  return bytes && decoded(bytes);
+}
+
+/** What is in a file on the disk, null where there is none. Throws `ToolError` for what is no regular file, or too large. */
+export async function bytesOfFile(path: string): Promise<Uint8Array | null> {
   // Without O_NONBLOCK, which Windows lacks, opening a pipe waits for somebody who writes into it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
@@ -19,7 +25,7 @@ export async function textOfFile(path: string): Promise<string | null> {
     // A device or a pipe could be read for ever.
     if (!state.isFile()) throw new ToolError(`${path} is ${state.isDirectory() ? "a folder. Use list_files" : "no regular file"}.`);
     if (state.size > LARGEST) throw new ToolError(`The file is too large to read at once: ${state.size.toLocaleString("en")} bytes. Use search or run_command.`);
-    return decoded(await file.readFile());
+    return await file.readFile();
   } finally {
     await file.close();
   }

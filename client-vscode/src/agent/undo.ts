@@ -13,8 +13,8 @@ export interface UndoHost {
   readonly folders: readonly string[];
   readonly made: MadeEdits;
   read(path: string): Promise<string | null>;
-  /** Writes files by their absolute paths; null deletes one. */
-  writeAll(files: ReadonlyMap<string, string | null>): Promise<void>;
+  write(path: string, text: string): Promise<unknown>;
+  remove(path: string): Promise<void>;
   /** Asks a person; undefined where they refuse. */
   confirm(message: string, detail: string, action: string): PromiseLike<string | undefined>;
 }
@@ -30,7 +30,7 @@ export async function undo(change: FileChange, host: UndoHost): Promise<boolean>
     if ((await host.confirm("Undo an edit that was not made here?", `${file}\n\n${NOT_OURS}`, "Undo")) === undefined) return false;
     if ((await placeOf(host.folders, path)).path !== path || (await host.read(path)) !== now) throw new ToolError(`${change.path} has changed while you were asked, so nothing was undone.`);
   }
-  await host.writeAll(new Map([[path, before.content]]));
+  await (before.content === null ? host.remove(path) : host.write(path, before.content));
   return true;
 }
 

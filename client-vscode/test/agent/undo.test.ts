@@ -18,9 +18,8 @@ class Person {
       folders: disk.folders,
       made: disk.made,
       read: (path) => disk.read(path),
-      writeAll: async (files) => {
-        for (const [path, text] of files) await (text === null ? rm(path) : writeFile(path, text));
-      },
+      write: (path, text) => disk.write(path, text),
+      remove: (path) => rm(path),
       confirm: async (_, detail) => {
         this.questions.push(detail);
         return this.answer();

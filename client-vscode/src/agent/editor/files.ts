@@ -1,48 +1,93 @@
 import * as vscode from "vscode";
 
 import { ToolError } from "../errors";
-import { textOfFile } from "../text-file";
+import { bytesOfFile, textOfFile } from "../text-file";
 
-/** The text of a file: that of the editor where it is open there, unsaved changes included. Null where there is none. */
+/** Milliseconds to wait until VS Code has loaded a file again: its watcher collects changes for 75 to 275 ms, longer on a busy machine. */
+const RELOAD_MS = 2000;
+/** Milliseconds between two looks: each reads the file. */
+const LOOK_MS = 50;
+
+/** The text of a file without its byte order mark: the editor's where it has unsaved changes, else the disk's. Null where there is no file. */
 export async function readText(path: string): Promise<string | null> {
-  return openDocument(path)?.getText() ?? (await textOfFile(path));
+  const document = openDocument(path);
+  if (document === undefined) {
+    const text = await textOfFile(path);
+    return text && withoutMark(text);
+  }
+  if (document.isDirty) return document.getText();
+  const text = await textOnDisk(document);
+  return isCurrent(document, text) ? document.getText() : text;
 }
 
 /** Replaces the whole text as one step that the editor can undo; saves it, and gives what was saved. */
 export async function writeText(path: string, text: string): Promise<string> {
   const uri = vscode.Uri.file(path);
   const edit = new vscode.WorkspaceEdit();
-  if ((await readText(path)) === null) {
+  const before = await readText(path);
+  if (before === null) {
     edit.createFile(uri, { contents: new TextEncoder().encode(text) });
     await applied(edit, path);
     return text;
   }
   const document = await vscode.workspace.openTextDocument(uri);
+  const isLoaded = await becomesCurrent(document);
+  const now = await readText(path);
+  if (now === null || !isSame(now, before)) throw new ToolError(`${path} has changed meanwhile, so nothing was written. Read it again.`);
+  if (!isLoaded) {
+    // An edit of the older text could not be saved.
+    await vscode.workspace.fs.writeFile(uri, await vscode.workspace.encode(text, { encoding: document.encoding }));
+    return text;
+  }
   edit.replace(uri, ...changedPart(document, text));
   await applied(edit, path);
-  if (!(await document.save())) throw new ToolError(`${path} was changed in the editor and could not be saved.`);
+  if (!(await document.save())) {
+    throw new ToolError(`${path} is changed in the editor, but not saved: it may be newer on the disk. It has to be compared and saved in the editor, or reverted there.`);
+  }
   return document.getText();
 }
 
-/** Writes several files as one step that the editor can undo; null deletes one, into the trash where there is one. */
-export async function writeTexts(files: ReadonlyMap<string, string | null>): Promise<void> {
+/** Deletes a file as one step that the editor can undo, into the trash where there is one. */
+export async function removeFile(path: string): Promise<void> {
   const edit = new vscode.WorkspaceEdit();
-  const changed: vscode.TextDocument[] = [];
-  for (const [path, text] of files) {
-    const uri = vscode.Uri.file(path);
-    const isThere = (await readText(path)) !== null;
-    if (text === null) {
-      edit.deleteFile(uri, { ignoreIfNotExists: true });
-    } else if (isThere) {
-      const document = await vscode.workspace.openTextDocument(uri);
-      edit.replace(uri, ...changedPart(document, text));
-      changed.push(document);
-    } else {
-      edit.createFile(uri, { contents: new TextEncoder().encode(text) });
-    }
+  edit.deleteFile(vscode.Uri.file(path), { ignoreIfNotExists: true });
+  await applied(edit, path);
+}
+
+/** Whether a document has unsaved changes, which are the user's, or the text of the disk. */
+function isCurrent(document: vscode.TextDocument, onDisk: string | null): boolean {
+  return document.isDirty || (onDisk !== null && isSame(onDisk, document.getText()));
+}
+
+/** Waits until VS Code has loaded what is on the disk. False where it does not, as in folders that it does not watch. */
+async function becomesCurrent(document: vscode.TextDocument): Promise<boolean> {
+  const until = Date.now() + RELOAD_MS;
+  while (!document.isDirty && !isCurrent(document, await textOnDisk(document))) {
+    if (Date.now() >= until) return false;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
-  await applied(edit, "The files");
-  await Promise.all(changed.map((document) => document.save()));
+  return true;
+}
+
+async function textOnDisk({ uri, encoding }: vscode.TextDocument): Promise<string | null> {
+  const bytes = await bytesOfFile(uri.fsPath);
+  if (bytes === null) return null;
+  try {
+    return withoutMark(await vscode.workspace.decode(bytes, { encoding }));
+  } catch {
+    throw new ToolError(`${uri.fsPath} is a binary file on the disk.`);
+  }
+}
+
+/** As a document has it. */
+function withoutMark(text: string): string {
+  return text.replace(/^\ufeff/, "");
+}
+
+/** A document has one kind of line ends, whatever the file has. */
+function isSame(text: string, other: string): boolean {
+  const lines = (each: string): string => each.replaceAll(/\r\n?/g, "\n");
+  return text === other || lines(text) === lines(other);
 }
 
 /** The lines that differ: what stays the same keeps its folds, markers and cursors. */

@@ -12,7 +12,7 @@ import { mostOutput } from "../output";
 import type { Outcome } from "../process";
 import type { UndoHost } from "../undo";
 import { watchErrors } from "./errors";
-import { readText, writeText, writeTexts } from "./files";
+import { readText, removeFile, writeText } from "./files";
 import { findRipgrep } from "./ripgrep";
 import { CommandTerminal } from "./terminal";
 
@@ -52,8 +52,8 @@ export class EditorHost implements Host, UndoHost, vscode.Disposable {
     return writeText(path, text);
   }
 
-  writeAll(files: ReadonlyMap<string, string | null>): Promise<void> {
-    return writeTexts(files);
+  remove(path: string): Promise<void> {
+    return removeFile(path);
   }
 
   watchErrors(path: string): ErrorWatch {

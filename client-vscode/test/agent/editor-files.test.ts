@@ -1,0 +1,85 @@
+/** Files that are open in the editor while others change them on the disk. */
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+
+import { readText, removeFile, writeText } from "../../src/agent/editor/files";
+import { Range, type TextDocument, Uri, workspace } from "./vscode";
+
+const folder = mkdtempSync(join(tmpdir(), "coppice-files-"));
+after(() => { rmSync(folder, { recursive: true }); });
+
+/** While `writeText` waits for the editor to load the file. */
+const MEANWHILE_MS = 100;
+
+const onDisk = (path: string): string => readFileSync(path, "utf8");
+
+async function opened(name: string, text: string): Promise<[string, TextDocument]> {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return [path, await workspace.openTextDocument(Uri.file(path))];
+}
+
+test("a file that the editor does not load again is read and written on the disk, with its byte order mark once", async () => {
+  const [path] = await opened("unwatched", "\ufeffa\r\n");
+  writeFileSync(path, "\ufeffb\r\n");
+  assert.equal(await readText(path), "b\r\n");
+  assert.equal(await writeText(path, "c\r\n"), "c\r\n");
+  assert.equal(onDisk(path), "\ufeffc\r\n");
+});
+
+test("a file that the editor loads late is changed in the editor", async () => {
+  const [path, document] = await opened("late", "a\n");
+  writeFileSync(path, "b\n");
+  setTimeout(() => { document.load(); }, MEANWHILE_MS);
+  assert.equal(await writeText(path, "c\n"), "c\n");
+  assert.deepEqual([document.getText(), document.isDirty, onDisk(path)], ["c\n", false, "c\n"]);
+});
+
+test("the text of a document with one kind of line ends is used where the file has two", async () => {
+  const [path, document] = await opened("mixed", "a\r\nb\n");
+  document.replace(new Range(1, 3), "\n");
+  document.isDirty = false;
+  assert.equal(await readText(path), "a\nb\n");
+});
+
+test("unsaved changes are read and stay, and an edit that cannot be saved names the file", async () => {
+  const [path, document] = await opened("unsaved", "a\n");
+  document.replace(new Range(0, 0), "mine ");
+  writeFileSync(path, "b\n");
+  assert.equal(await readText(path), "mine a\n");
+  await assert.rejects(writeText(path, "mine c\n"), /unsaved is changed in the editor, but not saved/);
+  assert.deepEqual([document.getText(), onDisk(path)], ["mine c\n", "b\n"]);
+});
+
+const BY_OTHERS: Record<string, (path: string, document: TextDocument) => void> = {
+  "typed into": (_, document) => { document.replace(new Range(0, 0), "mine "); },
+  "changed again": (path) => { writeFileSync(path, "d\n"); },
+  deleted: (path) => { rmSync(path); },
+};
+for (const [what, change] of Object.entries(BY_OTHERS)) {
+  test(`nothing is written over a file that is ${what} meanwhile`, async () => {
+    const [path, document] = await opened(what, "a\n");
+    writeFileSync(path, "b\n");
+    const state = (): unknown[] => [document.getText(), existsSync(path) && onDisk(path)];
+    let before: unknown[] = [];
+    setTimeout(() => {
+      change(path, document);
+      before = state();
+    }, MEANWHILE_MS);
+    await assert.rejects(writeText(path, "c\n"), /nothing was written/);
+    assert.deepEqual(state(), before);
+  });
+}
+
+test("an open file that was deleted is made again, and one that is binary now is no text", async () => {
+  const [path] = await opened("gone", "a\n");
+  await removeFile(path);
+  assert.equal(await readText(path), null);
+  await writeText(path, "b\n");
+  assert.equal(await readText(path), "b\n");
+  writeFileSync(path, "\0");
+  await assert.rejects(readText(path), /binary/);
+});

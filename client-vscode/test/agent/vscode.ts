@@ -1,0 +1,121 @@
+/** What src/agent/editor/files.ts uses of VS Code's API, for tests without an editor. A document is loaded again only by `load`. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+
+export class Uri {
+  readonly scheme = "file";
+  private constructor(readonly fsPath: string) {}
+
+  static file(path: string): Uri {
+    return new Uri(path);
+  }
+}
+
+export class Range {
+  constructor(
+    readonly start: number,
+    readonly end: number,
+  ) {}
+}
+
+export class TextDocument {
+  readonly isClosed = false;
+  isDirty = false;
+  encoding = "utf8";
+  #text = "";
+  #loaded = "";
+
+  constructor(readonly uri: Uri) {
+    this.load();
+  }
+
+  load(): void {
+    this.#loaded = readFileSync(this.uri.fsPath, "utf8");
+    this.encoding = this.#loaded.startsWith("\ufeff") ? "utf8bom" : "utf8";
+    this.#text = this.#loaded.replace(/^\ufeff/, "");
+  }
+
+  replace({ start, end }: Range, text: string): void {
+    this.#text = this.#text.slice(0, start) + text + this.#text.slice(end);
+    this.isDirty = true;
+  }
+
+  getText({ start, end }: Range = new Range(0, this.#text.length)): string {
+    return this.#text.slice(start, end);
+  }
+
+  positionAt(offset: number): number {
+    return offset;
+  }
+
+  /** Refused where the file is another than was loaded. */
+  async save(): Promise<boolean> {
+    if (readFileSync(this.uri.fsPath, "utf8") !== this.#loaded) return false;
+    writeFileSync(this.uri.fsPath, await workspace.encode(this.#text, this));
+    this.isDirty = false;
+    this.load();
+    return true;
+  }
+}
+
+export class WorkspaceEdit {
+  readonly steps: (() => Promise<boolean>)[] = [];
+
+  createFile({ fsPath }: Uri, { contents }: { contents: Uint8Array }): void {
+    this.#add(() => {
+      if (existsSync(fsPath)) return false;
+      writeFileSync(fsPath, contents);
+      return true;
+    });
+  }
+
+  deleteFile({ fsPath }: Uri): void {
+    this.#add(() => {
+      rmSync(fsPath);
+      return true;
+    });
+  }
+
+  replace(uri: Uri, range: Range, text: string): void {
+    this.steps.push(async () => {
+      (await workspace.openTextDocument(uri)).replace(range, text);
+      return true;
+    });
+  }
+
+  #add(step: () => boolean): void {
+    this.steps.push(() => Promise.resolve(step()));
+  }
+}
+
+export const workspace = {
+  textDocuments: [] as TextDocument[],
+
+  openTextDocument(uri: Uri): Promise<TextDocument> {
+    const open = this.textDocuments.find((each) => each.uri.fsPath === uri.fsPath);
+    if (open !== undefined) return Promise.resolve(open);
+    const document = new TextDocument(uri);
+    this.textDocuments.push(document);
+    return Promise.resolve(document);
+  },
+
+  async applyEdit({ steps }: WorkspaceEdit): Promise<boolean> {
+    for (const step of steps) if (!(await step())) return false;
+    return true;
+  },
+
+  decode(bytes: Uint8Array): Promise<string> {
+    if (bytes.includes(0)) return Promise.reject(new Error("The content is binary."));
+    return Promise.resolve(new TextDecoder("utf-8").decode(bytes));
+  },
+
+  encode(text: string, { encoding }: { encoding: string }): Promise<Uint8Array> {
+    return Promise.resolve(new TextEncoder().encode(encoding === "utf8bom" ? `\ufeff${text}` : text));
+  },
+
+  fs: {
+    writeFile({ fsPath }: Uri, bytes: Uint8Array): Promise<void> {
+      writeFileSync(fsPath, bytes);
+      return Promise.resolve();
+    },
+  },
+};
