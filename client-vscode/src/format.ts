@@ -14,8 +14,8 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 
 /** Control characters but tab and line feed, and characters that change the direction of text or separate without being seen. */
 const CONTROLS = String.raw`\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff`;
-/** Characters that show nothing: those that the server calls so, and others by which words and pictures are joined. */
-const HIDDEN = String.raw`\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e01ef}`;
+/** Characters that show nothing: those for which Unicode has fonts show nothing, and the marks of annotations. */
+const HIDDEN = String.raw`\p{Default_Ignorable_Code_Point}\ufff9-\ufffb`;
 const SEPARATING = new RegExp(`[${CONTROLS}]`, "gu");
 const INVISIBLE = new RegExp(`[${CONTROLS}${HIDDEN}]`, "gu");
 

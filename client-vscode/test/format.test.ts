@@ -42,6 +42,12 @@ test("whatever the server calls hidden shows as a code", () => {
   for (const each of characters) assert.match(visible(`a${each}b`), /^a<U\+[0-9A-F]{4,6}>b$/);
 });
 
+test("whatever fonts show nothing for shows as a code, the unassigned too", () => {
+  const ignorable = Array.from({ length: 0x110000 }, (_, code) => code).filter((code) => code < 0xd800 || code > 0xdfff).map((code) => String.fromCodePoint(code)).filter((each) => /\p{DI}/u.test(each));
+  assert.ok(ignorable.length > 4000);
+  for (const each of ignorable) assert.match(visible(`a${each}b`), /^a<U\+[0-9A-F]{4,6}>b$/);
+});
+
 test("a fork's name says what it is, and is not taken", () => {
   assert.equal(forkName("Money", new Set(["Money"])), "Money (fork)");
   assert.equal(forkName("Money", new Set(["Money (fork)", "Money (fork 2)"])), "Money (fork 3)");
