@@ -227,7 +227,7 @@ scene("a branch shows its changes, is compared with a selected one, and its summ
   await chat.play(provider, { asks: "Write two.", answers: [{ calls: [["w1", "write_file", { path: "notes.txt", content: "two\n" }]] }, { text: "Two is written." }] });
   // A million tokens of output cost a million: each costs one.
   match((await chat.frame.getByTestId("turn-figures").allInnerTexts()).join(), /, (\d+) out\b.*€\1\.00$/);
-  await window.widenSidebar(420);
+  await window.widenChat(420);
   const details = chat.frame.getByRole("button", { name: /^Context:/ });
   await details.click();
   await chat.frame.getByText(/Cost of the last turn €(\d+\.00), of the conversation €\1, of its compactions €0\.00\./).waitFor();

@@ -120,3 +120,27 @@ scene("the chat's own keys work while the sidebar has the focus", {}, async ({ w
   await window.page.keyboard.press("Control+Alt+N");
   await until("a new conversation is shown", async () => (await chat.asked.count()) === 0);
 });
+
+scene("the chat has the secondary side bar to itself, and lists leave it its whole height", {}, async ({ window }) => {
+  const chat = await window.openCoppice();
+  const secondary = window.page.locator(".part.auxiliarybar");
+  for (const view of ["Branches", "Files", "Ledger", "Conversations"]) {
+    equal(await secondary.getByRole("button", { name: `${view} Section` }).count(), 0);
+    await window.expand(view);
+  }
+  const [page, bar] = await Promise.all([chat.frame.locator("body").boundingBox(), secondary.boundingBox()]);
+  ok(page !== null && bar !== null && page.height > 0.85 * bar.height, `the chat has ${page?.height} of ${bar?.height} pixels`);
+  await window.screenshot("chat-beside-lists");
+
+  await window.page.keyboard.press("Control+Alt+B"); // VS Code's own: hides the secondary side bar.
+  await secondary.waitFor({ state: "hidden" });
+  await window.run("Coppice: Focus on Chat View");
+  await waitForInput(chat);
+  await window.widenChat(640);
+  await window.screenshot("chat-beside-lists-wide");
+
+  await window.run("View: Move Secondary Side Bar Views To Panel");
+  await window.reload();
+  await waitForInput(await window.openCoppice());
+  await window.page.locator(".part.panel").getByRole("tab", { name: "Coppice" }).waitFor();
+});

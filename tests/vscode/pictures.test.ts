@@ -6,7 +6,7 @@ for (const theme of ["dark", "light"] as const) {
   scene(`a conversation in a ${theme} window`, { files: FILES, tools: "allow", theme, settings: { "coppice.compaction.keepRecentTokens": 300 } }, async ({ window, provider }) => {
     provider.summaries({ text: SUMMARY });
     const chat = await window.openCoppice();
-    await window.widenSidebar(520);
+    await window.widenChat(520);
     await chat.play(provider, CENTS_TURN);
     await window.openFile("src/prices.py");
     await window.fold("Branches");

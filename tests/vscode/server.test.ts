@@ -4,7 +4,7 @@ import { scene } from "./harness/scene.ts";
 const FIRST_RUN = { settings: { "coppice.server.path": "" }, withoutModel: true };
 
 scene("the first run leads from Install to a model to the input, in a sidebar that is open from the start", FIRST_RUN, async ({ editor, window, provider }) => {
-  const { frame } = await window.openSidebar();
+  const { frame } = await window.openSidebars();
   await window.reload(); // The sidebar is open before the extension runs.
   const absent = frame.getByTestId("server-absent");
   await absent.getByRole("button", { name: "Show Log" }).waitFor();

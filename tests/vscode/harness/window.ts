@@ -43,24 +43,25 @@ export class Window {
     await this.ready();
   }
 
-  /** Opens the Coppice sidebar, and gives the chat in it once one can write there. */
+  /** Opens Coppice's lists and the chat, and gives the chat once one can write there. */
   async openCoppice(): Promise<Chat> {
     await this.#open(this.chat.frame.locator("textarea:enabled"));
     return this.chat;
   }
 
-  /** Opens the Coppice sidebar, whatever the chat in it shows. */
-  async openSidebar(): Promise<Chat> {
+  /** Opens Coppice's lists and the chat, whatever the chat shows. */
+  async openSidebars(): Promise<Chat> {
     await this.#open(this.chat.frame.locator(".panel"));
     return this.chat;
   }
 
   async #open(content: Locator): Promise<void> {
-    await until("the sidebar is open", async () => {
+    // A click folds what is open already.
+    const isOpen = await this.#tab.and(this.page.getByRole("tab", { expanded: true })).isVisible();
+    if (!isOpen) await this.#tab.click();
+    await until("the chat is open", async () => {
       if (await content.isVisible()) return true;
-      // A click folds what is open already.
-      const isOpen = await this.#tab.and(this.page.getByRole("tab", { expanded: true })).isVisible();
-      if (!isOpen) await this.#tab.click();
+      await this.page.keyboard.press("Control+Alt+C");
       return content.waitFor({ timeout: 10_000 }).then(() => true, () => false);
     });
   }
@@ -69,7 +70,7 @@ export class Window {
     return this.page.locator(".activitybar").getByRole("tab", { name: "Coppice" });
   }
 
-  /** The chat in the sidebar. A view that was hidden and is shown again does not name its purpose any more. */
+  /** The chat in the secondary side bar. A view that was hidden and is shown again does not name its purpose any more. */
   get chat(): Chat {
     const named = "iframe.webview[src*='purpose=webviewView']";
     return this.#chatIn(`${named}, body:not(:has(${named})) iframe.webview`);
@@ -107,14 +108,14 @@ export class Window {
     return this.page.getByRole("button", { name: `${view} Section` });
   }
 
-  /** Draws the sidebar's edge to `width` pixels. */
-  async widenSidebar(width: number): Promise<void> {
-    const box = await this.page.locator(".part.sidebar").boundingBox();
-    if (box === null) throw new Error("The sidebar is closed.");
+  /** Draws the edge of the secondary side bar, which has the chat, to `width` pixels. */
+  async widenChat(width: number): Promise<void> {
+    const box = await this.page.locator(".part.auxiliarybar").boundingBox();
+    if (box === null) throw new Error("The secondary side bar is closed.");
     const { mouse } = this.page;
-    await mouse.move(box.x + box.width + 2, 300);
+    await mouse.move(box.x - 1, 300);
     await mouse.down();
-    await mouse.move(box.x + width, 300, { steps: 4 });
+    await mouse.move(box.x + box.width - width, 300, { steps: 4 });
     await mouse.up();
   }
 
