@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 
 import type { CoppiceClient } from "./client";
 import { CoppiceError } from "./errors";
+import { type NextChoice, wireChoice } from "./models/choice";
 import type { Conversation } from "./protocol.gen";
 
 const KEY = "coppice.activeConversation";
@@ -16,7 +17,7 @@ export class Conversations implements vscode.Disposable {
   /** Fires with the new active conversation's id, or undefined where there is none any more. */
   readonly onDidChangeActive = this.#changes.event;
 
-  constructor(client: CoppiceClient, memory: vscode.Memento) {
+  constructor(client: CoppiceClient, memory: vscode.Memento, private readonly choice: NextChoice) {
     this.#client = client;
     this.#memory = memory;
     this.#listening = [
@@ -48,10 +49,18 @@ export class Conversations implements vscode.Disposable {
     await stored;
   }
 
-  /** Makes a conversation of `folder`, by default the first workspace folder. */
+  /** Makes a conversation of `folder`, by default the first workspace folder, with the model that was chosen last. */
   async make(name?: string, folder?: vscode.Uri): Promise<Conversation> {
     const params = { name: name ?? null, workspaceUri: folder?.toString() ?? null };
-    return (await this.#client.request("coppice/conversation/create", params)).conversation;
+    const { conversation } = await this.#client.request("coppice/conversation/create", params);
+    if (this.choice.isEmpty) return conversation;
+    try {
+      return (await this.#client.request("coppice/conversation/setModel", { conversationId: conversation.id, ...wireChoice(this.choice.current) })).conversation;
+    } catch (error) {
+      if (!(error instanceof CoppiceError) || error.code !== "no-model") throw error;
+      await this.choice.set({}); // The settings have no such model any more.
+      return conversation;
+    }
   }
 
   /** Makes a conversation as `make` does, and selects it. */

@@ -27,6 +27,7 @@ import { sentence } from "./errors";
 import { registerContextDocument } from "./documents/context";
 import { FilesView, registerFileCommands } from "./files/view";
 import { registerHistoryServers } from "./mcp/provider";
+import { NextChoice } from "./models/choice";
 import { answerSamples } from "./models/editor";
 import { Keys } from "./models/keys";
 import { ContextWindows } from "./models/windows";
@@ -55,7 +56,8 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   const windows = new ContextWindows(client);
   const { agent, host, equip } = createAgent(context, approvals, modes, (conversationId) => windows.of(conversationId), (message) => { log.warn(message); });
   answerToolCalls(client, agent, approvals, modes);
-  const conversations = new Conversations(client, context.workspaceState);
+  const choice = new NextChoice(context.workspaceState);
+  const conversations = new Conversations(client, context.workspaceState, choice);
   const files = new FilesView(client, conversations);
   context.subscriptions.push(log, servers, client, conversations, files, new LedgerView(client, conversations), new Status(client, conversations, approvals));
 
@@ -70,7 +72,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   });
   const list = new ConversationsView(client, conversations, new Sources(client, log), chat.activities);
   context.subscriptions.push(list);
-  const { attached, branchFiles, notes, differences } = addFeatures(context, chat, { client, conversations, approvals, host, modes });
+  const { attached, branchFiles, notes, differences } = addFeatures(context, chat, { client, conversations, approvals, host, modes, choice });
   const branches = new BranchesView(client, conversations, differences);
   context.subscriptions.push(branches);
   registerConversationCommands(commands, client, conversations, chat);
@@ -79,7 +81,7 @@ export function activate(context: vscode.ExtensionContext): CoppiceApi {
   registerCompactionCommands(commands, context, client, conversations);
   registerBranchCommands(commands, client, conversations, chat, branches, branchFiles);
   registerBranchFileCommands(commands, conversations, differences);
-  registerModelCommands(commands, client, keys);
+  registerModelCommands(commands, client, keys, conversations, choice);
   registerNoteCommands(commands, client);
   registerPermissionCommands(commands, rules);
   registerFileCommands(commands, files);

@@ -367,6 +367,18 @@ export interface CompactionUpdate {
   status: "started" | "completed" | "cancelled" | "failed" | "skipped";
 }
 
+/** One of `models` in the settings; `id` is its name there. */
+export interface ConfiguredModelInfo {
+  provider: "none" | "openai" | "openai-responses" | "gemini" | "anthropic" | "editor";
+  name?: string;
+  contextWindow: number;
+  thinkingLevel?: "off" | "low" | "medium" | "high";
+  thinkingLevels: ("off" | "low" | "medium" | "high")[];
+  problem?: string;
+  id: string;
+  prices?: Prices;
+}
+
 /**
  * From here on a model sees a line in place of each tool result of the entries `cleared`.
  * The next compaction ends that: of what it keeps a model sees everything. `saved` is what the lines save.
@@ -407,7 +419,10 @@ export interface ContextResult {
   firstKeptEntryId?: string;
 }
 
-/** `firstMessage` is the start of the user's first message, for lists. */
+/**
+ * `firstMessage` is the start of the user's first message, for lists.
+ * `model` is the one of the settings' `models` that was chosen for it, `thinkingLevel` the level; where they are absent, or the settings have no such model, it is as the section `model` says.
+ */
 export interface Conversation {
   id: string;
   name?: string;
@@ -419,13 +434,15 @@ export interface Conversation {
   firstMessage?: string;
   parentConversationId?: string;
   source?: ConversationSource;
+  model?: string;
+  thinkingLevel?: string;
 }
 
 /** Sent whoever made the change, another server on the same store included. */
 export interface ConversationChanged {
   conversationId: string;
   leafId: string | null;
-  changes: ("entries" | "leaf" | "labels" | "pins" | "name" | "created" | "deleted")[];
+  changes: ("entries" | "leaf" | "labels" | "pins" | "name" | "model" | "created" | "deleted")[];
 }
 
 /** Params of a request about one conversation. */
@@ -935,15 +952,15 @@ export interface ModelParams {
   workspaceUri?: string | null;
 }
 
-/**
- * What the settings in force select. No request is made to the model.
- * `problem` is present where no turn can begin with these settings, and names what to set.
- */
+/** What the settings in force select for a conversation without a choice of its own, and `models`, which a user can choose from. No request is made to a model. */
 export interface ModelResult {
   provider: "none" | "openai" | "openai-responses" | "gemini" | "anthropic" | "editor";
   name?: string;
   contextWindow: number;
+  thinkingLevel?: "off" | "low" | "medium" | "high";
+  thinkingLevels: ("off" | "low" | "medium" | "high")[];
   problem?: string;
+  models: ConfiguredModelInfo[];
 }
 
 /**
@@ -1224,6 +1241,14 @@ export interface PreparePromptResult {
   message?: string;
 }
 
+/** What a million tokens cost, as the user has set it; `cachedInput` those read from its cache. */
+export interface Prices {
+  input: number;
+  cachedInput: number;
+  output: number;
+  currency: string;
+}
+
 /**
  * `content` is the user's message; it is appended first, unless the turn cannot begin. Without it the turn goes on where the last one was stopped or failed; where the model has answered that is `nothing-to-continue`. A text that is `/compact`, with or without words after it, is a command: the conversation is compacted with these words as the instructions. `/note TEXT` adds a note of the user's. A command appends no message and asks no model for a reply.
  * `tools` are offered to the model where the client answers `coppice/invokeTool`. `system` is sent before the conversation, with the texts of `skills` after it; neither is stored. A step is one request to the model with the tool calls of its answer; the turn stops after `maxSteps` of them. On `partialResultToken` the turn is reported as it happens.
@@ -1396,13 +1421,14 @@ export interface RetryUpdate {
 
 /**
  * What the editor's own model is asked: messages as the protocol's own, without the ids of entries.
- * `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries. `tools` may be called in the answer to a turn. Where there is a `partialResultToken`, pieces of the answer may be sent on it, as `$/progress`, before the whole of it is given.
+ * `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries; `model` is the name that the settings give the model. `tools` may be called in the answer to a turn. Where there is a `partialResultToken`, pieces of the answer may be sent on it, as `$/progress`, before the whole of it is given.
  */
 export interface SampleParams {
   messages: Message[];
   system?: string;
   maxTokens: number;
   purpose: "summary" | "turn";
+  model?: string;
   tools?: Tool[];
   partialResultToken?: number | string;
 }
@@ -1454,6 +1480,16 @@ export interface SessionInfoEntry {
   timestamp: string;
   type: "session_info";
   name?: string | null;
+}
+
+/**
+ * Who answers in the conversation from now on: one of `models` in the settings, by its name there.
+ * Without it, the section `model` says who; without `thinkingLevel` the settings say which level.
+ */
+export interface SetModelParams {
+  conversationId: string;
+  model?: string | null;
+  thinkingLevel?: "off" | "low" | "medium" | "high" | null;
 }
 
 /** Instructions that a request carries apart from `system`. `text` is what the model is sent of them. */
@@ -1906,6 +1942,7 @@ export interface Requests {
   "coppice/conversation/list": { params: ListParams; result: ListResult };
   "coppice/conversation/get": { params: GetParams; result: GetResult };
   "coppice/conversation/rename": { params: RenameParams; result: ConversationResult };
+  "coppice/conversation/setModel": { params: SetModelParams; result: ConversationResult };
   "coppice/conversation/delete": { params: DeleteParams; result: DeleteResult };
   "coppice/conversation/import": { params: ImportParams; result: ImportResult };
   "coppice/sources/update": { params: UpdateSourcesParams; result: UpdateSourcesResult };

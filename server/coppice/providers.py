@@ -4,7 +4,7 @@ A new one is a line here, and a module below `coppice.models.providers` where it
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -39,6 +39,11 @@ PROVIDERS: Final = {
         Provider("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "anthropic", "/v1"),
     )
 }
+
+ThinkingLevel = Literal["off", "low", "medium", "high"]
+"""How much a model thinks before it answers; a server that has no such choice is asked without."""
+
+THINKING_LEVELS: Final[tuple[ThinkingLevel, ...]] = get_args(ThinkingLevel)
 
 MODEL_PROVIDERS: Final = ("none", *PROVIDERS, "editor")
 SUMMARIZER_PROVIDERS: Final = ("inherit", "offline", *PROVIDERS, "editor")

@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from coppice.settings.layers import Layer, command_line_layer, editor_layer, resolve, user_layer
+from coppice.settings.layers import (
+    Layer,
+    command_line_layer,
+    editor_layer,
+    request_layer,
+    resolve,
+    user_layer,
+    workspace_layer,
+)
 
 OPENAI = "https://api.openai.com/v1"
 OTHER = "https://models.example/v1"
@@ -78,3 +86,47 @@ def test_a_client_cannot_send_a_key_to_another_endpoint(layers: list[Layer]) -> 
 def test_the_summarizers_key_is_held_to_the_same_rules() -> None:
     theirs = {"summarizer": {"provider": "openai", "baseUrl": OTHER, "apiKeyEnv": "OPENAI_API_KEY"}}
     assert resolve(editor_layer(theirs))[0].summarizer.api_key_env is None
+
+
+def configured(variable: str, url: str | None = None, provider: str = "openai") -> dict[str, Any]:
+    return {"models": {"Mine": endpoint(variable, url, provider)["model"]}}
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        [editor_layer(configured("MY_API_KEY", OTHER))],
+        [editor_layer(configured("OPENAI_API_KEY"))],
+        [editor_layer(configured("ANTHROPIC_API_KEY", provider="anthropic"))],
+        [user_layer({"apiKeys": {"allow": ["TOKEN"]}}), editor_layer(configured("TOKEN", OTHER))],
+        [user_layer(configured("SECRET", OTHER))],
+    ],
+)
+def test_a_configured_model_has_its_key(layers: list[Layer]) -> None:
+    settings, problems = resolve(*layers)
+    assert problems == []
+    assert settings.models["Mine"].api_key_env is not None
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        configured("HOME", OTHER),
+        configured("OPENAI_API_KEY", OTHER),
+        configured("OPENAI_API_KEY", "https://api.openai.com@evil.example/v1"),
+        configured("ANTHROPIC_API_KEY"),
+    ],
+)
+def test_a_clients_configured_model_with_anothers_key_is_ignored(values: dict[str, Any]) -> None:
+    settings, problems = resolve(user_layer({}), editor_layer(values))
+    assert settings.models == {}
+    assert problems[0].startswith("models.Mine: ")
+
+
+def test_a_checkout_neither_adds_a_configured_model_nor_changes_one() -> None:
+    mine = user_layer(configured("SECRET", OTHER))
+    theirs = {"models": {"Mine": {"provider": "openai", "baseUrl": "https://evil.example/v1"}, "New": {}}}
+    settings, problems = resolve(mine, workspace_layer(theirs), request_layer(theirs))
+    assert list(settings.models) == ["Mine"]
+    assert (settings.models["Mine"].base_url, settings.models["Mine"].api_key_env) == (OTHER, "SECRET")
+    assert len(problems) == 4

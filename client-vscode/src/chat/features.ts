@@ -17,6 +17,8 @@ import { CommandCards } from "./command-cards";
 import { FileChanges } from "./file-changes";
 import type { Modes } from "../modes/modes";
 import { ModeChoice } from "./mode-choice";
+import type { NextChoice } from "../models/choice";
+import { NextModel } from "./next-model";
 import { ModelNotes } from "./model-notes";
 import { MessageActions } from "./on-message";
 import type { Chat } from "./panel";
@@ -31,10 +33,11 @@ interface Parts {
   approvals: Approvals;
   host: EditorHost;
   modes: Modes;
+  choice: NextChoice;
 }
 
 /** Adds to the chat what it can do besides turns; what is attached to messages, and what brings files along, is returned. */
-export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host, modes }: Parts): { attached: Attachments; branchFiles: BranchFiles; notes: ModelNotes; differences: BranchDifferences } {
+export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host, modes, choice }: Parts): { attached: Attachments; branchFiles: BranchFiles; notes: ModelNotes; differences: BranchDifferences } {
   const before = new BeforeDocuments();
   context.subscriptions.push(before);
   let attached!: Attachments;
@@ -44,6 +47,7 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
     return new MessageQueue(access, attached);
   });
   chat.addFeature((access) => new ModeChoice(access, modes));
+  chat.addFeature((access) => new NextModel(access, choice));
   chat.addFeature((access) => new Plans(access, approvals, modes));
   chat.addFeature((access) => new CommandCards(access, host.commands));
   chat.addFeature(() => new CodeActions());

@@ -161,8 +161,15 @@ const toPage = v.variant("type", [
     message: v.optional(v.string()),
     canInstall: v.optional(v.boolean()),
   }),
-  /** Which model answers; `problem` says why none can. */
-  v.object({ type: v.literal("model"), name: v.optional(v.string()), problem: v.optional(v.string()) }),
+  /** Which model answers where none of `models` was chosen; `problem` says why none can. */
+  v.object({
+    type: v.literal("model"),
+    name: v.optional(v.string()),
+    problem: v.optional(v.string()),
+    models: v.optional(v.array(v.object({ id: v.string(), prices: v.optional(prices) }))),
+  }),
+  /** What a conversation that the first message makes begins with. */
+  v.object({ type: v.literal("nextModel"), model: v.optional(v.string()), thinkingLevel: v.optional(v.string()) }),
   /** What the page asked to be remembered, before anything is shown. */
   v.object({ type: v.literal("memory"), memory }),
   v.object({ type: v.literal("conversations"), conversations: v.array(object<Conversation>()) }),

@@ -135,7 +135,7 @@ export class ChatPage {
     } else if (leafId === null) {
       await this.shown.show(conversationId); // Nothing is on the path any more.
     } else {
-      if (changes.includes("name")) await this.shown.rename();
+      if (changes.includes("name") || changes.includes("model")) await this.shown.rename();
       if (changes.some((change) => change === "entries" || change === "leaf" || change === "labels" || change === "pins")) await this.shown.refresh();
     }
   }

@@ -29,7 +29,7 @@ export class ServerState implements vscode.Disposable {
       }),
       servers.onDidChangeInstallation(() => { this.show(); }),
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (!event.affectsConfiguration("coppice.model")) return;
+        if (!["coppice.model", "coppice.models"].some((section) => event.affectsConfiguration(section))) return;
         clearTimeout(this.#settling);
         this.#settling = setTimeout(() => void this.showModel(), SETTLE_MS);
       }),
@@ -46,7 +46,8 @@ export class ServerState implements vscode.Disposable {
     // An older server does not know the request; the page then says nothing about models.
     const model = await this.client.request("coppice/model", { workspaceUri }).catch(() => undefined);
     if (model === undefined) return;
-    this.post({ type: "model", name: model.name, problem: model.problem });
+    const models = model.models.map(({ id, prices }) => ({ id, prices }));
+    this.post({ type: "model", name: model.name, problem: model.problem, models });
     this.onModel(model.problem === undefined);
     void vscode.commands.executeCommand("setContext", "coppice.hasModel", model.problem === undefined);
   }

@@ -1,7 +1,9 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import type { Conversations } from "../conversations";
 import { sentence } from "../errors";
+import type { NextChoice } from "../models/choice";
 import { type Endpoint, KeyRefusedError } from "../models/endpoint";
 import { variableAfter } from "../models/endpoints";
 import { type Keys, OWN_VARIABLE } from "../models/keys";
@@ -9,6 +11,7 @@ import { enabledTools } from "../models/tools";
 import { notify } from "../notify";
 import { setEditorModel, setPersonal } from "../settings/personal";
 import { chooseModel, chooseWindow, isUsable } from "./choose-model";
+import { configuredModel, pickModel } from "./pick-model";
 import type { Commands } from "./registry";
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -16,9 +19,15 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 type Provider = "editor" | Endpoint["provider"] | "none";
 
 /** Which model answers, its key, and the tools it may use. All of it is the user's own, and never the workspace's. */
-export function registerModelCommands(commands: Commands, client: CoppiceClient, keys: Keys): void {
+export function registerModelCommands(commands: Commands, client: CoppiceClient, keys: Keys, conversations: Conversations, next: NextChoice): void {
   commands.add("coppice.setUpModel", () => setUpModel(client, keys));
-  commands.add("coppice.pickModel", () => pickModel(client, keys));
+  commands.add("coppice.addModel", () => addModel(client, keys));
+  commands.add("coppice.pickModel", async () => {
+    const wanted = await pickModel(client, conversations, next);
+    if (wanted === "another") await pickOfEndpoint(client, keys);
+    else if (wanted === "elsewhere") await setUpModel(client, keys);
+    else if (wanted === "add") await addModel(client, keys);
+  });
   commands.add("coppice.setApiKey", async () => {
     const name = await pickVariable("Set API Key", variables());
     if (name !== undefined) await askForKey(client, keys, name);
@@ -58,16 +67,11 @@ async function setUpModel(client: CoppiceClient, keys: Keys): Promise<void> {
   }
 }
 
-/** Another model of the endpoint, or of VS Code, that answers now. */
-async function pickModel(client: CoppiceClient, keys: Keys): Promise<void> {
+/** Another model of the endpoint, or of VS Code, for every conversation without a choice of its own. */
+async function pickOfEndpoint(client: CoppiceClient, keys: Keys): Promise<void> {
   const settings = vscode.workspace.getConfiguration("coppice");
   const provider = settings.get<Provider>("model.provider", "none");
   if (provider === "none") return setUpModel(client, keys);
-  const elsewhere = "Another Endpoint…";
-  const here = "Another Model of This Endpoint";
-  const picked = await vscode.window.showQuickPick([here, elsewhere], { title: settings.get<string | null>("model.name") ?? "Model" });
-  if (picked === elsewhere) return setUpModel(client, keys);
-  if (picked === undefined) return undefined;
   if (provider === "editor") return useEditor(await vscode.lm.selectChatModels());
   const variable = variableOf("model");
   const endpoint = { provider, baseUrl: settings.get<string | null>("model.baseUrl") ?? "", key: variable === undefined ? undefined : await keys.get(variable) };
@@ -84,24 +88,59 @@ async function useEditor(offered: vscode.LanguageModelChat[]): Promise<void> {
   await setEditorModel(picked.model);
 }
 
+/** A model that can be chosen for a conversation, besides the one that answers in all others. */
+async function addModel(client: CoppiceClient, keys: Keys): Promise<void> {
+  const names: Record<Endpoint["provider"], string> = { openai: "An OpenAI-compatible endpoint", "openai-responses": "OpenAI", gemini: "Gemini", anthropic: "Anthropic" };
+  const choices = (Object.keys(names) as Endpoint["provider"][]).map((provider) => ({ label: names[provider], provider }));
+  const picked = await vscode.window.showQuickPick(choices, { title: "Add Model", placeHolder: "Whose model?" });
+  if (picked === undefined) return;
+  await askEndpoint(keys, picked.provider, { provider: "none", baseUrl: "" }, undefined, async (chosen) => {
+    const models = vscode.workspace.getConfiguration("coppice").inspect<Record<string, unknown>>("models")?.globalValue ?? {};
+    const validateInput = (given: string) => nameProblem(given.trim(), models);
+    const prompt = "How the chat lists the model.";
+    const name = await vscode.window.showInputBox({ title: "Name", prompt, value: chosen.name.split("/").at(-1) ?? "", validateInput, ignoreFocusOut: true });
+    if (name === undefined) return;
+    await client.restart(async () => {
+      await setPersonal({ models: { ...models, [name.trim()]: configuredModel(chosen) } });
+      if (chosen.key !== "" && chosen.variable !== undefined) await keys.set(chosen.variable, chosen.key);
+    });
+  });
+}
+
+function nameProblem(name: string, models: Record<string, unknown>): string | undefined {
+  if (name === "" || name.length > 100) return "A name of 1 to 100 characters.";
+  return Object.hasOwn(models, name) ? "There is a model of this name." : undefined;
+}
+
 async function useEndpoint(client: CoppiceClient, keys: Keys, provider: Endpoint["provider"]): Promise<void> {
   const settings = vscode.workspace.getConfiguration("coppice");
+  const before = { provider: settings.get<string>("model.provider", "none"), baseUrl: settings.get<string | null>("model.baseUrl") ?? "" };
+  await askEndpoint(keys, provider, before, variableOf("model"), (chosen) => useChosen(client, keys, chosen));
+}
+
+/** Asks for the endpoint, its key and a model, until the model answers or the user leaves. `before` and `current` are what is in use. */
+async function askEndpoint(
+  keys: Keys,
+  provider: Endpoint["provider"],
+  before: { provider: string; baseUrl: string },
+  current: string | undefined,
+  use: (chosen: EndpointChoice) => Promise<void>,
+): Promise<void> {
   const isOpen = provider === "openai";
-  const value = settings.get<string | null>("model.baseUrl") ?? "";
+  const value = before.baseUrl;
   const prompt = "The endpoint, ending in /v1. Empty: OpenAI's own.";
   const baseUrl = isOpen ? await vscode.window.showInputBox({ title: "Endpoint", prompt, value, validateInput: notAnAddress }) : "";
   if (baseUrl === undefined) return;
-  const before = { provider: settings.get<string>("model.provider", "none"), baseUrl: value };
   const after = { provider, baseUrl: baseUrl.trim() };
   let problem = "";
   for (;;) {
     const key = await askForEndpointKey(problem);
     if (key === undefined) return;
-    const variable = variableAfter({ before, after, variable: variableOf("model"), kept: keys.names, isEntered: key !== "" });
+    const variable = variableAfter({ before, after, variable: current, kept: keys.names, isEntered: key !== "" });
     const endpoint = { ...after, key: key || (variable === undefined ? undefined : await keys.get(variable)) };
     try {
       const chosen = await choose(endpoint);
-      if (chosen !== undefined) await useChosen(client, keys, { endpoint, ...chosen, key, variable });
+      if (chosen !== undefined) await use({ endpoint, ...chosen, key, variable });
       return;
     } catch (error) {
       if (!(error instanceof KeyRefusedError)) throw error;
@@ -129,7 +168,7 @@ async function choose(endpoint: Endpoint): Promise<ChosenModel | undefined> {
   return { name: model.id, contextWindow };
 }
 
-interface EndpointChoice extends ChosenModel {
+export interface EndpointChoice extends ChosenModel {
   endpoint: Endpoint;
   /** As it was entered; empty where it was not. */
   key: string;
@@ -162,9 +201,11 @@ async function askForKey(client: CoppiceClient, keys: Keys, name: string): Promi
   });
 }
 
-/** The model's variable, and the summarizer's where it has one of its own. */
+/** The model's variable, and those of the summarizer and of configured models where they have one of their own. */
 function variables(): string[] {
-  return [...new Set([variableOf("model") ?? OWN_VARIABLE, variableOf("summarizer") ?? []].flat())];
+  const models = vscode.workspace.getConfiguration("coppice").inspect<Record<string, { apiKeyEnv?: string }>>("models")?.globalValue ?? {};
+  const configured = Object.values(models).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+  return [...new Set([variableOf("model") ?? OWN_VARIABLE, variableOf("summarizer") ?? [], configured].flat())];
 }
 
 function variableOf(who: "model" | "summarizer"): string | undefined {

@@ -13,7 +13,7 @@ export function answerSamples(client: CoppiceClient): void {
 }
 
 async function sample(client: CoppiceClient, params: SampleParams, token: vscode.CancellationToken): Promise<SampleResult> {
-  const model = await chosenModel(params.purpose);
+  const model = await chosenModel(params);
   const tools = (params.tools ?? []).map(chatTool);
   const messages = turns(params.messages, params.system, tools.length > 0).map(chatMessage);
   const options = { justification: WHY, modelOptions: { max_tokens: params.maxTokens }, tools };
@@ -34,12 +34,12 @@ async function sample(client: CoppiceClient, params: SampleParams, token: vscode
   return { text, model: model.id, ...(toolCalls.length > 0 ? { toolCalls, stopReason: "toolUse" } : {}) };
 }
 
-/** The model that the settings name by id, family or name; where they name none, the first that is offered. */
-async function chosenModel(purpose: SampleParams["purpose"]): Promise<vscode.LanguageModelChat> {
+/** The model that the server or the settings name by id, family or name; where they name none, the first that is offered. */
+async function chosenModel({ purpose, model: asked }: SampleParams): Promise<vscode.LanguageModelChat> {
   const models = await vscode.lm.selectChatModels();
   const settings = vscode.workspace.getConfiguration("coppice");
   const own = purpose === "summary" ? settings.get<string | null>("summarizer.name") : null;
-  const name = own ?? settings.get<string | null>("model.name") ?? "";
+  const name = asked ?? own ?? settings.get<string | null>("model.name") ?? "";
   const named = models.find(({ id, family, name: title }) => [id, family, title].includes(name));
   const model = name === "" ? models[0] : named;
   if (model !== undefined) return model;

@@ -52,6 +52,8 @@ export interface PanelState {
   revealed?: HostMessage<"reveal"> | undefined;
   /** Undefined until the host has sent it. */
   model?: HostMessage<"model"> | undefined;
+  /** What a conversation that the first message makes begins with. */
+  nextModel: Pick<HostMessage<"nextModel">, "model" | "thinkingLevel">;
   /** The name of the model of VS Code that could answer where none is set. */
   offeredModel?: string | undefined;
   /** Of every conversation. */
@@ -89,6 +91,7 @@ export const INITIAL: PanelState = {
   turnFiles: {},
   reports: {},
   modes: {},
+  nextModel: {},
   enterSends: true,
   restricted: false,
   composer: NO_COMPOSER,
@@ -118,6 +121,8 @@ export function reduce(state: PanelState, action: Action): PanelState {
       return { ...state, notices: state.notices.filter((notice) => notice.id !== action.id) };
     case "model":
       return { ...state, model: action, notices: action.problem === undefined ? state.notices.filter((notice) => notice.action?.command !== "coppice.setUpModel") : state.notices };
+    case "nextModel":
+      return { ...state, nextModel: action };
     case "modelOffer":
       return { ...state, offeredModel: action.name };
     case "approvals":

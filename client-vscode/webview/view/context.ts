@@ -2,6 +2,7 @@
 import { createContext } from "preact";
 
 import type { Prices } from "../../src/chat/prices";
+import { chosenModel } from "../state/chosen-model";
 import type { PanelState, Shown } from "../state/state";
 
 export interface ChatSurroundings {
@@ -20,13 +21,15 @@ export const ChatContext = createContext<ChatSurroundings>({ busy: false, enterS
 let last: ChatSurroundings = { busy: false, enterSends: true };
 
 /** The same object as before where nothing has changed, so that messages are not drawn again. */
-export function chatContext({ enterSends, prices }: PanelState, { items, running, work, failure, preview }: Shown): ChatSurroundings {
+export function chatContext(state: PanelState, { items, running, work, failure, preview }: Shown): ChatSurroundings {
   const busy = running || work !== undefined || preview !== undefined;
   const reply = items.at(-1);
   const asked = items.findLast(({ kind }) => kind === "user");
   const isFailed = !busy && reply?.kind === "assistant" && (reply.stopReason === "error" || reply.stopReason === "aborted");
   const failed = isFailed && asked !== undefined ? { replyId: reply.id, entryId: asked.id, kind: failure?.kind } : undefined;
   const newest = !busy && reply?.kind === "assistant" && asked !== undefined ? { replyId: reply.id, entryId: asked.id } : undefined;
+  const { enterSends } = state;
+  const { prices } = chosenModel(state);
   const now = { busy, enterSends, prices, newest, failed };
   if (JSON.stringify(now) !== JSON.stringify(last)) last = now;
   return last;

@@ -5,6 +5,7 @@ import { ModelButton } from "../composer/model-button";
 import { ModeSelect } from "../composer/mode-select";
 import { Queue } from "../composer/queue";
 import { post } from "../page";
+import { chosenModel } from "../state/chosen-model";
 import type { PanelState, Shown } from "../state/state";
 import { approvalAnnouncement } from "./approval";
 import { ChatContext, chatContext } from "./context";
@@ -53,6 +54,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
   const items = shown?.items;
   const sent = useMemo(() => (items ?? []).flatMap((item) => (item.kind === "user" ? [item.text] : [])), [items]);
   const offer = state.filesOffers[id];
+  const model = chosenModel(state);
   const busy = shown !== undefined && (shown.running || shown.work !== undefined);
   const isStale = details && usage?.breakdown === undefined;
   useEffect(() => {
@@ -69,7 +71,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         {shown?.background && !shown.work && !shown.preview && <BackgroundLine status={shown.background} busy={busy} />}
         {shown?.wait && <WaitBar wait={shown.wait} />}
         {offer && <FilesOfferCard offer={offer} />}
-        {details && usage && <UsageDetails usage={usage} busy={busy} prices={state.prices} />}
+        {details && usage && <UsageDetails usage={usage} busy={busy} prices={model.prices} />}
         <LeftCommands commands={state.commands} />
         <Queue messages={state.composer.queues[id] ?? []} running={busy} />
       </div>
@@ -82,7 +84,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         state={state.composer}
         sent={sent}
       >
-        {server.state === "running" ? <span class="composer-choices"><ModeSelect mode={state.modes[id] ?? "ask"} /><ModelButton name={state.model?.name} /></span> : <span />}
+        {server.state === "running" ? <span class="composer-choices"><ModeSelect mode={state.modes[id] ?? "ask"} /><ModelButton model={model} /></span> : <span />}
         {usage ? <Meter usage={usage} open={details} onToggle={() => { setDetails(!details); }} /> : <span />}
       </Composer>}
     </>

@@ -7,6 +7,7 @@ from typing import Final, Literal, Protocol
 from coppice.errors import ModelFailedError
 from coppice.protocol.sampling import Purpose
 from coppice.protocol.tools import Tool
+from coppice.providers import ThinkingLevel
 from coppice.tree.messages import AssistantMessage
 from coppice.tree.view import ViewMessage
 
@@ -48,7 +49,8 @@ class ChatRequest:
     not sent it: newer models refuse the parameter. With `caller_waits` a failed request is not made again by
     itself: whoever asks decides when. Requests that begin alike have the same `cache_key`, by which a
     provider may choose the machine that has their beginning. `context_editing` is for a model that
-    `edits_context`; others are not sent it.
+    `edits_context`; others are not sent it. Without a `thinking_level` the model thinks as much as it does by
+    itself; one that refuses the level is asked without.
     """
 
     messages: Sequence[ViewMessage]
@@ -60,6 +62,7 @@ class ChatRequest:
     caller_waits: bool = False
     cache_key: str | None = None
     context_editing: ContextEditing | None = None
+    thinking_level: ThinkingLevel | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,7 @@ class EditorModel:
             system=request.system or None,
             max_tokens=min(request.max_tokens, self._set_output or request.max_tokens),
             purpose=request.purpose,
+            model=self._model,
             tools=list(request.tools) or None,
         )
 

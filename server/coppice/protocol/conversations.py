@@ -7,6 +7,8 @@ from pydantic import Field
 from coppice.formats.registry import EXPORT_NAMES, IMPORT_NAMES
 from coppice.protocol.base import ConversationParams, LongParams, WireModel, WorkspaceUri
 from coppice.protocol.usage import UsageState
+from coppice.providers import ThinkingLevel
+from coppice.settings import MAX_MODEL_CHARS
 from coppice.tree.entries import MAX_NAME_CHARS
 
 Limit = Annotated[int, Field(ge=1, le=1000)]
@@ -23,7 +25,11 @@ class ConversationSource(WireModel):
 
 
 class Conversation(WireModel):
-    """`first_message` is the start of the user's first message, for lists."""
+    """`first_message` is the start of the user's first message, for lists.
+
+    `model` is the one of the settings' `models` that was chosen for it, `thinkingLevel` the level; where they
+    are absent, or the settings have no such model, it is as the section `model` says.
+    """
 
     id: str
     name: str | None = None
@@ -35,6 +41,8 @@ class Conversation(WireModel):
     first_message: str | None = None
     parent_conversation_id: str | None = None
     source: ConversationSource | None = None
+    model: str | None = None
+    thinking_level: str | None = None
 
 
 class CreateParams(WireModel):
@@ -84,6 +92,16 @@ class RenameParams(ConversationParams):
     """The conversation's new name."""
 
     name: Name
+
+
+class SetModelParams(ConversationParams):
+    """Who answers in the conversation from now on: one of `models` in the settings, by its name there.
+
+    Without it, the section `model` says who; without `thinkingLevel` the settings say which level.
+    """
+
+    model: Annotated[str, Field(max_length=MAX_MODEL_CHARS)] | None = None
+    thinking_level: ThinkingLevel | None = None
 
 
 class DeleteParams(ConversationParams):

@@ -5,7 +5,7 @@ from typing import Literal
 from coppice.protocol.base import ConversationParams
 from coppice.protocol.usage import UsageState
 
-Change = Literal["entries", "leaf", "labels", "pins", "name", "created", "deleted"]
+Change = Literal["entries", "leaf", "labels", "pins", "name", "model", "created", "deleted"]
 
 
 class BackgroundCompactionChanged(ConversationParams):

@@ -83,6 +83,9 @@ GET: Final = Method(
 RENAME: Final = Method(
     "coppice/conversation/rename", conversations.RenameParams, conversations.ConversationResult
 )
+SET_MODEL: Final = Method(
+    "coppice/conversation/setModel", conversations.SetModelParams, conversations.ConversationResult
+)
 DELETE: Final = Method("coppice/conversation/delete", conversations.DeleteParams, conversations.DeleteResult)
 IMPORT: Final = LongMethod(
     "coppice/conversation/import", conversations.ImportParams, conversations.ImportResult

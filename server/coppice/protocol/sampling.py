@@ -14,15 +14,17 @@ Purpose = Literal["summary", "turn"]
 class SampleParams(WireModel):
     """What the editor's own model is asked: messages as the protocol's own, without the ids of entries.
 
-    `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries. `tools` may
-    be called in the answer to a turn. Where there is a `partialResultToken`, pieces of the answer may be sent
-    on it, as `$/progress`, before the whole of it is given.
+    `maxTokens` bounds the answer. `purpose` lets an editor choose a cheaper model for summaries; `model` is
+    the name that the settings give the model. `tools` may be called in the answer to a turn. Where there is a
+    `partialResultToken`, pieces of the answer may be sent on it, as `$/progress`, before the whole of it is
+    given.
     """
 
     messages: list[Message]
     system: str | None = None
     max_tokens: Annotated[int, Field(ge=1)]
     purpose: Purpose
+    model: str | None = None
     tools: list[Tool] | None = None
     partial_result_token: ProgressToken | None = None
 

@@ -24,6 +24,7 @@ class Dispatcher:
         self.bind_short(methods.LIST, service.conversations.list_all)
         self.bind_short(methods.GET, service.conversations.get)
         self.bind_short(methods.RENAME, service.conversations.rename)
+        self.bind_short(methods.SET_MODEL, service.model_choosing.set_model)
         self.bind_short(methods.DELETE, service.conversations.delete)
         self.bind(methods.IMPORT, service.portability.import_)
         self.bind(methods.UPDATE_SOURCES, service.following.update_sources)
@@ -62,7 +63,7 @@ class Dispatcher:
         self.bind_short(methods.END_TURN, service.turns.end)
         self.bind(methods.PROMPT, service.slash_commands.prompt)
         self.bind_short(methods.ASK_NOW, service.prompting.ask_now)
-        self.bind_short(methods.MODEL, service.prompting.model)
+        self.bind_short(methods.MODEL, service.model_choosing.model)
         self.bind_short(methods.CANCEL, service.compacting.cancel)
 
     def bind(

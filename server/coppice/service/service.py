@@ -20,6 +20,7 @@ from coppice.service.conversations.following import Following
 from coppice.service.conversations.portability import Portability
 from coppice.service.conversations.searching import Searching
 from coppice.service.conversations.trees import Trees
+from coppice.service.core.chat_models import ChatModels
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context
 from coppice.service.core.progress import ProgressOf, no_progress
@@ -37,6 +38,7 @@ from coppice.service.recovery.clearing import Clearing
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import Thresholds
 from coppice.service.recovery.truncating import Truncating
+from coppice.service.turns.model_choosing import ModelChoosing
 from coppice.service.turns.prompting import Prompting
 from coppice.service.turns.slash_commands import SlashCommands
 from coppice.service.views.documents import Documents
@@ -85,8 +87,11 @@ class Service:
         self.recovering = Recovering(self._context, self.compacting, self.truncating, self.turns)
         self.recall = Recall(self._context)
         self.history_tools = HistoryTools(self.recall)
+        self._models = ChatModels(self.summarizers, self.settings)
+        self.model_choosing = ModelChoosing(self._context, self._models, self.turns)
         self.prompting = Prompting(
             self._context,
+            self._models,
             self.trees,
             self.thresholds,
             self.recovering,
@@ -135,7 +140,7 @@ class Service:
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._context.jobs.close()
         await self.turns.shared.close()
-        await self.prompting.close()
+        await self._models.close()
         await self.hooks.close()
         await self.tracking.settle()
         await run_long(self.stores.close)

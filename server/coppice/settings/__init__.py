@@ -7,9 +7,15 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from coppice.providers import ModelProvider, SummarizerProvider
+from coppice.providers import ModelProvider, SummarizerProvider, ThinkingLevel
 
 Tokens = Annotated[int, Field(ge=1, le=100_000_000)]
+
+MAX_MODEL_CHARS: Final = 100
+"""Of the name of a configured model: longer than any id of a provider that is read as one."""
+
+ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL_CHARS)]
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 MAX_IGNORE_PATTERNS: Final = 2_000
 """As many as an ignore file may have; see `coppice.files.ignoring`."""
@@ -66,6 +72,7 @@ class ModelSettings(_Section):
     """Which model answers turns. `api_key_env` names an environment variable; no setting holds the key.
 
     With `context_editing` the provider clears old tool results itself, where its protocol has that.
+    Without `thinking_level` the model thinks as much as it does by itself.
     """
 
     provider: ModelProvider = "none"
@@ -75,6 +82,22 @@ class ModelSettings(_Section):
     context_window: Tokens = 200_000
     max_output_tokens: Tokens | None = None
     context_editing: bool = False
+    thinking_level: ThinkingLevel | None = None
+
+
+class ModelPrices(_Section):
+    """What a million tokens cost, `cached_input` those that the provider reads from its cache."""
+
+    input: Price
+    cached_input: Price
+    output: Price
+    currency: Annotated[str, Field(max_length=8)] = "$"
+
+
+class ConfiguredModel(ModelSettings):
+    """A model that a user may choose for a conversation. Nothing is asked for its `prices`."""
+
+    prices: ModelPrices | None = None
 
 
 class SummarizerSettings(_Section):
@@ -190,6 +213,7 @@ class Settings(_Section):
     compaction: CompactionSettings = CompactionSettings()
     branch_summary: BranchSummarySettings = BranchSummarySettings()
     model: ModelSettings = ModelSettings()
+    models: dict[ModelName, ConfiguredModel] = {}
     summarizer: SummarizerSettings = SummarizerSettings()
     recall: RecallSettings = RecallSettings()
     mcp: McpSettings = McpSettings()

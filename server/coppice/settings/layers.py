@@ -36,7 +36,7 @@ class Layer:
 
 _SIZES: Final = frozenset({"compaction", "branchSummary", "recall", "tokens", "files"})
 _REQUEST: Final = _SIZES | {"context"}
-_EDITOR: Final = _REQUEST | {"model", "summarizer", "overflow", "hooks"}
+_EDITOR: Final = _REQUEST | {"model", "models", "summarizer", "overflow", "hooks"}
 
 
 def environment_layer(environ: Mapping[str, str] | None = None) -> Layer:
@@ -95,19 +95,34 @@ def resolve(*layers: Layer) -> tuple[Settings, list[str]]:
 
 
 _KEY_SUFFIX: Final = "_API_KEY"
+_NO_KEY: Final = (
+    f"a client may name only a variable that ends in {_KEY_SUFFIX}, or one that apiKeys.allow in your own"
+    " settings file lists"
+)
+_ELSEWHERE: Final = "use another variable, or list it in apiKeys.allow in your own settings file"
 _ENDPOINTS: Final = ("model", "summarizer")
 _KEY_OWNERS: Final = {provider.key_variable: provider for provider in PROVIDERS.values()}
 
 
 def _key_problem(path: Path, value: object, values: Mapping[str, Any]) -> str | None:
     """A client may name a variable that is one of an API key, and no other of the user's environment."""
+    if path[0] == "models" and isinstance(value, Mapping):
+        return _configured_key_problem(value, values)
     accepted = [*_allowed(values), values.get(path[0], {}).get("apiKeyEnv")]
     if path[1:] != ("apiKeyEnv",) or str(value).endswith(_KEY_SUFFIX) or value in accepted:
         return None
-    return (
-        f"a client may name only a variable that ends in {_KEY_SUFFIX}, or one that apiKeys.allow in your own"
-        " settings file lists"
-    )
+    return _NO_KEY
+
+
+def _configured_key_problem(model: Mapping[str, Any], values: Mapping[str, Any]) -> str | None:
+    """The same for one of `models`, which comes whole: its key is for no endpoint of a lower layer."""
+    variable = model.get("apiKeyEnv")
+    if variable is None or variable in _allowed(values):
+        return None
+    owner = _KEY_OWNERS.get(variable)
+    if owner is not None and not _is_own_endpoint(model, owner.address):
+        return f"the key in {variable} is for another endpoint; {_ELSEWHERE}"
+    return None if variable.endswith(_KEY_SUFFIX) else _NO_KEY
 
 
 def _withhold_keys(before: Mapping[str, Any], values: dict[str, Any], layer: Layer) -> Iterator[str]:
@@ -127,8 +142,8 @@ def _withhold_keys(before: Mapping[str, Any], values: dict[str, Any], layer: Lay
         if moved:
             del section["apiKeyEnv"]
             yield (
-                f"{name}.apiKeyEnv: the key in {variable} is for another endpoint and not sent to this one."
-                " Use another variable, or list it in apiKeys.allow in your own settings file."
+                f"{name}.apiKeyEnv: the key in {variable} is for another endpoint and not sent to this one;"
+                f" {_ELSEWHERE}."
             )
 
 

@@ -17,6 +17,7 @@ from coppice.store.schema.records import (
     Appended,
     ConversationRecord,
     EntryRef,
+    ModelChoice,
     NewConversation,
     NewRecord,
     SearchRow,
@@ -141,13 +142,14 @@ class Store(StoreReader):
         parent_id: EntryRef | None = LEAF,
         expected_leaf_id: EntryRef | None = LEAF,
         modified_at: str,
+        choice: ModelChoice | None = None,
     ) -> Appended:
         """Stores all entries, each under the one before it, or none.
 
         The first one's parent is `parent_id`; None makes a new root, an entry with children a new branch.
         Metadata hangs at the entry before it and is nobody's parent; the leaf becomes the last entry
         stored that is no metadata. An entry whose id, type and content are stored already is passed over:
-        what follows it goes on from the path that it is on.
+        what follows it goes on from the path that it is on. `choice` is the conversation's from then on.
 
         Raises:
             StaleLeafError: something would be stored, and `expected_leaf_id` (None: no leaf) was given and
@@ -164,6 +166,7 @@ class Store(StoreReader):
                 parent_id=parent_id,
                 expected_leaf_id=expected_leaf_id,
                 modified_at=modified_at,
+                choice=choice,
             )
         )
         self._indexer.note()

@@ -70,6 +70,10 @@ ACTS: dict[str, tuple[Act, set[str]]] = {
     "label": (lambda w: w.do("label", entryId=w.ids[1], label="here"), {"labels"}),
     "pin": (lambda w: w.do("pin", entryId=w.ids[1], pinned=True), {"pins"}),
     "rename": (lambda w: w.do("conversation/rename", name="Named"), {"name"}),
+    "setModel": (
+        lambda w: w.do("conversation/setModel", thinkingLevel="low"),
+        {"entries", "leaf", "model"},
+    ),
     "compact": (lambda w: w.do("compact"), {"entries", "leaf"}),
     "fork": (lambda w: w.do("conversation/fork", entryId=w.ids[1]), {"created"}),
     "delete": (lambda w: w.do("conversation/delete"), {"deleted"}),

@@ -10,7 +10,13 @@ OPENAI = {"provider": "openai", "name": "m", "baseUrl": "http://127.0.0.1:9/v1",
 
 async def test_the_model_of_the_settings_is_named(make_client: MakeClient) -> None:
     client = await make_client({"model": OPENAI})
-    assert await client.ask("model") == {"provider": "openai", "name": "m", "contextWindow": 8_000}
+    assert await client.ask("model") == {
+        "provider": "openai",
+        "name": "m",
+        "contextWindow": 8_000,
+        "thinkingLevels": ["off", "low", "medium", "high"],
+        "models": [],
+    }
 
 
 @pytest.mark.parametrize(

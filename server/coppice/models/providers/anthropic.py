@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from coppice.models.chat import ChatRequest, ContextEditing
 from coppice.models.providers.answer import LONGEST_NAME, AnswerBuilder
@@ -13,6 +13,7 @@ from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
 from coppice.models.providers.failures import RefusedInStreamError
+from coppice.models.providers.thinking import adaptive_thinking, budgeted_thinking
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 from coppice.protocol.tools import Tool
 from coppice.tree.messages import StopReason, SystemMessage, Usage, present
@@ -36,6 +37,9 @@ _COUNTS: Final = frozenset(
     {"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
 )
 """The names in an answer's usage that are read. Others are not stored: a server can send millions."""
+_Thinking = Literal["adaptive", "budget"]
+"""How a level of thinking is asked for."""
+_ABOUT_THINKING: Final = re.compile(r"thinking|effort|output_config", re.IGNORECASE)
 _LOOKED_BACK: Final = 20
 """Blocks before a breakpoint in which the provider looks for the end of what it has cached."""
 
@@ -47,12 +51,14 @@ class AnthropicDialect:
     """Anthropic's Messages API, version 2023-06-01.
 
     The requests of a turn mark what is to be cached; a summary's are made once. A server of this protocol
-    that refuses the marks, or to edit the context, is sent none again.
+    that refuses the marks, or to edit the context, is sent none again. Newer models think adaptively, older
+    ones in a budget; whichever is refused, the other is tried.
     """
 
     model: str
     provider: str = "anthropic"
     edits_context: bool = True
+    _thinking: tuple[_Thinking, ...] = ("adaptive", "budget")
     _takes_breakpoints: bool = True
 
     def listing(self) -> str:
@@ -85,6 +91,13 @@ class AnthropicDialect:
             body["system"] = rendered.system
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
+        if request.thinking_level is not None and self._thinking:
+            is_adaptive = self._thinking[0] == "adaptive" or request.thinking_level == "off"
+            body |= (
+                adaptive_thinking(request.thinking_level)
+                if is_adaptive
+                else budgeted_thinking(request.thinking_level, max_tokens)
+            )
         if request.context_editing is not None and self.edits_context:
             body["context_management"] = {"edits": [_edit(request.context_editing)]}
         if request.purpose != "turn" or not self._takes_breakpoints:
@@ -96,7 +109,7 @@ class AnthropicDialect:
         return MessageReader(builder)
 
     def adapt(self, error_response: ErrorResponse, sent: dict[str, Any]) -> bool:
-        """Leave out the marks of the cache, or the context editing, where the error names them."""
+        """Leave out what the error names: the marks of the cache, context editing, the level of thinking."""
         is_refused = error_response.status in _ABOUT_THE_BODY
         if "context_management" in sent and is_refused and _ABOUT_EDITING.search(error_response.message):
             if self.edits_context:
@@ -105,6 +118,10 @@ class AnthropicDialect:
                     self.model,
                 )
             self.edits_context = False
+            return True
+        if "thinking" in sent and is_refused and _ABOUT_THINKING.search(error_response.message):
+            way = "budget" if sent["thinking"]["type"] == "enabled" else "adaptive"
+            self._thinking = tuple(other for other in self._thinking if other != way)
             return True
         if not _has_breakpoints(sent) or "cache_control" not in error_response.message:
             return False

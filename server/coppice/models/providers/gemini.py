@@ -12,6 +12,7 @@ from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
 from coppice.models.providers.failures import RefusedInStreamError
+from coppice.models.providers.thinking import BUDGETS
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 from coppice.protocol.tools import Tool
 from coppice.tree.messages import StopReason, SystemMessage, Usage
@@ -39,14 +40,15 @@ _BROKEN: Final = frozenset(
 class GeminiDialect:
     """What a model turned out not to take is remembered for the requests that follow.
 
-    Models that do not think refuse to be asked for their thoughts. Newer ones refuse calls without a
-    signature, which those of other models are.
+    Models that do not think refuse to be asked for their thoughts, and some a budget. Newer ones refuse calls
+    without a signature, which those of other models are.
     """
 
     model: str
     provider: str = "gemini"
     edits_context: bool = False
     _asks_thoughts: bool = True
+    _takes_budget: bool = True
     _signs_all: bool = False
 
     def listing(self) -> str:
@@ -70,8 +72,11 @@ class GeminiDialect:
         generation: dict[str, Any] = {"maxOutputTokens": max_tokens}
         if request.temperature is not None:
             generation["temperature"] = request.temperature
-        if self._asks_thoughts:
-            generation["thinkingConfig"] = {"includeThoughts": True}
+        thinking: dict[str, Any] = {"includeThoughts": True} if self._asks_thoughts else {}
+        if request.thinking_level is not None and self._takes_budget:
+            thinking["thinkingBudget"] = BUDGETS[request.thinking_level]
+        if thinking:
+            generation["thinkingConfig"] = thinking
         body: dict[str, Any] = {"contents": rendered.contents, "generationConfig": generation}
         if rendered.system:
             body["systemInstruction"] = {"parts": [{"text": rendered.system}]}
@@ -90,10 +95,14 @@ class GeminiDialect:
         if not self._signs_all and _SIGNATURE.search(error_response.message):
             self._signs_all = True
             return True
-        if "thinkingConfig" in sent["generationConfig"] and _THINKING.search(error_response.message):
+        thinking = sent["generationConfig"].get("thinkingConfig", {})
+        if not thinking or not _THINKING.search(error_response.message):
+            return False
+        if "thinkingBudget" in thinking:
+            self._takes_budget = False
+        else:
             self._asks_thoughts = False
-            return True
-        return False
+        return True
 
 
 def make_dialect(model: str, is_own_endpoint: bool) -> GeminiDialect:  # noqa: FBT001, ARG001 - a DialectFactory

@@ -9,6 +9,7 @@ from coppice.models.chat import ChatRequest
 from coppice.models.providers.answer import AnswerBuilder
 from coppice.models.providers.error_response import ErrorResponse
 from coppice.models.providers.openai_stream import CompletionReader
+from coppice.models.providers.thinking import effort_of
 from coppice.protocol.tools import Tool
 from coppice.tree.messages import SystemMessage
 from coppice.tree.rendering.openai import openai_messages
@@ -21,6 +22,7 @@ _TROUBLE: Final = 500
 """Chat templates that fail on a role do so with this, in llama.cpp."""
 
 _NO_USAGE_OPTION: Final = re.compile(r"stream_options|include_usage", re.IGNORECASE)
+_EFFORT: Final = re.compile(r"\breasoning.?effort\b", re.IGNORECASE)
 _TEMPERATURE: Final = re.compile(r"\btemperature\b", re.IGNORECASE)
 _LIMIT_NAME: Final = re.compile(r"\bmax_(?:completion_)?tokens\b", re.IGNORECASE)
 _REASONING: Final = re.compile("|".join(REASONING_NAMES), re.IGNORECASE)
@@ -54,6 +56,7 @@ class OpenAIDialect:
     _takes_temperature: bool = True
     _plain_roles: bool = False
     _with_reasoning: bool = True
+    _takes_effort: bool = True
     _refused_limits: set[str] = field(default_factory=set)
 
     def listing(self) -> str:
@@ -82,6 +85,8 @@ class OpenAIDialect:
             body["stream_options"] = {"include_usage": True}
         if request.temperature is not None and self._takes_temperature:
             body["temperature"] = request.temperature
+        if request.thinking_level is not None and self._takes_effort:
+            body["reasoning_effort"] = effort_of(request.thinking_level)
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
         if request.cache_key is not None and self.is_openai_itself:
@@ -101,6 +106,9 @@ class OpenAIDialect:
         words = f"{error_response.code or ''} {error_response.message}"
         if "stream_options" in sent and _NO_USAGE_OPTION.search(words):
             self._asks_usage = False
+            return True
+        if "reasoning_effort" in sent and _EFFORT.search(words):
+            self._takes_effort = False
             return True
         if _sent_reasoning(sent) and _REASONING.search(words):
             self._with_reasoning = False

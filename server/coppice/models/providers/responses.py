@@ -10,11 +10,13 @@ from coppice.models.chat import ChatRequest
 from coppice.models.providers.answer import AnswerBuilder
 from coppice.models.providers.error_response import ErrorResponse
 from coppice.models.providers.responses_stream import ResponseReader
+from coppice.models.providers.thinking import effort_of
 from coppice.protocol.tools import Tool
 from coppice.tree.rendering.responses import REASONING, responses_input
 
 _ENCRYPTED: Final = "reasoning.encrypted_content"
 _ABOUT_REASONING: Final = re.compile(r"encrypted|reasoning", re.IGNORECASE)
+_EFFORT: Final = re.compile(r"\breasoning.?effort\b", re.IGNORECASE)
 _TEMPERATURE: Final = re.compile(r"\btemperature\b", re.IGNORECASE)
 
 
@@ -32,6 +34,7 @@ class ResponsesDialect:
     _takes_temperature: bool = True
     _asks_reasoning: bool = True
     _with_reasoning: bool = True
+    _takes_effort: bool = True
 
     def listing(self) -> str:
         """It has no pages."""
@@ -65,6 +68,8 @@ class ResponsesDialect:
             body["include"] = [_ENCRYPTED]
         if request.temperature is not None and self._takes_temperature:
             body["temperature"] = request.temperature
+        if request.thinking_level is not None and self._takes_effort:
+            body["reasoning"] = {"effort": effort_of(request.thinking_level)}
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
         if request.cache_key is not None:
@@ -82,6 +87,9 @@ class ResponsesDialect:
         words = f"{error_response.code or ''} {error_response.message}"
         if "temperature" in sent and _TEMPERATURE.search(words):
             self._takes_temperature = False
+            return True
+        if "reasoning" in sent and _EFFORT.search(words):
+            self._takes_effort = False
             return True
         if not _ABOUT_REASONING.search(words):
             return False

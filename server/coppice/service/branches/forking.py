@@ -68,6 +68,7 @@ class Forking:
                 name=params.name or origin.name,
                 parent_conversation_id=origin.id,
                 source=inherited if origin.source else None,
+                choice=origin.choice,
             )
             with store.importing(new, modified_at=now()) as writer:
                 if end is not None:

@@ -192,6 +192,7 @@ def _copy(source: Store, target: Store, record: ConversationRecord, done: _Done)
         name=record.name,
         parent_conversation_id=record.parent_conversation_id,
         source=record.source,
+        choice=record.choice,
     )
     with (
         source.snapshot() as snapshot,

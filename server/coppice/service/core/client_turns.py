@@ -15,6 +15,8 @@ from coppice.service.core.workers import run_read
 JOB: Final = "turn"
 """A turn that the server runs is a job; a turn that a client runs is only known by its id."""
 
+TURN_RUNS: Final = "A turn of this conversation runs. Wait until it ends, or stop it."
+
 
 class Turns:
     """At most one turn a conversation, whichever server on the store runs it."""
@@ -62,6 +64,12 @@ class Turns:
                 "A turn of the client's own is running here. End it (coppice/turn/end) first.",
                 turnId=running,
             )
+
+    async def refuse_if_turn_runs(self, conversation_id: str) -> None:
+        """Raises ConversationBusyError while a turn runs: the client's, the server's, or another server's."""
+        self.refuse_if_running(conversation_id)
+        if await self.shared.where(conversation_id) is not None:
+            raise ConversationBusyError(TURN_RUNS)
 
     async def refuse_if_busy(self, conversation_id: str) -> None:
         """Raises ConversationBusyError while a job runs here, or another server runs a turn."""

@@ -21,6 +21,7 @@ from coppice.service.core.summarizers import Summarizers
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_read, run_write
 from coppice.service.hooks.hooks import Asking, Hooks
+from coppice.settings import Settings
 from coppice.store.schema.records import Appended, ConversationRecord
 from coppice.store.store import Store
 
@@ -64,6 +65,10 @@ class Context:
         store = self.stores.of_conversation(conversation_id)
         return store, store.conversation(conversation_id)
 
+    def settings_of(self, record: ConversationRecord, request: Mapping[str, Any] | None = None) -> Settings:
+        """The settings for a conversation, with the model that was chosen for it."""
+        return self.settings.of(record.workspace_uri, request, record.choice)
+
     def path(
         self,
         conversation_id: str,
@@ -77,12 +82,12 @@ class Context:
         UnknownEntryError.
         """
         store, record = self.find(conversation_id)
-        settings = self.settings.of(record.workspace_uri, request)
+        settings = self.settings_of(record, request)
         return ConversationPath.read(store, record, settings, leaf_id)
 
     def path_after(self, store: Store, done: Appended) -> ConversationPath:
         """The path to the leaf that an append left."""
-        settings = self.settings.of(done.conversation.workspace_uri)
+        settings = self.settings_of(done.conversation)
         return ConversationPath.at(store, done.conversation, settings, done.end)
 
     def asking(self, path: ConversationPath, report: Callable[[str], None] = lambda _stage: None) -> Asking:

@@ -25,6 +25,7 @@ from coppice.settings.layers import (
     user_layer,
     workspace_layer,
 )
+from coppice.store.schema.records import ModelChoice
 
 _MOST_IGNORED: Final = 100  # sentences: a client repeats the same mistakes, and each is reported once
 _Content = tuple[dict[str, Any], list[str]]
@@ -53,16 +54,22 @@ class SettingsSource:
         """Records the window that a model's server reports; it counts where the settings set none."""
         self._windows = {**self._windows, _endpoint(model): tokens}
 
-    def of(self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None) -> Settings:
+    def of(
+        self,
+        workspace_uri: str | None = None,
+        request: Mapping[str, Any] | None = None,
+        choice: ModelChoice | None = None,
+    ) -> Settings:
         """The settings for a workspace, or those outside of any. A value that is not accepted is ignored.
 
-        What `request` gave and was ignored is added to `ignored`.
+        What `request` gave and was ignored is added to `ignored`. `model` is the one of `choice`; where the
+        settings name no such model it is the one for all conversations.
         """
         settings, problems = self.explained(workspace_uri, request)
         if request and len(self.ignored) < _MOST_IGNORED:
             current = self.explained(workspace_uri)[1]
             self.ignored |= dict.fromkeys(problem for problem in problems if problem not in current)
-        return settings
+        return self._with_choice(settings, choice) if choice else settings
 
     def explained(
         self, workspace_uri: str | None = None, request: Mapping[str, Any] | None = None
@@ -98,13 +105,19 @@ class SettingsSource:
             cached = self._read[file] = (stamp, read(place))
         return cached[1]
 
+    def _with_choice(self, settings: Settings, choice: ModelChoice) -> Settings:
+        model = settings.models.get(choice.model or "", settings.model)
+        if choice.thinking_level is not None:
+            model = model.model_copy(update={"thinking_level": choice.thinking_level})
+        return self._with_window(settings.model_copy(update={"model": model}))
+
     def _with_window(self, settings: Settings) -> Settings:
         model = settings.model
         reported = self._windows.get(_endpoint(model))
         if reported is None or "context_window" in model.model_fields_set:
             return settings
         # The window is not marked as set: the server is to be asked for it again.
-        with_window = ModelSettings.model_construct(
+        with_window = type(model).model_construct(
             model.model_fields_set, **{**dict(model), "context_window": reported}
         )
         return settings.model_copy(update={"model": with_window})

@@ -2,9 +2,7 @@
 
 from typing import Final
 
-from coppice.errors import NoModelError
 from coppice.protocol.base import ConversationParams
-from coppice.protocol.model import ModelParams, ModelResult
 from coppice.protocol.prompt import AskNowResult, PromptParams, PromptResult
 from coppice.protocol.server_requests import INVOKE_TOOL
 from coppice.service.compaction.compacting import DRAFT_JOB
@@ -39,6 +37,7 @@ class Prompting:
     def __init__(  # noqa: PLR0917 - the use cases that a turn is made of
         self,
         context: Context,
+        models: ChatModels,
         trees: Trees,
         thresholds: Thresholds,
         recovering: Recovering,
@@ -46,7 +45,7 @@ class Prompting:
         history_tools: HistoryTools,
         notes: Notes,
     ) -> None:
-        self._models = ChatModels(context.summarizers, context.settings)
+        self._models = models
         self._rooms = Rooms(context, self._models, trees, thresholds, recovering, notes)
         self._turns = turns
         self._history_tools = history_tools
@@ -93,23 +92,6 @@ class Prompting:
         turn = self._running.get(params.conversation_id)
         return AskNowResult(waited=turn is not None and turn.ask_now())
 
-    async def model(self, params: ModelParams) -> ModelResult:
-        """Which model answers turns, and what is missing where none can."""
-        settings = await run_read(self._rooms.context.settings.of, params.workspace_uri)
-        problem: str | None = None
-        try:
-            self._models.of(settings)
-        except NoModelError as error:
-            problem = str(error)
-        model = settings.model
-        return ModelResult(
-            provider=model.provider, name=model.name, context_window=model.context_window, problem=problem
-        )
-
-    async def close(self) -> None:
-        """Close the connections of its models."""
-        await self._models.close()
-
     def _settings(self, conversation_id: str) -> Settings:
         _, record = self._rooms.context.find(conversation_id)
-        return self._rooms.context.settings.of(record.workspace_uri)
+        return self._rooms.context.settings_of(record)

@@ -239,6 +239,7 @@ class Turn:
                 caller_waits=self._params.patience > 0,
                 cache_key=cache_key(path.conversation.id),
                 context_editing=self._context_editing(),
+                thinking_level=self._settings.model.thinking_level,
             )
 
         return await run_read(build)

@@ -55,12 +55,18 @@ def _add_savings(_: Database, connection: Connection) -> None:
         connection.execute(text(f"ALTER TABLE entry ADD COLUMN {column} bigint NOT NULL DEFAULT 0"))
 
 
+def _add_chosen_models(_: Database, connection: Connection) -> None:
+    for column in ("model", "thinking_level"):
+        connection.execute(text(f"ALTER TABLE conversation ADD COLUMN {column} text"))
+
+
 FIRST_VERSION: Final = 1  # of the schema
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration(2, _add_full_text_index),
     Migration(3, _add_running_turns),
     Migration(4, _add_index_of_pieces),
     Migration(5, _add_savings),
+    Migration(6, _add_chosen_models),
 )
 
 

@@ -19,7 +19,7 @@ from coppice.store.engines.sqlite_file import connect, move_into_place
 from coppice.store.repair.damaged_tables import UNREADABLE
 from coppice.store.repair.salvage import Salvage, SavedConversation
 from coppice.store.schema.errors import LOCKED, is_busy, translated
-from coppice.store.schema.records import NewConversation
+from coppice.store.schema.records import ModelChoice, NewConversation
 from coppice.store.store import Store
 
 _IN_USE: Final = (
@@ -177,6 +177,7 @@ def _store(store: Store, saved: SavedConversation, done: Repair) -> None:
         name=row.get("name"),
         parent_conversation_id=row.get("parent_conversation_id"),
         source=saved.source,
+        choice=ModelChoice(row.get("model"), row.get("thinking_level")),
     )
     with store.importing(conversation, modified_at=row.get("modified_at") or at) as writer:
         for batch in saved.batches():

@@ -24,7 +24,16 @@ _MOST_TOKENS: Final = 2**40
 """The most tokens of an entry; a larger count is damage, whose sum might not fit a column. 2**63 is
 eight million of these."""
 _PLACE: Final = ("key", "conversation_key", "parent_key", "run", "depth")
-_TEXTS: Final = ("workspace_uri", "created_at", "modified_at", "name", "parent_conversation_id", "source")
+_TEXTS: Final = (
+    "workspace_uri",
+    "created_at",
+    "modified_at",
+    "name",
+    "parent_conversation_id",
+    "source",
+    "model",
+    "thinking_level",
+)
 """The columns of a conversation that are stored again; all are text."""
 
 

@@ -19,6 +19,17 @@ EntryRef = str | _Leaf
 
 
 @dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The configured model, by its name in the settings, and the thinking level that a user chose.
+
+    None is what the settings say.
+    """
+
+    model: str | None = None
+    thinking_level: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class NewConversation:
     """What a new conversation starts with; `source` is where an imported one came from."""
 
@@ -28,6 +39,7 @@ class NewConversation:
     name: str | None = None
     parent_conversation_id: str | None = None
     source: dict[str, Any] | None = None
+    choice: ModelChoice = ModelChoice()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +60,17 @@ class ConversationRecord:
     parent_conversation_id: str | None = None
     source: dict[str, Any] | None = None
     cursor: str = ""
+    choice: ModelChoice = ModelChoice()
+
+    @property
+    def model(self) -> str | None:
+        """The name of the configured model that was chosen."""
+        return self.choice.model
+
+    @property
+    def thinking_level(self) -> str | None:
+        """The thinking level that was chosen."""
+        return self.choice.thinking_level
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ UNINDEXED: Final = text("id IS NOT NULL AND entry_count > indexed_count")
 # `turn_stop` that it is asked to stop; see turns.py.
 # Of its entries the first `indexed_count`, up to `indexed_key`, are in the full-text index; see indexing.py.
 # With an `indexed_count` of -1 it is garbage whose words alone are left.
+# `model` is the name of the configured model that was chosen for it, `thinking_level` the level.
 CONVERSATION: Final = Table(
     "conversation",
     METADATA,
@@ -64,6 +65,8 @@ CONVERSATION: Final = Table(
     Column("turn_holder", ANY_TEXT),
     Column("turn_seen", KEY),
     Column("turn_stop", Boolean),
+    Column("model", Text),
+    Column("thinking_level", Text),
     Index("conversation_by_time", "modified_at", "key"),
     Index("conversation_by_workspace", "workspace", "modified_at", "key"),
     sqlite_autoincrement=True,

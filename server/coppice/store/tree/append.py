@@ -16,6 +16,7 @@ from coppice.store.schema.records import (
     Appended,
     ConversationRecord,
     EntryRef,
+    ModelChoice,
     NewRecord,
     PathEnd,
 )
@@ -65,6 +66,7 @@ def append(
     parent_id: EntryRef | None = LEAF,
     expected_leaf_id: EntryRef | None = LEAF,
     modified_at: str,
+    choice: ModelChoice | None = None,
 ) -> Appended:
     """As `Store.append` says; `origin` is the id of the server that appends."""
     conversation = open_conversation(database, connection, conversation_id, len(records))
@@ -94,8 +96,9 @@ def append(
         len(fresh),
         storable(modified_at),
         leaf=leaf if moved else None,
+        choice=choice,
     )
-    kinds = entry_writer.kinds | ({"leaf"} if moved else set())
+    kinds = entry_writer.kinds | ({"leaf"} if moved else set()) | ({"model"} if choice else set())
     record_change(database, connection, origin, conversation_id, kinds)
     return Appended(entry_ids, list(fresh), conversation.record, leaf, leaf_moved=moved)
 
@@ -225,8 +228,9 @@ def update_conversation(
     modified_at: str,
     *,
     leaf: PathEnd | None = None,
+    choice: ModelChoice | None = None,
 ) -> None:
-    """What the list of conversations shows of the `stored` new entries, and the leaf where it moves."""
+    """What the list of conversations shows of the `stored` new entries, the leaf if it moves, the choice."""
     values: dict[str, Any] = {"open": conversation.key, "modified_at": modified_at}
     if leaf is not None:
         values["leaf_key"] = leaf.key
@@ -234,6 +238,8 @@ def update_conversation(
         values["first_message"] = entry_writer.first_message
     for name in entry_writer.names:
         values["name"] = name
+    if choice is not None:
+        values |= {"model": choice.model, "thinking_level": choice.thinking_level}
     connection.execute(_COUNT, {**values, "stored": stored})
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, bindparam, insert, or_, select, update
 from coppice.errors import IdConflictError, UnknownEntryError
 from coppice.store.engines.engine import Database
 from coppice.store.schema.entry_json import showable, storable
-from coppice.store.schema.records import ConversationRecord, NewConversation
+from coppice.store.schema.records import ConversationRecord, ModelChoice, NewConversation
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE
 from coppice.store.tree.changes import record_change
 from coppice.store.tree.location import canonical_uri
@@ -34,6 +34,8 @@ def insert_conversation(
         "modified_at": storable(new.created_at),
         "name": None if new.name is None else showable(new.name),
         "parent_conversation_id": new.parent_conversation_id,
+        "model": new.choice.model,
+        "thinking_level": new.choice.thinking_level,
         "source": None if new.source is None else storable(json.dumps(new.source, ensure_ascii=False)),
         "import_seen": import_seen,
         "entry_count": 0,
@@ -110,6 +112,7 @@ def record_of(row: Any, leaf_id: str | None) -> ConversationRecord:
         parent_conversation_id=row.parent_conversation_id,
         source=None if row.source is None else json.loads(row.source),
         cursor=_cursor_after(row),
+        choice=ModelChoice(row.model, row.thinking_level),
     )
 
 
