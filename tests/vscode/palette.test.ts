@@ -83,7 +83,7 @@ scene("the menus of Branches pin and copy, a modified file opens as a difference
   await window.expand("Files");
   await window.rows("Files").filter({ hasText: "api.py" }).click();
   await window.editorTab("api.py (HEAD ↔ Working Tree)").waitFor();
-  await window.editorText.getByText("unit = 'euro'").waitFor();
+  await window.editorText.getByText("unit = 'euro'").first().waitFor(); // An inline difference shows it as a deleted line.
 
   const key = "a-key-for-nothing";
   const keyed = () => editor.servers().filter((pid) => editor.environment(pid)["COPPICE_API_KEY"] === key);
