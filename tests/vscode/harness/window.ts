@@ -45,7 +45,9 @@ export class Window {
 
   /** Opens Coppice's lists and the chat, and gives the chat once one can write there. */
   async openCoppice(): Promise<Chat> {
-    await this.#open(this.chat.frame.locator("textarea:enabled"));
+    const isMoving = await this.#open(this.chat.frame.locator("textarea:enabled"));
+    // A focus that comes late would close what is opened next.
+    if (isMoving) await this.chat.frame.locator("textarea:focus").waitFor();
     return this.chat;
   }
 
@@ -55,15 +57,19 @@ export class Window {
     return this.chat;
   }
 
-  async #open(content: Locator): Promise<void> {
+  /** Gives whether the chat had to be asked for, and takes the focus. */
+  async #open(content: Locator): Promise<boolean> {
+    let isMoving = false;
     // A click folds what is open already.
     const isOpen = await this.#tab.and(this.page.getByRole("tab", { expanded: true })).isVisible();
     if (!isOpen) await this.#tab.click();
     await until("the chat is open", async () => {
       if (await content.isVisible()) return true;
+      isMoving = true;
       await this.page.keyboard.press("Control+Alt+C");
       return content.waitFor({ timeout: 10_000 }).then(() => true, () => false);
     });
+    return isMoving;
   }
 
   get #tab(): Locator {
