@@ -60,6 +60,7 @@ def accepted_by(name: str) -> list[str]:
     for value in (
         "SOME_API_KEY",
         "never",
+        "high",
         "system",
         "openai",
         "estimate",
@@ -80,14 +81,16 @@ def accepted_by(name: str) -> list[str]:
         taken = [place for place, (settings, _) in tried.items() if dict(fields(settings))[name] == value]
         if taken and value != DEFAULTS[name]:
             return taken
-    tools = {"reader": {"kind": "read", "path": "file"}}
-    assert name == "files.tools"
+    tables = {
+        "files.tools": {"reader": {"kind": "read", "path": "file"}},
+        "models": {"fast": {"provider": "openai", "name": "m"}},
+    }
     return [
         place
         for place, layer in zip(
-            ("user", "environment", "workspace", "editor", "request"), layers(name, tools), strict=True
+            ("user", "environment", "workspace", "editor", "request"), layers(name, tables[name]), strict=True
         )
-        if resolve(layer)[0].files.tools
+        if dict(fields(resolve(layer)[0]))[name]
     ]
 
 
