@@ -103,12 +103,13 @@ scene("a file and a selection are attached, and what is sent during a turn follo
   await chat.frame.getByTestId("attachment").filter({ hasText: "api.py" }).waitFor();
   await window.screenshot("attached");
 
-  provider.turn({ text: "Comparing them word by word now.", seconds: 4 });
+  provider.turn({ text: "Comparing them word by word now.", waits: true });
   provider.turn({ text: "And the tests too." });
   await chat.input.press("Enter");
   await chat.draft.waitFor();
   await chat.send("And the tests?");
   await chat.frame.getByTestId("queue").filter({ hasText: "And the tests?" }).waitFor();
+  provider.release();
   await chat.replies.filter({ hasText: "And the tests too." }).waitFor();
   await chat.rests();
   equal(await chat.frame.getByTestId("queue").count(), 0);

@@ -8,7 +8,7 @@ import { until } from "./harness/waiting.ts";
 
 scene("a turn streams, shows Markdown, and folds the tools it used", { files: FILES, tools: "ask" }, async ({ editor, window, provider }) => {
   const chat = await window.openCoppice();
-  for (const answer of CENTS_TURN.answers) provider.turn(answer);
+  for (const answer of CENTS_TURN.answers) provider.turn({ ...answer, waits: answer === CENTS_TURN.answers.at(-1) });
   await chat.send(CENTS_TURN.asks);
   for (const tool of ["read_file", "write_file"]) await chat.allow(`Use ${tool}`);
 
@@ -16,6 +16,7 @@ scene("a turn streams, shows Markdown, and folds the tools it used", { files: FI
   ok(await chat.stop.isVisible());
   ok(!(await chat.draft.innerText()).includes("Shall I change"));
 
+  provider.release();
   const reply = chat.replies.filter({ hasText: "Shall I change the API next?" });
   await reply.waitFor();
   await chat.rests();

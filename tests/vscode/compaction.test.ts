@@ -13,12 +13,13 @@ const NUMBERS = /[\d.,]+k? → [\d.,]+k? tokens/;
 scene("a compaction from the palette shows how far it is, and then its numbers", KEEPING_LITTLE, async ({ window, provider }) => {
   const chat = await window.openCoppice();
   await talk(chat, provider);
-  provider.summaries({ text: SUMMARY, seconds: 4 });
+  provider.summaries({ text: SUMMARY, waits: true });
   await window.run("Coppice: Compact Conversation");
   await window.statusBar.getByText("Compacting").waitFor();
   await chat.work.filter({ hasText: "Compacting" }).waitFor();
   await window.screenshot("compacting");
 
+  provider.release();
   await chat.compactions.waitFor();
   await chat.rests();
   match((await chat.compactions.textContent()) ?? "", NUMBERS);

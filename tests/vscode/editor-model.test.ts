@@ -27,12 +27,13 @@ scene(
     await notice.waitFor({ state: "hidden" });
     await chat.notices.filter({ hasText: "Scripted answers from now on." }).waitFor();
 
-    for (const answer of CENTS_TURN.answers) provider.turn(answer);
+    for (const answer of CENTS_TURN.answers) provider.turn({ ...answer, waits: answer === CENTS_TURN.answers.at(-1) });
     equal(await chat.input.inputValue(), CENTS_TURN.asks);
     await chat.input.press("Enter");
     for (const tool of ["read_file", "write_file"]) await chat.allow(`Use ${tool}`);
     await chat.draft.filter({ hasText: "Prices are integer" }).waitFor();
     ok(!(await chat.draft.innerText()).includes("Shall I change"));
+    provider.release();
     await chat.replies.filter({ hasText: "Shall I change the API next?" }).waitFor();
     await chat.rests();
     equal(await chat.tools.count(), 3);

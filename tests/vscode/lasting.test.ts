@@ -23,7 +23,7 @@ scene("a server that is restarted, or killed in the middle of a turn, loses noth
   await chat.play(provider, { asks: "Still there?", answers: [{ text: "I have a new process." }] });
 
   const [second] = editor.servers();
-  provider.turn({ text: `So far ${"it goes well. ".repeat(40)}`, seconds: 60 });
+  provider.turn({ text: `So far ${"it goes well. ".repeat(40)}`, waits: true });
   await chat.send("Wait for it.");
   await chat.draft.filter({ hasText: "So far it goes" }).waitFor();
   process.kill(second!, "SIGKILL");

@@ -57,7 +57,6 @@ def total(items: list[Item]) -> int:
 - \`src/api.py\` still has to divide by 100, so that the JSON stays as it is.
 
 Shall I change the API next?`,
-      seconds: 2,
     },
   ],
 };

@@ -1,7 +1,7 @@
 """The tests' provider as a program that reads from standard input what to answer, one JSON object a line.
 
-`{"kind": "turn" | "summary", "text", "thinking", "calls": [[id, name, arguments]], "seconds", "hangs",
-"waits", "status", "headers"}` is one answer, with a `status` other than 200 an error of that text. Turns are
+`{"kind": "turn" | "summary", "text", "thinking", "calls": [[id, name, arguments]], "hangs", "waits",
+"status", "headers"}` is one answer, with a `status` other than 200 an error of that text. Turns are
 given in the order in which they were read, and the last summary is repeated for later ones. An answer that
 `waits` is given up to its middle until `{"kind": "release"}` lets all go on. `{"kind": "models", "models"}`
 is the list of models, and `{"kind": "key", "text"}` the only key that is accepted from then on. Standard
@@ -32,7 +32,6 @@ class Answer:
     text: str = ""
     thinking: str = ""
     calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
-    seconds: float = 0.0
     hangs: bool = False
     waits: bool = False
     status: int = 200
@@ -94,7 +93,6 @@ class Player:
             if answer.waits and number == len(events) // 2:
                 await self.released.wait()
             await exchange.event(each)
-            await asyncio.sleep(answer.seconds / len(events))
         await exchange.end()
 
     def _has_key(self, exchange: Exchange) -> bool:

@@ -10,8 +10,6 @@ export interface Answer {
   thinking?: string;
   /** Tool calls, each with an id, a name and its arguments. */
   calls?: [string, string, Record<string, unknown>][];
-  /** How long the answer takes, spread over its pieces. */
-  seconds?: number;
   /** Begins and never says anything. */
   hangs?: boolean;
   /** Stops in its middle until `release`. */

@@ -1,7 +1,7 @@
 // What a test plays in: an editor, a window, and a provider; gone afterwards, and explained when the test failed.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { Editor, type EditorOptions } from "./editor.ts";
 import { artifacts } from "./places.ts";
 import { Provider } from "./provider.ts";
@@ -21,29 +21,66 @@ export interface SceneOptions extends EditorOptions {
   contextWindow?: number;
 }
 
+/** What a scene plays in, as it comes to be. */
+interface Opening {
+  provider: Promise<Provider>;
+  editor: Promise<Editor>;
+  window: Promise<Window>;
+}
+
+/** The options of all scenes, in the order in which they are played. */
+const scenes: SceneOptions[] = [];
+/** What the next scene plays in, opened while the one before is played. */
+let ahead: { at: number; opening: Opening } | undefined;
+/** With a pattern, the runner does not say which scene is the next. */
+const opensAhead = !process.execArgv.some((argument) => argument.startsWith("--test-name-pattern"));
+
+/** Starts what a scene plays in. */
+function open(options: SceneOptions): Opening {
+  const provider = Provider.start();
+  const editor = provider.then((model) => Editor.start({ ...options, settings: settingsOf(options, model) }));
+  const opening = { provider, editor, window: editor.then(({ url }) => Window.open(url)) };
+  // A failure is that of the scene, which waits for it later.
+  for (const part of Object.values(opening)) part.catch(() => undefined);
+  return opening;
+}
+
+async function close({ provider, editor, window }: Opening): Promise<void> {
+  await window.then((part) => part.close()).catch(() => undefined); // the browser may be gone
+  await editor.then((part) => part.stop(), () => undefined);
+  await provider.then((part) => { part.stop(); }, () => undefined);
+}
+
 /** A test in a window of its own. */
 export function scene(name: string, options: SceneOptions, play: (scene: Scene) => Promise<void>): void {
+  const at = scenes.push(options) - 1;
   void test(name, async () => {
-    const provider = await Provider.start();
-    const model = options.withoutModel === true ? {} : provider.settings(options.contextWindow);
-    const settings = { ...model, ...toolSettings(options.tools), ...options.settings };
-    const editor = await Editor.start({ ...options, settings });
-    let window: Window | undefined;
+    const opening = ahead?.at === at ? ahead.opening : open(options);
+    ahead = undefined;
     try {
-      window = await Window.open(editor.url);
-      await play({ editor, window, provider });
+      const window = await opening.window;
+      const next = scenes[at + 1];
+      if (opensAhead && next !== undefined) ahead = { at: at + 1, opening: open(next) };
+      await play({ editor: await opening.editor, window, provider: await opening.provider });
     } catch (error) {
       const file = name.replaceAll(/\W+/g, "-");
       mkdirSync(artifacts, { recursive: true });
-      writeFileSync(join(artifacts, `failed-${file}.log`), editor.logs());
-      await window?.screenshot(`failed-${file}`);
+      await opening.editor.then((editor) => { writeFileSync(join(artifacts, `failed-${file}.log`), editor.logs()); }, () => undefined);
+      await opening.window.then((window) => window.screenshot(`failed-${file}`), () => undefined);
       throw error;
     } finally {
-      await window?.close();
-      await editor.stop();
-      provider.stop();
+      await close(opening);
     }
   });
+}
+
+after(async () => {
+  if (ahead !== undefined) await close(ahead.opening);
+});
+
+function settingsOf(options: SceneOptions, provider: Provider): Record<string, unknown> {
+  const model = options.withoutModel === true ? {} : provider.settings(options.contextWindow);
+  return { ...model, ...toolSettings(options.tools), ...options.settings };
 }
 
 function toolSettings(tools: SceneOptions["tools"]): Record<string, unknown> {
