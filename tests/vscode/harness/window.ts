@@ -45,31 +45,32 @@ export class Window {
 
   /** Opens Coppice's lists and the chat, and gives the chat once one can write there. */
   async openCoppice(): Promise<Chat> {
-    const isMoving = await this.#open(this.chat.frame.locator("textarea:enabled"));
-    // A focus that comes late would close what is opened next.
-    if (isMoving) await this.chat.frame.locator("textarea:focus").waitFor();
+    // A focus that comes late would close what is opened next; one that VS Code is asked for while it restores the chat is lost.
+    if (await this.#open("textarea:enabled")) await this.#askFor("textarea:focus");
     return this.chat;
   }
 
   /** Opens Coppice's lists and the chat, whatever the chat shows. */
   async openSidebars(): Promise<Chat> {
-    await this.#open(this.chat.frame.locator(".panel"));
+    await this.#open(".panel");
     return this.chat;
   }
 
   /** Gives whether the chat had to be asked for, and takes the focus. */
-  async #open(content: Locator): Promise<boolean> {
-    let isMoving = false;
+  async #open(content: string): Promise<boolean> {
     // A click folds what is open already.
     const isOpen = await this.#tab.and(this.page.getByRole("tab", { expanded: true })).isVisible();
     if (!isOpen) await this.#tab.click();
-    await until("the chat is open", async () => {
-      if (await content.isVisible()) return true;
-      isMoving = true;
+    if (await this.chat.frame.locator(content).isVisible()) return false;
+    await this.#askFor(content);
+    return true;
+  }
+
+  async #askFor(content: string): Promise<void> {
+    await until(`the chat has ${content}`, async () => {
       await this.page.keyboard.press("Control+Alt+C");
-      return content.waitFor({ timeout: 10_000 }).then(() => true, () => false);
+      return this.chat.frame.locator(content).waitFor({ timeout: 10_000 }).then(() => true, () => false);
     });
-    return isMoving;
   }
 
   get #tab(): Locator {
