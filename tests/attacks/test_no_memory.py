@@ -83,7 +83,7 @@ from coppice.lsp.no_memory import NO_MEMORY
 pages = int(open("/proc/self/statm").read().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
 try:
-    import _lzma
+    import _codecs_jp
 except ImportError as error:
     print(to_response_error(error, "coppice/undo").data)
 """
