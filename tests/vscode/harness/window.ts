@@ -7,6 +7,8 @@ import { Chat } from "./chat.ts";
 import { artifacts, browser } from "./places.ts";
 import { PATIENCE, until } from "./waiting.ts";
 
+const CHAT_KEY = "Control+Alt+C";
+
 let connecting: Promise<Browser> | undefined;
 after(async () => (await connecting)?.close());
 
@@ -46,7 +48,7 @@ export class Window {
   /** Opens Coppice's lists and the chat, and gives the chat once one can write there. */
   async openCoppice(): Promise<Chat> {
     // A focus that comes late would close what is opened next; one that VS Code is asked for while it restores the chat is lost.
-    if (await this.#open("textarea:enabled")) await this.#askFor("textarea:focus");
+    if (await this.#open("textarea:enabled")) await this.#awaitChat("textarea:focus");
     return this.chat;
   }
 
@@ -62,14 +64,17 @@ export class Window {
     const isOpen = await this.#tab.and(this.page.getByRole("tab", { expanded: true })).isVisible();
     if (!isOpen) await this.#tab.click();
     if (await this.chat.frame.locator(content).isVisible()) return false;
-    await this.#askFor(content);
+    await this.page.keyboard.press(CHAT_KEY);
+    await this.#awaitChat(content);
     return true;
   }
 
-  async #askFor(content: string): Promise<void> {
+  /** Asks for the chat again only where nothing comes: what is asked for twice takes the focus twice. */
+  async #awaitChat(content: string): Promise<void> {
     await until(`the chat has ${content}`, async () => {
-      await this.page.keyboard.press("Control+Alt+C");
-      return this.chat.frame.locator(content).waitFor({ timeout: 10_000 }).then(() => true, () => false);
+      const isThere = await this.chat.frame.locator(content).waitFor({ timeout: 5_000 }).then(() => true, () => false);
+      if (!isThere) await this.page.keyboard.press(CHAT_KEY);
+      return isThere;
     });
   }
 
