@@ -60,13 +60,21 @@ export class Window {
 
   /** Gives whether the chat had to be asked for, and takes the focus. */
   async #open(content: string): Promise<boolean> {
-    // A click folds what is open already.
-    const isOpen = await this.#tab.and(this.page.getByRole("tab", { expanded: true })).isVisible();
-    if (!isOpen) await this.#tab.click();
+    await this.#openLists();
     if (await this.chat.frame.locator(content).isVisible()) return false;
     await this.page.keyboard.press(CHAT_KEY);
     await this.#awaitChat(content);
+    await this.#openLists(); // A window that restores them meanwhile has them folded by the click.
     return true;
+  }
+
+  async #openLists(): Promise<void> {
+    const open = this.#tab.and(this.page.getByRole("tab", { expanded: true }));
+    await until("the lists are open", async () => {
+      if (await open.isVisible()) return true;
+      await this.#tab.click();
+      return open.waitFor({ timeout: 2_000 }).then(() => true, () => false);
+    });
   }
 
   /** Asks for the chat again only where nothing comes: what is asked for twice takes the focus twice. */
