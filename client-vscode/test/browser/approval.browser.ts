@@ -89,12 +89,13 @@ inBrowser("a question of another conversation is not shown here, and one of an e
 
 inBrowser("a notice appears for a reader who has scrolled up when a request waits", {}, async (panel) => {
   await panel.post(RUNNING, shown([...TALK, ...TALK, ...TALK], { running: true }));
-  await panel.page.evaluate(() => document.querySelector(".log-scroll")?.scrollTo({ top: 0 }));
-  await panel.page.waitForTimeout(100);
+  await panel.page.locator(".log-scroll").hover();
+  await panel.page.mouse.wheel(0, -900);
+  await panel.page.getByRole("button", { name: "Scroll to the End" }).waitFor();
   await panel.post({ type: "approvals", approvals: [EDIT] });
-  await panel.page.getByRole("button", { name: "Waiting for Approval" }).click();
-  await panel.page.waitForTimeout(100);
-  assert.equal(await panel.page.getByRole("button", { name: "Waiting for Approval" }).count(), 0);
+  const notice = panel.page.getByRole("button", { name: "Waiting for Approval" });
+  await notice.click();
+  await notice.waitFor({ state: "hidden" });
 });
 
 inBrowser("what a card proposes is allowed from now on where the button says, and an interrupted question proposes nothing", {}, async (panel) => {

@@ -62,6 +62,10 @@ export function useScrolling(conversationId: string, firstId: string | undefined
     const onScrollEnd = (): void => {
       keepPlace(conversationId, sticks.current ? undefined : placeOf(element));
     };
+    // While sizes that were guesses become smaller, the scroll event alone does not show that it is the reader who scrolls.
+    const onWheel = ({ deltaY }: WheelEvent): void => {
+      if (deltaY < 0 && element.scrollTop > 0) sticks.current = false;
+    };
     // What is opened keeps its head in sight: the end may go out of it.
     const onClick = (event: Event): void => {
       if (event.target instanceof Element && event.target.closest("[aria-expanded]") !== null) sticks.current = false;
@@ -70,11 +74,13 @@ export function useScrolling(conversationId: string, firstId: string | undefined
     const onFocusIn = (event: Event): void => {
       if (event.target instanceof HTMLTextAreaElement) sticks.current = false;
     };
+    element.addEventListener("wheel", onWheel, { passive: true });
     element.addEventListener("click", onClick, { capture: true });
     element.addEventListener("focusin", onFocusIn);
     element.addEventListener("scroll", onScroll, { passive: true });
     element.addEventListener("scrollend", onScrollEnd, { passive: true });
     return () => {
+      element.removeEventListener("wheel", onWheel);
       element.removeEventListener("click", onClick, { capture: true });
       element.removeEventListener("focusin", onFocusIn);
       element.removeEventListener("scroll", onScroll);
