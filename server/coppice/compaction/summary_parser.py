@@ -18,8 +18,8 @@ _LOOSE_TAG: Final = re.compile(r"</?(?:summary|previous-summary|analysis|read-fi
 _ANALYSIS: Final = re.compile(r"\s*(?:#{1,6} )?\**(?:Analysis:?|<analysis>)\**\s*")
 _PREPARED: Final = re.compile(r"\s*(?:#{1,6} )?\**(?:Summary:?|<summary>)\**\s*")
 _DECISION: Final = re.compile(r"\*\*(.{1,2000}?)\*\*(?::\s*(.*))?$")
-_LEAST_HEADINGS: Final = 2  # of ours in a summary that follows the format (guess)
-_MAX_CHARS: Final = 400_000  # characters of a summary that are parsed (guess: 100,000 tokens)
+LEAST_HEADINGS: Final = 2  # of ours in a summary that follows the format (guess)
+MOST_CHARS: Final = 400_000  # characters of a summary that are parsed, in 50 ms
 _ALIASES: Final = (
     ("constraint", "constraints"),
     ("preference", "constraints"),
@@ -52,7 +52,7 @@ def parse_summary(text: str) -> Summary:
     same, and kept under `other` where they do not. File blocks are taken off, and what a model wrote before
     its summary; headings in fenced code are text.
     """
-    return _Parser().parse(_without_preparation(without_file_blocks(text[:_MAX_CHARS])))
+    return _Parser().parse(_without_preparation(without_file_blocks(text[:MOST_CHARS])))
 
 
 def missing_headings(text: str) -> list[str]:
@@ -63,7 +63,7 @@ def missing_headings(text: str) -> list[str]:
 
 def is_foreign(text: str) -> bool:
     """Whether a summary has other headings than ours, or none, so that it can only be quoted."""
-    return bool(text.strip()) and len(missing_headings(text)) > len(HEADINGS) - _LEAST_HEADINGS
+    return bool(text.strip()) and len(missing_headings(text)) > len(HEADINGS) - LEAST_HEADINGS
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:

@@ -7,7 +7,7 @@ _BACKTICKS: Final = re.compile(r"`+")
 _CODE_SPAN: Final = re.compile(r"((?<!`)(`+)(?!`).+?(?<!`)\2(?!`))")
 _FENCE_LINE: Final = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _LONGEST_LINE_WITH_SPANS: Final = 10_000
-"""Characters. In longer lines code spans are not looked for, which could take quadratic time. A guess."""
+"""Characters. In longer lines code spans are not looked for: at worst 10 ms, of 100,000 0.4 s."""
 
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 

@@ -15,7 +15,7 @@ SEARCH_TOKENS: Final = 2_000
 """Tokens of a page of a search. With the questions of recall_tools.py: with the next page 99 of 115 are
 answered for 2,230 tokens each, with pages of 1,000 tokens 90 for 1,260, of 4,000 tokens 103 for 3,800."""
 _MAX_IDS: Final = 50  # ids that a call may name (guess)
-_MAX_NEIGHBOURS: Final = 100  # entries around an entry (guess)
+_MAX_NEIGHBOURS: Final = MOST_TOKENS // LEAST_TOKENS  # entries around an entry for which a result has room
 
 
 def _one_or_several(value: Any) -> Any:

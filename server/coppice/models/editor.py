@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from coppice.models.chat import DEFAULT_WINDOW, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
 from coppice.models.providers.answer import LARGEST_ANSWER, LONGEST_ID, LONGEST_NAME, MOST_BLOCKS
 from coppice.models.providers.deadlines import Deadlines
+from coppice.models.providers.error_response import LONGEST_MESSAGE
 from coppice.models.providers.keys import redacted
 from coppice.protocol.sampling import SampleParams, SamplePiece, SampleResult
 from coppice.protocol.server_requests import OnPart
@@ -19,7 +20,6 @@ Sample = Callable[[SampleParams, OnPart | None], Awaitable[Any]]
 """Sends a `coppice/sample` to the editor and brings its result; raises when it refuses."""
 
 _LONGEST_QUOTE: Final = 300  # characters of an editor's error that are quoted: three lines
-_LONGEST_MESSAGE: Final = 4_000  # characters of it that are read (guess)
 
 
 class EditorModel:
@@ -128,7 +128,7 @@ class EditorModel:
         return result
 
     def _failed(self, message: str) -> ModelError:
-        message = redacted(" ".join(message[:_LONGEST_MESSAGE].split()), None)
+        message = redacted(" ".join(message[:LONGEST_MESSAGE].split()), None)
         quote = f': "{message[:_LONGEST_QUOTE]}".' if message else "."
         if is_overflow(None, None, message, self._phrases):
             self._reported_window = reported_window(message) or self._reported_window

@@ -14,7 +14,8 @@ from coppice.sources.watching import FolderWatch
 HEAD_BYTES: Final = 512 * 1024
 """Of a transcript, in which its folder is looked for. The first records of an agent are long."""
 
-HEAD_LINES: Final = 40  # records that are looked at for the folder (guess)
+HEAD_LINES: Final = 40
+"""Records in which the folder is looked for. Six recorded sessions have it in their first three."""
 _PATH_CHARS: Final = 4096  # characters: PATH_MAX of Linux
 _DEPTH: Final = 6  # folders below the root; Codex has a folder a day
 _NO_WORD: Final = re.compile(r"[^A-Za-z0-9]")

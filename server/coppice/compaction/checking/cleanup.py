@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Final
 
 from coppice.compaction.summary import SPLIT_TURN_HEADING
+from coppice.compaction.summary_parser import MOST_CHARS
 from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.sentences import sentences_of
 
@@ -38,7 +39,6 @@ _CLOSING: Final = re.compile(
 )
 _LINE_END: Final = re.compile(r"[.!?:;)\]`'\"*。！？：；）】」…]\s*$")
 _MOST_SAME_LINES: Final = 2  # times that a line may occur (guess)
-_MOST_CHARS: Final = 400_000  # characters of an answer (guess: 100,000 tokens)
 _LOOP: Final = 4  # repetitions in a row that are a loop (guess)
 _LONGEST_UNIT: Final = 12  # sentences of a repeated sequence (guess)
 _LEAST_WORD: Final = 5  # characters of a line that counts as repeated (guess)
@@ -65,7 +65,7 @@ def cleaned(text: str, leaks: frozenset[str], *, cut_off: bool) -> Cleanup:
 
     `leaks` are the sentences of our request, normalized; after `cut_off` the last line may be incomplete.
     """
-    work = Cleanup(text.strip()[:_MOST_CHARS])
+    work = Cleanup(text.strip()[:MOST_CHARS])
     work.apply("thinking", _without_thinking(work.text))
     work.apply("tool calls", _without_calls(work.text))
     work.apply("code fence", _unfenced(work.text))

@@ -8,7 +8,7 @@ from coppice.compaction.asking.prompts import TURN_LABELS, Part
 from coppice.compaction.checking.cleanup import cleaned, without_preamble
 from coppice.compaction.checking.narrative import is_in_format, safe_text, with_none
 from coppice.compaction.summary import Summary, inert
-from coppice.compaction.summary_parser import missing_headings, parse_summary
+from coppice.compaction.summary_parser import LEAST_HEADINGS, missing_headings, parse_summary
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import one_line
 from coppice.tree.messages import AssistantMessage, text_of
@@ -24,7 +24,6 @@ _SECTIONS: Final = (
     "context",
 )
 _ALL_HEADINGS: Final = 9  # headings of the format
-_LEAST_HEADINGS: Final = 2  # headings of an answer that follows the format (guess)
 _LEAST_WHEN_BROKEN: Final = 3  # stated lines of an answer that broke off (guess)
 _LEAST_LEFT: Final = 0.25  # share of an answer that must remain after repetitions are removed (guess)
 _MANY_NAMES: Final = 20  # names in the material of which an answer must have one (guess)
@@ -112,7 +111,7 @@ def _validated_summary(text: str, repaired: list[str], *, cut_off: bool, looped:
     stated = sum(bool(getattr(summary, section)) for section in _SECTIONS)
     if looped and stated < _LEAST_WHEN_BROKEN:
         return Validation(None, tuple(repaired), _LOOPED)
-    if _ALL_HEADINGS - len(missing) < _LEAST_HEADINGS and stated < _LEAST_HEADINGS:
+    if _ALL_HEADINGS - len(missing) < LEAST_HEADINGS and stated < LEAST_HEADINGS:
         return Validation(None, tuple(repaired), _why_unstructured(text))
     if not stated:
         return Validation(None, tuple(repaired), "The headings are there, but nothing is under them.")

@@ -17,7 +17,7 @@ SMALLEST_ANSWER: Final = 4_096
 """Tokens that a window of 64k or more keeps free for the answer. A guess: a long edit of one file."""
 
 _ANSWER_SHARE: Final = 1 / 16
-"""Of a smaller window, for the same. A guess."""
+"""Of a smaller window, for the same: at 64k it is `SMALLEST_ANSWER`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from coppice.models.providers.values import as_count, as_object, as_text, at, ob
 LONGEST_BODY: Final = 64_000
 """Bytes of an error that are read; the rest of it is dropped."""
 
-_LONGEST_MESSAGE: Final = 4_000  # characters of an error's message (guess)
+LONGEST_MESSAGE: Final = 4_000  # characters of an error's message (guess)
 _CODE_SHAPE: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,80}")
 _TAGS: Final = re.compile(r"<[^<>]*>")
 _SPACES: Final = re.compile(r"[\s\x00-\x1f\x7f]+")
@@ -104,7 +104,7 @@ def _code(value: Any) -> str | None:
 
 
 def _one_line(text: str) -> str:
-    return _SPACES.sub(" ", text).strip()[:_LONGEST_MESSAGE]
+    return _SPACES.sub(" ", text).strip()[:LONGEST_MESSAGE]
 
 
 def _retry_after(headers: httpx.Headers) -> float | None:
