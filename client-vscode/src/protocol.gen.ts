@@ -1791,7 +1791,10 @@ export interface Usage {
   totalTokens?: number | null;
 }
 
-/** Sent when the size of a conversation's view has changed. */
+/**
+ * Sent when the size of a conversation's view has changed.
+ * Where another server changed it, of the last 100 conversations that the client has asked about.
+ */
 export interface UsageChanged {
   conversationId: string;
   usage: UsageState;

@@ -34,6 +34,9 @@ class TurnChanged(ConversationParams):
 
 
 class UsageChanged(ConversationParams):
-    """Sent when the size of a conversation's view has changed."""
+    """Sent when the size of a conversation's view has changed.
+
+    Where another server changed it, of the last 100 conversations that the client has asked about.
+    """
 
     usage: UsageState

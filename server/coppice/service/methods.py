@@ -80,6 +80,8 @@ class Dispatcher:
 
     async def call(self, method: Method[Params, Result], params: Params, progress: Progress) -> Result:
         """The method's result. Raises CoppiceError; can be cancelled."""
+        if isinstance(params, ConversationParams):
+            self.service.changes_elsewhere.note_asked(params.conversation_id)
         if method.flush_file_events or method.activates_conversation:
             await self.service.tracking.record()
         if method.activates_conversation and isinstance(params, ConversationParams):

@@ -1,13 +1,10 @@
 """The use cases as one object: what a front end starts, asks and closes."""
 
 import asyncio
-import contextlib
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from coppice.compaction.asking.summarizer import Summarizer
-from coppice.errors import CoppiceError, UnknownConversationError
-from coppice.protocol.events import Change
 from coppice.protocol.server_requests import ClientPort, NoClient
 from coppice.service.branches.forking import Forking
 from coppice.service.branches.labels_and_pins import LabelsAndPins
@@ -15,6 +12,7 @@ from coppice.service.branches.navigating import Navigating
 from coppice.service.branches.summarize_span import Spans
 from coppice.service.branches.undoing import Undoing
 from coppice.service.compaction.compacting import Compacting
+from coppice.service.conversations.changes_elsewhere import ChangesElsewhere
 from coppice.service.conversations.conversations import Conversations
 from coppice.service.conversations.following import Following
 from coppice.service.conversations.portability import Portability
@@ -43,10 +41,8 @@ from coppice.service.turns.prompting import Prompting
 from coppice.service.turns.slash_commands import SlashCommands
 from coppice.service.views.documents import Documents
 from coppice.service.views.views import Views
-from coppice.service.window.usage import usage_state
-from coppice.store.schema.records import StoredChange
 
-WATCH_SECONDS: Final = 0.25  # seconds between two looks for changes of other servers; a reader sees no delay
+PROBLEM_SECONDS: Final = 0.25  # seconds between two looks for problems; a reader sees no delay
 
 
 class Service:
@@ -76,6 +72,7 @@ class Service:
         self.tracking = Tracking(self._context)
         self._context.before_writing.append(self.tracking.record)
         self.turns = Turns(self._context)
+        self.changes_elsewhere = ChangesElsewhere(self._context, self.turns.shared)
         self.conversations = Conversations(self._context, self.tracking, self.turns)
         self.trees = Trees(self._context)
         self.views = Views(self._context)
@@ -118,7 +115,8 @@ class Service:
         if self._plugins is None:
             self.hooks.plugins = await run_read(installed_plugins)
         self._background = [
-            asyncio.create_task(self._watch()),
+            asyncio.create_task(self._show_problems()),
+            asyncio.create_task(self.changes_elsewhere.watch()),
             asyncio.create_task(self.tracking.keep_recording()),
         ]
         return [*self.hooks.plugins.problems, *await self.set_client_settings(client_settings)]
@@ -150,11 +148,11 @@ class Service:
         problems = [problem for folder in folders for problem in self.settings.explained(folder)[1]]
         return list(dict.fromkeys(problems))
 
-    async def _watch(self) -> None:
-        """Notifies the client of what other servers did on its stores."""
+    async def _show_problems(self) -> None:
+        """Shows the client what is found wrong with its stores and settings."""
         reported: set[str] = set()
         while True:
-            await asyncio.sleep(WATCH_SECONDS)
+            await asyncio.sleep(PROBLEM_SECONDS)
             for problem in list(self.stores.problems):  # other threads add to them meanwhile
                 if problem not in reported:
                     reported.add(problem)
@@ -163,22 +161,3 @@ class Service:
                 if problem not in reported:
                     reported.add(problem)
                     self._context.client.log(problem)
-            for store in await run_read(self.stores.watched):
-                with contextlib.suppress(CoppiceError):
-                    for change in await run_read(store.changes):
-                        await self._report(change)
-            with contextlib.suppress(CoppiceError):
-                await self.turns.shared.follow()
-
-    async def _report(self, change: StoredChange) -> None:
-        """Notifies the client of what another server did: first what it stored, then what its turn does."""
-        conversation_id = change.conversation_id
-        kinds = [kind for kind in change.kinds if kind != "turn"]
-        if kinds:
-            self._context.announce(conversation_id, change.leaf_id, *cast("list[Change]", kinds))
-        with contextlib.suppress(UnknownConversationError):
-            if "leaf" in kinds:
-                path = await run_read(self._context.path, conversation_id)
-                self._context.announce_usage(conversation_id, await run_read(usage_state, path))
-            if len(kinds) < len(change.kinds):
-                await self.turns.shared.noticed(conversation_id)

@@ -8,7 +8,7 @@ import pytest
 from conftest_service import Client, GatedSummarizer, MakeClient, assistant, user
 
 from coppice.errors import StaleLeafError, UnknownConversationError
-from coppice.service.service import WATCH_SECONDS
+from coppice.service.conversations.changes_elsewhere import WATCH_SECONDS
 
 SMALL = {"compaction": {"keepRecentTokens": 60}, "tokens": {"counter": "estimate"}}
 PATIENCE = 100
