@@ -46,7 +46,7 @@ async def compactions(panel: Panel) -> list[dict[str, Any]]:
 async def test_a_turn_that_outgrows_the_window_is_compacted_between_its_steps(
     tmp_path: Path, provider: Provider
 ) -> None:
-    replies = [*[CALLS_ONE] * 7, ScriptedReply("All read.")]
+    replies = [*[CALLS_ONE] * 6, ScriptedReply("All read.")]
     how: dict[str, Any] = {"provider": provider, "compaction": {"clear": {"enabled": False}}}
     async with chatting(tmp_path, *replies, tools=gives(1500), **how) as panel:
         done = await panel.prompt("Read everything.", tools=[READ])

@@ -19,8 +19,7 @@ from coppice.mcp.overview import overview
 from coppice.mcp.project import Project
 from coppice.mcp.reading import read_history
 from coppice.mcp.searching import search_history
-from coppice.service.notes.notebook import USER, Notebook, shown_to_model
-from coppice.tree.tags import attribute
+from coppice.service.notes.notebook import Notebook, agent_author, shown_to_model
 
 _Run = Callable[[Project, Any, str], str]
 _LOG: Final = logging.getLogger(__name__)
@@ -75,12 +74,8 @@ def _problems(error: ValidationError) -> str:
 
 
 def _add_note(project: Project, text: str, author: str) -> str:
-    """Store a note, without the secrets in it. `author` is an agent: no note of it is the user's.
-
-    Its name is ASCII, so that none looks like `user` in other letters. Raises InvalidNoteError.
-    """
-    name = attribute(author.encode("ascii", "replace").decode())
-    note = _notebook(project).add(text, "agent" if name.strip().lower() == USER else name)
+    """Store a note, without the secrets in it. `author` is an agent's name. Raises InvalidNoteError."""
+    note = _notebook(project).add(text, agent_author(author))
     return f"Noted for this project. It is shown by note_list and found by history_search (id {note.id})."
 
 

@@ -148,12 +148,14 @@ class TokenSettings(_Section):
 class ContextSettings(_Section):
     """What a model is sent. With `files_at_hand` a turn shows files that it works on after a compaction.
 
-    With `notes` a conversation is shown the notes of its workspace.
+    With `notes` a conversation is shown the notes of its workspace, and with `note_tools` too a model that
+    is offered tools in a turn of the server's can write some.
     """
 
     summary_role: Literal["user", "system"] = "user"
     files_at_hand: bool = True
     notes: bool = True
+    note_tools: bool = True
 
 
 class ToolMapping(_Section):

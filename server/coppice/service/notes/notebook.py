@@ -44,6 +44,12 @@ class Note:
     text: str
 
 
+def agent_author(name: str) -> str:
+    """The author of an agent's notes: `name` in ASCII, so that none passes for the user in other letters."""
+    author = attribute(name.encode("ascii", "replace").decode())
+    return "agent" if author.strip().lower() == USER else author
+
+
 def notes_id(workspace_uri: str) -> str:
     """The id of the conversation that holds a workspace's notes."""
     return f"notes-{hashlib.sha256(canonical_uri(workspace_uri).encode()).hexdigest()[:16]}"
@@ -155,7 +161,8 @@ def shown_to_model(notes: Sequence[Note], max_tokens: int = MAX_SHOWN_TOKENS) ->
 
 
 def _block(note: Note) -> str:
-    head = f'date="{attribute(note.timestamp[:_DATE_CHARS])}" author="{attribute(note.author)}"'
+    date = attribute(note.timestamp[:_DATE_CHARS])
+    head = f'id="{attribute(note.id)}" date="{date}" author="{attribute(note.author)}"'
     return f"<{NOTE_TAG} {head}>\n{escape_tags(with_marks(masked(note.text)))}\n</{NOTE_TAG}>"
 
 

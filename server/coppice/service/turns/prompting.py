@@ -14,12 +14,14 @@ from coppice.service.core.context import Context
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_read
 from coppice.service.history.tools import HistoryTools
+from coppice.service.notes.note_tools import NoteTools
 from coppice.service.notes.notes import Notes
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import Thresholds
 from coppice.service.turns.tool_calls import Tools
 from coppice.service.turns.turn import Rooms, Turn
 from coppice.settings import Settings
+from coppice.store.schema.records import ConversationRecord
 
 TITLE: Final = "Working"
 ENDINGS: Final = {
@@ -57,13 +59,18 @@ class Prompting:
         A conversation in which another turn runs, the server's, the client's or another server's, is busy.
         """
         conversation_id = params.conversation_id
-        settings = await run_read(self._settings, conversation_id)
-        self._models.of(settings)
+        conversation, settings = await run_read(self._conversation, conversation_id)
+        model = self._models.of(settings)
         self._turns.refuse_if_running(conversation_id)
         client = self._rooms.context.client
         ask = client.ask if INVOKE_TOOL in client.answers else None
         history = self._history_tools if settings.recall.enabled else None
-        tools = Tools(conversation_id, params.tools or (), ask, history)
+        notes = (
+            NoteTools(self._rooms.notes, conversation.workspace_uri, model.name)
+            if settings.context.notes and settings.context.note_tools
+            else None
+        )
+        tools = Tools(conversation_id, params.tools or (), ask, history, notes)
 
         async def work(shared: JobProgress) -> PromptResult:
             await self._turns.shared.begin(conversation_id)
@@ -92,6 +99,6 @@ class Prompting:
         turn = self._running.get(params.conversation_id)
         return AskNowResult(waited=turn is not None and turn.ask_now())
 
-    def _settings(self, conversation_id: str) -> Settings:
+    def _conversation(self, conversation_id: str) -> tuple[ConversationRecord, Settings]:
         _, record = self._rooms.context.find(conversation_id)
-        return self._rooms.context.settings_of(record)
+        return record, self._rooms.context.settings_of(record)

@@ -1,4 +1,4 @@
-"""Tool calls of a model, run by the client."""
+"""Tool calls of a model, run by the client or by the server."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,6 +11,8 @@ from coppice.protocol.server_requests import INVOKE_TOOL, Ask
 from coppice.protocol.tools import InvokeToolParams, InvokeToolResult, Tool
 from coppice.service.history.tools import TOOLS as HISTORY_TOOLS
 from coppice.service.history.tools import HistoryTools
+from coppice.service.notes.note_tools import TOOLS as NOTE_TOOLS
+from coppice.service.notes.note_tools import NoteTools
 from coppice.tree.messages import TextContent, ToolCall, ToolResultMessage, present
 
 _LONGEST_QUOTE: Final = 500  # characters of a tool's error: five lines
@@ -18,7 +20,9 @@ _LONGEST_QUOTE: Final = 500  # characters of a tool's error: five lines
 
 class Tools:
     """The tools of one turn: the client's, where it answers `coppice/invokeTool` and `ask` is not None, and
-    the server's own, which look up the history. A client's tool comes before one of ours of the same name.
+    the server's own. A client's tool comes before one of ours of the same name.
+
+    Notes can be written where the client offers tools: a model that is offered none may accept none.
     """
 
     def __init__(
@@ -27,32 +31,40 @@ class Tools:
         tools: Sequence[Tool],
         ask: Ask | None,
         history: HistoryTools | None = None,
+        notes: NoteTools | None = None,
     ) -> None:
         self._conversation_id = conversation_id
         self._ask = ask
         self._tools = {tool.name: tool for tool in tools} if ask is not None else {}
         self._history = history
-        self._own: dict[str, Tool] = {}
+        self._notes = notes
+        self._note_tools = self._not_shadowed(NOTE_TOOLS) if notes is not None and self._tools else {}
+        self._history_tools: dict[str, Tool] = {}
         self.ended_turn = False
         """Whether the result of a call asked for the end of the turn."""
 
     @property
     def offered(self) -> list[Tool]:
         """What the model may call now."""
-        return [*self._tools.values(), *self._own.values()]
+        return [*self._tools.values(), *self._note_tools.values(), *self._history_tools.values()]
 
     def offer_history(self) -> bool:
         """From now on the model may look up what was compacted; False where that is turned off."""
         if self._history is not None:
-            self._own = {tool.name: tool for tool in HISTORY_TOOLS if tool.name not in self._tools}
-        return bool(self._own)
+            self._history_tools = self._not_shadowed(HISTORY_TOOLS)
+        return bool(self._history_tools)
+
+    def _not_shadowed(self, own: Sequence[Tool]) -> dict[str, Tool]:
+        return {tool.name: tool for tool in own if tool.name not in self._tools}
 
     async def result_of(self, call: ToolCall) -> ToolResultMessage:
         """The result of a call for the model. A failure is a result too; nothing is raised."""
         if call.invalid_arguments is not None:
             quote = _clipped(call.invalid_arguments)
             return failed(call, f"The arguments are no JSON object: {quote}")
-        if self._history is not None and call.name in self._own:
+        if self._notes is not None and call.name in self._note_tools:
+            return await self._notes.result_of(call)
+        if self._history is not None and call.name in self._history_tools:
             return await self._looked_up(self._history, call)
         if self._ask is None or call.name not in self._tools:
             names = ", ".join(tool.name for tool in self.offered) or "none"
