@@ -141,7 +141,9 @@ scene("the chat has the secondary side bar to itself, and lists leave it its who
   await window.widenChat(300); // The panel next to a wider one has no room for the name of its view.
 
   await window.run("View: Move Secondary Side Bar Views To Panel");
-  await window.reload();
+  const inPanel = window.page.locator(".part.panel").getByRole("tab", { name: "Coppice" });
+  await inPanel.waitFor();
+  await window.reloadWithLayout();
   await waitForInput(await window.openCoppice());
-  await window.page.locator(".part.panel").getByRole("tab", { name: "Coppice" }).waitFor();
+  await inPanel.waitFor();
 });

@@ -7,10 +7,10 @@ const FIRST_RUN = { settings: { "coppice.server.path": "" }, withoutModel: true 
 scene("the first run leads from Install to a model to the input, in a sidebar that is open from the start", FIRST_RUN, async ({ editor, window, provider }) => {
   const { frame } = window.chat;
   const absent = frame.getByTestId("server-absent");
-  // VS Code stores some seconds later what is open; then it is open before the extension runs.
+  // Then the chat is open before the extension runs.
   await until("the chat is open after a reload", async () => {
     await window.openSidebars();
-    await window.reload();
+    await window.reloadWithLayout();
     return absent.waitFor({ timeout: 10_000 }).then(() => true, () => false);
   });
   await absent.getByRole("button", { name: "Show Log" }).waitFor();

@@ -14,8 +14,7 @@ async function second({ editor, window, provider }: Scene, play: (first: Chat, o
   const nextWindow = await Window.open(editor.url);
   try {
     const other = await nextWindow.openCoppice();
-    await nextWindow.run("Coppice: Open Conversation…");
-    await nextWindow.choose(HELLO.asks);
+    await nextWindow.runAndChoose("Coppice: Open Conversation…", HELLO.asks);
     await other.replies.filter({ hasText: "Hello to both." }).waitFor();
     await play(first, other, nextWindow);
   } catch (error) {

@@ -45,6 +45,12 @@ export class Window {
     await this.ready();
   }
 
+  /** Reloads once VS Code has stored what is open and where: a browser's window does so every five seconds. */
+  async reloadWithLayout(): Promise<void> {
+    await this.page.waitForTimeout(7_000);
+    await this.reload();
+  }
+
   /** Opens Coppice's lists and the chat, and gives the chat once one can write there. */
   async openCoppice(): Promise<Chat> {
     // A focus that comes late would close what is opened next; one that VS Code is asked for while it restores the chat is lost.
@@ -159,9 +165,16 @@ export class Window {
 
   /** Opens a file of the workspace in the editor. */
   async openFile(path: string): Promise<void> {
-    await this.page.keyboard.press("Control+P");
-    await this.#box.fill(path);
-    await this.choose(path.split("/").at(-1) ?? path);
+    await until(`${path} is chosen`, async () => {
+      await this.page.keyboard.press("Control+P");
+      try {
+        await this.#box.fill(path, { timeout: 3000 });
+        await this.choose(path.split("/").at(-1) ?? path, 5000);
+        return true;
+      } catch {
+        return false; // As with the palette.
+      }
+    });
     await this.page.locator(".editor-container .monaco-editor").first().waitFor();
   }
 
@@ -205,8 +218,16 @@ export class Window {
   }
 
   /** Takes the entry of the open quick pick that has this text. */
-  async choose(text: string): Promise<void> {
-    await this.choices.filter({ hasText: text }).first().click();
+  async choose(text: string, timeout = PATIENCE): Promise<void> {
+    await this.choices.filter({ hasText: text }).first().click({ timeout });
+  }
+
+  /** Runs a command that opens a quick pick, and takes an entry. A chat whose focus comes late closes the quick pick. */
+  async runAndChoose(title: string, text: string): Promise<void> {
+    await until(`${text} is chosen`, async () => {
+      await this.run(title);
+      return this.choose(text, 5000).then(() => true, () => false);
+    });
   }
 
   /** Writes into the quick pick with this placeholder, as soon as it is there. */
