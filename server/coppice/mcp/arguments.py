@@ -14,8 +14,7 @@ MOST_TOKENS: Final = 20_000
 SEARCH_TOKENS: Final = 2_000
 """Tokens of a page of a search. With the questions of recall_tools.py: with the next page 99 of 115 are
 answered for 2,230 tokens each, with pages of 1,000 tokens 90 for 1,260, of 4,000 tokens 103 for 3,800."""
-_MAX_IDS: Final = 50  # ids that a call may name (guess)
-_MAX_NEIGHBOURS: Final = MOST_TOKENS // LEAST_TOKENS  # entries around an entry for which a result has room
+_MOST_ENTRIES: Final = MOST_TOKENS // LEAST_TOKENS  # entries for which a result has room
 
 
 def _one_or_several(value: Any) -> Any:
@@ -51,7 +50,7 @@ def _iso_time(value: str) -> str:
 Id = Annotated[str, AfterValidator(_without_marks), Field(min_length=1, max_length=300)]
 Time = Annotated[str, Field(max_length=40), AfterValidator(_iso_time)]
 Tokens = Annotated[int, _clamped(LEAST_TOKENS, MOST_TOKENS)]
-Neighbours = Annotated[int, _clamped(0, _MAX_NEIGHBOURS)]
+Neighbours = Annotated[int, _clamped(0, _MOST_ENTRIES)]
 Cursor = Annotated[str, Field(pattern=r"^\d{1,9}(:\d{1,9})?$")]
 Name = Annotated[str, Field(max_length=300)]
 
@@ -78,7 +77,7 @@ class SearchArguments(_Arguments):
 class ReadArguments(_Arguments):
     """Of `history_read`: `ids`, or the neighbours of `around`, or the end of a session."""
 
-    ids: Annotated[list[Id], BeforeValidator(_one_or_several), Field(max_length=_MAX_IDS)] = []
+    ids: Annotated[list[Id], BeforeValidator(_one_or_several), Field(max_length=_MOST_ENTRIES)] = []
     session: Name | None = None
     around: Id | None = None
     before: Neighbours | None = None

@@ -22,7 +22,7 @@ _MOST: Final = 12  # sessions that are described: at 2,400 tokens each gets some
 _LEAST_TOKENS: Final = 80  # tokens with which a session can be described (guess)
 _FRAME_TOKENS: Final = 70  # tokens of a session's tags and title (guess)
 _AT_ONCE: Final = 6  # sessions among which what is left is divided (guess)
-_TITLE_CHARS: Final = 200  # characters of a session's first message (guess)
+_TITLE_CHARS: Final = 200  # characters of a first message; four fifths of 138 recorded messages have fewer
 
 
 def overview(project: Project, wanted: OverviewArguments) -> str:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from coppice.recovery.request_size import RequestSize
 from coppice.recovery.truncation import LEAST_CHARS
 
-MOST_COMPACTIONS: Final = 3  # for one overflow (guess)
+MOST_COMPACTIONS: Final = 3  # for one overflow: as many as OpenClaw tries
 
 Strategy = Literal["compacted", "truncated"]
 

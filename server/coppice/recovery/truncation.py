@@ -19,7 +19,7 @@ MOST_CHARS: Final = 400_000
 LEAST_CHARS: Final = 2_000
 """Characters of its content that a result keeps when it is cut. Pi 0.73.1, `MIN_KEEP`."""
 _NEWLINE_SHARE: Final = 0.2
-"""Of what is kept, the part that may be given up to end at a newline. A guess."""
+"""Of what is kept, the part that may be given up to end at a newline: as much as OpenClaw gives up."""
 _SUFFIX_ROOM: Final = 220
 """Characters that the suffix takes at most."""
 LEAST_LIMIT: Final = LEAST_CHARS + _SUFFIX_ROOM

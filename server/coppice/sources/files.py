@@ -19,7 +19,7 @@ HEAD_LINES: Final = 40
 _PATH_CHARS: Final = 4096  # characters: PATH_MAX of Linux
 _DEPTH: Final = 6  # folders below the root; Codex has a folder a day
 _NO_WORD: Final = re.compile(r"[^A-Za-z0-9]")
-_FILES: Final = 200_000  # transcripts of an agent at most (guess)
+_FILES: Final = 200_000  # transcripts of an agent at most: a look at them computes six seconds
 
 
 @dataclass(frozen=True)

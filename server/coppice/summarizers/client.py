@@ -26,7 +26,8 @@ from coppice.tree.messages import AssistantMessage, TextContent, UserMessage, te
 from coppice.tree.view import ViewMessage
 
 _MOST_CHARS_PER_TOKEN: Final = 8
-"""An answer that is longer for the tokens it was given is cut there: some servers know no limit (guess)."""
+"""An answer that is longer for the tokens it was given is cut there: some servers know no limit. Of recorded
+texts of models none has more than 5.9."""
 _CHARS_ALWAYS_READ: Final = 100_000
 """An answer of this length is never cut: it is checked in 50 ms."""
 _CHARS_PER_WORD: Final = 6  # of English prose, with the space: 5.6 in our own documents

@@ -29,6 +29,7 @@ from coppice.compaction.writing.references import entries_in, short_ids
 from coppice.errors import ModelFailedError, SummaryRejectedError
 from coppice.models.chat import ChatModel
 from coppice.protocol.ledger import WorkLedger
+from coppice.recovery.request_size import LEAST_SUMMARY
 from coppice.summarizers.chunks import Chunked
 from coppice.summarizers.client import SummaryClient
 from coppice.summarizers.computing import Compute, in_thread
@@ -37,9 +38,6 @@ from coppice.summarizers.progress import Span, SummaryProgress
 from coppice.summarizers.stats import SummaryStats
 from coppice.tokens.budget import leading
 from coppice.tree.messages import Message
-
-SMALLEST_SUMMARY: Final = 200
-"""In tokens. A budget below it holds little more than the headings, so no model is asked."""
 
 MOST_CHUNKS: Final = 24  # requests of one summary (guess)
 _SMALL_WINDOW: Final = 32_768
@@ -83,7 +81,7 @@ class ModelSummarizer:
         no summary. Cancelling stops every request that is under way.
         """
         started = time.monotonic()
-        if request.max_tokens < SMALLEST_SUMMARY:
+        if request.max_tokens < LEAST_SUMMARY:
             raise SummaryRejectedError(
                 f"A summary of {request.max_tokens:,} tokens leaves a model no room to write in.",
                 maxTokens=request.max_tokens,

@@ -35,7 +35,8 @@ _FACTS_SHARE: Final = 12
 _MOST_FACTS_TOKENS: Final = 2_000  # tokens of facts in a request (guess)
 _AFTERWARDS_SHARE: Final = 24
 """The window divided by this bounds the newest messages after the span that a request carries (guess)."""
-_MOST_AFTERWARDS_TOKENS: Final = 3_000  # tokens of them (guess: the edit of one file, and its result)
+_MOST_AFTERWARDS_TOKENS: Final = 3_000
+"""Tokens of them: a reply and its results. Of 1,773 recorded replies 99 % have at most 2,048."""
 _AFTERWARDS_RESULT_CHARS: Final = 700  # characters of a tool result in them (guess)
 _SMALLEST_ROOM: Final = 256  # tokens; a smaller window holds no part of a conversation (guess)
 

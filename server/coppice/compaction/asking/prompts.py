@@ -60,7 +60,8 @@ _CONTROL: Final = re.compile(
     r"|<(?=<SYS>>|</SYS>>)|\[(?=/?INST\])",
     re.IGNORECASE,
 )
-_LEAST_LEAK: Final = 24  # characters of a sentence of ours that is recognized in an answer (guess)
+_LEAST_LEAK: Final = 24
+"""Characters of a sentence of ours that is recognized in an answer: the longest heading has 23."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,17 @@ _CLOSING: Final = re.compile(
     re.IGNORECASE,
 )
 _LINE_END: Final = re.compile(r"[.!?:;)\]`'\"*。！？：；）】」…]\s*$")
-_MOST_SAME_LINES: Final = 2  # times that a line may occur (guess)
-_LOOP: Final = 4  # repetitions in a row that are a loop (guess)
-_LONGEST_UNIT: Final = 12  # sentences of a repeated sequence (guess)
-_LEAST_WORD: Final = 5  # characters of a line that counts as repeated (guess)
-_LEAST_SENTENCE: Final = 20  # characters of a sentence that counts as repeated (guess)
-_WHOLE_LEAK: Final = 40  # characters of a sentence of ours that is removed wherever it occurs (guess)
+_MOST_SAME_LINES: Final = 2
+"""Times that a line may occur. Of 842 recorded texts of models one has a line more often, with 1 two have."""
+_LOOP: Final = 4
+"""Repetitions in a row that are a loop. None of the recorded texts has one, with 2 one has."""
+_LONGEST_UNIT: Final = 12  # words of a repeated sequence; with 24 none of the recorded texts has one, either
+_LEAST_WORD: Final = 5  # characters of a line that counts as repeated: code repeats `end`, `done` and `pass`
+_LEAST_SENTENCE: Final = 20
+"""Characters of a sentence that counts as repeated. With 10 three of the recorded texts would change."""
+_WHOLE_LEAK: Final = 40
+"""Characters of a sentence of ours that is removed wherever it occurs. The recorded texts have none of 15 or
+more."""
 
 
 class Cleanup:

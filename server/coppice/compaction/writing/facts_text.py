@@ -10,7 +10,7 @@ from coppice.protocol.ledger import LedgerMessage, WorkLedger
 from coppice.tokens.counting import CHARS_PER_TOKEN, estimate_tokens
 
 _ELISION: Final = "[…]"
-_FRAME_TOKENS: Final = 70  # tokens of the headings (guess)
+_REPORT_HEADING: Final = "## Last report\n"
 
 
 def facts_text(ledger: WorkLedger, tokens: int, seen: str | None = None) -> str:
@@ -28,8 +28,8 @@ def facts_text(ledger: WorkLedger, tokens: int, seen: str | None = None) -> str:
     messages = user_messages_section(asked, tokens // 2, estimate_tokens, {})
     left = tokens - estimate_tokens(messages)
     state = state_section(ledger.state, left * 2 // 3, estimate_tokens, {}, statements)
-    left = (left - estimate_tokens(state) - _FRAME_TOKENS) * CHARS_PER_TOKEN
-    report = f"## Last report\n{whole_sentences(reports[-1], left)}" if reports and left > 0 else ""
+    left = (left - estimate_tokens(f"{state}\n\n{_REPORT_HEADING}")) * CHARS_PER_TOKEN
+    report = f"{_REPORT_HEADING}{whole_sentences(reports[-1], left)}" if reports and left > 0 else ""
     return "\n\n".join(filter(None, (messages, state, report)))
 
 

@@ -17,7 +17,7 @@ class Deadlines:
     - `total`: the whole of `complete`, retries and their pauses included, so that a server that drips a byte
       a minute ends too. The longest honest answers, 16,000 tokens at 20 a second, take under a quarter hour.
     - `trailer`: for the usage that may follow a finished answer; the answer is complete without it.
-    - `limits`: asking a server what fits. A wrong guess costs less than a long wait.
+    - `limits`: asking a server what fits. A wrong limit costs less than a long wait.
     """
 
     connect: float = 10

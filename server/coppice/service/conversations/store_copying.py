@@ -24,8 +24,7 @@ source's newest entries; `ahead`, it has more than the source; `different`, they
 """
 
 _SERVER_ID: Final = "copy"
-_PAGE: Final = 200  # conversations read at once (guess)
-_BATCH: Final = 200  # entries copied at once: some hundred kilobytes
+_BATCH: Final = 200  # entries copied, or conversations read, at once: some hundred kilobytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ class StoreCopy:
         records: list[ConversationRecord] = []
         cursor = None
         while True:
-            page, cursor = store.conversations(workspace_uri=self.workspace_uri, limit=_PAGE, cursor=cursor)
+            page, cursor = store.conversations(workspace_uri=self.workspace_uri, limit=_BATCH, cursor=cursor)
             records += page
             if cursor is None:
                 return reversed(records)

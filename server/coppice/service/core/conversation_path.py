@@ -25,7 +25,8 @@ from coppice.tree.view import ViewMessage, view_of
 BEFORE_THE_ROOT: Final = -1
 """The depth of metadata that was recorded before the first message."""
 _RESULTS_LOOKED_PAST: Final = 64
-"""Entries before a span that are searched for the reply whose calls its first results answer. A guess."""
+"""Entries before a span that are searched for the reply whose calls its first results answer. Recorded
+replies have at most eight calls."""
 _A_PIECE: Final = 500
 """Entries that are read at once: some hundreds of kilobytes of typical entries."""
 _ROWS: Final = 10_000

@@ -34,7 +34,8 @@ Guess: what a rule that takes quadratic time does with so much text, it does wit
 
 _LEAST_SECONDS: Final = 60.0  # (guess)
 _TOKENS_PER_SECOND: Final = 5_000
-"""A process is given that long, and a second more for so many tokens. Guess: ten times what it takes."""
+"""A process is given that long, and a second more for so many tokens: some two hundred times what a whole
+compaction takes (docs/benchmarks.md)."""
 _WAIT_SECONDS: Final = 0.1
 """Between two looks whether a caller that waits for a process is still wanted."""
 

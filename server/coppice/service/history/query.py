@@ -13,7 +13,7 @@ from coppice.store.words.stems import UNSPACED, stem, stems_of, words_of
 MAX_STEMS: Final = 40
 """Further stems of a question are not looked for. A question of three sentences has fewer."""
 MAX_TRANSLATED: Final = 20
-"""Further words in the other language are not looked for. A guess."""
+"""Further words in the other language are not looked for. Of 156 questions none has more than 18."""
 
 TRANSLATED_WEIGHT: Final = 0.5
 """recall_tools.py: of 30 Chinese questions about an English session 18 are answered without translations and
