@@ -9,6 +9,8 @@ export default defineConfig(
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       eqeqeq: "error",
+      // A value is named by what it is, not by how it came about (docs/DEVELOPERS.md, Names).
+      "id-denylist": ["error", "found", "kept", "known"],
       "no-restricted-syntax": ["error", {
         selector: "MemberExpression[property.name=/^show(Information|Warning|Error)Message$/]",
         message: "Notifications make links of Markdown: use src/notify.ts.",

@@ -76,15 +76,15 @@ test("the end of a turn denies what waits, and stopping a call withdraws its que
 });
 
 test("a question that a reload cuts off is still there, and allowing it allows the same request once", async () => {
-  const kept = memory();
-  void new Approvals(kept).approve(request(), "always");
-  const approvals = new Approvals(kept);
+  const memento = memory();
+  void new Approvals(memento).approve(request(), "always");
+  const approvals = new Approvals(memento);
   assert.equal(approvals.pending("a")[0]?.interrupted, true);
   assert.equal(approvals.decide(only(approvals), { kind: "allow" })?.tool, "run_command");
   assert.deepEqual(await approvals.approve(request({ toolCallId: "call-9" }), "always"), ALLOWED);
   void approvals.approve(request({ toolCallId: "call-10" }), "always");
   assert.equal(approvals.pending().length, 1);
-  assert.equal(new Approvals(kept).pending().length, 1);
+  assert.equal(new Approvals(memento).pending().length, 1);
 });
 
 test("allowing an interrupted request does not allow another command", () => {

@@ -3,9 +3,9 @@ import { test } from "node:test";
 
 import { ChatMemory } from "../src/chat/memory";
 
-function memento(kept?: unknown) {
-  const state = { kept };
-  return { state, get: <T>() => state.kept as T, update: (_key: string, value: unknown) => { state.kept = value; return Promise.resolve(); } };
+function memento(stored?: unknown) {
+  const state = { stored };
+  return { state, get: <T>() => state.stored as T, update: (_key: string, value: unknown) => { state.stored = value; return Promise.resolve(); } };
 }
 
 test("drafts and places are kept by conversation over a reload, the newest of them", async () => {

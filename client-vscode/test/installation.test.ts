@@ -26,9 +26,9 @@ let python: string;
 
 before(async () => {
   scratch = await mkdtemp(join(tmpdir(), "coppice-"));
-  const found = await usablePython(await candidates(process.env["PATH"], [], []));
-  assert.ok(found, "a Python 3.11 with venv is needed");
-  python = found;
+  const program = await usablePython(await candidates(process.env["PATH"], [], []));
+  assert.ok(program, "a Python 3.11 with venv is needed");
+  python = program;
 });
 after(() => rm(scratch, { recursive: true }));
 

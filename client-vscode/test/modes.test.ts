@@ -14,14 +14,14 @@ function memory(value?: unknown) {
 }
 
 test("a mode is kept by conversation, outlives the window, and what a first message makes takes over what was chosen", () => {
-  const kept = memory();
-  const modes = new Modes(kept);
+  const memento = memory();
+  const modes = new Modes(memento);
   modes.set("a", "plan");
   modes.set("", "acceptEdits");
   modes.adopt("b");
-  assert.deepEqual(["a", "b", "c", ""].map((id) => new Modes(kept).of(id)), ["plan", "acceptEdits", "ask", "ask"]);
+  assert.deepEqual(["a", "b", "c", ""].map((id) => new Modes(memento).of(id)), ["plan", "acceptEdits", "ask", "ask"]);
   modes.set("a", "ask");
-  assert.deepEqual(kept.value, { b: "acceptEdits" });
+  assert.deepEqual(memento.value, { b: "acceptEdits" });
   assert.equal(new Modes(memory({ a: "everything" })).of("a"), "ask");
   assert.equal(new Modes(memory()).of("toString"), "ask");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { marksOf, viewStart } from "../src/chat/marks";
+import { annotationsOf, viewStart } from "../src/chat/outline";
 import type { OutlineResult } from "../src/protocol.gen";
 
 const OUTLINE: OutlineResult = {
@@ -12,20 +12,20 @@ const OUTLINE: OutlineResult = {
   forks: [{ entryId: "e7", alternatives: ["e5", "e7"] }],
 };
 
-test("an entry's marks are put together, and the view begins with what the newest compaction kept", () => {
-  assert.deepEqual(Object.fromEntries(marksOf(OUTLINE)), {
+test("an entry's annotations are put together, and the view begins with what the newest compaction kept", () => {
+  assert.deepEqual(Object.fromEntries(annotationsOf(OUTLINE)), {
     e1: { label: "start" },
     e7: { pinned: true, alternatives: { ids: ["e5", "e7"], at: 1 } },
   });
   assert.equal(viewStart(OUTLINE), "e7");
   assert.equal(viewStart({ ...OUTLINE, compactions: [{ entryId: "c1", depth: 3 }] }), "c1");
   assert.equal(viewStart({ ...OUTLINE, compactions: [] }), undefined);
-  assert.equal(marksOf(undefined).size, 0);
+  assert.equal(annotationsOf(undefined).size, 0);
 });
 
-test("a mark that has not changed is the same object", () => {
-  const before = marksOf(OUTLINE);
-  const after = marksOf({ ...OUTLINE, marks: [{ entryId: "e1", label: "beginning" }, { entryId: "e7", pinned: true }] }, before);
+test("an annotation that has not changed is the same object", () => {
+  const before = annotationsOf(OUTLINE);
+  const after = annotationsOf({ ...OUTLINE, marks: [{ entryId: "e1", label: "beginning" }, { entryId: "e7", pinned: true }] }, before);
   assert.equal(after.get("e7"), before.get("e7"));
   assert.notEqual(after.get("e1"), before.get("e1"));
 });

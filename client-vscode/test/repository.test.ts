@@ -10,17 +10,17 @@ test("a package names the remote of its checkout, however that is written, and n
     "git@github.com:someone/coppice.git",
     "ssh://git@github.com/someone/coppice.git",
   ]) {
-    const found = repositoryOf(address);
-    assert.equal(found?.manifest.repository.url, "https://github.com/someone/coppice.git");
-    assert.equal(found.manifest.bugs.url, "https://github.com/someone/coppice/issues");
-    assert.equal(found.links?.baseImagesUrl, "https://github.com/someone/coppice/raw/HEAD/client-vscode");
+    const repository = repositoryOf(address);
+    assert.equal(repository?.manifest.repository.url, "https://github.com/someone/coppice.git");
+    assert.equal(repository.manifest.bugs.url, "https://github.com/someone/coppice/issues");
+    assert.equal(repository.links?.baseImagesUrl, "https://github.com/someone/coppice/raw/HEAD/client-vscode");
   }
 });
 
 test("pictures are linked only where the host's addresses are known", () => {
-  const found = repositoryOf("https://code.example.org/someone/coppice.git");
-  assert.equal(found?.manifest.repository.url, "https://code.example.org/someone/coppice.git");
-  assert.equal(found.links, undefined);
+  const repository = repositoryOf("https://code.example.org/someone/coppice.git");
+  assert.equal(repository?.manifest.repository.url, "https://code.example.org/someone/coppice.git");
+  assert.equal(repository.links, undefined);
 });
 
 test("what is not on the web is no repository", () => {

@@ -19,8 +19,8 @@ export function keepConversation(conversationId: string | undefined): void {
 export let memory: Memory = { drafts: {}, places: {} };
 
 /** Takes over what an earlier page wanted to be remembered. */
-export function recall(kept: Memory): void {
-  memory = kept;
+export function recall(stored: Memory): void {
+  memory = stored;
 }
 
 /** Keeps text for the input of a conversation; the host keeps it longer than the page. */

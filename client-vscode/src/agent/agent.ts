@@ -54,22 +54,22 @@ export class Agent {
   /** Runs a tool. What goes wrong is an answer for the model, and no error. */
   async invoke({ conversationId, toolCallId, name, arguments: given }: InvokeToolParams, stop: AbortSignal): Promise<InvokeToolResult> {
     const mode = (): Mode => this.#modes.of(conversationId);
-    const found = this.#usable(mode()).find(({ definition }) => definition.name === name);
-    if (found === undefined) return failed(`The tool ${name} is not available.${this.#whyNot(mode())}`);
+    const tool = this.#usable(mode()).find(({ definition }) => definition.name === name);
+    if (tool === undefined) return failed(`The tool ${name} is not available.${this.#whyNot(mode())}`);
     const approve: Call["approve"] = async (request) => {
       const isAccepted = request.scope === EDITS && mode() === "acceptEdits";
       const policy = request.scope === null ? "always" : isAccepted ? "never" : this.#settings().policy;
       const answer = await this.#approver.approve({ conversationId, toolCallId, ...request }, policy, cancellation(stop));
       if (!answer.allowed) throw new DeniedError(answer.reason);
       // The mode may have been changed while the question waited.
-      if (found.changes && mode() === "plan") throw new ToolError(PLAN_ONLY);
+      if (tool.changes && mode() === "plan") throw new ToolError(PLAN_ONLY);
       return answer;
     };
     const call: Call = { host: this.#host, conversationId, toolCallId, approve, stop, setMode: (chosen) => { this.#modes.set(conversationId, chosen); } };
     try {
-      const output = await this.#inOrder(conversationId, found, async () => {
-        const made = await found.run(given, call);
-        const workspaceState = found.changes ? await this.#host.recordState(conversationId) : undefined;
+      const output = await this.#inOrder(conversationId, tool, async () => {
+        const made = await tool.run(given, call);
+        const workspaceState = tool.changes ? await this.#host.recordState(conversationId) : undefined;
         return workspaceState === undefined ? made : { ...made, workspaceState };
       });
       if (output.change !== undefined) this.#host.made.add(output.change);

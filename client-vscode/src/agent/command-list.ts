@@ -18,7 +18,7 @@ export class CommandList {
   #reporting: NodeJS.Timeout | undefined;
 
   all(): ListedCommand[] {
-    return [...this.#commands].map(([id, { running, ...kept }]) => ({ id, ...kept, tail: running.tail }));
+    return [...this.#commands].map(([id, { running, ...state }]) => ({ id, ...state, tail: running.tail }));
   }
 
   /** Lists a command until its process has ended. */
@@ -39,10 +39,10 @@ export class CommandList {
 
   /** The turn goes on, and the command runs on until it ends or is ended. */
   leave(id: string): void {
-    const kept = this.#commands.get(id);
-    if (kept === undefined || kept.isLeft) return;
-    kept.isLeft = true;
-    kept.running.leave();
+    const command = this.#commands.get(id);
+    if (command === undefined || command.isLeft) return;
+    command.isLeft = true;
+    command.running.leave();
     this.#report();
   }
 

@@ -20,10 +20,10 @@ export function withEdits(text: string, edits: readonly TextEdit[]): string {
     if (oldText === "") throw new ToolError(`${number}oldText is empty. Use write_file for a new file or the whole content.`);
     const [from, to] = [withLineEnds(oldText, ends), withLineEnds(newText, ends)];
     if (from === to) throw new ToolError(`${number}oldText and newText are the same.`);
-    const found = occurrences(changed, from);
-    if (found === 0) throw new ToolError(`${number}oldText is not in the file: ${quote(oldText)} Read the file again and copy the text exactly, with its indentation.`);
-    if (found > 1 && replaceAll !== true) {
-      throw new ToolError(`${number}oldText is in the file ${found} times: ${quote(oldText)} Add the lines around it until it is unique, or set replaceAll.`);
+    const count = occurrences(changed, from);
+    if (count === 0) throw new ToolError(`${number}oldText is not in the file: ${quote(oldText)} Read the file again and copy the text exactly, with its indentation.`);
+    if (count > 1 && replaceAll !== true) {
+      throw new ToolError(`${number}oldText is in the file ${count} times: ${quote(oldText)} Add the lines around it until it is unique, or set replaceAll.`);
     }
     changed = changed.split(from).join(to);
   }

@@ -22,11 +22,11 @@ export interface ErrorWatch {
 
 /** The errors that were not there before, as lines for a model; empty without any. Errors that only moved are no new ones. */
 export function newErrors(shown: string, before: readonly FileError[], after: readonly FileError[]): string {
-  const known = new Map<string, number>();
-  for (const each of before) known.set(keyOf(each), (known.get(keyOf(each)) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const each of before) counts.set(keyOf(each), (counts.get(keyOf(each)) ?? 0) + 1);
   const fresh = after.filter((each) => {
-    const left = known.get(keyOf(each)) ?? 0;
-    known.set(keyOf(each), left - 1);
+    const left = counts.get(keyOf(each)) ?? 0;
+    counts.set(keyOf(each), left - 1);
     return left <= 0;
   });
   if (fresh.length === 0) return "";

@@ -217,9 +217,9 @@ export class BranchesView implements vscode.TreeDataProvider<Element>, vscode.Di
   }
 
   async #gain(entryId: string): Promise<string | undefined> {
-    const known = this.#gains.get(entryId);
+    const computed = this.#gains.get(entryId);
     const conversationId = this.#conversations.active;
-    if (known !== undefined || conversationId === undefined) return known;
+    if (computed !== undefined || conversationId === undefined) return computed;
     const entry = await entryOf(this.#client, conversationId, entryId);
     if (entry.type !== "compaction" || typeof entry.tokensBefore !== "number" || typeof entry.tokensAfter !== "number") return undefined;
     const gain = beforeAndAfter(entry.tokensBefore, entry.tokensAfter);

@@ -75,8 +75,8 @@ export class Chats implements Chat, PageHost, vscode.Disposable {
     };
     this.#sending = new Sending(client, conversations, approvals, this.turns, { post, putDraft, showMade });
     this.#requests = new Requests(client, this.#memory, this.#offer, this.turns, this.#sending);
-    const kept = memento.get<string | null>(SIDEBAR);
-    this.sidebar = this.#active = this.#add(kept === undefined ? conversations.active : kept ?? undefined, () => void vscode.commands.executeCommand("coppice.chat.focus"));
+    const stored = memento.get<string | null>(SIDEBAR);
+    this.sidebar = this.#active = this.#add(stored === undefined ? conversations.active : stored ?? undefined, () => void vscode.commands.executeCommand("coppice.chat.focus"));
     this.#listening = [
       this.turns.onUpdate((update) => { post({ type: "update", ...update, at: new Date().toISOString() }); }),
       this.turns.onDidChange((conversationId) => {

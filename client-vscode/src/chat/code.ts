@@ -36,8 +36,8 @@ function choices(editor: vscode.TextEditor | undefined, { text, language }: { te
   const untitled: Choice = {
     label: "New File",
     apply: async () => {
-      const known = (await vscode.languages.getLanguages()).includes(language);
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(known ? { content: text, language } : { content: text }));
+      const isLanguage = (await vscode.languages.getLanguages()).includes(language);
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(isLanguage ? { content: text, language } : { content: text }));
     },
   };
   if (editor === undefined) return [untitled];

@@ -101,8 +101,8 @@ export class MessageActions implements Feature {
 
   async #show(page: PageAccess, conversationId: string, reference: string): Promise<void> {
     try {
-      const { items: [found] } = await this.client.request("coppice/recall", { conversationId, entryIds: [reference], limit: 1, maxTokens: 100 });
-      if (found !== undefined) this.chat.reveal(found.conversationId, found.entryId, found.onCurrentPath);
+      const { items: [hit] } = await this.client.request("coppice/recall", { conversationId, entryIds: [reference], limit: 1, maxTokens: 100 });
+      if (hit !== undefined) this.chat.reveal(hit.conversationId, hit.entryId, hit.onCurrentPath);
     } catch (error) {
       if (!(error instanceof CoppiceError) || error.code !== "unknown-entry") throw error;
       page.post({ type: "notice", level: "info", text: "What this refers to is not in the conversation." });

@@ -98,14 +98,14 @@ export class Requests {
 
 async function openLink(href: string): Promise<void> {
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-  const found = target(href, folders);
-  if (found === undefined) {
+  const destination = target(href, folders);
+  if (destination === undefined) {
     void notify.warn(`This link does not lead into the workspace: ${href.slice(0, 200)}`);
-  } else if (found.kind === "web") {
-    await vscode.env.openExternal(vscode.Uri.parse(found.url, true));
+  } else if (destination.kind === "web") {
+    await vscode.env.openExternal(vscode.Uri.parse(destination.url, true));
   } else {
-    const line = Math.max(0, (found.line ?? 1) - 1);
-    const selection = found.line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
-    await vscode.window.showTextDocument(vscode.Uri.file(found.path), { preview: true, ...selection });
+    const line = Math.max(0, (destination.line ?? 1) - 1);
+    const selection = destination.line === undefined ? {} : { selection: new vscode.Range(line, 0, line, 0) };
+    await vscode.window.showTextDocument(vscode.Uri.file(destination.path), { preview: true, ...selection });
   }
 }

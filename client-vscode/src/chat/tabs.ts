@@ -21,8 +21,8 @@ export class ChatTabs implements vscode.WebviewPanelSerializer {
     this.chats.focus();
   }
 
-  deserializeWebviewPanel(panel: vscode.WebviewPanel, kept: unknown): Promise<void> {
-    const parsed = v.safeParse(state, kept);
+  deserializeWebviewPanel(panel: vscode.WebviewPanel, serialized: unknown): Promise<void> {
+    const parsed = v.safeParse(state, serialized);
     this.#add(panel, parsed.success ? parsed.output.conversationId : undefined);
     return Promise.resolve();
   }

@@ -8,20 +8,20 @@ import { notify } from "../notify";
 const OTHER = "Another Model…";
 
 /** Asks for a model of the endpoint, from its list where it has one. Undefined where the user leaves. Throws `KeyRefusedError`. */
-export async function chooseModel(endpoint: Endpoint, known: string): Promise<OfferedModel | undefined> {
+export async function chooseModel(endpoint: Endpoint, current: string): Promise<OfferedModel | undefined> {
   const listed = await withProgress("Asking the endpoint for its models", () => listModels(endpoint)).catch(sentenceUnlessKey);
-  if (typeof listed === "string" || listed.length === 0) return typedModel(known, typeof listed === "string" ? listed : "The endpoint lists no models.");
+  if (typeof listed === "string" || listed.length === 0) return typedModel(current, typeof listed === "string" ? listed : "The endpoint lists no models.");
   const items = [
     ...listed.map((model) => ({
       label: model.id,
-      description: [model.contextWindow === undefined ? "" : `${shortTokens(model.contextWindow)} tokens`, model.id === known ? "in use" : ""].filter((part) => part !== "").join(" · "),
+      description: [model.contextWindow === undefined ? "" : `${shortTokens(model.contextWindow)} tokens`, model.id === current ? "in use" : ""].filter((part) => part !== "").join(" · "),
       model,
     })),
     { label: OTHER, description: "", model: undefined },
   ];
   const picked = await vscode.window.showQuickPick(items, { title: "Model", placeHolder: "Which model answers?", ignoreFocusOut: true });
   if (picked === undefined) return undefined;
-  return picked.model ?? typedModel(known, "");
+  return picked.model ?? typedModel(current, "");
 }
 
 async function typedModel(value: string, why: string): Promise<OfferedModel | undefined> {

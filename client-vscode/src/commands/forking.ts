@@ -23,9 +23,9 @@ export async function forkConversation(
     void notify.info("This conversation is empty.");
     return;
   }
-  const { conversations: known } = await client.request("coppice/conversation/list", { limit: MOST_CONVERSATIONS });
-  const origin = known.find(({ id }) => id === conversationId) ?? (await client.request("coppice/conversation/get", { conversationId })).conversation;
-  const name = forkName(title(origin), new Set(known.map(title)));
+  const { conversations: listed } = await client.request("coppice/conversation/list", { limit: MOST_CONVERSATIONS });
+  const origin = listed.find(({ id }) => id === conversationId) ?? (await client.request("coppice/conversation/get", { conversationId })).conversation;
+  const name = forkName(title(origin), new Set(listed.map(title)));
   const { conversation, editorText } = await client.request("coppice/conversation/fork", { conversationId, entryId: at, position, name });
   await conversations.select(conversation.id);
   if (editorText !== undefined) chat.setInput(editorText);

@@ -136,7 +136,7 @@ async function askEndpoint(
   for (;;) {
     const key = await askForEndpointKey(problem);
     if (key === undefined) return;
-    const variable = variableAfter({ before, after, variable: current, kept: keys.names, isEntered: key !== "" });
+    const variable = variableAfter({ before, after, variable: current, stored: keys.names, isEntered: key !== "" });
     const endpoint = { ...after, key: key || (variable === undefined ? undefined : await keys.get(variable)) };
     try {
       const chosen = await choose(endpoint);

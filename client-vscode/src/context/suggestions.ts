@@ -36,8 +36,8 @@ export class Suggestions {
   async #filesFor(query: string): Promise<Suggestion[]> {
     const paths = await this.#paths();
     const open = openPaths();
-    const found = query === "" ? [...open, ...paths.filter((path) => !open.includes(path))].slice(0, MOST) : fuzzysort.go(query, paths, { limit: MOST }).map(({ target }) => target);
-    return found.map((path) => ({ icon: "file", label: path, attachment: { kind: "file", path } }));
+    const chosen = query === "" ? [...open, ...paths.filter((path) => !open.includes(path))].slice(0, MOST) : fuzzysort.go(query, paths, { limit: MOST }).map(({ target }) => target);
+    return chosen.map((path) => ({ icon: "file", label: path, attachment: { kind: "file", path } }));
   }
 
   #paths(): Promise<string[]> {
@@ -73,8 +73,8 @@ export function shownPath(uri: vscode.Uri): string | undefined {
 async function symbolsFor(query: string): Promise<Suggestion[]> {
   const late = new Promise<vscode.SymbolInformation[]>((resolve) => setTimeout(() => { resolve([]); }, SYMBOLS_MS));
   const asked = vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>("vscode.executeWorkspaceSymbolProvider", query);
-  const found = (await Promise.race([Promise.resolve(asked).catch(() => []), late])) ?? [];
-  return found.slice(0, MOST_SYMBOLS).flatMap(({ name, location: { uri, range } }) => {
+  const symbols = (await Promise.race([Promise.resolve(asked).catch(() => []), late])) ?? [];
+  return symbols.slice(0, MOST_SYMBOLS).flatMap(({ name, location: { uri, range } }) => {
     const path = shownPath(uri);
     if (path === undefined) return [];
     const [start, end] = [range.start.line + 1, range.end.line + 1];
@@ -84,10 +84,10 @@ async function symbolsFor(query: string): Promise<Suggestion[]> {
 
 /** The problems, a line each. */
 export function problems(path: string | undefined): string[] {
-  return vscode.languages.getDiagnostics().flatMap(([uri, found]) => {
+  return vscode.languages.getDiagnostics().flatMap(([uri, diagnostics]) => {
     const shown = shownPath(uri);
     if (shown === undefined || (path !== undefined && shown !== path)) return [];
-    return found.map(({ range, severity, message }) => `${shown}:${range.start.line + 1}:${range.start.character + 1}: ${vscode.DiagnosticSeverity[severity]}: ${message}`);
+    return diagnostics.map(({ range, severity, message }) => `${shown}:${range.start.line + 1}:${range.start.character + 1}: ${vscode.DiagnosticSeverity[severity]}: ${message}`);
   });
 }
 

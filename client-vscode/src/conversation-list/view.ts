@@ -50,14 +50,14 @@ export class ConversationsView implements vscode.TreeDataProvider<Element>, vsco
 
   async getChildren(element?: Element): Promise<Element[]> {
     if (element !== undefined || !this.#client.isAvailable) return [];
-    const found: Conversation[] = [];
+    const shown: Conversation[] = [];
     let cursor: string | undefined;
     do {
       const page = await this.#client.request("coppice/conversation/list", { limit: PAGE, cursor: cursor ?? null });
-      found.push(...page.conversations.filter((each) => isBegun(each) || each.id === this.#conversations.active));
+      shown.push(...page.conversations.filter((each) => isBegun(each) || each.id === this.#conversations.active));
       cursor = page.nextCursor;
-    } while (cursor !== undefined && found.length < this.#wanted);
-    return [...found, ...(cursor === undefined ? [] : [MORE] as const)];
+    } while (cursor !== undefined && shown.length < this.#wanted);
+    return [...shown, ...(cursor === undefined ? [] : [MORE] as const)];
   }
 
   getTreeItem(element: Element): vscode.TreeItem {

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 import { NoServerError } from "../errors";
-import type { Found } from "../server/find";
+import type { ServerCommand } from "../server/find";
 import { namedServers } from "./definitions";
 
 /** The contribution `mcpServerDefinitionProviders` of package.json has it too. */
@@ -11,7 +11,7 @@ const PROVIDER = "coppice.history";
  * Offers the history of each workspace folder to the agents of VS Code, Copilot Chat for one. Where Coppice's own server
  * is not installed, there are none.
  */
-export function registerHistoryServers(context: vscode.ExtensionContext, find: () => Promise<Found>): void {
+export function registerHistoryServers(context: vscode.ExtensionContext, find: () => Promise<ServerCommand>): void {
   const changed = new vscode.EventEmitter<void>();
   const version = String((context.extension.packageJSON as { version: unknown }).version);
   const provider: vscode.McpServerDefinitionProvider<vscode.McpStdioServerDefinition> = {

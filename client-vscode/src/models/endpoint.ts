@@ -115,8 +115,8 @@ function modelOf(value: unknown): OfferedModel[] {
   const id = fields["id"] ?? (typeof name === "string" ? name.replace(/^models\//, "") : undefined);
   if (typeof id !== "string" || id === "") return [];
   const meta = typeof fields["meta"] === "object" && fields["meta"] !== null ? (fields["meta"] as Record<string, unknown>) : {};
-  const found = WINDOW_NAMES.map((name) => fields[name] ?? meta[name]).find((size) => typeof size === "number" && Number.isInteger(size) && size > 0);
-  return [typeof found === "number" ? { id, contextWindow: found } : { id }];
+  const contextWindow = WINDOW_NAMES.map((name) => fields[name] ?? meta[name]).find((size) => typeof size === "number" && Number.isInteger(size) && size > 0);
+  return [typeof contextWindow === "number" ? { id, contextWindow } : { id }];
 }
 
 function complaintOf(body: string): string {

@@ -16,8 +16,8 @@ export interface KeyChoice {
   after: Endpoint;
   /** `apiKeyEnv` of the settings before. */
   variable: string | undefined;
-  /** The variables that a key is kept for. */
-  kept: readonly string[];
+  /** The variables that a key is stored for. */
+  stored: readonly string[];
   /** A key was typed for `after`. */
   isEntered: boolean;
 }
@@ -26,9 +26,9 @@ export interface KeyChoice {
  * `apiKeyEnv` for the endpoint `after`: that of a key that was set for it, or undefined. The variable of another endpoint
  * is never taken over.
  */
-export function variableAfter({ before, after, variable, kept, isEntered }: KeyChoice): string | undefined {
+export function variableAfter({ before, after, variable, stored, isEntered }: KeyChoice): string | undefined {
   const own = keyVariable(after);
-  if (isEntered || kept.includes(own)) return own;
+  if (isEntered || stored.includes(own)) return own;
   return before.provider === after.provider && sameAddress(before.baseUrl, after.baseUrl) ? variable : undefined;
 }
 

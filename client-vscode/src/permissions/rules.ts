@@ -26,8 +26,8 @@ export class Rules {
   all(): PlacedRule[] {
     return [
       ...[...this.#conversations].flatMap(([conversationId, rules]) => rules.map((rule): PlacedRule => ({ rule, reach: "conversation", conversationId }))),
-      ...this.#kept("workspace").map((rule): PlacedRule => ({ rule, reach: "workspace" })),
-      ...this.#kept("always").map((rule): PlacedRule => ({ rule, reach: "always" })),
+      ...this.#stored("workspace").map((rule): PlacedRule => ({ rule, reach: "workspace" })),
+      ...this.#stored("always").map((rule): PlacedRule => ({ rule, reach: "always" })),
     ];
   }
 
@@ -50,13 +50,13 @@ export class Rules {
     return first("deny") ?? first("ask") ?? first("allow");
   }
 
-  #kept(reach: "workspace" | "always"): Rule[] {
+  #stored(reach: "workspace" | "always"): Rule[] {
     return readRules(this.memories[reach].read());
   }
 
   #put({ reach, conversationId = "" }: PlacedRule, change: (rules: readonly Rule[]) => readonly Rule[]): void {
     if (reach === "conversation") this.#conversations.set(conversationId, change(this.#conversations.get(conversationId) ?? []));
-    else this.memories[reach].write(change(this.#kept(reach)));
+    else this.memories[reach].write(change(this.#stored(reach)));
   }
 }
 

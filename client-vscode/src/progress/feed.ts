@@ -35,14 +35,14 @@ export class ProgressFeed {
   }
 
   take(token: Token, step: Step): void {
-    const known = this.#works.get(token);
+    const work = this.#works.get(token);
     if (step.kind === "begin") {
       this.#put(token, { title: step.title, percentage: step.percentage, message: step.message });
-    } else if (known !== undefined && step.kind === "report") {
-      this.#put(token, { ...known, percentage: step.percentage ?? known.percentage, message: step.message ?? known.message });
-    } else if (known !== undefined) {
+    } else if (work !== undefined && step.kind === "report") {
+      this.#put(token, { ...work, percentage: step.percentage ?? work.percentage, message: step.message ?? work.message });
+    } else if (work !== undefined) {
       this.#works.delete(token);
-      this.#report(token, undefined, { title: known.title, message: step.kind === "end" ? step.message : undefined });
+      this.#report(token, undefined, { title: work.title, message: step.kind === "end" ? step.message : undefined });
     }
   }
 

@@ -4,13 +4,13 @@ import { LanguageClient, RevealOutputChannelOn } from "vscode-languageclient/nod
 import { serverSection } from "../settings/section";
 import type { ServerEvents } from "../client";
 import { restartingHandler } from "./endings";
-import type { Found } from "./find";
+import type { ServerCommand } from "./find";
 
 /** What the client answers when the server asks; the server asks for nothing else. */
 const ANSWERED = { sampling: true, tools: true, abortTurn: false };
 
 export interface Launch {
-  server: Found;
+  server: ServerCommand;
   /** Variables of the server's environment besides those of this process: the keys of models. */
   variables: Record<string, string>;
 }

@@ -10,13 +10,13 @@ export interface Places {
   path?: string | undefined;
 }
 
-export interface Found {
+export interface ServerCommand {
   command: string;
   from: "setting" | "own" | "path";
 }
 
 /** The server to run: the setting's, the extension's own, or the PATH's. A setting that is wrong is not passed over. */
-export async function findServer(places: Places): Promise<Found> {
+export async function findServer(places: Places): Promise<ServerCommand> {
   const setting = places.setting.trim();
   if (setting !== "") {
     if (isAbsolute(setting) && (await isExecutable(setting))) return { command: setting, from: "setting" };

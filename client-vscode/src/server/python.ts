@@ -23,10 +23,10 @@ export interface System {
 const THIS: System = { platform: process.platform, isExecutable, run: (file, args) => run(file, args) };
 
 /**
- * The programs that may be a Python, best first: those on the PATH, that of the launcher on Windows, then `known` ones.
+ * The programs that may be a Python, best first: those on the PATH, that of the launcher on Windows, then `reported` ones.
  * What lies in `folders` is left out, also as a launcher: a checkout must not choose what is run.
  */
-export async function candidates(path: string | undefined, known: string[], folders: string[], system: System = THIS): Promise<string[]> {
+export async function candidates(path: string | undefined, reported: string[], folders: string[], system: System = THIS): Promise<string[]> {
   const isWindows = system.platform === "win32";
   const on = isWindows ? win32 : posix;
   const outside = (file: string): boolean => !folders.some((folder) => {
@@ -35,19 +35,19 @@ export async function candidates(path: string | undefined, known: string[], fold
   });
   const places = (path ?? "").split(on.delimiter).filter((each) => on.isAbsolute(each));
   const named = async (names: string[]): Promise<string[]> => {
-    const found: string[] = [];
+    const files: string[] = [];
     for (const file of places.flatMap((folder) => names.map((name) => on.join(folder, name))).filter(outside)) {
-      if (await system.isExecutable(file)) found.push(file);
+      if (await system.isExecutable(file)) files.push(file);
     }
-    return found;
+    return files;
   };
-  const found = await named(isWindows ? NAMES_ON_WINDOWS : NAMES);
+  const programs = await named(isWindows ? NAMES_ON_WINDOWS : NAMES);
   const launchers = isWindows ? await named([LAUNCHER]) : [];
   for (const launcher of launchers.slice(0, 1)) {
     const file = (await system.run(launcher, ["-3", "-I", "-c", WHICH]).catch(() => "")).trim();
-    if (on.isAbsolute(file)) found.push(file);
+    if (on.isAbsolute(file)) programs.push(file);
   }
-  return [...new Set([...found, ...known])].filter(outside);
+  return [...new Set([...programs, ...reported])].filter(outside);
 }
 
 /** The first that is new enough and can make virtual environments. */

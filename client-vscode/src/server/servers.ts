@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 
 import { sentence } from "../errors";
-import { findServer, type Found } from "./find";
+import { findServer, type ServerCommand } from "./find";
 import { Installation } from "./installation";
 import { ProcessError } from "./processes";
 import { candidates, OLDEST, usablePython } from "./python";
@@ -45,13 +45,13 @@ export class Servers implements vscode.Disposable {
   }
 
   /** The program to run as the server. Throws `NoServerError` where there is none. */
-  async find(): Promise<Found> {
+  async find(): Promise<ServerCommand> {
     if (await this.#installation?.isAnother()) await this.install();
     const setting = vscode.workspace.getConfiguration("coppice").get<string>("server.path", "");
     const own = await this.#installation?.program();
-    const found = await findServer({ setting, own, path: process.env["PATH"] });
-    this.#log.info(`The server is ${found.command} (${found.from}).`);
-    return found;
+    const server = await findServer({ setting, own, path: process.env["PATH"] });
+    this.#log.info(`The server is ${server.command} (${server.from}).`);
+    return server;
   }
 
   /**
@@ -116,7 +116,7 @@ export class Servers implements vscode.Disposable {
 
   async #python(): Promise<string> {
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-    const python = await usablePython(await candidates(process.env["PATH"], await this.#known(), folders));
+    const python = await usablePython(await candidates(process.env["PATH"], await this.#reportedPythons(), folders));
     if (python !== undefined) return python;
     throw new Error(
       `Python ${OLDEST.join(".")} or newer is needed, with its modules venv and ensurepip (on Debian and Ubuntu: the package python3-venv). Install it and try again.`,
@@ -124,7 +124,7 @@ export class Servers implements vscode.Disposable {
   }
 
   /** The interpreters that the Python extension knows, where there is one. */
-  async #known(): Promise<string[]> {
+  async #reportedPythons(): Promise<string[]> {
     interface PythonApi {
       environments?: { known?: { path: string }[] };
     }

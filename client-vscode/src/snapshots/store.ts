@@ -76,7 +76,7 @@ export class SnapshotStore {
   #last: Promise<unknown> = Promise.resolve();
   #isIndexChecked = false;
   /** References that were made already. */
-  readonly #kept = new Set<string>();
+  readonly #referenced = new Set<string>();
   /** Once in the lifetime of a store its objects are packed, where they are many. */
   #tidied: Promise<void> | undefined;
 
@@ -172,7 +172,7 @@ export class SnapshotStore {
     await this.#inOrder(async () => {
       const refs = await this.#git.run(["for-each-ref", "--format=delete %(refname)", namespace(conversationId)]);
       if (refs.length === 0) return;
-      this.#kept.clear();
+      this.#referenced.clear();
       await this.#git.run(["update-ref", "--stdin"], refs);
       // What is in a pack stays there until that is written anew.
       await this.#git.run(["repack", "-a", "-d", "-q"], "", { timeoutMs: TIDYING });
@@ -195,10 +195,10 @@ export class SnapshotStore {
 
   /** Keeps a tree from being pruned. */
   async #keep(reference: string, tree: string): Promise<void> {
-    if (this.#kept.has(reference)) return;
+    if (this.#referenced.has(reference)) return;
     await this.#freeLock(reference);
     await this.#git.run(["update-ref", reference, tree]);
-    this.#kept.add(reference);
+    this.#referenced.add(reference);
   }
 
   /** Files that differ from the last snapshot, and those that it has and the next one must not. */

@@ -342,11 +342,11 @@ inBrowser("what another page or the host writes into the draft is shown without 
 });
 
 inBrowser("the page keeps which conversation it shows, and reports its focus", {}, async (panel) => {
-  const kept = () => panel.page.evaluate(() => (globalThis as unknown as { state: unknown }).state);
+  const state = () => panel.page.evaluate(() => (globalThis as unknown as { state: unknown }).state);
   await panel.post(RUNNING, shown([]));
-  assert.deepEqual(await kept(), { conversationId: "c1" });
+  assert.deepEqual(await state(), { conversationId: "c1" });
   await panel.post(shown([], { conversation: null }));
-  assert.deepEqual(await kept(), { conversationId: undefined });
+  assert.deepEqual(await state(), { conversationId: undefined });
   const before = (await panel.posted()).filter(({ type }) => type === "focused").length;
   await panel.page.evaluate(() => dispatchEvent(new FocusEvent("focus")));
   assert.equal((await panel.posted()).filter(({ type }) => type === "focused").length, before + 1);

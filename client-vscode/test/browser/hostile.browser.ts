@@ -97,7 +97,7 @@ for (const [at, text] of HOSTILE.entries()) {
       await page.evaluate(() => { for (const head of document.querySelectorAll<HTMLElement>("[aria-expanded=false].fold-head")) head.click(); });
       await page.waitForTimeout(20);
     }
-    const found = await page.evaluate((foreign) => {
+    const result = await page.evaluate((foreign) => {
       const body = document.body;
       for (const link of body.querySelectorAll<HTMLElement>("a")) link.click();
       return {
@@ -109,8 +109,8 @@ for (const [at, text] of HOSTILE.entries()) {
         stillThere: body.querySelectorAll("textarea").length,
       };
     }, FOREIGN);
-    assert.deepEqual({ ...found, links: [] }, { ran: false, foreign: [], handlers: [], links: [], stillThere: 1 });
-    for (const link of found.links) assert.match(link ?? "", /^(#$|https?:\/\/)/);
+    assert.deepEqual({ ...result, links: [] }, { ran: false, foreign: [], handlers: [], links: [], stillThere: 1 });
+    for (const link of result.links) assert.match(link ?? "", /^(#$|https?:\/\/)/);
     for (const message of await panel.posted()) {
       if (message.type === "openLink") assert.doesNotMatch(message.href, /^\s*(javascript|vbscript|data|command|vscode):/i);
     }

@@ -12,6 +12,6 @@ export function triggerAt(text: string, cursor: number): Trigger | undefined {
 
 /** The command of a text that is one, with what follows it. */
 export function slashCommand(text: string): { command: string; argument: string } | undefined {
-  const found = /^\/(\w+)(?:\s+([\s\S]*))?$/.exec(text.trim());
-  return found === null ? undefined : { command: found[1] ?? "", argument: found[2] ?? "" };
+  const match = /^\/(\w+)(?:\s+([\s\S]*))?$/.exec(text.trim());
+  return match === null ? undefined : { command: match[1] ?? "", argument: match[2] ?? "" };
 }

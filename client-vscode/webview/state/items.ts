@@ -122,7 +122,7 @@ export function withEntries(items: readonly Item[], entries: readonly Entry[]): 
 }
 
 function withFigures(item: Item, entry: Entry, before: readonly Item[]): Item {
-  if (item.kind === "user") return { ...item, ...known({ turn: begun(entry.timestamp) }) };
+  if (item.kind === "user") return { ...item, ...defined({ turn: begun(entry.timestamp) }) };
   if (item.kind !== "assistant" || entry.type !== "message" || entry.message.role !== "assistant") return item;
   const last = before.findLast((other) => other.kind === "user" || other.kind === "assistant");
   return last?.turn === undefined ? item : { ...item, turn: withReply(last.turn, entry.timestamp, entry.message.usage) };
@@ -140,7 +140,7 @@ export function withEarlier(items: readonly Item[], entries: readonly Entry[]): 
 }
 
 function addResult(items: Item[], entryId: string, message: ToolResultMessage): void {
-  const result: ToolResult = { entryId, isError: message.isError === true, ...contentOf(message.content), ...known({ change: changeOf(message.details), isDenied: property(message.details, "denied") === true ? (true as const) : undefined }) };
+  const result: ToolResult = { entryId, isError: message.isError === true, ...contentOf(message.content), ...defined({ change: changeOf(message.details), isDenied: property(message.details, "denied") === true ? (true as const) : undefined }) };
   const use: ToolUse & { result: ToolResult } = {
     kind: "tool",
     callId: message.toolCallId,
@@ -156,9 +156,9 @@ function attach(items: Item[], use: ToolUse & { result: ToolResult }): boolean {
   for (let at = items.length - 1; at >= Math.max(0, items.length - RECENT); at -= 1) {
     const item = items[at];
     if (item?.kind !== "assistant") continue;
-    const found = item.blocks.findIndex((block) => block.kind === "tool" && block.call && block.callId === use.callId);
-    if (found < 0) continue;
-    items[at] = { ...item, blocks: item.blocks.with(found, { ...(item.blocks[found] as ToolUse), result: use.result }) };
+    const index = item.blocks.findIndex((block) => block.kind === "tool" && block.call && block.callId === use.callId);
+    if (index < 0) continue;
+    items[at] = { ...item, blocks: item.blocks.with(index, { ...(item.blocks[index] as ToolUse), result: use.result }) };
     return true;
   }
   return false;
@@ -223,7 +223,7 @@ function itemOfMessage(id: string, message: Message): Item | undefined {
     case "branchSummary":
       return { kind: "branchSummary", id, summary: message.summary, ...files(undefined) };
     case "compactionSummary":
-      return { kind: "compaction", id, summary: message.summary, ...files(undefined), ...known({ tokensBefore: message.tokensBefore }) };
+      return { kind: "compaction", id, summary: message.summary, ...files(undefined), ...defined({ tokensBefore: message.tokensBefore }) };
     case "toolResult":
       return undefined;
   }
@@ -234,7 +234,7 @@ function assistantItem(id: string, message: AssistantMessage): AssistantItem {
     kind: "assistant",
     id,
     blocks: message.content.map(blockOf),
-    ...known({ stopReason: message.stopReason, error: message.errorMessage }),
+    ...defined({ stopReason: message.stopReason, error: message.errorMessage }),
   };
 }
 
@@ -256,14 +256,14 @@ function compactionItem(entry: CompactionEntry): SummaryItem {
     summary: entry.summary,
     ...files(entry.details),
     ...writer(entry),
-    ...known({ tokensBefore: entry.tokensBefore, tokensAfter: entry.tokensAfter, reason: entry.reason }),
+    ...defined({ tokensBefore: entry.tokensBefore, tokensAfter: entry.tokensAfter, reason: entry.reason }),
   };
 }
 
 function writer(entry: { details?: unknown; fromHook?: boolean | null; model?: string | null }): { writer?: string } {
   const named = property(entry.details, "summarizer");
   const name = entry.fromHook ? "an extension" : typeof named === "string" ? named : entry.model;
-  return known({ writer: name });
+  return defined({ writer: name });
 }
 
 function files(details: unknown): Pick<SummaryItem, "readFiles" | "modifiedFiles"> {
@@ -289,9 +289,9 @@ function contentOf(content: string | readonly (UserContent | TextContent)[]): Co
   };
 }
 
-type Known<T> = { [K in keyof T]?: NonNullable<T[K]> };
+type Defined<T> = { [K in keyof T]?: NonNullable<T[K]> };
 
 /** The properties that have a value. */
-function known<T extends object>(values: T): Known<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null)) as Known<T>;
+function defined<T extends object>(values: T): Defined<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null)) as Defined<T>;
 }

@@ -10,16 +10,16 @@ const FENCE = /^ {0,3}(```|~~~)/;
 
 /** Splits a text at its headings of the second level, as summaries have them; those in code are none. */
 export function sections(text: string): readonly Section[] {
-  const found: { title: string; lines: string[] }[] = [{ title: "", lines: [] }];
+  const sections: { title: string; lines: string[] }[] = [{ title: "", lines: [] }];
   let fence: string | undefined;
   for (const line of text.split("\n")) {
     const mark = FENCE.exec(line)?.[1];
     if (mark !== undefined && (fence === undefined || mark === fence)) fence = fence === undefined ? mark : undefined;
     const title = fence === undefined ? HEADING.exec(line)?.[1] : undefined;
-    if (title === undefined) found.at(-1)?.lines.push(line);
-    else found.push({ title: title.trim(), lines: [] });
+    if (title === undefined) sections.at(-1)?.lines.push(line);
+    else sections.push({ title: title.trim(), lines: [] });
   }
-  return found
+  return sections
     .map(({ title, lines }) => ({ title, text: lines.join("\n").trim() }))
     .filter(({ title, text: body }) => title !== "" || body !== "");
 }

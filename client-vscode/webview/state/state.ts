@@ -2,7 +2,7 @@
 import type { PendingApproval } from "../../src/approvals/approval";
 import type { ListedCommand } from "../../src/agent/listed-command";
 import type { Verdicts } from "../../src/agent/review";
-import { type Marks, marksOf } from "../../src/chat/marks";
+import { type Annotations, annotationsOf } from "../../src/chat/outline";
 import type { BackgroundStatus, FilesOffer, ToPage, TurnFiles, Work } from "../../src/chat/messages";
 import type { Prices } from "../../src/chat/prices";
 import type { ModesByConversation } from "../../src/modes/mode";
@@ -35,7 +35,7 @@ export interface Shown {
   usage: UsageState | undefined;
   outline: OutlineResult | undefined;
   /** By entry. */
-  marks: Marks;
+  annotations: Annotations;
   /** The branch is only looked at. */
   preview: { leafId: string } | undefined;
   /** The last turn failed, and its last reply says why. */
@@ -167,7 +167,7 @@ export function reduce(state: PanelState, action: Action): PanelState {
 
 function opened({ conversation, entries, nextBefore, running, elsewhere = false, work, background, usage, outline, preview }: HostMessage<"shown">): Shown {
   const items = withEntries([], entries);
-  return { conversation, items, successors: withSuccessors(new Map(), items, entries), nextBefore, draft: [], running, elsewhere, work, background, usage, outline, marks: marksOf(outline), preview };
+  return { conversation, items, successors: withSuccessors(new Map(), items, entries), nextBefore, draft: [], running, elsewhere, work, background, usage, outline, annotations: annotationsOf(outline), preview };
 }
 
 /** Whether a conversation is shown anew, or has just been made of the first message. */
@@ -187,7 +187,7 @@ function reduceShown(shown: Shown, action: OfConversation): Shown {
     case "earlier":
       return { ...withItems(shown, withEarlier(shown.items, action.entries), action.entries), nextBefore: action.nextBefore };
     case "outline":
-      return { ...shown, outline: action.outline, marks: marksOf(action.outline, shown.marks) };
+      return { ...shown, outline: action.outline, annotations: annotationsOf(action.outline, shown.annotations) };
     case "grown":
       return grown(shown, action.entries);
     case "update":

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-import type { Mark } from "../../src/chat/marks";
+import type { Annotation } from "../../src/chat/outline";
 import { post } from "../page";
 import { Icon, IconButton } from "./icon";
 
@@ -14,8 +14,8 @@ export function ViewLine(): JSX.Element {
 }
 
 /** What is known of a message besides its text: the other ways the conversation went here, its label, its pin. */
-export function MarkRow({ mark, busy }: { mark: Mark; busy: boolean }): JSX.Element | null {
-  const { alternatives, label, pinned } = mark;
+export function AnnotationRow({ annotation, busy }: { annotation: Annotation; busy: boolean }): JSX.Element | null {
+  const { alternatives, label, pinned } = annotation;
   if (alternatives === undefined && label === undefined && !pinned) return null;
   return (
     <div class="marks">
@@ -26,7 +26,7 @@ export function MarkRow({ mark, busy }: { mark: Mark; busy: boolean }): JSX.Elem
   );
 }
 
-function Alternatives({ ids, at, busy }: NonNullable<Mark["alternatives"]> & { busy: boolean }): JSX.Element {
+function Alternatives({ ids, at, busy }: NonNullable<Annotation["alternatives"]> & { busy: boolean }): JSX.Element {
   const go = (to: number): void => {
     const entryId = ids[to];
     if (entryId !== undefined) post({ type: "showAlternative", entryId });

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { memo } from "preact/compat";
 import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { type Marks, viewStart } from "../../src/chat/marks";
+import { type Annotations, viewStart } from "../../src/chat/outline";
 import { post } from "../page";
 import type { Item } from "../state/items";
 import type { PanelState, Shown } from "../state/state";
@@ -11,7 +11,7 @@ import type { PendingApproval } from "../../src/approvals/approval";
 import { Approvals } from "./approval";
 import { ChatContext } from "./context";
 import { Icon, IconButton } from "./icon";
-import { MarkRow, ViewLine } from "./marks";
+import { AnnotationRow, ViewLine } from "./annotations";
 import { Menu, MenuContext, type MenuTarget } from "./menu";
 import { Rail } from "./rail";
 import { DraftMessage, Message, Resume } from "./message";
@@ -29,7 +29,7 @@ interface LogProps {
 
 /** The conversation. It begins with its newest page; earlier ones are put in front on demand. */
 export function Log({ shown, reports, approvals, turnFiles, revealed }: LogProps): JSX.Element {
-  const { items, successors, draft, running, elsewhere, work, nextBefore, marks, outline, preview } = shown;
+  const { items, successors, draft, running, elsewhere, work, nextBefore, annotations, outline, preview } = shown;
   const place = `${shown.conversation?.id ?? ""}${preview === undefined ? "" : `/${preview.leafId}`}`;
   const { frame, content, height, atEnd, toEnd, hold, goToEntry } = useScrolling(place, items[0]?.id);
   const { busy } = useContext(ChatContext);
@@ -46,10 +46,10 @@ export function Log({ shown, reports, approvals, turnFiles, revealed }: LogProps
     if (running && !wasRunning.current) toEnd();
     wasRunning.current = running;
   }, [running]);
-  const found = useRef<typeof revealed>(undefined);
+  const reached = useRef<typeof revealed>(undefined);
   useEffect(() => {
-    if (revealed === undefined || found.current === revealed) return;
-    if (goToEntry(revealed.entryId) || nextBefore === undefined) found.current = revealed;
+    if (revealed === undefined || reached.current === revealed) return;
+    if (goToEntry(revealed.entryId) || nextBefore === undefined) reached.current = revealed;
     else showEarlier(nextBefore);
   }, [revealed, items[0]?.id]);
   return (
@@ -64,7 +64,7 @@ export function Log({ shown, reports, approvals, turnFiles, revealed }: LogProps
               <button type="button" class="button secondary" onClick={() => { showEarlier(nextBefore); }}>Show Earlier</button>
             </div>
           )}
-          <Items items={items} running={running} busy={busy} locked={locked} reports={reports} marks={marks} viewFrom={viewFrom} />
+          <Items items={items} running={running} busy={busy} locked={locked} reports={reports} annotations={annotations} viewFrom={viewFrom} />
           {!busy && approvals.length === 0 && isBrokenOff(items) && (
             <div class="item ending" data-testid="broken-off"><Icon name="debug-disconnect" /><div>The model has not answered. <Resume /></div></div>
           )}
@@ -76,7 +76,7 @@ export function Log({ shown, reports, approvals, turnFiles, revealed }: LogProps
         </div>
       </div>
       {outline && <Rail outline={outline} height={height} onGo={(entryId) => { if (!goToEntry(entryId)) post({ type: "showEntry", entryId }); }} />}
-      {menu && <Menu {...menu} mark={marks.get(menu.item.id)} busy={locked} onClose={() => { setMenu(undefined); }} />}
+      {menu && <Menu {...menu} annotation={annotations.get(menu.item.id)} busy={locked} onClose={() => { setMenu(undefined); }} />}
       {!atEnd && (
         <div class="to-end">
           {approvals.length > 0 ? (
@@ -106,7 +106,7 @@ interface ItemsProps {
   /** Something runs, so that the conversation cannot go elsewhere. */
   locked: boolean;
   reports: PanelState["reports"];
-  marks: Marks;
+  annotations: Annotations;
   /** The item at which the model's view begins. */
   viewFrom: string | undefined;
 }
@@ -115,7 +115,7 @@ interface ItemsProps {
 const GROUP = 50;
 
 /** Apart from the draft, so that a growing reply leaves it alone. */
-const Items = memo(function Items({ items, running, busy, locked, reports, marks, viewFrom }: ItemsProps): JSX.Element {
+const Items = memo(function Items({ items, running, busy, locked, reports, annotations, viewFrom }: ItemsProps): JSX.Element {
   // Groups are counted from the item that was first when the conversation was opened; those in front have negative numbers.
   const origin = useRef(items[0]?.id);
   const newest = items.at(-1)?.id;
@@ -132,7 +132,7 @@ const Items = memo(function Items({ items, running, busy, locked, reports, marks
           undoable={undoable}
           locked={locked}
           reports={reports}
-          marks={marks}
+          annotations={annotations}
           viewFrom={viewFrom}
         />
       ))}
@@ -148,20 +148,20 @@ interface GroupProps {
   undoable: string | undefined;
   locked: boolean;
   reports: PanelState["reports"];
-  marks: Marks;
+  annotations: Annotations;
   viewFrom: string | undefined;
 }
 
-const Group = memo(function Group({ items, running, undoable, locked, reports, marks, viewFrom }: GroupProps): JSX.Element {
+const Group = memo(function Group({ items, running, undoable, locked, reports, annotations, viewFrom }: GroupProps): JSX.Element {
   return (
     <div class="group">
       {items.map((item) => {
-        const mark = marks.get(item.id);
+        const annotation = annotations.get(item.id);
         return (
           <div key={item.id} class="item" data-entry={item.id}>
             {item.id === viewFrom && <ViewLine />}
             <Message item={item} running={item.id === running} undoable={item.id === undoable} report={reports[item.id]} />
-            {mark && <MarkRow mark={mark} busy={locked} />}
+            {annotation && <AnnotationRow annotation={annotation} busy={locked} />}
           </div>
         );
       })}
@@ -176,8 +176,8 @@ function isSameGroup(before: GroupProps, now: GroupProps): boolean {
     before.items.length === now.items.length &&
     before.items.every((item, at) => item === now.items[at]) &&
     before.reports === now.reports &&
-    (before.marks === now.marks || now.items.every(({ id }) => before.marks.get(id) === now.marks.get(id))) &&
-    (before.locked === now.locked || !now.items.some(({ id }) => now.marks.get(id)?.alternatives)) &&
+    (before.annotations === now.annotations || now.items.every(({ id }) => before.annotations.get(id) === now.annotations.get(id))) &&
+    (before.locked === now.locked || !now.items.some(({ id }) => now.annotations.get(id)?.alternatives)) &&
     isFlagSame("running") &&
     isFlagSame("undoable") &&
     isFlagSame("viewFrom")

@@ -2,7 +2,7 @@
 import { createContext, type JSX } from "preact";
 import { useContext, useLayoutEffect, useRef } from "preact/hooks";
 
-import type { Mark } from "../../src/chat/marks";
+import type { Annotation } from "../../src/chat/outline";
 import { post } from "../page";
 import { endOf, type Item, textOf } from "../state/items";
 import { Icon, IconButton } from "./icon";
@@ -21,7 +21,7 @@ export function MoreButton({ item }: { item: Item }): JSX.Element {
 }
 
 interface MenuProps extends MenuTarget {
-  mark: Mark | undefined;
+  annotation: Annotation | undefined;
   /** Something runs, so that the conversation cannot go elsewhere. */
   busy: boolean;
   onClose: () => void;
@@ -34,13 +34,13 @@ interface Choice {
   run: () => void;
 }
 
-function choices({ item, mark, busy }: MenuProps): readonly Choice[] {
+function choices({ item, annotation, busy }: MenuProps): readonly Choice[] {
   const text = textOf(item);
   const act = (action: "pin" | "unpin" | "label" | "fork" | "goTo", entryId = item.id) => (): void => { post({ type: "onMessage", entryId, action }); };
   const isPinnable = item.kind === "user" || item.kind === "assistant" || item.kind === "custom" || item.kind === "bash";
   return [
     ...(text === "" ? [] : [{ icon: "copy", label: "Copy Message", run: () => { post({ type: "copy", text }); } }]),
-    ...(isPinnable ? [mark?.pinned ? { icon: "pinned", label: "Unpin", run: act("unpin") } : { icon: "pin", label: "Pin", run: act("pin") }] : []),
+    ...(isPinnable ? [annotation?.pinned ? { icon: "pinned", label: "Unpin", run: act("unpin") } : { icon: "pin", label: "Pin", run: act("pin") }] : []),
     { icon: "tag", label: "Label…", run: act("label") },
     { icon: "repo-forked", label: "Fork from Here", run: act("fork", endOf(item)) },
     { icon: "arrow-right", label: "Go Here", disabled: busy, run: act("goTo", endOf(item)) },

@@ -10,13 +10,13 @@ import { readText } from "./files";
 export async function currentSystemPrompt(folders: readonly string[], tools: readonly string[], mode: Mode): Promise<string> {
   const settings = vscode.workspace.getConfiguration("coppice");
   const wanted = settings.get<boolean>("chat.instructionFiles", true) && vscode.workspace.isTrusted;
-  const found: (Instructions | undefined)[] = wanted ? await Promise.all(folders.map((folder) => instructionsIn(folders, folder, readText))) : [];
+  const byFolder: (Instructions | undefined)[] = wanted ? await Promise.all(folders.map((folder) => instructionsIn(folders, folder, readText))) : [];
   return systemPrompt(settings.get("chat.systemPrompt", ""), {
     folders,
     platform: process.platform,
     shell: shellFor(vscode.env.shell, process.platform),
     tools,
     mode,
-    instructions: found.flatMap((each) => each ?? []),
+    instructions: byFolder.flatMap((each) => each ?? []),
   });
 }

@@ -28,8 +28,8 @@ export async function readablePlace(path: string, tool: string, verb: string, ca
 export function readableBelow({ folder, allowed }: ReadablePlace, folders: readonly string[]): (name: string) => Promise<boolean> {
   const decided = new Map<string, boolean>();
   return async (name) => {
-    const known = decided.get(name);
-    if (known !== undefined) return known;
+    const decision = decided.get(name);
+    if (decision !== undefined) return decision;
     const file = await placeOf(folders, join(folder, name)).catch(() => undefined);
     const sensitivity = file === undefined ? "secret" : await sensitivityOf(file, false);
     const isReadable = sensitivity === undefined || (file !== undefined && sensitivity === allowed);

@@ -10,7 +10,7 @@ const ALWAYS = ["--no-config", "--color=never", "--no-require-git", "--hidden"];
 /** They come last, so that no glob of a call overrides them. */
 const NEVER = ["--glob=!.git", "--glob=!*\n*"];
 
-export interface Found {
+export interface Hits {
   lines: string[];
   /** There is more than was asked for. */
   isCut: boolean;
@@ -33,7 +33,7 @@ interface Run {
  * The first lines of what ripgrep prints. Its expressions take linear time, whatever a model writes. Files with a line
  * break in their name are never among them: such a name would pass for two lines.
  */
-export async function ripgrep({ program, options, folder, path, most, stop, accept = (line) => Promise.resolve(line) }: Run): Promise<Found> {
+export async function ripgrep({ program, options, folder, path, most, stop, accept = (line) => Promise.resolve(line) }: Run): Promise<Hits> {
   stop.throwIfAborted();
   const given = [...ALWAYS, ...options, ...NEVER, "--", ...(path === undefined ? [] : [path])];
   const child = spawn(program, given, { cwd: folder, windowsHide: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -47,7 +47,7 @@ export async function ripgrep({ program, options, folder, path, most, stop, acce
     child.once("error", () => { reject(new ToolError("Searching needs ripgrep, which this editor does not bring. Use run_command instead.")); });
     child.once("close", resolve);
   });
-  const read = async (): Promise<Found> => {
+  const read = async (): Promise<Hits> => {
     const lines: string[] = [];
     for await (const printed of linesOf(child.stdout)) {
       const line = await accept(printed);

@@ -32,8 +32,8 @@ export const runCommand = tool(
     await call.approve({ tool: "run_command", title: "Run a command", details, scope, covers: "this command in this folder" });
     call.stop.throwIfAborted();
     const now = await placeOf(call.host.folders, place.path);
-    const found = await stat(now.path).catch(() => undefined);
-    if (now.path !== place.path || !found?.isDirectory()) throw new ToolError(`${place.shown} is no folder.`);
+    const status = await stat(now.path).catch(() => undefined);
+    if (now.path !== place.path || !status?.isDirectory()) throw new ToolError(`${place.shown} is no folder.`);
     const { conversationId, toolCallId } = call;
     const outcome = await call.host.run({ conversationId, toolCallId, command, cwd: place.path, timeoutMs: timeoutSeconds * 1000 }, call.stop);
     return {

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { ToolError } from "../errors";
 import { type Call, described, path, text, tool } from "../tool";
 import { readableBelow, type ReadablePlace, readablePlace } from "./places";
-import { type Found, ripgrep } from "./ripgrep";
+import { type Hits, ripgrep } from "./ripgrep";
 
 /** Guesses: what a model can still read at once. */
 const MOST_HITS = 100;
@@ -55,8 +55,8 @@ export const listFiles = tool(
   false,
   async ({ path: within = ".", glob }, call) => {
     const place = await readablePlace(within, "list_files", "List", call);
-    const found = await stat(place.path).catch(() => undefined);
-    if (!found?.isDirectory()) throw new ToolError(`${place.shown} is no folder.`);
+    const status = await stat(place.path).catch(() => undefined);
+    if (!status?.isDirectory()) throw new ToolError(`${place.shown} is no folder.`);
     const { lines, isCut } = await shownLines(place, FILES, glob, MOST_FILES, call);
     if (lines.length === 0) return { text: "No files." };
     const note = isCut ? `\n\n[Only the first ${MOST_FILES} files. List a folder, or use a glob.]` : "";
@@ -65,7 +65,7 @@ export const listFiles = tool(
 );
 
 /** What ripgrep prints of files that may be shown: their names, or with `--null` also the lines that match. */
-async function shownLines(place: ReadablePlace, options: readonly string[], glob: string | undefined, most: number, { host, stop }: Call): Promise<Found> {
+async function shownLines(place: ReadablePlace, options: readonly string[], glob: string | undefined, most: number, { host, stop }: Call): Promise<Hits> {
   const run = { program: host.ripgrep, folder: place.folder, path: place.relative || ".", stop };
   // A glob of ripgrep also brings back what a .gitignore excludes.
   const listed = glob === undefined ? undefined : new Set((await ripgrep({ ...run, options: FILES, most: Infinity })).lines);
