@@ -21,7 +21,7 @@ from session_samples import (
 
 from coppice.errors import ImportFailedError
 from coppice.formats.reading import open_session
-from coppice.formats.registry import AUTO, format_named
+from coppice.formats.registry import AUTO, IMPORT_NAMES, format_named
 from coppice.tree.nesting import MAX_DEPTH
 
 TIME: Final = HEADER["timestamp"]
@@ -192,6 +192,21 @@ def nested(levels: int) -> Any:
 VALUES: Final = [None, True, -1, 10**30, 1e308, "", "\0", [], {}, [{}], nested(3 * MAX_DEPTH)]
 
 
+SESSIONS: Final[dict[str, list[Json]]] = {
+    "pi": PI,
+    "pi 1": PI_1,
+    "coppice": COPPICE,
+    "claude-code": CLAUDE_CODE,
+    "claude-code harness": CLAUDE_HARNESS,
+    "codex": CODEX,
+    "copilot": COPILOT,
+    "gemini": GEMINI,
+    "qwen": QWEN,
+    "messages": LISTED,
+}
+"""Sessions of each format, which begin with its name."""
+
+
 def places(value: Any) -> Iterator[tuple[Any, ...]]:
     """The keys that lead to each value within `value`."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -210,32 +225,20 @@ def replaced(value: Any, place: tuple[Any, ...], new: Any) -> Any:
 
 
 @pytest.mark.parametrize("format_", [AUTO, None], ids=["recognized", "named"])
-@pytest.mark.parametrize(
-    ("name", "lines"),
-    [
-        ("pi", PI),
-        ("pi", PI_1),
-        ("coppice", COPPICE),
-        ("claude-code", CLAUDE_CODE),
-        ("claude-code", CLAUDE_HARNESS),
-        ("codex", CODEX),
-        ("copilot", COPILOT),
-        ("gemini", GEMINI),
-        ("qwen", QWEN),
-        ("messages", LISTED),
-    ],
-    ids=["pi", "pi 1", "coppice", "claude-code", "harness", "codex", "copilot", "gemini", "qwen", "messages"],
-)
-def test_any_value_of_any_property_is_read_or_refused(
-    name: str, lines: list[Json], format_: str | None
-) -> None:
+@pytest.mark.parametrize("name", SESSIONS)
+def test_any_value_of_any_property_is_read_or_refused(name: str, format_: str | None) -> None:
+    lines, named = SESSIONS[name], name.split(maxsplit=1)[0]
     written = [json.dumps(line) for line in lines]
-    assert len(list(open_session("\n".join(written), format_ or name))) > 1
+    assert len(list(open_session("\n".join(written), format_ or named))) > 1
     for number, line in enumerate(lines):
         for place in places(line):
             for value in VALUES:
                 changed = json.dumps(replaced(line, place, value))
-                check("\n".join([*written[:number], changed, *written[number + 1 :]]), format_ or name)
+                check("\n".join([*written[:number], changed, *written[number + 1 :]]), format_ or named)
+
+
+def test_there_is_a_session_of_each_format() -> None:
+    assert {name.split()[0] for name in SESSIONS} == set(IMPORT_NAMES[1:])
 
 
 def check(text: str, format_: str) -> None:

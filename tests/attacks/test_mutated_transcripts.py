@@ -14,18 +14,7 @@ from typing import Any, Final
 
 import pytest
 from attacks.hostile_texts import UNITS
-from attacks.test_any_session_values import (
-    CLAUDE_CODE,
-    CODEX,
-    COPPICE,
-    PI,
-    PI_1,
-    VALUES,
-    check,
-    places,
-    replaced,
-)
-from session_samples import Json
+from attacks.test_any_session_values import SESSIONS, VALUES, check, places, replaced
 
 from coppice.compaction.asking.summarizer import SummaryRequest
 from coppice.compaction.facts.ledger import LedgerBuilder
@@ -38,13 +27,6 @@ from coppice.tree.entries import MessageEntry
 
 SEED = int(os.environ.get("COPPICE_FAULT_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
 SECONDS = float(os.environ.get("COPPICE_FUZZ_SECONDS", "110"))
-FORMATS: Final[dict[str, list[Json]]] = {
-    "pi": PI,
-    "pi 1": PI_1,
-    "coppice": COPPICE,
-    "claude-code": CLAUDE_CODE,
-    "codex": CODEX,
-}
 SIZES: Final = (1, 4, 16)
 CHARS: Final = 6_000
 """Characters of the shortest text."""
@@ -101,16 +83,16 @@ class Sessions:
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
-        self._places = {name: [[(), *places(line)] for line in lines] for name, lines in FORMATS.items()}
+        self._places = {name: [[(), *places(line)] for line in lines] for name, lines in SESSIONS.items()}
 
     def changed(self) -> tuple[str, str]:
         """A format, and a session of it in which some values are others."""
-        name = self.chance.choice(sorted(FORMATS))
-        lines = copy.deepcopy(FORMATS[name])
+        name = self.chance.choice(sorted(SESSIONS))
+        lines = copy.deepcopy(SESSIONS[name])
         for _ in range(self.chance.randrange(1, 5)):
             number = self.chance.randrange(len(lines))
             place = self.chance.choice(self._places[name][number])
-            new = self.chance.choice([*VALUES, self._text(30), FORMATS[name][number], FORMATS[name][-1]])
+            new = self.chance.choice([*VALUES, self._text(30), SESSIONS[name][number], SESSIONS[name][-1]])
             # An earlier change may have taken the place away.
             with contextlib.suppress(LookupError, TypeError, AttributeError):
                 lines[number] = replaced(lines[number], place, new)
@@ -123,8 +105,8 @@ class Sessions:
 
     def growing_text(self) -> tuple[str, Callable[[int], str]]:
         """Sessions in which one text has so many times the size."""
-        name = self.chance.choice(sorted(FORMATS))
-        lines = FORMATS[name]
+        name = self.chance.choice(sorted(SESSIONS))
+        lines = SESSIONS[name]
         texts = [
             (number, place)
             for number, line in enumerate(lines)
@@ -145,7 +127,7 @@ class Sessions:
     def growing_number(self) -> tuple[str, Callable[[int], str]]:
         """Sessions in which the lines are repeated so many times, each time with other ids and words."""
         name = self.chance.choice(["claude-code", "codex", "pi"])
-        lines = FORMATS[name]
+        lines = SESSIONS[name]
         word = self.chance.choice(
             ["src/{n}.py", "Please do not {n}.", "make t{n}", "commit {n}", "{n} failed", "- [ ] {n}"]
         )
