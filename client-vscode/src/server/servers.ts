@@ -126,6 +126,7 @@ export class Servers implements vscode.Disposable {
   /** The interpreters that the Python extension knows, where there is one. */
   async #reportedPythons(): Promise<string[]> {
     interface PythonApi {
+      // eslint-disable-next-line id-denylist -- the other extension's name
       environments?: { known?: { path: string }[] };
     }
     try {

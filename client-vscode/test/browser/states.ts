@@ -200,7 +200,7 @@ export const STATES: Readonly<Record<string, State>> = {
       entry({ role: "toolResult", toolCallId: "d2", toolName: "read_file", isError: true, content: [{ type: "text", text: "There is no such file." }] }),
     ])),
   },
-  found: {
+  revealed: {
     height: 700,
     isBrief: true,
     prepare: async (panel) => {
