@@ -36,6 +36,48 @@ scene("a model is set up: endpoint, key, its models, its window, a test; then it
   equal(await chat.notices.count(), 0);
 });
 
+scene("a model is added, chosen for a conversation with how much it thinks, and new conversations begin with both", {}, async ({ window, provider }) => {
+  provider.models({ id: "large", context_length: 64_000 });
+  const chat = await window.openCoppice();
+  const usual = "served-model";
+  await chat.model.filter({ hasText: usual }).waitFor();
+  await chat.play(provider, { asks: "Hello", answers: [{ text: "Hello from the usual one." }] });
+
+  await chat.model.click();
+  await window.choose("Add Model…");
+  await window.choose("An OpenAI-compatible endpoint");
+  await window.answerTo("Endpoint", provider.url);
+  await window.answerTo("API Key", "");
+  await window.choose("large");
+  await window.answerTo("Name", "thorough", "How the chat lists the model");
+  await until("the added model is listed", async () => {
+    await chat.model.click();
+    const isListed = await window.choices.filter({ hasText: "thorough" }).waitFor({ timeout: 5_000 }).then(() => true, () => false);
+    if (!isListed) await window.page.keyboard.press("Escape");
+    return isListed;
+  });
+  await window.screenshot("model-choice");
+  await window.choose("thorough");
+  await chat.model.filter({ hasText: "thorough" }).waitFor();
+  await chat.model.click();
+  await window.choose("Thinking: high");
+  await chat.model.filter({ hasText: "thorough · high" }).waitFor();
+  await chat.play(provider, { asks: "And you?", answers: [{ text: "Hello from the thorough one." }] });
+  const { model, reasoning_effort } = provider.asked.at(-1) ?? {};
+  equal(`${model} ${reasoning_effort}`, "large high");
+  await chat.frame.locator(".meter-text").filter({ hasText: "/ 64k" }).waitFor();
+
+  await window.run("Coppice: New Conversation");
+  await chat.replies.first().waitFor({ state: "hidden" });
+  equal(await chat.model.innerText(), "thorough · high");
+  await window.runAndChoose("Coppice: Open Conversation…", "Hello");
+  await chat.model.click();
+  await window.choose(usual);
+  await chat.model.filter({ hasText: usual }).waitFor();
+  await chat.play(provider, { asks: "And again?", answers: [{ text: "The usual one again." }] });
+  equal(provider.asked.at(-1)?.model, usual);
+});
+
 scene("an endpoint without a list of models is asked for one by name; a model that does not answer is taken on demand alone", { withoutModel: true }, async ({ window, provider }) => {
   provider.turn({ status: 404, text: "The model `tiny` does not exist." });
   const chat = await window.openCoppice();

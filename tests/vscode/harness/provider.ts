@@ -25,6 +25,7 @@ export interface Asked {
   model: string;
   messages: { role: string; content?: unknown }[];
   tools?: { function: { name: string } }[];
+  reasoning_effort?: string;
 }
 
 export class Provider {
