@@ -84,24 +84,41 @@ def test_a_reply_names_the_commit_that_followed_it() -> None:
     assert "before commit “1a2b3c4 One worker reads”: Two workers read it" in answer
 
 
-def test_the_reason_of_a_change_is_a_decision_without_what_was_announced() -> None:
+def test_the_reason_of_a_change_is_a_decision_and_the_steps_are_none() -> None:
     messages = [
         user("Add the column"),
-        *saying("SQLite cannot `ALTER` a constraint. I rewrite the table.", edit("src/table.py")),
+        *saying("The table doesn't exist yet. I need to add it.", edit("src/model.py")),
+        *saying("SQLite cannot alter a constraint. I rewrite `rows`. Let me do it.", edit("src/table.py")),
         *saying("Now I run it.", run("head rows.csv", "rate")),
     ]
     (decision,) = parse_summary(summarize_offline(request(messages))).decisions
-    assert decision.what == "Before changing table.py: SQLite cannot `ALTER` a constraint."
+    assert decision.what == "Before changing table.py: SQLite cannot alter a constraint. I rewrite `rows`."
 
 
 def test_the_numbered_list_of_an_unfinished_turn_is_its_next_steps() -> None:
-    plan = "I do it in order:\n\n1. The `Reader` class\n2. Its tests"
+    plan = "Now I have it. I do it in order:\n\n1. The `Reader` class\n2. Its tests"
     messages = [user("Read the rows"), *saying(plan, edit("src/reader.py"))]
     assert parse_summary(summarize_offline(request(messages))).next_steps == (
         "Planned in this turn, before changes of reader.py: I do it in order: The `Reader` class; Its tests.",
     )
-    messages = [*messages, reply("Both are written to reader.py.")]
-    assert parse_summary(summarize_offline(request(messages))).next_steps == ()
+    summary = parse_summary(summarize_offline(request([*messages, reply("Both are written to reader.py.")])))
+    assert (summary.next_steps, summary.decisions) == ((), ())
+    assert "Before changing reader.py: I do it in order: The `Reader` class; Its tests." in summary.context
+
+
+def test_a_plan_takes_the_place_of_one_for_the_same_files_and_one_with_a_reason_is_a_decision() -> None:
+    first = "I rewrite it:\n\n1. Remove the cut\n2. Add the groups"
+    second = "The changes, as `Reader` is shared:\n\n1. Add groups instead of rows\n2. Keep all lines"
+    messages = [
+        user("Read the rows"),
+        *saying(first, edit("src/reader.py")),
+        *saying(second, edit("src/reader.py")),
+        reply("Both are written to reader.py."),
+    ]
+    summary = parse_summary(summarize_offline(request(messages)))
+    (decision,) = summary.decisions
+    assert decision.what.endswith("as `Reader` is shared: Add groups instead of rows; Keep all lines.")
+    assert "Remove the cut" not in summary.render()
 
 
 def test_a_command_to_the_application_is_no_message_of_the_user() -> None:

@@ -5,7 +5,7 @@ from takeover_exam import SESSIONS, cut_session, score
 
 FLOORS = {
     "claude-code-session-1": 13,
-    "claude-code-session-2": 12,
+    "claude-code-session-2": 11,
     "claude-entire-a": 17,
     "codex-hk": 11,
 }

@@ -7,10 +7,11 @@ from typing import Final
 from coppice.compaction.actions.action import Action
 from coppice.compaction.facts.documents import Documents
 from coppice.compaction.text.lasting import is_answer
-from coppice.compaction.text.markdown import CODE, ITEM
+from coppice.compaction.text.markdown import ITEM
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.paths import is_about_work
-from coppice.compaction.text.sentences import clip, one_line, sentences_of
+from coppice.compaction.text.reasons import reason_in
+from coppice.compaction.text.sentences import QUESTION_MARKS, clip, one_line, sentences_of
 from coppice.protocol.ledger import Quotation, QuotationKind
 from coppice.protocol.state import Commit
 
@@ -35,9 +36,10 @@ class Quotations:
 
     def __init__(self, quotations: list[Quotation]) -> None:
         self._announced = next((each for each in quotations[-1:] if each.kind == "announcement"), None)
-        self._plan = next((each for each in reversed(quotations) if each.kind == "plan"), None)
-        under_way = ("announcement", "plan")
-        self._quotations = {id(each): each for each in quotations if each.kind not in under_way}
+        self._plan = next((each for each in quotations if each.kind == "plan" and not each.overtaken), None)
+        self._last_plan: Quotation | None = None
+        under_way = (self._announced, self._plan)
+        self._quotations = {id(each): each for each in quotations if each not in under_way}
         self._inherited = {id(each): each for each in quotations}
         self._documents = Documents(self._quotations)
         self._written_at = {id(each): 0 for each in quotations}
@@ -78,7 +80,7 @@ class Quotations:
             return
         stated = clip(one_line(text), _CAUSE_CHARS)
         self._announce(Quotation(entry_id=entry, text=stated, kind="announcement"))
-        self._planned = _steps(text) >= _LEAST_STEPS
+        self._planned = _steps(text) >= _LEAST_STEPS and not text.endswith(QUESTION_MARKS)
         if self._planned:
             self._take_up(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind="plan"))
         self._after = self._failing
@@ -101,22 +103,25 @@ class Quotations:
         before, self._announced = self._announced, announced
         if before is None or not before.about or self._planned:
             return
-        *reason, _ = sentences_of(before.text)
-        text = " ".join(reason)
-        if CODE.search(text):
+        if text := reason_in(before.text):
             about = f"{before.about} after `{self._after}` failed" if self._after else before.about
             self._add(Quotation(entry_id=before.entry_id, text=text, kind="reason", about=about))
 
     def _take_up(self, plan: Quotation | None) -> None:
-        """The plan now; one before that led to changes says why they were made."""
+        """The plan now; one before that led to changes stays, until another changes the same files."""
         before, self._plan = self._plan, plan
-        if before is not None and before.about:
-            self._add(before.model_copy(update={"kind": "reason"}))
+        if before is None or not before.about:
+            return
+        last = self._last_plan
+        if last is not None and set(last.about.split(", ")) <= set(before.about.split(", ")):
+            del self._quotations[id(last)]
+        self._last_plan = before.model_copy(update={"overtaken": True})
+        self._add(self._last_plan)
 
     def _end_turn(self, text: str, entry: str) -> None:
         """What ends a turn also tells what came of its failures."""
         ends = list(sentences_of(text[-2_000:]))[-_LAST_SENTENCES:]
-        self._question = next((each for each in reversed(ends) if each.endswith(("?", "？"))), "")
+        self._question = next((each for each in reversed(ends) if each.endswith(QUESTION_MARKS)), "")
         self._announce(None)
         self._take_up(None)
         for command in list(self._causes):
@@ -177,13 +182,13 @@ class Quotations:
     def _holding(self, quotation: Quotation, made: Sequence[tuple[int, str]]) -> Quotation | None:
         """`quotation` as it holds now, marked where files that changed may have overtaken it."""
         at = self._written_at[id(quotation)]
-        if quotation.kind not in ("report", "answer", "reason") or self._changed_at <= at:
+        if quotation.kind not in ("report", "answer", "reason", "plan") or self._changed_at <= at:
             return quotation
 
         def was_removed(sentence: str) -> bool:
             return any(self._removed.get(name, 0) > at for name in _names(sentence))
 
-        if quotation.kind == "reason":
+        if quotation.kind in ("reason", "plan"):
             return None if was_removed(quotation.text) else quotation
         if id(quotation) in self._vague:
             return None

@@ -8,13 +8,22 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.facts.user import request_in
 from coppice.compaction.summary import Summary, SummaryDecision
 from coppice.compaction.text.lasting import lasting_sentences
-from coppice.compaction.text.sentences import clip, ended, one_line, sentences_of, whole_sentences
+from coppice.compaction.text.reasons import is_reason, is_step
+from coppice.compaction.text.sentences import (
+    QUESTION_MARKS,
+    clip,
+    ended,
+    one_line,
+    sentences_of,
+    whole_sentences,
+)
 from coppice.compaction.text.statements import statements_of
 from coppice.compaction.writing.choosing import Line, chosen_lines
 from coppice.compaction.writing.earlier import FOREIGN_SHARE, earlier_lines, quoted_foreign
@@ -24,7 +33,6 @@ from coppice.protocol.state import WorkState
 
 _GOAL_CHARS: Final = 400
 """Characters of a request under Goal; its whole text is among the user's messages."""
-_QUESTION_MARKS: Final = ("?", "？")
 _FIRST_STATEMENTS: Final = 4
 """Statements of an older report that come before the rest of any report: people begin with what is done."""
 _MOST_REPLIES: Final = 8
@@ -172,9 +180,9 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
     if newest is not None and newest.kind == "announcement":
         text = f"Changed {newest.about} after announcing" if newest.about else "Announced last"
         yield Line("in_progress", referenced(f"{text}: {newest.text}", newest.entry_id, references))
-    for plan in [each for each in ledger.quotations if each.kind == "plan"]:
+    for plan in [each for each in ledger.quotations if each.kind == "plan" and not each.overtaken]:
         since = f", before changes of {plan.about}" if plan.about else ""
-        text = f"Planned in this turn{since}: {' '.join(map(ended, statements_of(plan.text)))}"
+        text = f"Planned in this turn{since}: {_without_steps(plan.text)}"
         yield Line("next_steps", referenced(text, plan.entry_id, references))
     if newest is not None and ledger.finished:
         for number, text in enumerate(_questions(newest.text)):
@@ -228,12 +236,12 @@ def _stated(text: str) -> str:
     return " ".join(
         each
         for each in sentences_of(text)
-        if len(each.encode()) >= _SHORTEST and not each.endswith(_QUESTION_MARKS)
+        if len(each.encode()) >= _SHORTEST and not each.endswith(QUESTION_MARKS)
     )
 
 
 def _questions(text: str) -> list[str]:
-    return [each for each in sentences_of(text[-2_000:]) if each.endswith(_QUESTION_MARKS)]
+    return [each for each in sentences_of(text[-2_000:]) if each.endswith(QUESTION_MARKS)]
 
 
 def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Line]:
@@ -252,12 +260,19 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
 
 
 def _reasons(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """Why files were changed, the newest first, in the words before the change."""
+    """What was written before files were changed, the newest first: reasons as decisions, and plans."""
     reasons = [each for each in quotations if each.kind == "reason"][-_MOST_REPLIES:]
-    for place, each in enumerate(reversed(reasons), 1_000):
-        stated = " ".join(map(ended, statements_of(each.text)))
-        text = f"Before changing {each.about}: {stated}"
-        yield Line("decisions", referenced(text, each.entry_id, references), place)
+    plans = [each for each in quotations if each.kind == "plan" and each.overtaken][-_MOST_REPLIES:]
+    for place, each in enumerate([*reversed(reasons), *reversed(plans)], 1_000):
+        text = f"Before changing {each.about}: {_without_steps(each.text)}"
+        section = "decisions" if any(map(is_reason, sentences_of(each.text))) else "context"
+        yield Line(section, referenced(text, each.entry_id, references), place)
+
+
+def _without_steps(text: str) -> str:
+    """The statements of `text` together, without what it begins with about the steps of the work."""
+    sentences = [sentence for statement in statements_of(text) for sentence in sentences_of(statement)]
+    return " ".join(map(ended, list(dropwhile(is_step, sentences)) or sentences))
 
 
 def _documents(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
