@@ -36,8 +36,24 @@ def test_a_closed_issue_is_none_and_the_one_in_work_is_the_newest() -> None:
     )
     assert [about for about, _ in shown] == [
         "bd show epic-7.3",
-        "bd show epic-7.2 (before later commands on it)",
+        "bd show epic-7.2 (before bd update epic-7.2 --status in_progress)",
     ]
+
+
+def test_a_document_names_the_newest_commands_on_what_it_names() -> None:
+    shown = documents(
+        *run("bd show epic-7.9", f"{ISSUE} Depends on epic-7.1, open"),
+        *run("bd update epic-7.1 --status in_progress", "Updated."),
+        *run("bd update epic-7.8 --status in_progress", "Updated."),
+        *run("bd close epic-7.1", "Closed."),
+        *run("bd comment epic-7.9 begun", "Added."),
+        *run("bd update epic-7.9 --status in_progress", "Updated."),
+    )
+    ((about, _),) = shown
+    assert about == (
+        "bd show epic-7.9 (before bd close epic-7.1; bd comment epic-7.9 begun; "
+        "bd update epic-7.9 --status in_progress)"
+    )
 
 
 def test_a_command_that_failed_closes_nothing() -> None:

@@ -35,7 +35,7 @@ def test_what_was_announced_says_which_files_changed_then() -> None:
     )
     changed = [user("Fix the import"), *saying("I strip the header.", edit("src/importer.py"))]
     assert parse_summary(summarize_offline(request(changed))).in_progress == (
-        "Changed importer.py after announcing: I strip the header.",
+        "Announced last, and changed importer.py since: I strip the header.",
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.actions.shell_scanner import Command
-from coppice.compaction.text.sentences import label
+from coppice.compaction.text.sentences import clip, label
 from coppice.protocol.ledger import Quotation
 
 _SHORTEST: Final = 200  # characters; less is an answer of a search
@@ -15,7 +15,10 @@ TEXT_FILES: Final = (".md", ".markdown", ".txt", ".rst", ".adoc", ".org")
 _READERS: Final = ("cat", "head", "less", "sed", "bat")
 _SHOWS: Final = ("show", "view", "read", "get")
 _CLOSES: Final = frozenset(["close", "done", "complete", "finish", "resolve", "merge", "delete"])
-_LATER: Final = " (before later commands on it)"
+_LATER: Final = " (before "
+_MOST_LATER: Final = 3
+"""Later commands that are named; the newest tell the state."""
+_COMMAND_CHARS: Final = 80  # of each, half a line of a summary
 _LONGEST_ARGUMENT: Final = 200  # characters of a tool's argument that names a page
 _SEARCHES: Final = frozenset(["pattern", "query", "regex", "glob"])
 """Arguments of tools that search, whose output is no document."""
@@ -48,13 +51,18 @@ class Documents:
             self._remove(next(iter(self._followed.values())))
         changed = {touch.path for touch in action.touches if touch.kind != "read"}
         for document in list(self._followed.values()):
-            later = [run.command for run in action.runs if run.succeeded and _is_about(run.command, document)]
-            if any(path in document.about for path in changed) or any(map(_closes, later)):
+            later = [
+                run.command for run in action.runs if run.succeeded and _names_part(run.command, document)
+            ]
+            own = [command for command in later if _is_about(command, document)]
+            if any(path in document.about for path in changed) or any(map(_closes, own)):
                 self._remove(document)
-            elif later:
+                continue
+            if own:
                 self._remove(document)
-                document.about = document.about.removesuffix(_LATER) + _LATER
                 self._quotations[id(document)] = self._followed[id(document)] = document
+            if later:
+                document.about = _before(document.about, later)
         if self._named and not action.failed:
             for about, shown in _shown(action):
                 text = shown.strip()[:_MOST_CHARS]
@@ -93,13 +101,25 @@ def _shows(command: Command) -> bool:
     return command.program != "git" and any(word in _SHOWS for word in command.operands[:3])
 
 
-def _is_about(command: Command, document: Quotation) -> bool:
-    """Whether another command of the program that showed the document names it."""
-    words = document.about.removesuffix(_LATER).split()
-    if command.program != words[0] or _shows(command):
+def _names_part(command: Command, document: Quotation) -> bool:
+    """Whether another command of the program that showed the document names something in it."""
+    if command.program != document.about.split()[0] or _shows(command):
         return False
-    names = {word for word in words[1:] if not word.startswith("-") and _names(word)}
-    return not names.isdisjoint(command.operands)
+    return not _names(f"{document.about} {document.text}").isdisjoint(command.operands)
+
+
+def _is_about(command: Command, document: Quotation) -> bool:
+    """Whether `command` names what the document was shown by."""
+    shown_by = document.about.partition(_LATER)[0].split()
+    return any(_names(word) and word in shown_by for word in command.operands)
+
+
+def _before(about: str, later: list[Command]) -> str:
+    """`about`, which names the newest commands after it."""
+    shown, _, before = about.partition(_LATER)
+    commands = [*filter(None, before.removesuffix(")").split("; "))]
+    commands += [clip(str(command).replace("; ", ", "), _COMMAND_CHARS) for command in later]
+    return f"{shown}{_LATER}{'; '.join(commands[-_MOST_LATER:])})"
 
 
 def _closes(command: Command) -> bool:

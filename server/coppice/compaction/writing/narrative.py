@@ -178,8 +178,9 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
             yield Line("blocked", referenced(text, cause.entry_id, references))
     newest = ledger.quotations[-1] if ledger.quotations else None
     if newest is not None and newest.kind == "announcement":
-        text = f"Changed {newest.about} after announcing" if newest.about else "Announced last"
-        yield Line("in_progress", referenced(f"{text}: {newest.text}", newest.entry_id, references))
+        since = f", and changed {newest.about} since" if newest.about else ""
+        text = f"Announced last{since}: {newest.text}"
+        yield Line("in_progress", referenced(text, newest.entry_id, references))
     for plan in [each for each in ledger.quotations if each.kind == "plan" and not each.overtaken]:
         since = f", before changes of {plan.about}" if plan.about else ""
         text = f"Planned in this turn{since}: {_without_steps(plan.text)}"
