@@ -163,11 +163,15 @@ export interface Capability {
   methods: string[];
 }
 
-/** A file with changes that no commit took. `changed` also means that it is not known to be new. */
+/**
+ * A file with changes that no commit took. `changed` also means that it is not known to be new.
+ * `definitions` are functions, types and modules that the edits wrote, the newest last.
+ */
 export interface ChangedFile {
   entryId: string;
   path: string;
   kind: "created" | "changed" | "renamed" | "deleted";
+  definitions?: string[];
 }
 
 /**

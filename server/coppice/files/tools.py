@@ -137,6 +137,14 @@ def _patch_touches(patch: str) -> Iterator[FileTouch]:
             yield last
 
 
+def patched_files(patch: str) -> Iterator[tuple[str, list[str]]]:
+    """The path and the lines of each file that such a patch adds or updates."""
+    heads = [match for match in _PATCH_LINE.finditer(patch) if match[1] in ("Add File", "Update File")]
+    for head, following in zip(heads, [*heads[1:], None], strict=False):
+        end = following.start() if following else len(patch)
+        yield head[2].strip(), patch[head.end() : end].splitlines()
+
+
 def _mapped_touches(arguments: Mapping[str, Any], mapping: ToolMapping) -> Iterator[FileTouch]:
     kinds: Mapping[str, FileChangeKind] = {"write": "modified", "delete": "deleted", "read": "read"}
     for path in _strings(arguments.get(mapping.path)):
