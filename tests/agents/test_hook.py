@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from session_samples import lines_of, prompt, reply, text_block
 
+from coppice.agents.hook import LATE
 from coppice.agents.program import Program
 
 RULE = "Never change the file settings.ini."
@@ -40,7 +40,7 @@ def run(home: Path, event: object, *, raw: str | None = None) -> tuple[int, str,
         "COPPICE_CONFIG_DIRECTORY": str(home / "config"),
     }
     ran = subprocess.run(
-        shlex.split(Program.installed().hook("claude-code")),
+        Program.installed().hook_words("claude-code"),
         input=json.dumps(event) if raw is None else raw,
         env=environ,
         cwd=home / "project",
@@ -99,9 +99,9 @@ def test_a_hook_that_is_late_ends_and_is_a_line_in_the_log(home: Path) -> None:
         capture_output=True,
         text=True,
         timeout=30,
-        check=True,
+        check=False,
     )
-    assert ran.stdout == ""
+    assert (ran.returncode, ran.stdout) == (LATE, "")
     assert (
         " codex failure: no answer within 0 seconds\n"
         in (home / "config" / "agents" / "hooks.log").read_text()

@@ -1,6 +1,5 @@
 """The commands that agents run, in a project that has modules of Coppice's and Python's names."""
 
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -32,9 +31,9 @@ def test_a_hook_runs_no_module_of_the_project(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", str(tmp_path / "config"))
-    command = Program.installed().hook("claude-code")
+    command = Program.installed().hook_words("claude-code")
     ran = subprocess.run(
-        shlex.split(command), input="{", cwd=project, capture_output=True, text=True, timeout=60, check=True
+        command, input="{", cwd=project, capture_output=True, text=True, timeout=60, check=True
     )
     assert (ran.stdout, ran.stderr) == ("", "")
     assert (

@@ -161,19 +161,21 @@ def test_connecting_twice_changes_nothing_and_keeps_the_backup(
     assert texts(files) == before
 
 
-def test_a_hook_that_imports_from_the_project_is_written_anew(
-    coppice: Coppice, files: dict[str, Path]
-) -> None:
-    agents = {"claude-code": files["settings"], "codex": files["codex"]}
+def test_a_hook_that_imports_from_the_project_is_written_anew(coppice: Coppice, home: Path) -> None:
+    scripts = home / "config" / "agents"
+    agents = {name: scripts / f"{name}-hook.sh" for name in ("claude-code", "codex", "copilot", "gemini")}
     coppice("connect", *agents)
-    connected = texts(files)
+    connected = texts(agents)
     for path in agents.values():
         path.write_text(path.read_text().replace(" -P -m coppice.agents.hook ", " -m coppice.agents.hook "))
-    assert texts(files) != connected
+    assert texts(agents) != connected
     rows = json.loads(coppice("status", "--json").out)["agents"]
     assert not any(row["connected"] for row in rows)
     assert coppice("connect", *agents).code == 0
-    assert texts(files) == connected
+    assert texts(agents) == connected
+    assert all(os.access(path, os.X_OK) for path in agents.values())
+    coppice("connect", "--remove", *agents)
+    assert not any(path.exists() for path in agents.values())
 
 
 def test_a_dry_run_shows_and_writes_nothing(coppice: Coppice, files: dict[str, Path], home: Path) -> None:

@@ -50,6 +50,8 @@ class RealAgent:
     model: ScriptedModel
     arguments: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    shown: str = ""
+    """What the last run wrote to the terminal."""
 
     def run(self, prompt: str, *more: str) -> list[Asked]:
         """What the model was asked in a session with this prompt."""
@@ -65,6 +67,7 @@ class RealAgent:
             check=False,
         )
         assert ran.returncode == 0, f"{ran.stdout[-2000:]}\n{ran.stderr[-2000:]}"
+        self.shown = f"{ran.stdout}\n{ran.stderr}"
         return list(self.model.asked)
 
     def kill(self, reached: threading.Event, prompt: str, *more: str) -> None:
@@ -125,16 +128,15 @@ class RealAgent:
         spoiled.chmod(0o755)
         changed = 0
         for path in self.home.rglob("*"):
-            if path.suffix in (".json", ".toml") and "node_modules" not in path.parts:
-                text, count = re.subn(r"\S+ -m coppice\.agents\.hook", str(spoiled), path.read_text())
+            if "node_modules" in path.parts or path.suffix not in (".json", ".toml", ".sh", ".ts"):
+                continue
+            text = path.read_text()
+            for command in (r"\S+ -P -m coppice\.agents\.hook", r"(?<=: string\[\] = )[^;]*(?= as any)"):
+                replacement = f'["{spoiled}"]' if path.suffix == ".ts" else str(spoiled)
+                text, count = re.subn(command, replacement, text)
                 changed += count
-                path.write_text(re.sub(r'(timeout(?:Sec)?"?(?:: | = ))30\b', r"\g<1>1", text))
-            elif path.suffix == ".ts" and "node_modules" not in path.parts:
-                text, count = re.subn(
-                    r"(const HOOK: string\[\] = ).*(?= as any)", rf'\1["{spoiled}"]', path.read_text()
-                )
-                changed += count
-                path.write_text(re.sub(r"(MILLISECONDS = )\d+_000\b", r"\g<1>1_000", text))
+            text = re.sub(r'(timeout(?:Sec)?"?(?:: | = ))30(000)?\b', r"\g<1>1\2", text)
+            path.write_text(re.sub(r"(MILLISECONDS = )\d+_000\b", r"\g<1>1_000", text))
         assert changed, "no hook is configured"
 
     def configuration(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from real_agents.conftest import RealAgent
 from real_agents.scripted_model import Answer, Asked
+from real_agents.test_three_compactions import SPOILED
 
 RULE = "Never change the file settings.ini."
 SUMMARY = "The user asked for a list of numbers."
@@ -41,19 +42,26 @@ def test_the_summary_is_written_here_and_no_model_is_asked_for_it(agent: RealAge
     assert all(RULE in request.text for request in shorter)
 
 
+@pytest.mark.parametrize(
+    ("script", "logged"),
+    [(None, "ENOENT"), (SPOILED["late"], "in time"), (SPOILED["crashing"], "SIGSEGV")],
+    ids=["gone", *SPOILED],
+)
 @pytest.mark.parametrize("agent", ["pi"], indirect=True)
-def test_the_agent_writes_its_own_summary_when_coppice_is_gone(agent: RealAgent) -> None:
+def test_the_agent_writes_its_own_summary_without_an_answer(
+    agent: RealAgent, script: str | None, logged: str
+) -> None:
     agent.coppice("connect", agent.name)
-    agent.break_coppice()
+    agent.break_coppice() if script is None else agent.spoil_hooks(script)
     calls: list[str] = []
 
-    def script(asked: Asked) -> Answer:
+    def answering(asked: Asked) -> Answer:
         calls.append(asked.text)
         if asked.tools and len(calls) <= 3:
             return Answer("I list.", tool="bash", arguments={"command": LONG}, tokens=8000 * len(calls))
         return Answer("Done." if asked.tools else SUMMARY)
 
-    agent.model.script = script
+    agent.model.script = answering
     asked = agent.run(f"{RULE} List the numbers.")
     assert SUMMARY in asked[-1].text
-    assert "ENOENT" in agent.status()["failure"]["text"]
+    assert logged in agent.status()["failure"]["text"]

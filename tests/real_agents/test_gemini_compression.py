@@ -5,6 +5,7 @@ import json
 import pytest
 from real_agents.conftest import RealAgent
 from real_agents.scripted_model import Answer, Asked
+from real_agents.test_three_compactions import SPOILED
 
 RULE = "Never change the file settings.ini."
 SUMMARY = "<state_snapshot>The user asked for a list of numbers.</state_snapshot>"
@@ -45,3 +46,21 @@ def test_what_a_compression_lost_is_added_once(agent: RealAgent) -> None:
     agent.coppice("sources", "--update")
     (conversation,) = json.loads(agent.coppice("list", "--json"))["conversations"]
     assert ADDED not in agent.coppice("context", conversation["id"])
+
+
+@pytest.mark.parametrize("script", SPOILED.values(), ids=SPOILED)
+@pytest.mark.parametrize("agent", ["gemini"], indirect=True)
+def test_gemini_shows_a_hook_without_an_answer_and_goes_on(agent: RealAgent, script: str) -> None:
+    agent.coppice("connect", agent.name)
+    agent.spoil_hooks(script)
+    shell = {"command": "echo listed"}
+    agent.model.script = lambda asked: (
+        Answer("Done.") if "listed" in asked.last else Answer(tool="run_shell_command", arguments=shell)
+    )
+    asked = agent.run("List the numbers.")
+    assert "listed" in asked[-1].last
+    if "SEGV" in script:
+        assert agent.shown.count("Coppice's hook was ended by signal 11") == 1
+        assert "hook was ended by signal 11" in agent.status()["failure"]["text"]
+    else:
+        assert "Hook timed out" in agent.shown

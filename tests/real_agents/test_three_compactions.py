@@ -24,6 +24,8 @@ TOOLS = {
     "opencode": ("bash", "command"),
 }
 SPOILED = {"late": "exec sleep 60", "crashing": "echo '{\"hookSpecificOutput\":'; kill -SEGV $$"}
+SHOWING = {"claude-code": ("--output-format", "stream-json", "--verbose")}
+"""Options with which the output has what a terminal shows of hooks."""
 FULL = {"claude-code": 170_000, "codex": 170_000, "opencode": 31_000}
 OPTIONS = {
     "claude-code": ("--autocompact", "100000"),
@@ -93,9 +95,15 @@ def test_an_agent_goes_on_whatever_the_hook_does(agent: RealAgent, script: str) 
     agent.spoil_hooks(script)
     model = ThreeWindows(agent, compactions=1, most_calls=CALLS)
     agent.model.script = model
-    asked = agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS.get(agent.name, ()))
+    asked = agent.run(
+        f"{RULE} {FACT} List the numbers.", *OPTIONS.get(agent.name, ()), *SHOWING.get(agent.name, ())
+    )
     assert len(model.windows) == 2, model.windows
     assert SUMMARY in asked[-1].text
     assert LOST not in asked[-1].text
     if agent.name == "opencode":
         assert re.search("in time|SIGSEGV", agent.status()["failure"]["text"])
+    elif "SEGV" in script:
+        assert "hook was ended by signal 11" in agent.status()["failure"]["text"]
+        # Codex shows it in its terminal only.
+        assert agent.name == "codex" or "Coppice's hook was ended by signal 11" in agent.shown

@@ -10,7 +10,8 @@ from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
 from coppice.agents.edits import Edit, Items, Member, OwnFile
-from coppice.agents.program import HOOK_MODULE, HOOK_SECONDS, Program
+from coppice.agents.hook_script import hook_script
+from coppice.agents.program import HOOK_SECONDS, Program, hook_command, hook_name
 
 _READING_TOOLS: Final = ("history_search", "history_read", "history_overview", "note_list")
 
@@ -51,8 +52,9 @@ class ClaudeCode(Connector):
                 mark="mcp__coppice__",
             ),
             *self._mod(program),
-            self._hook(program, "PreCompact", "what the summary must agree with", {}),
-            self._hook(program, "SessionStart", "what a compaction lost", {"matcher": "compact"}),
+            hook_script(program, self.name),
+            self._hook("PreCompact", "what the summary must agree with", {}),
+            self._hook("SessionStart", "what a compaction lost", {"matcher": "compact"}),
         ]
 
     @override
@@ -78,13 +80,13 @@ class ClaudeCode(Connector):
             for name, (what, content) in contents.items()
         ]
 
-    def _hook(self, program: Program, event: str, what: str, matcher: dict[str, str]) -> Edit:
+    def _hook(self, event: str, what: str, matcher: dict[str, str]) -> Edit:
         """For versions without mods: where the mod is loaded, the hook has no answer."""
-        hook = {"type": "command", "command": program.hook(self.name), "timeout": HOOK_SECONDS}
+        hook = {"type": "command", "command": hook_command(self.name), "timeout": HOOK_SECONDS}
         return Items(
             path=self.folder / "settings.json",
             what=f"a hook on {event} that adds {what}, where mods are not loaded",
             keys=("hooks", event),
             items=({**matcher, "hooks": [hook]},),
-            mark=HOOK_MODULE,
+            mark=hook_name(self.name),
         )

@@ -9,8 +9,9 @@ from typing_extensions import override
 from coppice.agents.connector import Connector, folder_named
 from coppice.agents.edits import Block, Edit
 from coppice.agents.files import read
+from coppice.agents.hook_script import hook_script
 from coppice.agents.jsonc import ConfigurationError
-from coppice.agents.program import HOOK_SECONDS, Program
+from coppice.agents.program import HOOK_SECONDS, Program, hook_command
 from coppice.settings.files import parsed_toml
 
 
@@ -43,7 +44,7 @@ class Codex(Connector):
             "",
             "[[hooks.SessionStart.hooks]]",
             'type = "command"',
-            f"command = {_toml(program.hook(self.name))}",
+            f"command = {_toml(hook_command(self.name))}",
             f"timeout = {HOOK_SECONDS}",
         ]
         return [
@@ -52,7 +53,8 @@ class Codex(Connector):
                 what="the MCP server `coppice`, and a hook that adds what was lost after a compaction",
                 tables="\n".join(lines) + "\n",
                 name=("mcp_servers", "coppice"),
-            )
+            ),
+            hook_script(program, self.name),
         ]
 
     @override

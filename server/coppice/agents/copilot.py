@@ -8,7 +8,8 @@ from typing_extensions import override
 
 from coppice.agents.connector import Connector, folder_named
 from coppice.agents.edits import Edit, Member, OwnFile
-from coppice.agents.program import HOOK_SECONDS, Program
+from coppice.agents.hook_script import hook_script
+from coppice.agents.program import HOOK_SECONDS, Program, hook_command
 
 _EVENTS: Final = ("userPromptSubmitted", "postToolUse")
 
@@ -39,7 +40,7 @@ class Copilot(Connector):
             "tools": ["*"],
         }
         hooks = {
-            event: [{"type": "command", "bash": program.hook(self.name, event), "timeoutSec": HOOK_SECONDS}]
+            event: [{"type": "command", "bash": hook_command(self.name, event), "timeoutSec": HOOK_SECONDS}]
             for event in _EVENTS
         }
         return [
@@ -49,6 +50,7 @@ class Copilot(Connector):
                 keys=("mcpServers", "coppice"),
                 value=server,
             ),
+            hook_script(program, self.name),
             OwnFile(
                 path=self.folder / "hooks" / "coppice.json",
                 what="hooks that add what was lost after a compaction",

@@ -29,11 +29,15 @@ def read(path: Path) -> str | None:
 
 
 def write(path: Path, text: str) -> None:
-    """Replaces a file, or makes it for its owner alone. Raises ConfigurationError where that fails."""
+    """Replaces a file, or makes it for its owner alone, who may run a script.
+
+    Raises ConfigurationError where that fails.
+    """
     target = path.resolve()
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mode = target.stat().st_mode & 0o7777 if target.exists() else 0o600
+        new = 0o700 if text.startswith("#!") else 0o600
+        mode = target.stat().st_mode & 0o7777 if target.exists() else new
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -7,7 +7,8 @@ from typing_extensions import override
 
 from coppice.agents.connector import Connector
 from coppice.agents.edits import Edit, Items, Member
-from coppice.agents.program import HOOK_MODULE, HOOK_SECONDS, Program
+from coppice.agents.hook_script import hook_script
+from coppice.agents.program import HOOK_SECONDS, Program, hook_command, hook_name
 
 _EVENTS: Final = ("BeforeAgent", "AfterTool")
 
@@ -40,15 +41,21 @@ class Gemini(Connector):
                 keys=("mcpServers", "coppice"),
                 value=server,
             ),
-            *(self._hook(event, program) for event in _EVENTS),
+            hook_script(program, self.name),
+            *(self._hook(event) for event in _EVENTS),
         ]
 
-    def _hook(self, event: str, program: Program) -> Edit:
-        hook = {"type": "command", "command": program.hook(self.name), "timeout": HOOK_SECONDS * 1000}
+    def _hook(self, event: str) -> Edit:
+        hook = {
+            "type": "command",
+            "name": "coppice",
+            "command": hook_command(self.name, event),
+            "timeout": HOOK_SECONDS * 1000,
+        }
         return Items(
             path=self.folder / "settings.json",
             what=f"a hook on {event} that adds what was lost after a compression",
             keys=("hooks", event),
             items=({"hooks": [hook]},),
-            mark=HOOK_MODULE,
+            mark=hook_name(self.name),
         )

@@ -18,6 +18,9 @@ from coppice.agents.hook_log import note
 TIME_LIMIT: Final = 25.0
 """Seconds after which nothing is answered; the agent is configured to wait for a little longer."""
 
+LATE: Final = 75
+"""The exit code of a hook that gave up: EX_TEMPFAIL of sysexits.h."""
+
 _TIME_LIMITS: Final = {"CompactionBegun": REPLACING_SECONDS}
 """Of the events that take longer."""
 
@@ -25,7 +28,7 @@ _MAX_INPUT: Final = 2**24  # bytes of an event: a tool's result is in some
 
 
 def main(arguments: list[str]) -> int:
-    """Answer one event; always 0."""
+    """Answer one event; 0, or `LATE`."""
     agent, name = (*arguments, "", "")[:2]
     limit = _TIME_LIMITS.get(name, TIME_LIMIT)
     late = threading.Timer(limit, _give_up, [agent, limit])
@@ -45,7 +48,7 @@ def main(arguments: list[str]) -> int:
 
 def _give_up(agent: str, limit: float) -> None:
     note(agent, "failure", f"no answer within {limit:.0f} seconds")
-    os._exit(0)
+    os._exit(LATE)
 
 
 if __name__ == "__main__":

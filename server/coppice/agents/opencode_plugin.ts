@@ -7,6 +7,7 @@ import { appendFileSync } from "node:fs";
 const HOOK: string[] = "@HOOK@" as any;
 const LOG: string = "@LOG@" as any;
 const COMPLETING_MILLISECONDS = 30_000;
+const LATE = 75; // the code with which Coppice gives up
 
 function failed(reason: string): void {
   try {
@@ -36,6 +37,7 @@ function lost(session: string, seen: string): Promise<string | undefined> {
     child.stdin.on("error", () => undefined);
     child.stdout.on("data", (data) => (output += data));
     child.on("close", (code, signal) => {
+      if (code === LATE) return end(undefined); // it has logged that itself
       if (code !== 0) return end(undefined, `Coppice ended with ${signal ?? `code ${code}`}`);
       try {
         end(output ? JSON.parse(output).text : undefined);

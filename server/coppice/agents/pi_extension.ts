@@ -104,7 +104,11 @@ function asked(cwd: string, words: string[], entries: any[], signal?: AbortSigna
       signal,
     });
     // Not the `timeout` of spawn: where the program is missing it keeps Pi from ending.
-    const timer = setTimeout(() => child.kill(), COMPACTION_MILLISECONDS);
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      child.kill();
+    }, COMPACTION_MILLISECONDS);
     let output = "";
     child.on("error", (error) => {
       clearTimeout(timer);
@@ -112,8 +116,10 @@ function asked(cwd: string, words: string[], entries: any[], signal?: AbortSigna
     });
     child.stdin.on("error", () => undefined);
     child.stdout.on("data", (data) => (output += data));
-    child.on("close", (code) => {
+    child.on("close", (code, killedBy) => {
       clearTimeout(timer);
+      if (late) return reject(new Error("Coppice did not answer in time"));
+      if (killedBy) return reject(new Error(`Coppice was ended by ${killedBy}`));
       try {
         const answer = JSON.parse(output);
         if (answer.error) throw new Error(answer.error.message);

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from coppice.directories import config_directory
+
 HOOK_MODULE: Final = "coppice.agents.hook"
 HOOK_SECONDS: Final = 30
 """How long an agent waits for a hook. An idle one takes 60 to 155 ms."""
@@ -35,12 +37,27 @@ class Program:
         words = (str(script),) if script.exists() else (sys.executable, *_MODULE, "coppice.cli")
         return cls(words, {name: os.environ[name] for name in _PASSED if os.environ.get(name)})
 
-    def hook(self, agent: str, event: str | None = None) -> str:
-        """The command line of an agent's hook, for a shell; with the event where the agent needs that."""
-        return shlex.join([*self.hook_words(agent), *([] if event is None else [event])])
-
     def hook_words(self, agent: str) -> list[str]:
-        """The command of an agent's hook; the event may follow."""
+        """The command that answers an agent's events; the event may follow."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         words = ["env", *variables] if variables else []
         return [*words, sys.executable, *_MODULE, HOOK_MODULE, agent]
+
+
+def hook_command(agent: str, event: str | None = None) -> str:
+    """The command line of an agent's hook, for a shell; with the event where the script needs that.
+
+    Some agents show it to the user, so it is short. Without the script a shell ends with 127; 2, with which
+    `sh SCRIPT` ends, would stop Claude Code's compaction and Gemini's turn.
+    """
+    return shlex.join([str(hook_file(agent)), *([] if event is None else [event])])
+
+
+def hook_file(agent: str) -> Path:
+    """The script that the hooks of an agent run; its folder stays when Coppice is uninstalled."""
+    return config_directory() / "agents" / hook_name(agent)
+
+
+def hook_name(agent: str) -> str:
+    """By this the hooks of ours are recognized in an agent's configuration."""
+    return f"{agent}-hook.sh"
