@@ -1,10 +1,12 @@
 """Session files that are a log of one path, each record of which becomes entries as it comes."""
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from typing import Any, ClassVar
 
+from coppice.formats.entry_index import shown
 from coppice.formats.lines import ParsedLine, read_objects, text_at
 from coppice.formats.session import EPOCH, SessionHeader, SessionReader, check_number_of_entries
 from coppice.formats.source import Source
@@ -16,7 +18,7 @@ class RecordLog(SessionReader):
     """The first reading finds the header, each further one the entries.
 
     A subclass names the `record_types` that it understands. `leaf_id` is the end of the path while the
-    entries are made; the next entry hangs on it.
+    entries are made; the next entry hangs on it. Of entries with the same id, the later ones get others.
     """
 
     record_types: ClassVar[frozenset[str]]
@@ -41,11 +43,25 @@ class RecordLog(SessionReader):
 
     def _entries(self, file: BufferedReader) -> Iterator[Entry]:
         self._begin({} if self._resumed is None else self._resumed)
+        copies: Counter[str] = Counter()
         for line in self._lines(file):
             self._timestamp = text_at(line.value, "timestamp") or self._timestamp
             for entry in self._made_of(line):
-                yield entry
-                self.leaf_id = entry.id
+                own_id = self._own_id(entry.id, line, copies)
+                yield entry if own_id == entry.id else entry.model_copy(update={"id": own_id})
+                self.leaf_id = own_id
+
+    def _own_id(self, entry_id: str, line: ParsedLine, copies: Counter[str]) -> str:
+        """The id, or another where an earlier entry has it. `copies` counts the entries by id."""
+        own_id = entry_id
+        while copies[own_id]:
+            copies[entry_id] += 1
+            own_id = f"{entry_id}~{copies[entry_id]}"
+        copies[own_id] += 1
+        if own_id != entry_id:
+            taken = f"the id {shown(entry_id)} is taken by an earlier entry; this one is now {shown(own_id)}"
+            self._content_log.add(line.number, "id used twice", taken)
+        return own_id
 
     def _lines(self, file: BufferedReader) -> Iterator[ParsedLine]:
         for line in read_objects(file, WarningLog(), self._source.first_line):
