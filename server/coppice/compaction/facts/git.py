@@ -46,7 +46,8 @@ class Git:
         if here:
             self._files.show(here, action)
         if any(run.command.operands[0] in _NAMES_BRANCH for run in here):
-            self._state.branch = branch_in(action.output) or self._state.branch
+            named = branch_in(action.output)
+            self._state.branch = self._state.branch if named is None else named
 
     def _apply(self, run: Run, action: Action, *, is_here: bool) -> None:
         match run.command.operands[0]:
@@ -60,7 +61,7 @@ class Git:
                 for commit in self._state.commits:
                     commit.hash = ""
             case "checkout" | "switch" if is_here:
-                self._switch(run, action)
+                self._switch(run)
             case "log" if is_here:
                 self._log(run, action)
             case _:
@@ -88,7 +89,7 @@ class Git:
             hash=line["hash"] if line else "",
             subject=label(line["subject"] if line else subject or before.subject),
             body=body or before.body,
-            branch=_branch(line["branch"] if line else self._state.branch),
+            branch=(line["branch"] if line else self._state.branch).removeprefix("detached HEAD"),
             files=list(dict.fromkeys([*before.files, *(file.path for file in taken)])),
         )
         self._taken[commit.subject] = _merged([*self._taken.pop(before.subject, []), *taken])
@@ -104,11 +105,11 @@ class Git:
             if not named or "HEAD" in named or commit.branch in named:
                 commit.pushed = True
 
-    def _switch(self, run: Run, action: Action) -> None:
+    def _switch(self, run: Run) -> None:
         words, operands = run.command.arguments, run.command.operands[1:]
         if run.succeeded and operands and {"-b", "-B", "-c", "-C"} & set(words):
             self._state.branch = operands[0]
-        elif run.succeeded is None and "--" not in words and not branch_in(action.output):
+        elif "--detach" in words or (run.succeeded is None and "--" not in words):
             self._state.branch = ""
 
     def _reset(self, command: Command) -> None:
@@ -174,7 +175,3 @@ def _merged(taken: list[ChangedFile]) -> list[ChangedFile]:
 
 def _prints_nothing(command: Command) -> bool:
     return any(re.fullmatch(r"--quiet|-[a-z]*q[a-z]*", word) for word in command.arguments)
-
-
-def _branch(name: str) -> str:
-    return "" if name in ("detached", "HEAD") else name

@@ -12,7 +12,8 @@ from coppice.protocol.state import ChangeKind
 _BODY_CHARS: Final = 600
 """Characters of a commit's body that are stored; recorded ones have 400 at the median."""
 COMMITTED: Final = re.compile(
-    r"^\[(?P<branch>[^\]\s]{1,200})(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.{1,400})$",
+    r"^\[(?P<branch>detached HEAD|[^\]\s]{1,200})(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\]"
+    r" (?P<subject>.{1,400})$",
     re.MULTILINE,
 )
 CLEAN: Final = re.compile(r"^nothing to commit, working tree clean$", re.MULTILINE)
@@ -26,8 +27,9 @@ _LOGGED: Final = re.compile(
     re.MULTILINE,
 )
 _BRANCH: Final = re.compile(
-    r"^(?:On branch |Switched to (?:a new )?branch '|## |Already on ')"
-    r"(?P<branch>[^\s'.]{1,200}(?:\.(?!\.)[^\s'.]{1,200})*)",
+    r"^(?:HEAD detached (?:at|from) |## HEAD \(no branch\)|Note: switching to '|\[detached HEAD "
+    r"|(?:On branch |Switched to (?:a new )?branch '|## |Already on ')"
+    r"(?P<branch>[^\s'.]{1,200}(?:\.(?!\.)[^\s'.]{1,200})*))",
     re.MULTILINE,
 )
 _LONG_STATUS: Final = re.compile(
@@ -44,10 +46,10 @@ _KINDS: Final[dict[str, ChangeKind]] = {
 }  # fmt: skip
 
 
-def branch_in(output: str) -> str:
-    """The branch that `output` names last as the current one; empty where it names none."""
+def branch_in(output: str) -> str | None:
+    """The branch that `output` names last as the current one; empty for none, None where it does not say."""
     branches = _BRANCH.findall(output)
-    return str(branches[-1]) if branches else ""
+    return str(branches[-1]) if branches else None
 
 
 def logged(output: str, *, one_line_each: bool) -> list[tuple[str, str]]:

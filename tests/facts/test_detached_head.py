@@ -1,0 +1,38 @@
+"""A repository whose HEAD is at no branch: its commits are known, and no branch is stated."""
+
+import pytest
+from talk import edit, run, user
+
+from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.protocol.state import WorkState
+from coppice.tree.messages import Message
+
+ON_MAIN = run("git status", "On branch main\nnothing to commit, working tree clean\n")
+
+
+def state_of(*messages: Message) -> WorkState:
+    return LedgerBuilder().add_messages([user("Do it."), *ON_MAIN, *messages]).ledger.state
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("git checkout 1a2b3c4", "Note: switching to '1a2b3c4'.\n\nYou are in 'detached HEAD' state.\n"),
+        ("git switch --detach v1.0", "HEAD is now at 1a2b3c4 Read rows\n"),
+        ("git status", "HEAD detached at 1a2b3c4\nnothing to commit, working tree clean\n"),
+        ("git status -sb", "## HEAD (no branch)\n"),
+    ],
+)
+def test_the_branch_before_is_not_stated(command: str, output: str) -> None:
+    assert state_of().branch == "main"
+    assert state_of(*run(command, output)).branch == ""
+
+
+def test_a_commit_there_has_its_hash_and_no_branch_and_takes_the_files() -> None:
+    output = "[detached HEAD 1a2b3c4] Read rows\n 1 file changed, 1 insertion(+)\n"
+    state = state_of(*edit("src/rows.py"), *run("git commit -am 'Read rows'", output))
+    assert [(each.hash, each.subject, each.branch, each.files) for each in state.commits] == [
+        ("1a2b3c4", "Read rows", "", ["src/rows.py"])
+    ]
+    assert (state.branch, state.uncommitted) == ("", [])
+    assert state_of(*run("git switch main", "Switched to branch 'main'\n")).branch == "main"
