@@ -39,7 +39,6 @@ _ERROR_LINE: Final = re.compile(
     r"|.{0,200}\berror(?:\[|:| TS)|.{0,200}(?:command not found|No such file|Permission denied)",
     re.IGNORECASE,
 )
-_FRAME: Final = re.compile(r"\s{0,40}(?:Exit code \d+|Traceback .{0,60}|[-=~^.*_ ]{2,}+|<[/\w-]{1,40}>)\s*$")
 
 
 def unwrapped(output: str) -> tuple[str, int | None]:
@@ -96,7 +95,7 @@ def counted(output: str) -> tuple[bool | None, str]:
 
 def error_line(output: str) -> str:
     """The line of `output` that states what went wrong, else its last one."""
-    lines = [line for line in output.splitlines() if line.strip() and not _FRAME.match(line[:200])]
+    lines = [line for line in output.splitlines() if line.strip()]
     stated = next((line for line in lines if _ERROR_LINE.match(line[:400])), lines[-1] if lines else "")
     return clip(one_line(stated[:1_000]).removeprefix("E "), 200)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from coppice.compaction.actions.action import Action, Run
 from coppice.compaction.actions.shell_scanner import Command
-from coppice.compaction.facts.git_output import CLEAN, reset_changes, status_of
+from coppice.compaction.facts.git_output import CLEAN, status_of
 from coppice.compaction.facts.working_tree import WorkingTree, Workspace
 from coppice.protocol.state import ChangeKind
 
@@ -42,8 +42,6 @@ class GitFiles:
 
     def show(self, runs: list[Run], action: Action) -> None:
         """Takes in the status that `action` printed; a commit and a stash print one too."""
-        for path, kind in reset_changes(action.output):
-            self._tree.note(path, kind, action.entry)
         shown = [run for run in runs if run.command.operands[0] in ("status", "commit", "stash")]
         if not shown:
             return

@@ -38,7 +38,6 @@ _LONG_STATUS: Final = re.compile(
 )
 _SECTIONS: Final = ("Changes to be committed:", "Changes not staged", "Untracked files:", "Unmerged paths:")
 _SHORT_STATUS: Final = re.compile(r"^(?P<code>[ MADRCUT?]{2}) (?P<path>\S.{0,1000})$", re.MULTILINE)
-_AFTER_RESET: Final = re.compile(r"^(?P<code>[MD])\t(?P<path>\S.{0,1000})$", re.MULTILINE)
 _TRAILER: Final = re.compile(r"[A-Z][\w-]{1,60}: \S")
 _KINDS: Final[dict[str, ChangeKind]] = {
     "new file": "created", "?": "created", "A": "created", "deleted": "deleted", "D": "deleted",
@@ -56,13 +55,6 @@ def logged(output: str, *, one_line_each: bool) -> list[tuple[str, str]]:
     """Hash and subject of each commit of a log, the newest first."""
     matches = (_ONE_LINE if one_line_each else _LOGGED).finditer(output)
     return [(match["hash"], match["subject"].strip()) for match in matches]
-
-
-def reset_changes(output: str) -> Iterator[tuple[str, ChangeKind]]:
-    """The files that `git reset` or `git checkout` lists as changed after it."""
-    if "Unstaged changes after reset:" in output:
-        for match in _AFTER_RESET.finditer(output):
-            yield match["path"], _KINDS.get(match["code"], "changed")
 
 
 def status_of(action: Action) -> Iterator[tuple[str, ChangeKind, bool]]:

@@ -8,14 +8,12 @@ from coppice.compaction.actions.action import Action
 from coppice.compaction.text.sentences import label
 from coppice.protocol.state import Task, TaskState, WorkState
 
-_TITLES: Final = ("content", "step", "title", "subject", "description", "task", "text")
+_TITLES: Final = ("content", "step", "title", "subject", "description")
 _STATES: Final[dict[str, TaskState]] = {
-    "pending": "open", "todo": "open", "open": "open", "not_started": "open", "not-started": "open",
-    "in_progress": "in_progress", "in-progress": "in_progress", "active": "in_progress",
-    "doing": "in_progress",
-    "blocked": "blocked", "completed": "done", "complete": "done", "done": "done", "closed": "done",
-    "cancelled": "done", "deleted": "done",
+    "pending": "open", "not-started": "open", "in_progress": "in_progress", "in-progress": "in_progress",
+    "blocked": "blocked", "completed": "done", "cancelled": "done", "deleted": "done",
 }  # fmt: skip
+"""How Claude Code, Codex, Gemini, opencode and VS Code name the states of their tasks."""
 _MOST_TASKS: Final = 100  # of a list; the recorded ones have at most 14
 _TURNS: Final = 3  # messages of the user: the one after the turn that made a list, and two more
 _CREATED: Final = re.compile(r"#?(\d{1,6})\b")
