@@ -51,6 +51,29 @@ def use_as_stream(descriptor: int) -> None:
         os.set_blocking(descriptor, True)
 
 
+def open_lock_file(path: Path) -> int:
+    """A descriptor of a file for `lock_in_turn`, which is made where there is none. Raises OSError."""
+    if sys.platform == "win32":
+        raise OSError(0, "locks have no order on Windows")
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+
+
+def lock_in_turn(descriptor: int, *, wait: bool) -> bool:
+    """Locks a file for the descriptor until it is closed, of those that wait the first one first.
+
+    False where it is locked, and with `wait` never. Raises OSError where there are no such locks.
+    """
+    if sys.platform == "win32":
+        raise OSError(0, "locks have no order on Windows")
+    import fcntl  # noqa: PLC0415 - on POSIX alone
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def is_locked_by_descriptors() -> bool:
     """Whether a process loses its locks on a file when it closes any descriptor of it, as POSIX has it."""
     return sys.platform != "win32"

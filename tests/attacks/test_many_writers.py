@@ -1,0 +1,134 @@
+"""Many processes that write to one database at once: each gets its turn, and none is refused for being many.
+
+Each store here is a process's: it has its own threads, connections and place in the queue.
+"""
+
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from attacks.store_attacks import filled_store, opened
+from sqlalchemy import event
+from store.store_kit import NOW, user
+from waiting import wait_until
+
+from coppice.errors import StorageFailedError
+from coppice.operating_system import lock_in_turn, open_lock_file
+from coppice.store.store import Store
+
+WRITERS = 6
+in_turn = pytest.mark.skipif(sys.platform == "win32", reason="locks have no order on Windows")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection of another program's, which writes."""
+    lock = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    lock.execute("BEGIN IMMEDIATE")
+    try:
+        yield lock
+    finally:
+        lock.close()
+
+
+def count_tries(store: Store, tries: Counter[str], name: str) -> None:
+    """Counts how often the store asks SQLite for the lock of the writer."""
+    store._database.rest()
+
+    def note(statement: str) -> None:
+        tries[name] += statement == "BEGIN IMMEDIATE"
+
+    @event.listens_for(store._database._engine, "connect")
+    def watch(connection: sqlite3.Connection, _: object) -> None:
+        connection.set_trace_callback(note)
+
+
+def places() -> int:
+    """How many threads wait for their turns."""
+    return sum(thread.name == "coppice-turn" for thread in threading.enumerate())
+
+
+def waits(number: int, tries: Counter[str], name: str) -> bool:
+    """Whether the writer has asked, and `number` writers before it have the turn or their places."""
+    return places() >= number and tries[name] > 0
+
+
+def test_who_waits_is_not_refused_as_long_as_others_get_on(tmp_path: Path) -> None:
+    path = tmp_path / "trees.sqlite3"
+    filled_store(path)
+    with locked(path) as lock, opened(path, busy_seconds=1.0) as store:
+        done = threading.Event()
+
+        def append() -> None:
+            store.append("c0", [user()], modified_at=NOW)
+            done.set()
+
+        waiting = threading.Thread(target=append)
+        waiting.start()
+        end = time.monotonic() + 3.0
+        while time.monotonic() < end and not done.is_set():
+            lock.execute("UPDATE conversation SET modified_at = modified_at")
+            # The lock is free for so short a time that nobody else is likely to get it.
+            lock.execute("COMMIT")
+            lock.execute("BEGIN IMMEDIATE")
+            time.sleep(0.1)
+        lock.execute("ROLLBACK")
+        waiting.join()
+        assert done.is_set()
+
+
+@in_turn
+def test_of_those_who_wait_one_asks_and_who_came_first_writes_first(tmp_path: Path) -> None:
+    path = tmp_path / "trees.sqlite3"
+    filled_store(path)
+    tries: Counter[str] = Counter()
+    written: list[str] = []
+    with ExitStack() as stack:
+        lock = stack.enter_context(locked(path))
+        stores = [stack.enter_context(opened(path, busy_seconds=100.0)) for _ in range(WRITERS)]
+        threads = []
+        for number, store in enumerate(stores):
+            name = f"writer {number}"
+            count_tries(store, tries, name)
+
+            def write(store: Store = store, name: str = name) -> None:
+                with store._database.writing():
+                    written.append(name)
+
+            threads.append(threading.Thread(target=write))
+            threads[-1].start()
+            # The first has the turn, each later one a place in the queue.
+            wait_until(partial(waits, number, tries, name))
+        before = tries.copy()
+        wait_until(lambda: tries["writer 0"] > before["writer 0"] + 20)
+        assert {name for name in tries if tries[name] > before[name]} == {"writer 0"}
+        lock.execute("ROLLBACK")
+        for thread in threads:
+            thread.join()
+    assert written == [f"writer {number}" for number in range(WRITERS)]
+
+
+@in_turn
+def test_who_is_suspended_when_it_is_its_turn_delays_others_and_stops_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "trees.sqlite3"
+    filled_store(path)
+    suspended = open_lock_file(path.with_name(f"{path.name}-queue"))
+    assert lock_in_turn(suspended, wait=False)
+    with opened(path, busy_seconds=0.3) as store:
+        with locked(path):
+            for _ in range(3):
+                with pytest.raises(StorageFailedError, match="locked"):
+                    store.append("c0", [user()], modified_at=NOW)
+                # Who was refused waits on, so that the next takes its place.
+                assert places() == 1
+        store.append("c0", [user()], modified_at=NOW)
+    os.close(suspended)
+    wait_until(lambda: places() == 0)
