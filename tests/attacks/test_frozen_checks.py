@@ -3,15 +3,16 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from attacks.frozen_rule import frozen, killed
+from attacks.frozen_rule import BEGUN, frozen, killed
 from attacks.worker_processes import processes_that_know_the_tests, workers_of
 from conftest_service import Client, MakeClient
 from lsp.editor import turn
 from scripted import GOOD
-from waiting import PATIENCE, wait_until
+from waiting import PATIENCE, until, wait_until
 
 from coppice.protocol.server_requests import SAMPLE, WILL_COMPACT, WILL_NAVIGATE
 from coppice.service.compaction import compaction_hooks, summarizing, summary_parts
@@ -64,13 +65,15 @@ async def summarized(make_client: MakeClient) -> Callable[..., Awaitable[tuple[C
 
 @pytest.mark.parametrize(("place", "name"), [*BY_A_MODEL, *BY_OTHERS], ids=str)
 async def test_others_are_answered_meanwhile_and_a_cancel_ends_it(
-    summarized: Any, monkeypatch: pytest.MonkeyPatch, place: Any, name: str
+    summarized: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: Any, name: str
 ) -> None:
+    begun = tmp_path / "begun"
+    monkeypatch.setenv(BEGUN, str(begun))
     made, conversation = await summarized(hooks=place in (summary_parts, compaction_hooks))
     monkeypatch.setattr(place, name, frozen)
     by_hand = {"summary": LONG_TEXT} if place is summarizing else {}
     asked = asyncio.create_task(made.ask("compact", conversationId=conversation, **by_hand))
-    await is_computing()
+    await until(begun.exists)
     for _ in range(5):
         await asyncio.wait_for(made.ask("entries", conversationId=conversation, limit=5), PATIENCE)
     assert not asked.done()
@@ -89,12 +92,3 @@ async def test_a_model_whose_text_cannot_be_worked_on_is_passed_over(
     done = await made.ask("compact", conversationId=conversation)
     assert done["summarizer"] == "offline"
     assert "it was stopped" in done["warnings"][0]
-
-
-async def is_computing() -> None:
-    """Returns when a process has computed for longer than what comes before the frozen rule takes."""
-
-    def busy() -> bool:
-        return any(worker.cpu_times().user > 3 for worker in workers_of(os.getpid()))
-
-    await asyncio.to_thread(wait_until, busy)

@@ -23,6 +23,7 @@ from store.store_kit import (
 )
 
 from coppice.errors import StorageFailedError
+from coppice.service.conversations import store_copying
 from coppice.service.conversations.store_copying import CopiedConversation, Place, StoreCopy
 from coppice.service.core.progress import NoProgress
 from coppice.store.store import Store
@@ -153,15 +154,17 @@ def test_a_copy_goes_on_like_its_original(places: Places) -> None:
     assert everything(target, "one") == everything(source, "one")
 
 
-@pytest.mark.slow
-def test_a_conversation_of_many_entries_is_copied(folders: Places) -> None:
+def test_a_conversation_of_several_batches_is_copied(
+    folders: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_copying, "_BATCH", 20)
     source = folders.open(folders.source)
     source.create(new_conversation("long"))
-    for start in range(0, 1500, 500):
-        call = [user(f"Number {number}", f"n{number}") for number in range(start, start + 500)]
+    for start in range(0, 150, 50):
+        call = [user(f"Number {number}", f"n{number}") for number in range(start, start + 50)]
         source.append("long", call, modified_at=NOW)
     assert outcomes(folders.copy()) == {"long": "copied"}
-    assert everything(folders.open(folders.target), "long")[0]["entry_count"] == 1500
+    assert everything(folders.open(folders.target), "long")[0]["entry_count"] == 150
 
 
 def test_only_the_workspace_that_is_named_is_copied(places: Places) -> None:
