@@ -13,7 +13,7 @@ from conftest_service import Client, user
 from coppice.lsp import streams
 from coppice.lsp.connection import Connection, make_server, serve
 from coppice.lsp.errors import to_response_error
-from coppice.lsp.no_memory import NO_MEMORY
+from coppice.lsp.process import NO_MEMORY
 from coppice.service.core import workers
 from coppice.service.core.workers import Threads
 
@@ -79,7 +79,7 @@ MODULE_WITHOUT_MEMORY = """
 import resource
 from coppice.lsp.connection import Connection, make_server, serve
 from coppice.lsp.errors import to_response_error
-from coppice.lsp.no_memory import NO_MEMORY
+from coppice.lsp.process import NO_MEMORY
 pages = int(open("/proc/self/statm").read().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
 try:

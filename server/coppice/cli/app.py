@@ -135,7 +135,7 @@ def context(
     as_json: options.Json = False,
 ) -> int:
     """Show what a model sees of a conversation."""
-    from coppice.cli.context import show_context
+    from coppice.cli.printing import show_context
 
     return _run(show_context(source, workspace, format_, leaf, as_json=as_json), as_json=as_json)
 
@@ -148,7 +148,7 @@ def ledger(
     as_json: options.Json = False,
 ) -> int:
     """Show the facts about a conversation's work: requests, commits, open problems, tasks, decisions."""
-    from coppice.cli.ledger import show_ledger
+    from coppice.cli.printing import show_ledger
 
     return _run(show_ledger(source, workspace, leaf, as_json=as_json), as_json=as_json)
 
@@ -315,7 +315,7 @@ def search(
     as_json: options.Json = False,
 ) -> int:
     """Search all branches of the workspace's conversations, newest first."""
-    from coppice.cli.search import search_conversations
+    from coppice.cli.printing import search_conversations
 
     return _run(search_conversations(query, workspace, conversation, limit, as_json=as_json), as_json=as_json)
 
@@ -338,7 +338,7 @@ def history_search(
     as_json: options.Json = False,
 ) -> int:
     """Give the exact text of what answers a question best."""
-    from coppice.cli.history import show_history
+    from coppice.cli.printing import show_history
 
     command = show_history(
         source, workspace, query=query, scope=scope, max_tokens=max_tokens, cursor=cursor, as_json=as_json
@@ -356,7 +356,7 @@ def history_read(
     as_json: options.Json = False,
 ) -> int:
     """Give entries by their ids, whole."""
-    from coppice.cli.history import show_history
+    from coppice.cli.printing import show_history
 
     command = show_history(source, workspace, ids=ids, max_tokens=max_tokens, cursor=cursor, as_json=as_json)
     return _run(command, as_json=as_json)

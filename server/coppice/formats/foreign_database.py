@@ -1,8 +1,10 @@
-"""Reads the SQLite database of another program, which may be writing to it. Nothing is ever written."""
+"""Reads the SQLite database of another program, which may be writing to it, and the values there."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -28,3 +30,27 @@ def rows_of(path: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
         raise ImportFailedError(
             f"{path.name} cannot be read as the database of the agent ({error}). Check its version."
         ) from error
+
+
+def object_of(value: object) -> dict[str, Any]:
+    """The object that `value` is, or that is written in it; empty where there is none."""
+    made = json_of(value)
+    return made if isinstance(made, dict) else {}
+
+
+def json_of(value: object) -> Any:
+    """What is written in `value` where that is JSON, otherwise `value`."""
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
+def time_of(seconds: object) -> str | None:
+    """An ISO 8601 UTC string of seconds since 1970; None where `seconds` is no such number."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return None
+    with suppress(OverflowError, ValueError, OSError):
+        moment = datetime.fromtimestamp(seconds, UTC)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coppice.formats.foreign_values import json_of, object_of, time_of
+from coppice.formats.foreign_database import json_of, object_of, time_of
 from coppice.formats.lines import text_at
 from coppice.tree.messages import ToolCall
 

@@ -15,8 +15,7 @@ from typing import Any, BinaryIO, ClassVar, Final, cast
 from typing_extensions import override
 
 from coppice.formats import pi
-from coppice.formats.foreign_database import rows_of
-from coppice.formats.foreign_values import json_of
+from coppice.formats.foreign_database import json_of, rows_of
 from coppice.formats.lines import dump_line, text_at
 from coppice.formats.source import Source
 

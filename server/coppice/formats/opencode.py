@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.formats.foreign_database import rows_of
-from coppice.formats.foreign_values import object_of, time_of
+from coppice.formats.foreign_database import object_of, rows_of, time_of
 from coppice.formats.lines import text_at
 from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries
 from coppice.formats.source import Source

@@ -1,13 +1,17 @@
 """The workspace of the agent: its store, its conversations, and which of them is running."""
 
+import asyncio
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-from coppice.errors import CoppiceError, UnknownConversationError
+from coppice.errors import CoppiceError, UnknownConversationError, sentence_of
 from coppice.mcp.options import Options
 from coppice.mcp.rendering import shortened
-from coppice.mcp.transcripts import Transcripts
+from coppice.service.conversations.following import Updated
 from coppice.service.core.workspaces import databases
 from coppice.service.service import Service
 from coppice.store.schema.records import ConversationRecord
@@ -111,3 +115,40 @@ def _origin(record: ConversationRecord) -> tuple[str, str]:
         agent if isinstance(agent, str) else "coppice",
         session if isinstance(session, str) and session else record.id,
     )
+
+
+_WAIT_SECONDS: Final = 5.0
+"""Seconds that a call waits for an update. The first of 10,000 transcripts takes about a minute."""
+
+
+class Transcripts:
+    """Updates in a thread, one at a time. Thread-safe."""
+
+    def __init__(self, service: Service, workspace: str) -> None:
+        self._service = service
+        self._workspace = workspace
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._running: Future[Updated] | None = None
+
+    def update(self) -> str | None:
+        """Store what is new; a sentence when that lasts longer than a call may wait, or fails."""
+        with self._lock:
+            running = self._running = self._running or self._started()
+        wait([running], timeout=_WAIT_SECONDS)
+        if not running.done():
+            return "Transcripts of this project are still being read; ask again in a moment."
+        with self._lock:
+            if self._running is running:
+                self._running = None
+        error = running.exception()
+        if error is None:
+            return None
+        reason = sentence_of(error, type(error).__name__)
+        return f"What agents wrote since the last call could not be read: {reason}"
+
+    def _started(self) -> Future[Updated]:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            threading.Thread(target=self._loop.run_forever, daemon=True, name="coppice-transcripts").start()
+        return asyncio.run_coroutine_threadsafe(self._service.following.update(self._workspace), self._loop)

@@ -1,11 +1,11 @@
 """Who writes the summaries, by the settings in force."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 from coppice.compaction.asking.prompts import Prompts
 from coppice.compaction.asking.summarizer import (
@@ -20,7 +20,8 @@ from coppice.models.choosing import chat_model
 from coppice.models.editor import Sample
 from coppice.protocol.server_requests import SAMPLE, ClientPort
 from coppice.providers import PROVIDERS
-from coppice.service.core.computing import in_process
+from coppice.service.core.worker_process import call_in_process
+from coppice.service.core.workers import run_long
 from coppice.settings import ModelSettings, Settings, SummarizerSettings
 from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer
@@ -130,3 +131,12 @@ def order_of(settings: Settings) -> list[str]:
     there = [name for name in wanted if name != INHERIT or settings.model.provider != "none"]
     before = there[: there.index(OFFLINE)] if OFFLINE in there else there
     return [*dict.fromkeys(before), OFFLINE]
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def in_process(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """`call_in_process`, from the event loop. A cancel ends the process."""
+    return await run_long(call_in_process, function, *args, **kwargs)

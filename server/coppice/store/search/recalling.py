@@ -14,8 +14,8 @@ from coppice.store.schema.entry_json import readable_body, storable
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE, RUN
 from coppice.store.search.indexing import Scope
 from coppice.store.search.sessions import from_agent
-from coppice.store.tree.current_path import on_current_paths
 from coppice.store.tree.path_ends import unknown_entry
+from coppice.store.tree.paths import on_current_paths
 from coppice.store.words.pieces import KEYS_PER_ENTRY
 from coppice.store.words.tokens import Term
 from coppice.store.words.word_index import WordIndex

@@ -10,8 +10,8 @@ from coppice.store.schema.records import SearchRow
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE, RUN
 from coppice.store.search.indexing import Scope
 from coppice.store.search.search_text import searchable_text
-from coppice.store.tree.current_path import on_current_paths
 from coppice.store.tree.damage import rows_around_damage
+from coppice.store.tree.paths import on_current_paths
 from coppice.store.words.tokens import Term, occurs, places
 from coppice.store.words.word_index import WordIndex
 

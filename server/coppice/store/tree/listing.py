@@ -15,9 +15,8 @@ from sqlalchemy import (
 
 from coppice.store.schema.records import LEAF, TreeRow
 from coppice.store.schema.tables import ENTRY_TABLE, LABEL, LANDMARK, PIN, RUN
-from coppice.store.tree.current_path import keys_on_path
 from coppice.store.tree.path_ends import conversation_key, end, entry_end
-from coppice.store.tree.paths import PARENT
+from coppice.store.tree.paths import PARENT, keys_on_path
 from coppice.tokens.size import Size
 
 
