@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import suppress
 from functools import cache
 from typing import Final
 
@@ -30,6 +31,14 @@ def encoding() -> tiktoken.Encoding | None:
     """The BPE, whose ranks come from an installed package and never from the network."""
     with _lock:
         return _load()
+
+
+@cache
+def load_ahead() -> None:
+    """Begins to load the BPE, for 0.15 s and 40 MB, so that the first count does not wait for it."""
+    # Where there is no memory for a thread, the first count loads it.
+    with suppress(RuntimeError, MemoryError):
+        threading.Thread(target=encoding, name="coppice-tokenizer", daemon=True).start()
 
 
 def count_tokens(text: str) -> int:

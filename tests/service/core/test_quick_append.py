@@ -1,17 +1,20 @@
 """What an append may cost, counted: statements, and resolutions of the settings."""
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest_service import Client
+from conftest_service import Client, MakeClient
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
+from waiting import PATIENCE
 
 from coppice.service.core import settings_source
 from coppice.service.core.settings_source import SettingsSource
 from coppice.settings import ModelSettings
+from coppice.tokens import counting
 
 MOST_STATEMENTS = 6
 """Version, conversation with its leaf, entry, landmark, conversation, change."""
@@ -62,3 +65,24 @@ def test_every_place_that_settings_come_from_takes_effect_at_once(
     assert source.of(uri).model.context_window == 50_000
     user_file.write_text("no TOML")
     assert any("could not be read" in problem for problem in source.explained(uri)[1])
+
+
+def test_settings_of_any_number_of_workspaces_take_bounded_memory(tmp_path: Path) -> None:
+    source = SettingsSource(user_file=tmp_path / "user.toml")
+    for number in range(2 * settings_source.MOST_REMEMBERED):
+        source.of((tmp_path / str(number)).as_uri())
+        assert len(source._resolved) <= settings_source.MOST_REMEMBERED
+        assert len(source._read) <= settings_source.MOST_REMEMBERED
+
+
+async def test_the_tokenizer_is_loaded_from_the_first_conversation_on(
+    make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = threading.Event()
+    monkeypatch.setattr(counting, "encoding", loaded.set)
+    counting.load_ahead.cache_clear()
+    client = await make_client()
+    await client.ask("conversation/list")
+    assert not loaded.is_set()
+    await client.conversation()
+    assert loaded.wait(PATIENCE)

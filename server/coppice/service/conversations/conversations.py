@@ -27,6 +27,7 @@ from coppice.service.core.workers import run_read, run_write
 from coppice.service.files.tracking import Tracking
 from coppice.service.window.usage import usage_state
 from coppice.store.schema.records import LEAF, ConversationRecord, NewConversation, NewRecord
+from coppice.tokens.counting import load_ahead
 from coppice.tokens.size import Size
 from coppice.tree.entries import SessionInfoEntry
 from coppice.tree.ids import new_entry_id
@@ -54,6 +55,7 @@ class Conversations:
         stores = self._context.stores
         url = await run_read(stores.url_of, workspace)
         record = await run_write(url, lambda: stores.of_workspace(workspace).create(new))
+        load_ahead()
         await self._tracking.open(new.id)
         self._context.announce(new.id, None, "created")
         return ConversationResult(conversation=conversation_of(record))

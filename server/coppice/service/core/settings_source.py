@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from coppice.compaction.asking.prompts import Prompts
 from coppice.compaction.span.sizes import smallest_reserve
@@ -28,6 +28,10 @@ from coppice.settings.layers import (
 from coppice.store.schema.records import ModelChoice
 
 _MOST_IGNORED: Final = 100  # sentences: a client repeats the same mistakes, and each is reported once
+MOST_REMEMBERED: Final = 256
+"""Workspaces whose settings are remembered: a person has tens. With files of their own some 6 kB each."""
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
 _Content = tuple[dict[str, Any], list[str]]
 _Explained = tuple[Settings, list[str]]
 _Stamp = tuple[int, ...]
@@ -89,7 +93,7 @@ class SettingsSource:
         made_of = (layers, problems, self._windows)
         cached = self._resolved.get(workspace_uri)
         if cached is None or cached[0] != made_of:
-            cached = self._resolved[workspace_uri] = (made_of, self._explained(layers, problems))
+            cached = _remember(self._resolved, workspace_uri, (made_of, self._explained(layers, problems)))
         return cached[1]
 
     def _explained(self, layers: Sequence[Layer], problems: Sequence[str]) -> _Explained:
@@ -102,7 +106,7 @@ class SettingsSource:
         stamp = _stamp(file)
         cached = self._read.get(file)
         if cached is None or cached[0] != stamp:
-            cached = self._read[file] = (stamp, read(place))
+            cached = _remember(self._read, file, (stamp, read(place)))
         return cached[1]
 
     def _with_choice(self, settings: Settings, choice: ModelChoice) -> Settings:
@@ -121,6 +125,14 @@ class SettingsSource:
             model.model_fields_set, **{**dict(model), "context_window": reported}
         )
         return settings.model_copy(update={"model": with_window})
+
+
+def _remember(cache: dict[Key, Value], key: Key, value: Value) -> Value:
+    """Stores the value, in a cache that is emptied when it is full: several threads use it."""
+    if len(cache) >= MOST_REMEMBERED:
+        cache.clear()
+    cache[key] = value
+    return value
 
 
 def _small_reserve(settings: Settings) -> Iterator[str]:
