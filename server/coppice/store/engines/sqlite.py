@@ -5,7 +5,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ from sqlalchemy.pool import QueuePool
 from typing_extensions import override
 
 from coppice.errors import StorageFailedError
+from coppice.store.engines.checkpoints import Checkpoints
 from coppice.store.engines.disk_reserve import DiskReserve
 from coppice.store.engines.engine import Database, T, Work
 from coppice.store.engines.sqlite_file import DatabaseFile
@@ -34,6 +35,9 @@ class SqliteDatabase(Database):
     def __init__(self, path: Path, busy_seconds: float) -> None:
         self._file = DatabaseFile(path, busy_seconds)
         self._reserve = DiskReserve(path.parent)
+        self._checkpoints = Checkpoints(self._checkpoint_what_can_be)
+        # SQLite waits for readers and writers, but not for another checkpoint.
+        self._checkpointing = threading.Lock()
         self._busy_seconds = busy_seconds
         # Threads of one process queue here, and processes in the queue.
         self._writer = threading.Lock()
@@ -143,6 +147,7 @@ class SqliteDatabase(Database):
             self._moved_on = time.monotonic()
             with translated():
                 self._file.check(uncertain=True)
+            self._checkpoints.note()
         finally:
             self._writer.release()
 
@@ -199,6 +204,14 @@ class SqliteDatabase(Database):
         make_room()
         return super()._write(work)
 
+    def _checkpoint_what_can_be(self) -> None:
+        """Moves of the WAL into the database what no reader still needs there; writers go on meanwhile.
+
+        The connection is its own: it closes where the store rests.
+        """
+        with self._checkpointing, translated(), closing(self._file.connect()) as connection:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
     def _give_up_reserve(self) -> None:
         self._reserve.give_up()
         self._checkpoint(self._busy_seconds)
@@ -226,7 +239,7 @@ class SqliteDatabase(Database):
 
         Nobody can write meanwhile (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
         """
-        with translated(), self._engine.connect() as connection:
+        with self._checkpointing, translated(), self._engine.connect() as connection:
             _wait_for_locks(connection, seconds)
             try:
                 busy: int = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
@@ -277,6 +290,7 @@ class SqliteDatabase(Database):
 
     def rest(self) -> None:
         """Closes the connections that are not in use; the next call opens them again."""
+        self._checkpoints.forget()
         with self._watch_lock:
             if self._watch is not None:
                 self._watch.close()
@@ -285,6 +299,7 @@ class SqliteDatabase(Database):
 
     @override
     def close(self) -> None:
+        self._checkpoints.stop()
         super().close()
         self.rest()
 

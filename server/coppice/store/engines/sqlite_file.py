@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.operating_system import create_file
+from coppice.store.engines.checkpoints import MOST_PAGES
 from coppice.store.engines.opened_files import Identity, files_of, identity_of, note_opened
 from coppice.store.schema.column_types import DamagedText
 
@@ -105,6 +106,7 @@ class DatabaseFile:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {MOST_PAGES}")
             connection.execute("PRAGMA schema_version")
         except BaseException:
             connection.close()
