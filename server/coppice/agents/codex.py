@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from typing_extensions import override
 
@@ -11,8 +11,18 @@ from coppice.agents.edits import Block, Edit
 from coppice.agents.files import read
 from coppice.agents.hook_script import hook_script
 from coppice.agents.jsonc import ConfigurationError
+from coppice.agents.markdown_edits import Section
 from coppice.agents.program import HOOK_SECONDS, Program, hook_command
 from coppice.settings.files import parsed_toml
+
+_INSTRUCTIONS: Final = """\
+## Earlier work
+
+The tools of the MCP server `coppice` (history_search, history_read, history_overview; tool_search lists
+them) have the exact text of past sessions in this project, and of what was compacted in this one. Search
+them before debugging an error that may have occurred before, and before asking the user what may have been
+decided.
+"""
 
 
 class Codex(Connector):
@@ -56,6 +66,14 @@ class Codex(Connector):
             ),
             hook_script(program, self.name),
         ]
+
+    @override
+    def instructions(self) -> Section:
+        return Section(
+            path=self.folder / "AGENTS.md",
+            what="a section that tells Codex when to search the history",
+            lines=_INSTRUCTIONS,
+        )
 
     @override
     def problems(self) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from coppice.agents.edits import Edit
+from coppice.agents.markdown_edits import Section
 from coppice.agents.program import Program
 
 
@@ -27,6 +28,10 @@ class Connector(ABC):
     @abstractmethod
     def edits(self, program: Program) -> list[Edit]:
         """What connecting changes."""
+
+    def instructions(self) -> Section | None:
+        """Lines in the user's own instructions to the agent, which are added on request only."""
+        return None
 
     def removals(self, program: Program) -> list[Edit]:
         """What is taken back, also where connecting would change less by now."""

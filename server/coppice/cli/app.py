@@ -251,6 +251,8 @@ def connect(
     remove: options.Remove = False,
     dry_run: options.ShowOnly = False,
     everything: options.AllAgents = False,
+    agents_md: options.AgentsMd = False,
+    yes: options.Yes = False,
     as_json: options.Json = False,
 ) -> int:
     """Give agents the tools that search their history: Claude Code, Codex, Pi and others.
@@ -258,12 +260,10 @@ def connect(
     Without names it asks for each that is installed.
     Only your own configuration files are changed, and a backup of each is kept.
     """
-    from coppice.cli.connect import connect_agents
+    from coppice.cli.connect import Wanted, connect_agents
 
-    command = connect_agents(
-        agents or [], remove=remove, dry_run=dry_run, everything=everything, as_json=as_json
-    )
-    return _run(command, as_json=as_json)
+    wanted = Wanted(remove=remove, dry_run=dry_run, everything=everything, agents_md=agents_md, yes=yes)
+    return _run(connect_agents(agents or [], wanted, as_json=as_json), as_json=as_json)
 
 
 @app.command(epilog=EXIT_CODES)

@@ -3,6 +3,7 @@
 import difflib
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,8 @@ import typer
 
 from coppice.agents.connecting import Change, Connections
 from coppice.agents.connector import Connector
+from coppice.agents.edits import Edit
+from coppice.agents.files import read
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.program import Program
 from coppice.agents.registry import CONNECTORS, NAMES
@@ -21,42 +24,56 @@ from coppice.directories import config_directory
 _SHOWN_LINES: Final = 24  # lines of a new file that a dry run shows: a small terminal
 
 
-async def connect_agents(
-    names: Sequence[str], *, remove: bool, dry_run: bool, everything: bool, as_json: bool
-) -> ExitCode:
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The options of the command, but for its output."""
+
+    remove: bool
+    dry_run: bool
+    everything: bool
+    agents_md: bool
+    yes: bool
+
+
+async def connect_agents(names: Sequence[str], wanted: Wanted, *, as_json: bool) -> ExitCode:
     """Connect the named agents, or take that back; without names ask at a terminal which."""
     unknown = [name for name in names if name not in NAMES]
     if unknown:
         raise UsageError(f"{plain_line(unknown[0], 80)!r} is no agent; there are {', '.join(NAMES)}.")
-    if names and everything:
+    if names and wanted.everything:
         raise UsageError("Name agents, or give --all.")
     connections, program = Connections(connections_folder()), Program.installed()
     chosen = [each for each in CONNECTORS if each.name in names]
     if not names:
-        chosen = [each for each in CONNECTORS if _is_meant(each, connections, program, remove=remove)]
-    asks = not names and not everything and not dry_run
+        chosen = [each for each in CONNECTORS if _is_meant(each, connections, program, remove=wanted.remove)]
+    _check_instructions(chosen, wanted, can_ask=sys.stdin.isatty() and not as_json)
+    asks = not names and not wanted.everything and not wanted.dry_run
     if asks and not sys.stdin.isatty():
         meant = ", ".join(each.name for each in chosen)
-        state = "connected" if remove else "installed"
+        state = "connected" if wanted.remove else "installed"
         raise UsageError(f"Name agents, or give --all: {meant or 'none'} {state}.")
     if not names and not as_json:
-        _list(chosen, connections, program, remove=remove)
+        _list(chosen, connections, program, remove=wanted.remove)
     rows, failed = [], False
     for connector in chosen:
         try:
+            wants_lines = wanted.agents_md and (wanted.yes or wanted.dry_run or _agrees_to_lines(connector))
+            edits = _edits(connector, program, remove=wanted.remove, wants_lines=wants_lines)
             changes = (
-                connections.removing(connector.name, connector.removals(program))
-                if remove
-                else connections.connecting(connector.name, connector.edits(program))
+                connections.removing(connector.name, edits)
+                if wanted.remove
+                else connections.connecting(connector.name, edits)
             )
             is_needed = any(change.is_needed for change in changes)
             if not as_json:
-                _show(connector, changes, program, remove=remove, in_full=dry_run)
-            agreed = not dry_run and (not asks or not is_needed or _agrees(connector, remove=remove))
+                _show(connector, changes, edits, remove=wanted.remove, in_full=wanted.dry_run)
+            agreed = not wanted.dry_run and (
+                not asks or not is_needed or _agrees(connector, remove=wanted.remove)
+            )
             if agreed:
-                _write(connections, connector, changes, remove=remove)
+                _write(connections, connector, changes, remove=wanted.remove)
             if is_needed and not as_json:
-                done = ("Removed." if remove else "Connected.") if agreed else "Nothing was written."
+                done = ("Removed." if wanted.remove else "Connected.") if agreed else "Nothing was written."
                 write_text(f"  {done}")
             rows.append(_row(connector, changes, written=agreed))
         except ConfigurationError as error:
@@ -65,6 +82,36 @@ async def connect_agents(
     if as_json:
         write_json({"agents": rows})
     return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _check_instructions(chosen: Sequence[Connector], wanted: Wanted, *, can_ask: bool) -> None:
+    if not wanted.agents_md:
+        return
+    if wanted.remove:
+        raise UsageError("--remove takes the section out of AGENTS.md as well; leave out --agents-md.")
+    if not any(each.instructions() for each in chosen):
+        raise UsageError("--agents-md is for codex: coppice connect codex --agents-md")
+    if not (can_ask or wanted.yes or wanted.dry_run):
+        raise UsageError("--agents-md changes your own instructions. Give --yes if nobody can be asked.")
+
+
+def _agrees_to_lines(connector: Connector) -> bool:
+    section = connector.instructions()
+    if section is None or section.is_in(read(section.path)):
+        return section is not None
+    write_text(
+        f"At the end of {plain_line(str(section.path))}, which {connector.title} reads in each session:"
+    )
+    write_text("".join(f"    {line}\n" for line in section.lines.splitlines()).rstrip())
+    return typer.confirm("Add this?", default=False)
+
+
+def _edits(connector: Connector, program: Program, *, remove: bool, wants_lines: bool) -> list[Edit]:
+    """What is changed; the section of instructions stays as current as the rest where it is."""
+    section = connector.instructions()
+    edits = connector.removals(program) if remove else connector.edits(program)
+    is_meant = section is not None and (remove or wants_lines or section.is_there(read(section.path)))
+    return [*edits, section] if section is not None and is_meant else edits
 
 
 def connections_folder() -> Path:
@@ -108,7 +155,7 @@ def _write(
 
 
 def _show(
-    connector: Connector, changes: Sequence[Change], program: Program, *, remove: bool, in_full: bool
+    connector: Connector, changes: Sequence[Change], edits: Sequence[Edit], *, remove: bool, in_full: bool
 ) -> None:
     needed = [change for change in changes if change.is_needed]
     if not needed:
@@ -116,7 +163,6 @@ def _show(
         write_text(f"{connector.title} {state}; there is nothing to change.")
         return
     write_text(f"{connector.title}:")
-    edits = connector.removals(program) if remove else connector.edits(program)
     for change in needed:
         write_text(f"  {plain_line(str(change.path))}")
         for edit in edits:

@@ -118,6 +118,10 @@ Agents = Annotated[
 ]
 Remove = Annotated[bool, _flag("--remove", "Take out what was added.")]
 ShowOnly = Annotated[bool, _flag("--dry-run", "Show what would be changed, and write nothing.")]
+AgentsMd = Annotated[
+    bool,
+    _flag("--agents-md", "Add to Codex' own AGENTS.md, in your home, when to search the history; it asks."),
+]
 AllAgents = Annotated[bool, _flag("--all", "All that are installed, without a question.")]
 OneConversation = Annotated[
     str | None, typer.Option("--conversation", metavar="ID", help="Search this conversation only.")
