@@ -1,7 +1,10 @@
 """The log of the adapters, which several processes write at once."""
 
+import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 
 import pytest
 
@@ -35,3 +38,33 @@ def test_the_log_is_bounded_and_its_newest_lines_stay(folder: Path, monkeypatch:
     texts = [each.text for each in notes("codex")]
     assert texts == [f"line {number}" for number in range(200 - len(texts), 200)]
     assert len(texts) > 10
+
+
+def rotate(both: Barrier, writer: int) -> None:
+    """Writes a line to a full log, and replaces the log only when both writers are about to, or one waits."""
+    replace = Path.replace
+
+    def replace_together(file: Path, target: Path) -> Path:
+        with suppress(BrokenBarrierError):
+            both.wait(timeout=1)
+        return replace(file, target)
+
+    Path.replace = replace_together  # type: ignore[method-assign, assignment]
+    note("pi", "failure", f"writer {writer}")
+
+
+def test_a_full_log_is_rotated_by_one_of_two_processes(folder: Path) -> None:
+    folder.mkdir()
+    line = "2026-01-01T00:00:00+00:00 pi failure: before\n"
+    count = hook_log._MAX_BYTES // len(line) + 1
+    (folder / "hooks.log").write_text(line * count)
+    context = multiprocessing.get_context("fork")
+    both = context.Barrier(2)
+    writers = [context.Process(target=rotate, args=(both, number)) for number in range(2)]
+    for each in writers:
+        each.start()
+    for each in writers:
+        each.join()
+    texts = [each.text for each in notes("pi")]
+    assert texts[:count] == ["before"] * count
+    assert sorted(texts[count:]) == ["writer 0", "writer 1"]

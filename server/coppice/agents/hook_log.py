@@ -4,6 +4,7 @@ A line is the time, the agent, a kind with a colon, and a text. The extension of
 write such lines themselves.
 """
 
+import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,11 +38,32 @@ def note(agent: str, kind: Kind, text: str) -> None:
     line = " ".join(f"{now} {agent} {kind}: {text}".split())
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if file.exists() and file.stat().st_size > _MAX_BYTES:
-            file.replace(_older(file))
+        if _is_full(file):
+            _rotate(file)
         # One write at the end of the file: lines of several processes do not mix, and none replaces another.
         with file.open("ab", buffering=0) as log:
             log.write(f"{line}\n".encode("utf-8", "replace"))
+
+
+def _rotate(file: Path) -> None:
+    """Makes the log the older one, unless another process did since it was full."""
+    from coppice.operating_system import lock_in_turn, open_lock_file  # noqa: PLC0415 - imports much, rarely
+
+    held = None
+    try:
+        with suppress(OSError):  # on Windows there are no such locks
+            held = open_lock_file(file.with_name(f"{file.name}.lock"))
+            lock_in_turn(held, wait=True)
+        with suppress(OSError):
+            if _is_full(file):
+                file.replace(_older(file))
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _is_full(file: Path) -> bool:
+    return file.exists() and file.stat().st_size > _MAX_BYTES
 
 
 def notes(agent: str) -> list[Note]:
