@@ -108,8 +108,23 @@ def test_a_hook_that_is_late_ends_and_is_a_line_in_the_log(home: Path) -> None:
     )
 
 
-def test_an_event_that_needs_no_answer_imports_no_parser(home: Path) -> None:
+COSTLY = ("asyncio", "dataclasses", "datetime", "platformdirs", "pydantic", "subprocess", "threading")
+
+
+@pytest.mark.parametrize(
+    ("agent", "event"),
+    [
+        ("claude-code", {"hook_event_name": "SessionStart"}),
+        ("codex", {"hook_event_name": "SessionStart"}),
+        ("copilot", {"hook_event_name": "postToolUse", "sessionId": "s"}),
+        ("gemini", {"hook_event_name": "AfterTool", "transcript_path": "/nowhere"}),
+    ],
+)
+def test_an_event_that_needs_no_answer_imports_little(home: Path, agent: str, event: dict[str, str]) -> None:
     code = "import sys; from coppice.agents.events import answer_to; import coppice.agents.hook; "
-    check = "answer_to('claude-code', {'hook_event_name': 'SessionStart'}); print('pydantic' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code + check], capture_output=True, text=True, check=True)
-    assert ran.stdout == "False\n"
+    check = f"answer_to({agent!r}, {event!r}); print([name for name in {COSTLY!r} if name in sys.modules])"
+    environ = {"HOME": str(home), "COPPICE_CONFIG_DIRECTORY": str(home / "config")}
+    ran = subprocess.run(
+        [sys.executable, "-c", code + check], env=environ, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "[]\n"

@@ -3,9 +3,8 @@
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from coppice.directories import config_directory
 
@@ -13,8 +12,7 @@ _NAME: Final = "compactions.json"
 _MOST: Final = 100  # transcripts that are remembered (guess: those at work)
 
 
-@dataclass(frozen=True)
-class Compaction:
+class Compaction(NamedTuple):
     """A line of a transcript, up to `end` in bytes. `is_new` is unset where its `id` was answered before."""
 
     end: int

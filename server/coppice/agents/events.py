@@ -1,12 +1,13 @@
-"""The events of agents that are answered, and in which form. What an answer needs is imported for it."""
+"""The events of agents that are answered, and in which form.
+
+What an answer needs is imported for it: most events need none, and the user waits for each.
+"""
 
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
-
-from coppice.agents.claude_code_compaction import begun, ended, is_of_mod
 
 Event = dict[str, Any]
 
@@ -23,16 +24,34 @@ def answer_to(agent: str, event: Event, name: str | None = None) -> str | None:
     return None if answering is None else answering(event)
 
 
+def _claude_code_mod_begins(event: Event) -> str | None:
+    from coppice.agents.claude_code_compaction import begun  # noqa: PLC0415
+
+    return begun(event)
+
+
+def _claude_code_mod_ends(event: Event) -> str | None:
+    from coppice.agents.claude_code_compaction import ended  # noqa: PLC0415
+
+    return ended(event)
+
+
+def _is_of_mod(event: Event) -> bool:
+    from coppice.agents.claude_code_compaction import is_of_mod  # noqa: PLC0415
+
+    return is_of_mod(event["session_id"])
+
+
 def _claude_code_compacts(event: Event) -> str | None:
     """What is printed goes to the model that writes the summary."""
-    if is_of_mod(event["session_id"]):
+    if _is_of_mod(event):
         return None
     return _lost("claude-code", event["transcript_path"], recorded=False, is_ahead=True)
 
 
 def _claude_code_started(event: Event) -> str | None:
     """The transcript does not have the summary yet."""
-    if event.get("source") != "compact" or is_of_mod(event["session_id"]):
+    if event.get("source") != "compact" or _is_of_mod(event):
         return None
     return _as_context(event, _lost("claude-code", event["transcript_path"], recorded=False))
 
@@ -99,8 +118,8 @@ def _lost_since(agent: str, transcript: str | Path, mark: bytes) -> str | None:
 
 
 _ANSWERS: Final[dict[tuple[str, str], Callable[[Event], str | None]]] = {
-    ("claude-code", "CompactionBegun"): begun,
-    ("claude-code", "CompactionEnded"): ended,
+    ("claude-code", "CompactionBegun"): _claude_code_mod_begins,
+    ("claude-code", "CompactionEnded"): _claude_code_mod_ends,
     ("claude-code", "PreCompact"): _claude_code_compacts,
     ("claude-code", "SessionStart"): _claude_code_started,
     ("codex", "SessionStart"): _codex_started,

@@ -13,6 +13,7 @@ from coppice.agents.edits import OwnFile
 from coppice.agents.hook import LATE
 from coppice.agents.hook_log import log_file
 from coppice.agents.program import Program, hook_file
+from coppice.directories import config_directory
 
 _AFTER_TOOL: Final = ("AfterTool", "postToolUse")
 """Events that come many times in a turn: the next prompt, which is answered for the same, shows the line."""
@@ -30,6 +31,8 @@ _SCRIPT: Final = """\
 # Written by `coppice connect @agent@`; `coppice connect --remove @agent@` takes it out.
 # Where Coppice's hook dies, is late or cannot start, one line says so, and the agent goes on.
 exec 3>&2 2>/dev/null # a shell, too, says what killed a program
+COPPICE_CONFIG_DIRECTORY=@folder@ # to look for it takes as long as all else
+export COPPICE_CONFIG_DIRECTORY
 answer=$(@command@ "$@" 3>&-)
 code=$?
 case $code in
@@ -57,6 +60,7 @@ def hook_script(program: Program, agent: str) -> OwnFile:
     values = {
         "agent": agent,
         "command": shlex.join(program.hook_words(agent)),
+        "folder": shlex.quote(str(config_directory())),
         "late": str(LATE),
         "after": "|".join(_AFTER_TOOL),
         "log": shlex.quote(str(log_file())),
