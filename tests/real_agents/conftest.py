@@ -70,8 +70,10 @@ class RealAgent:
         self.shown = f"{ran.stdout}\n{ran.stderr}"
         return list(self.model.asked)
 
-    def kill(self, reached: threading.Event, prompt: str, *more: str) -> None:
-        """Runs it with this prompt, and kills it with all that it started when `reached` is set."""
+    def kill(
+        self, reached: threading.Event, prompt: str, *more: str, by: signal.Signals = signal.SIGKILL
+    ) -> None:
+        """Runs it with this prompt, and ends it with all that it started when `reached` is set."""
         process = subprocess.Popen(
             self._command(prompt, *more),
             cwd=self.project,
@@ -84,8 +86,8 @@ class RealAgent:
         try:
             assert reached.wait(SECONDS), "it did not come so far"
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            os.killpg(process.pid, by)
+            process.wait(SECONDS)
 
     def _command(self, prompt: str, *more: str) -> list[str]:
         arguments = (each.replace(SESSION, str(uuid4())) for each in self.arguments)
@@ -173,22 +175,31 @@ def model() -> Iterator[ScriptedModel]:
 @pytest.fixture(params=list(EXECUTABLES))
 def agent(request: pytest.FixtureRequest, model: ScriptedModel, tmp_path: Path) -> RealAgent:
     name = str(request.param)
+    made = made_agent(name, model, tmp_path)
+    if made is None:
+        reason = f"needs {name} below the folder that COPPICE_TEST_AGENTS names"
+        pytest.skip(reason) if name in BY_HAND else missing("agents", reason)
+    assert made is not None
+    return made
+
+
+def made_agent(name: str, model: ScriptedModel, folder: Path) -> RealAgent | None:
+    """An agent with a home and a project in a folder; None where it is not installed."""
     folders = (AGENTS / name / "node_modules" / ".bin", AGENTS / name / "bin")
     program = next(
         (each / EXECUTABLES[name] for each in folders if (each / EXECUTABLES[name]).exists()), None
     )
     if program is None:
-        reason = f"needs {name} below the folder that COPPICE_TEST_AGENTS names"
-        pytest.skip(reason) if name in BY_HAND else missing("agents", reason)
-    home, project = tmp_path / "home", tmp_path / "project"
-    home.mkdir()
+        return None
+    home, project = folder / "home", folder / "project"
+    home.mkdir(parents=True)
     project.mkdir()
     made = RealAgent(name, str(program), home, project, model)
     _SETUPS[name](made)
     return made
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
@@ -210,13 +221,13 @@ def _claude_code(agent: RealAgent) -> None:
         "claude-sonnet-4-5",
         "-p",
     )
-    _write(agent.home / ".claude" / "settings.json", '{\n  "theme": "dark"\n}\n')
+    write(agent.home / ".claude" / "settings.json", '{\n  "theme": "dark"\n}\n')
 
 
 def _codex(agent: RealAgent) -> None:
     agent.environment = {"SCRIPTED_KEY": "scripted"}
     agent.arguments = ("exec", "--json", "--skip-git-repo-check")
-    _write(
+    write(
         agent.home / ".codex" / "config.toml",
         f"""# mine
 model = "scripted"
@@ -250,7 +261,7 @@ def _pi(agent: RealAgent) -> None:
         "apiKey": "scripted",
         "models": [model],
     }
-    _write(agent.home / ".pi" / "agent" / "models.json", json.dumps({"providers": {"scripted": provider}}))
+    write(agent.home / ".pi" / "agent" / "models.json", json.dumps({"providers": {"scripted": provider}}))
 
 
 def _opencode(agent: RealAgent) -> None:
@@ -270,7 +281,7 @@ def _opencode(agent: RealAgent) -> None:
         "provider": {"scripted": provider},
     }
     folder = agent.home / ".config" / "opencode"
-    _write(folder / "opencode.json", json.dumps(settings, indent=2) + "\n")
+    write(folder / "opencode.json", json.dumps(settings, indent=2) + "\n")
     # What opencode would install there, and wait for where there is a plug-in.
     for path in (AGENTS / "opencode-packages").glob("*"):
         (folder / path.name).symlink_to(path)
@@ -290,12 +301,12 @@ def _gemini(agent: RealAgent) -> None:
     agent.environment = {"GEMINI_API_KEY": "scripted", "GOOGLE_GEMINI_BASE_URL": agent.model.url}
     agent.arguments = ("-m", "gemini-2.5-pro", "--skip-trust", "-y", "-p")
     settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "telemetry": {"enabled": False}}
-    _write(agent.home / ".gemini" / "settings.json", json.dumps(settings, indent=2) + "\n")
+    write(agent.home / ".gemini" / "settings.json", json.dumps(settings, indent=2) + "\n")
 
 
 def _hermes(agent: RealAgent) -> None:
     agent.arguments = ("chat", "-Q", "--yolo", "-q")
-    _write(
+    write(
         agent.home / ".hermes" / "config.yaml",
         f"""# mine
 model:
@@ -313,7 +324,7 @@ def _openclaw(agent: RealAgent) -> None:
     model = {"id": "scripted", "name": "Scripted", "contextWindow": WINDOW, "maxTokens": 4000}
     provider = {"baseUrl": f"{agent.model.url}/v1", "apiKey": "x", "api": "openai-completions"}
     providers = {"scripted": {**provider, "models": [model]}}
-    _write(
+    write(
         agent.home / ".openclaw" / "openclaw.json",
         f"""{{
   // mine
