@@ -6,7 +6,7 @@ from session_samples import TIME, Json, lines_of, read_lines, texts
 
 from coppice.formats.session import SessionReader
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
-from coppice.tree.messages import AssistantMessage, ToolResultMessage, Usage
+from coppice.tree.messages import AssistantMessage, ImageContent, TextContent, ToolResultMessage, Usage
 
 START: Json = {
     "sessionId": "s-1",
@@ -75,6 +75,28 @@ def test_a_command_that_failed_is_an_error() -> None:
     results = [entry.message for entry in entries if isinstance(entry, MessageEntry)]
     assert [getattr(result, "is_error", None) for result in results] == [True, True]
     assert texts(entries) == ["", "no such tool"]
+
+
+def test_an_image_is_part_of_the_results_of_its_turn_and_a_description_later() -> None:
+    asset = {"assetId": "sha256:1", "type": "image", "mimeType": "image/png"}
+    seen = {"assetId": "sha256:1", "description": "Image file at path a.png"}
+    result = {"content": "Viewed.", "binaryResultsForLlm": [seen, "x", {}]}
+    _, (_, first, _, later) = read(
+        event("user.message", "u", content="look"),
+        event("session.binary_asset", "i", data="QQ==", **asset),
+        event("tool.execution_complete", "t", toolCallId="c", success=True, result=result),
+        event("user.message", "v", content="again"),
+        event("tool.execution_complete", "w", toolCallId="d", success=True, result=result),
+    )
+    contents = []
+    for entry in (first, later):
+        assert isinstance(entry, MessageEntry)
+        assert isinstance(entry.message, ToolResultMessage)
+        contents.append(entry.message.content)
+    others = TextContent(text="[binary data]")
+    text = TextContent(text="Viewed.")
+    assert contents[0] == [text, ImageContent(data="QQ==", mime_type="image/png"), others]
+    assert contents[1] == [text, TextContent(text="Image file at path a.png"), others]
 
 
 def test_a_summary_keeps_what_came_while_it_was_written() -> None:

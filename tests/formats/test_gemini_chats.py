@@ -8,7 +8,14 @@ from session_samples import TIME, Json, lines_of, read_lines, texts
 from coppice.errors import ImportFailedError
 from coppice.formats.session import SessionReader
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
-from coppice.tree.messages import AssistantMessage, ToolCall, Usage
+from coppice.tree.messages import (
+    AssistantMessage,
+    ImageContent,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+)
 
 HEADER: Json = {"sessionId": "s-1", "projectHash": "0", "startTime": TIME, "kind": "main"}
 
@@ -117,3 +124,21 @@ def test_what_hooks_added_is_nobody_s_words() -> None:
         prompt_record("v", f"what is {added}?"),
     )
     assert texts(entries) == ["go", "I look.", "one file", f"what is {added}?"]
+
+
+def test_an_image_that_a_tool_showed_is_in_its_result_and_no_message_of_the_user() -> None:
+    image = {"inlineData": {"data": "QQ==", "mimeType": "image/png"}}
+    shown = [answered("c", "One item."), image, image, answered("d", "None.")]
+    calls = [{**called("c"), "result": shown[:3]}, {**called("d"), "result": shown[3:]}]
+    _, entries = read(
+        prompt_record("u", "look"),
+        replied("a", "", toolCalls=calls),
+        {"id": "t", "timestamp": TIME, "type": "user", "content": shown},
+        {"id": "v", "timestamp": TIME, "type": "user", "content": [image, {"text": "mine"}]},
+    )
+    messages = [entry.message for entry in entries if isinstance(entry, MessageEntry)]
+    assert [message.role for message in messages] == ["user", "assistant", "toolResult", "toolResult", "user"]
+    read_image = ImageContent(data="QQ==", mime_type="image/png")
+    assert isinstance(messages[2], ToolResultMessage)
+    assert messages[2].content == [TextContent(text="One item."), read_image, read_image]
+    assert getattr(messages[4], "content", None) == [read_image, TextContent(text="mine")]

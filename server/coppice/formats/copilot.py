@@ -22,11 +22,13 @@ from coppice.tree.entries import (
 from coppice.tree.messages import (
     AssistantContent,
     AssistantMessage,
+    ImageContent,
     TextContent,
     ThinkingContent,
     ToolCall,
     ToolResultMessage,
     Usage,
+    UserContent,
     UserMessage,
     present,
 )
@@ -43,6 +45,7 @@ class Reader(RecordLog):
     record_types: ClassVar[frozenset[str]] = frozenset(
         {
             "session.start",
+            "session.binary_asset",
             "session.usage_record",
             "session.compaction_start",
             "session.compaction_complete",
@@ -70,6 +73,7 @@ class Reader(RecordLog):
         super()._begin(state)
         self._usage: Usage | None = None
         self._tools: dict[str, str] = {}
+        self._images: dict[str, ImageContent] = {}
         # While a summary is written in the background, further messages come, which it does not replace.
         self._cut: tuple[str | None, str | None] | None = None
         if state.get("cut") is not None:
@@ -90,11 +94,14 @@ class Reader(RecordLog):
         match line.value["type"]:
             case "user.message":
                 self._pass(line, self._state())
+                self._images = {}
                 yield self._user_entry(data, entry_id)
             case "assistant.message":
                 yield from self._reply(data, entry_id)
             case "tool.execution_complete":
                 yield MessageEntry(**self._place(entry_id), message=self._result(data))
+            case "session.binary_asset":
+                self._keep_image(data)
             case "session.usage_record":
                 self._usage = _usage(data.get("usage"))
             case "session.compaction_start":
@@ -144,10 +151,24 @@ class Reader(RecordLog):
         return ToolResultMessage(
             tool_call_id=call_id,
             tool_name=self._tools.pop(call_id, UNKNOWN_TOOL),
-            content=[TextContent(text=text)],
+            content=[TextContent(text=text), *self._shown(result)],
             is_error=failed or bool(code),
             **present(details={"exitCode": code} if type(code) is int else None),
         )
+
+    def _keep_image(self, data: dict[str, Any]) -> None:
+        """For the results of this turn, which name it; a later one that does so shows its description."""
+        asset, content, kind = (text_at(data, name) for name in ("assetId", "data", "mimeType"))
+        if data.get("type") == "image" and asset and content and kind:
+            self._images[asset] = ImageContent(data=content, mime_type=kind)
+
+    def _shown(self, result: dict[str, Any]) -> Iterator[UserContent]:
+        """What a result has next to its text."""
+        shown = result.get("binaryResultsForLlm")
+        for each in shown if isinstance(shown, list) else []:
+            if isinstance(each, dict):
+                image = self._images.get(text_at(each, "assetId") or "")
+                yield image or TextContent(text=text_at(each, "description") or "[binary data]")
 
     def _compaction(self, data: dict[str, Any], entry_id: str) -> Iterator[Entry]:
         summary = text_at(data, "summaryContent")

@@ -15,8 +15,7 @@ from coppice.formats.gemini_parts import (
     call_of,
     parts_of,
     reply_of,
-    responses_in,
-    result_of,
+    results_in,
     usage_of,
     words_of,
 )
@@ -119,7 +118,7 @@ class Reader(SessionReader):
                 {"leaf": self.leaf_id, "header": header},
             )
             yield MessageEntry(**self._place(value), message=UserMessage(content=words))
-        yield from self._results(value, [*responses_in(parts)], failed=False)
+        yield from self._results(value, parts, failed=False)
 
     def _reply(self, value: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[Entry]:
         thoughts = value.get("thoughts")
@@ -144,15 +143,14 @@ class Reader(SessionReader):
         )
         yield MessageEntry(**self._place(value), message=message)
         for each in calls:
-            responses = [*responses_in(parts_of(each.get("result")))]
-            yield from self._results(value, responses, failed=each.get("status") == "error")
+            shown = parts_of(each.get("result"))
+            yield from self._results(value, shown, failed=each.get("status") == "error")
 
     def _results(
-        self, value: dict[str, Any], responses: list[dict[str, Any]], *, failed: bool
+        self, value: dict[str, Any], parts: list[dict[str, Any]], *, failed: bool
     ) -> Iterator[Entry]:
         """The results that were not given yet: a reply has them, and the message after it once more."""
-        for response in responses:
-            message = result_of(response, failed=failed)
+        for message in results_in(parts, failed=failed):
             if message.tool_call_id not in self._answered:
                 self._answered.add(message.tool_call_id)
                 place = self._place(value)

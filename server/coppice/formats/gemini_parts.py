@@ -27,18 +27,25 @@ def parts_of(content: object) -> list[dict[str, Any]]:
 
 
 def words_of(parts: list[dict[str, Any]]) -> list[UserContent]:
-    """The texts and images of a user's message, without what hooks added."""
+    """The texts and images of a user's message, without what hooks added and what tools showed."""
     content: list[UserContent] = []
+    is_of_tool = False
     for part in parts:
-        data = part.get("inlineData")
+        is_of_tool = is_of_tool or "functionResponse" in part
+        image = None if is_of_tool else _image(part)
         if isinstance(part.get("text"), str):
             if not part["text"].startswith(_HOOK):
                 content.append(TextContent(text=part["text"]))
-        elif isinstance(data, dict) and isinstance(data.get("data"), str):
-            content.append(
-                ImageContent(data=data["data"], mime_type=text_at(data, "mimeType") or "image/png")
-            )
+        elif image is not None:
+            content.append(image)
     return content
+
+
+def _image(part: dict[str, Any]) -> ImageContent | None:
+    data = part.get("inlineData")
+    if not isinstance(data, dict) or not isinstance(data.get("data"), str):
+        return None
+    return ImageContent(data=data["data"], mime_type=text_at(data, "mimeType") or "image/png")
 
 
 def reply_of(parts: list[dict[str, Any]]) -> list[AssistantContent]:
@@ -65,15 +72,22 @@ def call_of(call: dict[str, Any]) -> ToolCall:
     )
 
 
-def responses_in(parts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The results of tool calls among `parts`: `{id, name, response}`."""
+def results_in(parts: list[dict[str, Any]], *, failed: bool) -> Iterator[ToolResultMessage]:
+    """The results of tool calls among `parts`, `{id, name, response}`, each with the images after it."""
+    result: ToolResultMessage | None = None
     for part in parts:
-        response = part.get("functionResponse")
+        response, image = part.get("functionResponse"), _image(part)
         if isinstance(response, dict):
-            yield response
+            if result is not None:
+                yield result
+            result = _result(response, failed=failed)
+        elif result is not None and image is not None:
+            result.content.append(image)
+    if result is not None:
+        yield result
 
 
-def result_of(response: dict[str, Any], *, failed: bool) -> ToolResultMessage:
+def _result(response: dict[str, Any], *, failed: bool) -> ToolResultMessage:
     """A tool's result, without what hooks added."""
     given = response.get("response")
     answer = given if isinstance(given, dict) else {}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from typing_extensions import override
 
 from coppice.formats.checkpoint import NotResumableError
-from coppice.formats.gemini_parts import parts_of, reply_of, responses_in, result_of, usage_of, words_of
+from coppice.formats.gemini_parts import parts_of, reply_of, results_in, usage_of, words_of
 from coppice.formats.lines import ParsedLine, text_at
 from coppice.formats.record_log import RecordLog
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
@@ -81,8 +81,7 @@ class Reader(RecordLog):
             case "tool_result":
                 result = value.get("toolCallResult")
                 failed = isinstance(result, dict) and result.get("status") == "error"
-                for response in responses_in(parts):
-                    result_message = result_of(response, failed=failed)
+                for result_message in results_in(parts, failed=failed):
                     yield MessageEntry(**self._place(record_id), message=result_message)
             case "system" if value.get("subtype") == _COMPRESSION:
                 yield from self._compaction(value, record_id)
