@@ -92,13 +92,17 @@ class ConversationPath:
             for start in reversed(range(first, self.end.depth + 1, _A_PIECE)):
                 yield from reversed(self.entries(start, min(start + _A_PIECE - 1, self.end.depth)))
 
-    def pieces(self, first: int, last: int) -> Iterator[list[Entry]]:
+    def pieces(
+        self, first: int, last: int, reached: Callable[[int], None] = lambda _depth: None
+    ) -> Iterator[list[Entry]]:
         """The entries from depth `first` to `last`, some hundreds at a time, oldest first.
 
-        Raises StoppedError where nobody waits for the work of the thread any more.
+        `reached` is called with the depth of the first of each. Raises StoppedError where nobody waits for
+        the work of the thread any more.
         """
         for start in range(first, last + 1, _A_PIECE):
             check_stopped()
+            reached(start)
             yield self.entries(start, min(start + _A_PIECE - 1, last))
 
     def rows(self) -> list[EntryRow]:
@@ -144,11 +148,16 @@ class ConversationPath:
         assert isinstance(entry, CompactionEntry)  # noqa: S101 - the store's own record says so
         return entry
 
-    def ledger(self, last: int | None = None) -> FileLedger:
-        """The files of the path up to depth `last`, which is not before the view's beginning."""
+    def ledger(
+        self, last: int | None = None, reached: Callable[[int], None] = lambda _depth: None
+    ) -> FileLedger:
+        """The files of the path up to depth `last`, which is not before the view's beginning.
+
+        `reached` is called with depths, as the reading goes on.
+        """
         stored = self.compaction.ledger if self.compaction is not None else None
         ledger = FileLedger.from_json(stored, self.root, self.settings.files.tools, self.aliases)
-        return self._fed(ledger, self.first_depth, last)
+        return self._fed(ledger, self.first_depth, last, reached)
 
     def ledger_of(self, first: int, last: int | None = None) -> FileLedger:
         """The files of the entries from depth `first` to `last` alone.
@@ -166,14 +175,20 @@ class ConversationPath:
         reply = next((row for row in reversed(rows) if row.role == "assistant"), None)
         return self.entries(reply.depth, reply.depth) if reply is not None else []
 
-    def _fed(self, ledger: FileLedger, first: int, last: int | None) -> FileLedger:
+    def _fed(
+        self,
+        ledger: FileLedger,
+        first: int,
+        last: int | None,
+        reached: Callable[[int], None] = lambda _depth: None,
+    ) -> FileLedger:
         """Feeds `ledger` the entries on the path, each followed by the file activity attached to it."""
         if self.end is None:
             return ledger.add(self.store.root_metadata(self.conversation.id, ["file_activity"]))
         last = self.end.depth if last is None else last
         if last < first:
             return ledger
-        on_path = enumerate(chain.from_iterable(self.pieces(first, last)), first)
+        on_path = enumerate(chain.from_iterable(self.pieces(first, last, reached)), first)
         earliest = first if first > 0 else BEFORE_THE_ROOT
         attached = sorted(
             self.store.attached(self.end, earliest, last, ["file_activity"]), key=lambda pair: pair[0]

@@ -35,6 +35,11 @@ class ThreadWork:
         self.check()
         self._loop.call_soon_threadsafe(self._progress.report, stage, percentage)
 
+    def reading(self, stage: str, first: int, last: int, since: int) -> Callable[[int], None]:
+        """Reports for a depth from `first` to `last` how much is read; the percentage is `since` at first."""
+        count = max(1, last + 1 - first)
+        return lambda depth: self.report(stage, since + (100 - since) * (depth - first) // count)
+
     def finish(self) -> None:
         """Check, and have every cancel from now on come too late. To be called before a commit."""
         with self._lock:

@@ -98,8 +98,8 @@ class Views:
             if path.end is not None:
                 work = ledger_until(path, path.end.depth)
                 not_read = first_read(path, path.end.depth) - path.first_depth
-            thread.report("Reading the files", 80)
-            files = path.ledger()
+            last = path.end.depth if path.end is not None else 0
+            files = path.ledger(None, thread.reading("Reading the files", path.first_depth, last, 50))
             return LedgerResult(
                 leaf_id=path.leaf_id,
                 ledger=bounded(work),
