@@ -16,7 +16,8 @@ from coppice.store.engines.disk_reserve import DiskReserve
 from coppice.store.store import Store
 from coppice.store.tree import purging
 
-PURGE_BYTES = 2**20
+PURGE_BYTES = 6 * 2**20
+"""More than one step of giving pages back writes, 500 pages and those that point to them."""
 
 
 def fill(store: Store, disk: Path) -> None:
@@ -83,7 +84,7 @@ def test_an_append_after_a_deletion_on_a_full_disk_waits_for_the_space(
             await_space()
 
         store._database.await_space = purge_once_refused
-        store.append("c0", [user("x" * 4 * PURGE_BYTES, entry_id="goes on")], modified_at=NOW)
+        store.append("c0", [user("x" * 2 * PURGE_BYTES, entry_id="goes on")], modified_at=NOW)
         assert len(refused) == 1
         assert refused[0] <= PURGE_BYTES
         assert "goes on" in {entry.id for entry in store.all_entries("c0")}
