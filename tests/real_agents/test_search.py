@@ -1,5 +1,6 @@
 """An agent that was connected finds what was said in a session before, and disconnects without a trace."""
 
+import pytest
 from real_agents.conftest import RealAgent
 from real_agents.scripted_model import Answer, Asked
 
@@ -60,3 +61,12 @@ def test_an_agent_goes_on_without_coppice(agent: RealAgent) -> None:
     searching(agent)
     asked = agent.run(QUESTION)
     assert not any("48117" in request.text for request in asked)
+
+
+@pytest.mark.parametrize("agent", ["codex"], indirect=True)
+def test_codex_reads_when_to_search_where_the_user_wants_it(agent: RealAgent) -> None:
+    rule = "debugging an error that may have occurred before"
+    agent.coppice("connect", "codex", "--agents-md", "--yes")
+    assert rule in agent.run("Hello.")[0].text
+    agent.coppice("connect", "--remove", "codex")
+    assert rule not in agent.run("Hello.")[0].text
