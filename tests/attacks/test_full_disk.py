@@ -1,6 +1,5 @@
 """On a full disk, a real one of a few megabytes, deleting a conversation makes room."""
 
-import os
 import shutil
 import threading
 from contextlib import suppress
@@ -12,12 +11,11 @@ from store.store_kit import NOW, new_conversation, user
 from waiting import PATIENCE
 
 from coppice.errors import StorageFailedError
+from coppice.store.engines import sqlite_file
+from coppice.store.engines.checkpoints import Checkpoints
 from coppice.store.engines.disk_reserve import DiskReserve
 from coppice.store.store import Store
 from coppice.store.tree import purging
-
-PURGE_BYTES = 6 * 2**20
-"""More than one step of giving pages back writes, 500 pages and those that point to them."""
 
 
 def fill(store: Store, disk: Path) -> None:
@@ -69,12 +67,13 @@ def test_an_append_after_a_deletion_on_a_full_disk_waits_for_the_space(
         return step(purger)
 
     monkeypatch.setattr(purging.Purger, "_purge_rows", step_late)
+    # So that the deletion fits into the log: where it takes the reserve, nothing is left to purge with.
+    monkeypatch.setattr(sqlite_file, "MOST_PAGES", 1_000)
+    monkeypatch.setattr(Checkpoints, "note", lambda _: None)
     with opened(path) as store:
         fill(store, small_disk)
         store.delete("large")
         take_what_is_left(small_disk / "more")
-        # Where the deletion took the reserve, its log was cut, and the purge needs room for another.
-        os.truncate(small_disk / "more", max((small_disk / "more").stat().st_size - PURGE_BYTES, 0))
         await_space = store._database.await_space
         refused = []
 
@@ -84,9 +83,8 @@ def test_an_append_after_a_deletion_on_a_full_disk_waits_for_the_space(
             await_space()
 
         store._database.await_space = purge_once_refused
-        store.append("c0", [user("x" * 2 * PURGE_BYTES, entry_id="goes on")], modified_at=NOW)
-        assert len(refused) == 1
-        assert refused[0] <= PURGE_BYTES
+        store.append("c0", [user("x" * 1_000_000, entry_id="goes on")], modified_at=NOW)
+        assert refused == [0]
         assert "goes on" in {entry.id for entry in store.all_entries("c0")}
         assert store.damages() == []
 
