@@ -79,6 +79,11 @@ def is_locked_by_descriptors() -> bool:
     return sys.platform != "win32"
 
 
+def renames_open_files() -> bool:
+    """Whether a file that a process has open can have another name."""
+    return sys.platform != "win32"
+
+
 def is_open_to_write(descriptor: int) -> bool:
     """Whether the descriptor is open to read and to write. Raises OSError where there is none."""
     if sys.platform == "win32":

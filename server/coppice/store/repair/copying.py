@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from coppice.errors import StorageFailedError
+from coppice.operating_system import renames_open_files
 from coppice.store.engines.choosing import sqlite_path
 from coppice.store.engines.opened_files import COMPANIONS
 from coppice.store.engines.sqlite_file import connect, move_into_place
@@ -189,8 +190,10 @@ def _store(store: Store, saved: SavedConversation, done: Repair) -> None:
 
 
 def _put_aside(path: Path, held: sqlite3.Connection | None) -> Path:
-    """Renames the damaged file and ends the hold on it."""
+    """Renames the damaged file and ends the hold on it, in this order where the system allows that."""
     aside = _named(path, "damaged")
+    if held is not None and not renames_open_files():
+        held.close()
     path.rename(aside)
     if held is not None:
         # Before the new file is there: the last connection deletes the log of the old one by its name.
