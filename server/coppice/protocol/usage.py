@@ -90,7 +90,8 @@ class UsageState(WireModel):
 
 
 class UsageParams(ConversationParams):
-    """`tools`, `system` and `skills` are what the next request carries; the counts are of all of it.
+    """`tools`, `system` and `skills` are what the next request carries; the counts are of all of it. The
+    tools that the server itself adds in its turns, for notes and for the history, are counted there alone.
 
     With `spent` the whole path is read for what its requests took.
     """

@@ -113,7 +113,9 @@ async def test_the_parts_are_those_of_the_body_that_is_sent(
     make_client: MakeClient, provider: ProviderServer, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COPPICE_TEST_KEY", "sk-test")
-    client, made = await asking(make_client, provider, kind, recall={"enabled": False})
+    client, made = await asking(
+        make_client, provider, kind, recall={"enabled": False}, context={"noteTools": False}
+    )
     usage = await client.ask("usage", conversationId=made, detail=True, **OVERHEAD)
     await client.ask("prompt", conversationId=made, content=PROMPT, **OVERHEAD)
     body = provider.requests[0].body
