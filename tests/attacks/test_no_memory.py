@@ -159,9 +159,35 @@ async def test_no_lack_of_memory_makes_a_server_deaf_or_mute(monkeypatch: pytest
     assert lacks["wait"] > 3
 
 
+async def test_what_is_read_is_fed_once_however_often_the_loop_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop = asyncio.get_running_loop()
+    call_soon, calls = loop.call_soon_threadsafe, 0
+
+    def calling(*args: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        call_soon(*args)
+        if calls % 2:
+            raise MemoryError
+
+    monkeypatch.setattr(streams, "NO_MEMORY_SECONDS", 0)
+    monkeypatch.setattr(loop, "call_soon_threadsafe", calling)
+    read_end, write_end = os.pipe()
+    reader = streams.open_reader(read_end)
+    for line in (b"one\n", b"two\n"):
+        os.write(write_end, line)
+        assert await asyncio.wait_for(reader.readline(), 60) == line
+    os.close(write_end)
+    assert await asyncio.wait_for(reader.read(), 60) == b""
+    assert calls > 4
+
+
 ENDING = """
-import asyncio, gc, threading
+import asyncio, gc, os, threading
 from coppice.lsp.process import prepare_logs, run_and_exit
+from coppice.lsp.streams import open_reader
 prepare_logs()
 
 def fails(*_):
@@ -172,6 +198,18 @@ class Finalized:
 
 async def main():
     loop = asyncio.get_running_loop()
+    read_end, write_end = os.pipe()
+    reader = open_reader(read_end)
+
+    def wake_nobody():
+        wake = reader._wakeup_waiter
+
+        def lacks():
+            reader._wakeup_waiter, reader._waiter = wake, None
+            raise MemoryError
+
+        reader._wakeup_waiter = lacks
+
     {work}
     await asyncio.sleep(60)
 
@@ -189,6 +227,10 @@ run_and_exit(main())
         ),
         pytest.param("threading.Thread(target=fails).start()", id="a thread"),
         pytest.param("Finalized()", id="a finalizer"),
+        pytest.param(
+            "wake_nobody(); asyncio.create_task(reader.read(1)); os.write(write_end, b'x')",
+            id="a message that wakes nobody",
+        ),
         pytest.param(
             "threading.Thread._bootstrap = fails; threading.Thread(target=print).start()",
             id="a thread that never says that it runs",

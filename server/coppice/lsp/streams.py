@@ -63,6 +63,7 @@ class _ThreadTransport(asyncio.ReadTransport):
         self._descriptor = descriptor
         self._reader = reader
         self._loop = asyncio.get_running_loop()
+        self._chunk = b""
         self._taken = threading.Event()
         self._resumed = threading.Event()
         self._resumed.set()
@@ -80,19 +81,21 @@ class _ThreadTransport(asyncio.ReadTransport):
         with contextlib.suppress(_ClosedLoopError):
             while chunk := self._read():
                 self._taken.clear()
-                _call_soon(self._loop, self._feed, chunk)
+                self._chunk = chunk
+                _call_soon(self._loop, self._feed)
                 _once_there_is_memory(self._taken.wait)
                 _once_there_is_memory(self._resumed.wait)
             _call_soon(self._loop, self._reader.feed_eof)
 
-    def _feed(self, chunk: bytes, tries: int = NO_MEMORY_TRIES) -> None:
-        try:
+    def _feed(self) -> None:
+        """Feeds what was read, once: a loop that was asked without memory may be asked again.
+
+        MemoryError ends the server. What was fed then may have woken nobody, and would be read twice if it
+        were fed again.
+        """
+        chunk, self._chunk = self._chunk, b""
+        if chunk:
             self._reader.feed_data(chunk)
-        except MemoryError:
-            if not tries:
-                raise
-            self._loop.call_later(NO_MEMORY_SECONDS, self._feed, chunk, tries - 1)
-        else:
             self._taken.set()
 
     def _read(self) -> bytes:
