@@ -76,7 +76,7 @@ class Player:
         print(
             json.dumps({"kind": "summary" if asks_summary else "turn", **exchange.request.body}), flush=True
         )
-        answer = self.summary if asks_summary else self._next_turn()
+        answer = self.summary if asks_summary else await self._next_turn()
         if answer.status != HTTPStatus.OK:
             await _fail(exchange, answer)
             return
@@ -98,8 +98,13 @@ class Player:
     def _has_key(self, exchange: Exchange) -> bool:
         return self.key is None or exchange.request.headers.get("authorization") == f"Bearer {self.key}"
 
-    def _next_turn(self) -> Answer:
-        return self.turns.popleft() if self.turns else Answer("turn", "Understood.")
+    async def _next_turn(self) -> Answer:
+        # What was written to standard input before a message was sent may be read after its request.
+        for _ in range(100):
+            if self.turns:
+                return self.turns.popleft()
+            await asyncio.sleep(0.02)
+        return Answer("turn", "Understood.")
 
 
 REFUSED: Final = Answer("turn", "Incorrect API key provided.", status=HTTPStatus.UNAUTHORIZED)
