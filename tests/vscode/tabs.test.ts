@@ -67,11 +67,11 @@ scene("a chat is opened in the editor, an answer streams in both, and the tab is
   await window.editorTab("Another subject.").waitFor();
 
   await waitForStoredTab(window, "Another subject.");
-  await window.reload();
+  await window.reloadWithLayout();
   await tab.replies.filter({ hasText: "of the tab alone" }).waitFor();
   equal(await tab.asked.count(), 1);
-  equal(await tab.input.inputValue(), "A draft of the tab");
+  await until("the tab has its draft", async () => (await tab.input.inputValue()) === "A draft of the tab");
   await window.openCoppice();
   await sidebar.replies.filter({ hasText: "and is done now" }).waitFor();
-  equal(await sidebar.input.inputValue(), "A draft of both");
+  await until("the sidebar has its draft", async () => (await sidebar.input.inputValue()) === "A draft of both");
 });

@@ -45,7 +45,7 @@ export class Window {
     await this.ready();
   }
 
-  /** Reloads once VS Code has stored what is open and where: a browser's window does so every five seconds. */
+  /** Reloads once VS Code has stored what is open, where, and what extensions keep: in a browser every five seconds. */
   async reloadWithLayout(): Promise<void> {
     await this.page.waitForTimeout(7_000);
     await this.reload();
