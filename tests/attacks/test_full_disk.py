@@ -11,8 +11,6 @@ from store.store_kit import NOW, new_conversation, user
 from waiting import PATIENCE
 
 from coppice.errors import StorageFailedError
-from coppice.store.engines import sqlite_file
-from coppice.store.engines.checkpoints import Checkpoints
 from coppice.store.engines.disk_reserve import DiskReserve
 from coppice.store.store import Store
 from coppice.store.tree import purging
@@ -67,9 +65,6 @@ def test_an_append_after_a_deletion_on_a_full_disk_waits_for_the_space(
         return step(purger)
 
     monkeypatch.setattr(purging.Purger, "_purge_rows", step_late)
-    # So that the deletion fits into the log: where it takes the reserve, nothing is left to purge with.
-    monkeypatch.setattr(sqlite_file, "MOST_PAGES", 1_000)
-    monkeypatch.setattr(Checkpoints, "note", lambda _: None)
     with opened(path) as store:
         fill(store, small_disk)
         store.delete("large")

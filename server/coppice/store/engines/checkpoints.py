@@ -13,9 +13,9 @@ from typing_extensions import override
 from coppice.errors import StorageFailedError
 from coppice.store.engines.background import BackgroundWork
 
-MOST_PAGES: Final = 2_000
-"""Of the log, 8 MB. An append writes some 16, so that without a pause one in 125 pays for a checkpoint: less
-than the hundredth that the 99th percentile leaves out. SQLite's own 1,000 would be one in 62."""
+MOST_PAGES: Final = 1_000
+"""Of the log, 4 MB, as SQLite has it. An append writes some 16, so that without a pause one in 62 pays for a
+checkpoint. A longer log would be fewer, and would need more of the disk's reserve when it is full."""
 MANY_COMMITS: Final = 16
 """After which a pause is used: an eighth of the log in appends."""
 PAUSE_SECONDS: Final = 0.05

@@ -14,8 +14,8 @@ from typing import Final
 from coppice.operating_system import create_file
 
 RESERVE_NAME: Final = ".coppice-reserve"
-RESERVE_BYTES: Final = 16 * 2**20
-"""SQLite checkpoints a WAL of 2,000 pages of 4 kB; twice that, for a last transaction that is large."""
+RESERVE_BYTES: Final = 8 * 2**20
+"""SQLite checkpoints a WAL of 1,000 pages of 4 kB; twice that, for a last transaction that is large."""
 
 _LENT_BYTES: Final = 2**16
 """SQLite lengthens the shared memory of a WAL by 32 kB at a time; twice that."""
