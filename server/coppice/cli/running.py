@@ -5,12 +5,14 @@ import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from coppice.cli.exits import CommandError, ExitCode
 from coppice.cli.terminal import print_error, silence_stdout, warn, write_json
 from coppice.errors import CoppiceError
+from coppice.operating_system import on_signal
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.service import Service
 from coppice.settings.layers import command_line_layer
@@ -52,8 +54,7 @@ async def _stoppable(work: Awaitable[ExitCode | None]) -> ExitCode | None:
         task.cancel()
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):  # no handlers on Windows; asyncio.run ends on Ctrl-C
-            loop.add_signal_handler(number, stop, number)
+        on_signal(loop, number, partial(stop, number))
     try:
         return await work
     except asyncio.CancelledError:
