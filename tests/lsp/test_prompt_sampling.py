@@ -38,6 +38,7 @@ async def test_the_editors_model_answers_a_turn_and_calls_tools(tmp_path: Path) 
         ]
         first, second = asked
         assert (first["purpose"], first["system"], first["tools"][:1]) == ("turn", "Be brief.", [READ])
+        assert [each["name"] for each in first["tools"][1:]] == ["note_add", "note_replace", "note_remove"]
         assert first["maxTokens"] == 1000
         assert [message["role"] for message in second["messages"]] == ["user", "assistant", "toolResult"]
         reply = (await panel.messages())[-1]
