@@ -178,7 +178,7 @@ class Faults:
     def full_disk(self, _: Window) -> Iterator[None]:
         filler = self.directory / "store" / "filler"
         free = shutil.disk_usage(filler.parent).free
-        with filler.open("wb") as file, contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
             file.write(b"\0" * free)
         yield
         filler.unlink()
