@@ -8,13 +8,16 @@ from importlib import resources
 from typing import Final
 
 from coppice.compaction.text.markdown import CODE, FENCE
-from coppice.compaction.text.sentences import sentences_of
+from coppice.compaction.text.sentences import QUESTION_MARKS, sentences_of
 
 _LONGEST: Final = 400
 """Characters of a sentence that can be a rule; the labelled ones have at most 180."""
 _MOST_CHARS: Final = 40_000
 """Characters of a message that are searched."""
 _CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
+_FRAGMENT: Final = re.compile(r"[^(\n]*\w\w\)")
+"""The end of what is in parentheses, without its beginning."""
+_ENDS_NO_RULE: Final = (*QUESTION_MARKS, ":", "：", ",")
 _WORDS: Final = re.compile(r"[*_`\"'(“]{0,3}\w.*(?:\W\w|[\u4e00-\u9fff])", re.DOTALL)
 _OPENING: Final = re.compile(r"\s{0,8}<([A-Za-z][\w-]{0,60})\b[^<>\n]{0,300}>")
 _CLOSING: Final = re.compile(r"</([A-Za-z][\w-]{0,60})>")
@@ -25,7 +28,7 @@ _ANSWER: Final = re.compile(
 _OUTPUT: Final = re.compile(
     r"\s*(?:(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
     r"|[\[{(<|+$%>#]|/[\w:-]+\s*$|\.{3}|\d{2,4}[-:/]\d\d"
-    r"|at \S+ ?\(|File \"|\S{0,80}(?:Error|Exception|Warning)\b|E {3}"
+    r"|at (?:async )?\S+ ?\(|File \"|\S{0,80}(?:Error|Exception|Warning)\b|E {3}"
     r"|(?:import|from|def|class|const|let|var|return)\s"
     r"|.{0,200}[;{}]\s*$)"
 )
@@ -35,11 +38,12 @@ _OUTPUT: Final = re.compile(
 def lasting_sentences(text: str) -> list[str]:
     """The sentences of a user's message that state a rule, in order.
 
-    Code, output, quoted lines and what is between tags are left out. Linear in the length of `text`.
+    Code, output, lines of a paragraph between lines of output, quoted lines and what is between tags are left
+    out. Linear in the length of `text`.
     """
     text = text[:_MOST_CHARS]
     closings = {match[1]: match.start() for match in _CLOSING.finditer(text)}
-    lines, fenced, end, place = [], False, 0, 0
+    lines, fenced, end, place, output = list[str](), False, 0, 0, -1
     for line in text.splitlines(keepends=True):
         place += len(line)
         tag = _OPENING.match(line)
@@ -48,10 +52,13 @@ def lasting_sentences(text: str) -> list[str]:
             continue
         if FENCE.match(line):
             fenced = not fenced
-        elif not fenced and not line.lstrip().startswith(">") and not _OUTPUT.match(line[:_LONGEST]):
-            lines.append(line.rstrip())
-        else:
-            lines.append("")
+            continue
+        is_output = _OUTPUT.match(line[:_LONGEST]) is not None
+        if is_output and output >= 0:
+            lines[output:] = [""]
+        output = len(lines) if is_output else output if line.strip() else -1
+        is_skipped = fenced or is_output or line.lstrip().startswith(">")
+        lines.append("" if is_skipped else line.rstrip())
     return [sentence for sentence in sentences_of("\n".join(lines)) if is_lasting(sentence)]
 
 
@@ -63,8 +70,9 @@ def is_answer(text: str) -> bool:
 def is_lasting(sentence: str) -> bool:
     """Whether a sentence reads like a rule, by the weighted features of its language."""
     text = sentence.strip()
-    is_sentence = bool(_WORDS.match(text)) and not text.rstrip("*_").endswith((":", "：", ","))
-    return len(text) <= _LONGEST and is_sentence and _has_features(text)
+    if len(text) > _LONGEST or not _WORDS.match(text) or _FRAGMENT.match(text):
+        return False
+    return not text.rstrip("*_").endswith(_ENDS_NO_RULE) and _has_features(text)
 
 
 @lru_cache(maxsize=2_048)
