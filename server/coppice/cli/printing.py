@@ -9,6 +9,7 @@ from rich.text import Text
 
 from coppice.cli.exits import UsageError
 from coppice.cli.plain import plain, plain_line
+from coppice.cli.progress import watched
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.sources import located, opened
 from coppice.cli.terminal import console, print_error, print_row, warn, write_json, write_text
@@ -19,6 +20,7 @@ from coppice.protocol.ledger import LedgerParams
 from coppice.protocol.navigation import SearchHit, SearchParams
 from coppice.protocol.trees import ContextFormat, ContextParams
 from coppice.protocol.usage import TokenSource
+from coppice.service.core.progress import LateProgress
 
 _COUNTED_BY: Final[dict[TokenSource, str]] = {
     "usage": "the provider's count, with its system prompt and tools",
@@ -88,7 +90,8 @@ async def show_history(
             max_tokens=max_tokens,
             cursor=cursor,
         )
-        page = await conversation.service.recall.recall(params)
+        progress = LateProgress(watched(console(stderr=True)))
+        page = await conversation.service.recall.recall(params, progress)
     if as_json:
         write_json(page)
         return
@@ -127,7 +130,7 @@ async def search_conversations(
         conversation, uri = await asyncio.to_thread(located, conversation, workspace)
     params = SearchParams(query=query, conversation_id=conversation, limit=limit)
     async with serving(uri) as service:
-        result = await service.searching.search(params)
+        result = await service.searching.search(params, LateProgress(watched(console(stderr=True))))
     if as_json:
         write_json(result)
     elif console().is_terminal:

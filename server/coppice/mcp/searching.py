@@ -117,7 +117,7 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mappin
         failed=wanted.kind == "error",
     )
     complete = _made_searchable(store, scope)
-    hits = search(store, stems, where, for_model=True, indexes=False, readable=masked)
+    hits = search(store, stems, where, for_model=True, readable=masked)
     if hits:
         hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
     result = _StoreHits(store, hits, calls_of_results(store, [hit.row for hit in hits]), complete)
@@ -132,7 +132,7 @@ def _made_searchable(store: Store, scope: Scope) -> bool:
     """Whether everything in `scope` is in the index, after some seconds at most."""
     until = time.monotonic() + _INDEX_SECONDS
 
-    def check() -> None:
+    def check(_done: int, _total: int) -> None:
         if time.monotonic() > until:
             raise TimeoutError
 

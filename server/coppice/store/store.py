@@ -1,7 +1,7 @@
 """The store: conversation trees in a database, at a cost that follows what is looked at."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Final
@@ -24,7 +24,7 @@ from coppice.store.schema.records import (
     StoredChange,
 )
 from coppice.store.search import recalling, searching
-from coppice.store.search.indexing import EVERYTHING, IDLE_SECONDS, Indexer, Scope, newest_unindexed
+from coppice.store.search.indexing import EVERYTHING, IDLE_SECONDS, Indexer, Report, Scope, newest_unindexed
 from coppice.store.tree import append as appending
 from coppice.store.tree import changes as change_log
 from coppice.store.tree import conversations, purging
@@ -221,12 +221,12 @@ class Store(StoreReader):
         conversation_id: str | None = None,
         workspace_uri: str | None = None,
         limit: int,
-        check: Callable[[], None] = lambda: None,
+        report: Report = lambda _done, _total: None,
     ) -> list[SearchRow]:
         """The newest stored entries, on any branch, that hold every word of `query`; none for no words.
 
         Words in double quotes must be adjacent, as must a run of Chinese, Japanese or Korean characters. The
-        last word also matches as a prefix. All other characters of `query` separate words. `check` is called
+        last word also matches as a prefix. All other characters of `query` separate words. `report` is called
         every moment while entries are indexed first, and may raise.
         """
         if conversation_id is not None:
@@ -235,7 +235,7 @@ class Store(StoreReader):
         if not terms:
             return []
         scope = Scope(conversation_id, workspace_uri)
-        self.make_searchable(scope, check)
+        self.make_searchable(scope, report)
         return self._database.read(
             lambda connection: searching.search(self._database.index, connection, terms, scope, limit)
         )
@@ -252,14 +252,14 @@ class Store(StoreReader):
             lambda connection: recalling.pieces(self._database.pieces, connection, keys)
         )
 
-    def make_searchable(self, scope: Scope, check: Callable[[], None] = lambda: None) -> None:
+    def make_searchable(self, scope: Scope, report: Report = lambda _done, _total: None) -> None:
         """Indexes what is stored in `scope`, the newest conversations first.
 
-        What cannot be indexed, for damage or because nothing can be written, is passed over. `check` is
-        called every moment and may raise.
+        What cannot be indexed, for damage or because nothing can be written, is passed over. `report` is
+        called every moment and may raise; what was indexed before stays.
         """
         try:
-            self._indexer.catch_up(scope, check)
+            self._indexer.catch_up(scope, report)
         except StoreDamagedError:
             pass
         except StorageFailedError as error:

@@ -4,9 +4,8 @@ from operator import attrgetter
 
 from coppice.protocol.navigation import SearchHit, SearchParams, SearchResult
 from coppice.service.core.progress import Progress
-from coppice.service.core.stopping import check_stopped
 from coppice.service.core.stores import Stores
-from coppice.service.core.thread_work import run_in_thread
+from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.store.schema.records import SearchRow
 
 
@@ -24,12 +23,12 @@ class Searching:
         Raises:
             UnknownConversationError: no open workspace holds `conversation_id`.
         """
-        rows = await run_in_thread(lambda _: self._search(params), progress, title="Searching")
+        rows = await run_in_thread(lambda thread: self._search(params, thread), progress, title="Searching")
         if progress is not None:
             progress.end(f"{len(rows):,} found")
         return SearchResult(hits=[SearchHit.model_validate(row, from_attributes=True) for row in rows])
 
-    def _search(self, params: SearchParams) -> list[SearchRow]:
+    def _search(self, params: SearchParams, thread: ThreadWork) -> list[SearchRow]:
         stores = self._stores
         if params.conversation_id is not None:
             return stores.of_conversation(params.conversation_id).search(
@@ -37,14 +36,17 @@ class Searching:
                 conversation_id=params.conversation_id,
                 workspace_uri=params.workspace_uri,
                 limit=params.limit,
-                check=check_stopped,
+                report=thread.indexing(),
             )
         folders = [params.workspace_uri] if params.workspace_uri else stores.workspaces()
         rows_of_stores = [
             stores.of_workspace(folder).search(
-                params.query, workspace_uri=folder, limit=params.limit, check=check_stopped
+                params.query,
+                workspace_uri=folder,
+                limit=params.limit,
+                report=thread.indexing(number, len(folders)),
             )
-            for folder in folders
+            for number, folder in enumerate(folders)
         ]
         if len(rows_of_stores) == 1:
             return rows_of_stores[0]

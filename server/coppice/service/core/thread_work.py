@@ -40,6 +40,16 @@ class ThreadWork:
         count = max(1, last + 1 - first)
         return lambda depth: self.report(stage, since + (100 - since) * (depth - first) // count)
 
+    def indexing(self, part: int = 0, parts: int = 1) -> Callable[[int, int], None]:
+        """Reports how much of a store is indexed, which is one of `parts`; nothing where all is at once."""
+
+        def report(done: int, total: int) -> None:
+            self.check()
+            if done < total:
+                self.report("Indexing", 100 * (part * total + done) // (parts * total))
+
+        return report
+
     def finish(self) -> None:
         """Check, and have every cancel from now on come too late. To be called before a commit."""
         with self._lock:

@@ -68,6 +68,7 @@ class Recall:
                 keys = store.recall_on_path(keys)
             return _page(params, whole_entries(store, keys, for_model=for_model), store)
         stems = stems_asked_for(params.query)
+        store.make_searchable(scope, thread.indexing())
         hits = search(store, stems, where, on_path=on_path, for_model=for_model, check=thread.check)
         return _page(params, hits, store)
 

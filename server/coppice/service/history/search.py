@@ -50,18 +50,14 @@ def search(
     on_path: bool = False,
     for_model: bool = False,
     check: Callable[[], None] = lambda: None,
-    indexes: bool = True,
     readable: Callable[[str], str] = str,
 ) -> list[Hit]:
     """The pieces that hold something of what is asked for, the best first, each text once.
 
-    With `on_path` only of entries on the current path of their conversation. `for_model` leaves out the
-    messages that the user excluded from the context. `readable` makes of an entry's text what may be shown,
-    of the same length; `check` is called between the steps. Without `indexes` only what
-    is in the index already is found.
+    Only what is in the index is looked through, with `on_path` only entries on the current path of their
+    conversation. `for_model` leaves out the messages that the user excluded from the context. `readable`
+    makes of an entry's text what may be shown, of the same length; `check` is called between the steps.
     """
-    if indexes:
-        store.make_searchable(where.scope, check)
     postings = store.recall_postings(list(stems), where, MAX_POSTINGS)
     check()
     keys = choose_candidates(stems, postings)[:MAX_EXAMINED]

@@ -34,6 +34,10 @@ _SHARE: Final = 4  # one part of the time is indexing, the others are for writer
 _LOG: Final = logging.getLogger(__name__)
 
 
+Report = Callable[[int, int], None]
+"""Called with how many entries were indexed, and of how many."""
+
+
 class Scope:
     """A set of conversations: one, those of a workspace, or all."""
 
@@ -57,11 +61,17 @@ def newest_unindexed(connection: Connection, scope: Scope) -> int | None:
     return key
 
 
-def index_some(database: Database, connection: Connection, conversation: int) -> None:
-    """Indexes the next entries of a conversation, if it is still not fully indexed."""
+def count_unindexed(connection: Connection, scope: Scope) -> int:
+    """How many entries of `scope` are not in the index."""
+    left = func.sum(CONVERSATION.c.entry_count - CONVERSATION.c.indexed_count)
+    return int(connection.execute(select(left).where(scope.condition, _NOT_FULLY_INDEXED)).scalar() or 0)
+
+
+def index_some(database: Database, connection: Connection, conversation: int) -> int:
+    """Indexes the next entries of a conversation, if it is still not fully indexed; returns how many."""
     row = connection.execute(_LOCK, {"conversation": conversation}).one_or_none()
     if row is None:
-        return
+        return 0
     values = {"conversation": conversation, "after": row.indexed_key, "up_to": _MAX_KEY}
     batch = rows_around_damage(connection, _SIZES, values, ENTRY_TABLE.c.key, _KEYS, take=_first_batch)
     reach = {"conversation": conversation, "to": row.entry_count, "up_to": row.indexed_key}
@@ -80,6 +90,7 @@ def index_some(database: Database, connection: Connection, conversation: int) ->
             if rows:
                 index.add(connection, rows)
     connection.execute(_REACH, reach)
+    return len(batch)
 
 
 def _first_batch(sizes: Iterable[Any]) -> list[Any]:
@@ -108,13 +119,15 @@ class Indexer(BackgroundWork):
         if self._idle_seconds is not None:
             self.wake()
 
-    def catch_up(self, scope: Scope, check: Callable[[], None]) -> None:
+    def catch_up(self, scope: Scope, report: Report) -> None:
         """Returns when everything in `scope` that was stored before is indexed.
 
-        `check` is called between two transactions; what it raises ends the indexing.
+        `report` is called after each transaction; what it raises ends the indexing.
         """
-        while self._step(scope):
-            check()
+        total, done = self._database.read(lambda connection: count_unindexed(connection, scope)), 0
+        while (count := self._step(scope)) is not None:
+            done += count
+            report(done, max(done, total))
 
     @override
     def work(self) -> None:
@@ -125,7 +138,7 @@ class Indexer(BackgroundWork):
                     self._stopped.wait(quiet)
                     continue
                 started = time.monotonic()
-                if not self._step(EVERYTHING):
+                if self._step(EVERYTHING) is None:
                     return
                 # Other users of the database get most of the time.
                 self._stopped.wait((_SHARE - 1) * (time.monotonic() - started))
@@ -133,12 +146,12 @@ class Indexer(BackgroundWork):
             # The next search indexes the rest.
             _LOG.warning("indexing stopped: %s", error)
 
-    def _step(self, scope: Scope) -> bool:
+    def _step(self, scope: Scope) -> int | None:
+        """Indexes in one transaction, and returns how many entries; None where nothing was left."""
         conversation = self._database.read(lambda connection: newest_unindexed(connection, scope))
         if conversation is None:
-            return False
-        self._database.write(lambda connection: index_some(self._database, connection, conversation))
-        return True
+            return None
+        return self._database.write(lambda connection: index_some(self._database, connection, conversation))
 
 
 _NOT_FULLY_INDEXED: Final = and_(
