@@ -15,6 +15,7 @@ from attacks import hostile_texts
 from attacks.hostile_texts import imported_summary, text_of
 from conftest_service import Client, MakeClient, assistant, tool, user
 from scripted import GOOD, ScriptedModel
+from waiting import PATIENCE
 
 from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer
@@ -87,7 +88,9 @@ async def test_a_conversation_with_it_is_compacted_in_time(client: Client, unit:
 async def test_a_summarizing_model_s_answer_is_checked_in_time(make_client: MakeClient, unit: str) -> None:
     text = text_of(unit)
     model = ScriptedModel([f"{GOOD}\n- {text}", f"{text}\n{GOOD}", f"## {text}\n{GOOD}"])
-    chain = FallbackSummarizer([("model", ModelSummarizer(model)), ("offline", OfflineSummarizer())])
+    chain = FallbackSummarizer(
+        [("model", ModelSummarizer(model)), ("offline", OfflineSummarizer())], seconds=PATIENCE
+    )
     client: Client = await make_client(summarizer=chain)
     talk = await client.conversation("Build the importer.", "I will.")
     cost = await compacted(client, talk)

@@ -14,6 +14,7 @@ import pytest
 from documents import parts_of
 from scripted import GOOD, ScriptedModel, asked
 from talk import edit, reply, request, run, tool, user
+from waiting import PATIENCE
 
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.compaction.checking.narrative import is_in_format, safe_text
@@ -112,7 +113,7 @@ async def written_by(model: ScriptedModel | None, wanted: SummaryRequest) -> Wri
     offline = OfflineSummarizer()
     if model is None:
         return await offline.summarize(wanted)
-    chain = FallbackSummarizer([("model", ModelSummarizer(model)), ("offline", offline)])
+    chain = FallbackSummarizer([("model", ModelSummarizer(model)), ("offline", offline)], seconds=PATIENCE)
     return await chain.summarize(wanted)
 
 

@@ -167,7 +167,9 @@ async def test_a_server_that_answers_one_request_at_a_time_is_asked_for_both_par
     answers = llama.answers()
     try:
         async with asyncio.timeout(PATIENCE):
-            chain = FallbackSummarizer([("model", summarizer), ("offline", OfflineSummarizer())])
+            chain = FallbackSummarizer(
+                [("model", summarizer), ("offline", OfflineSummarizer())], seconds=PATIENCE
+            )
             written = await chain.summarize(talk.request(history, turn=turn, max_tokens=800))
     finally:
         await model.close()

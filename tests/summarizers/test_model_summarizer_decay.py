@@ -9,6 +9,7 @@ import pytest
 from documents import parts_of
 from scripted import GOOD, ScriptedModel, block
 from talk import edit, reply, request, run, user
+from waiting import PATIENCE
 
 from coppice.compaction.asking.summarizer import WrittenSummary
 from coppice.compaction.checking.narrative import is_in_format
@@ -80,7 +81,9 @@ class Lossy:
 
 
 def chain(model: ScriptedModel) -> FallbackSummarizer:
-    return FallbackSummarizer([("model", ModelSummarizer(model)), ("offline", OfflineSummarizer())])
+    return FallbackSummarizer(
+        [("model", ModelSummarizer(model)), ("offline", OfflineSummarizer())], seconds=PATIENCE
+    )
 
 
 async def fifty_summaries(max_tokens: int) -> AsyncIterator[tuple[int, WrittenSummary, Parts]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from scripted import GOOD, ScriptedModel
@@ -14,6 +15,8 @@ from coppice.models.chat import ModelError
 from coppice.summarizers.fallback import FallbackSummarizer
 from coppice.summarizers.llm import ModelSummarizer
 from coppice.summarizers.offline import OfflineSummarizer
+
+chain_of = partial(FallbackSummarizer, seconds=PATIENCE)
 
 SESSION = [user("Build the importer. Never use eval."), *edit("src/importer.py")]
 
@@ -47,7 +50,7 @@ class Plays:
 
 async def test_the_first_that_writes_is_taken_and_no_other_is_asked() -> None:
     first, second = Plays(), Plays()
-    written = await FallbackSummarizer([("a", first), ("b", second)]).summarize(request(SESSION))
+    written = await chain_of([("a", first), ("b", second)]).summarize(request(SESSION))
     assert (written.text, written.warnings) == ("text", ())
     assert (first.asked, second.asked) == (1, 0)
 
@@ -59,7 +62,7 @@ async def test_each_failure_is_reported_with_its_reason_in_order() -> None:
         KeyError("sk-secret"),
     ]
     broken = [(f"model-{number}", Plays(lambda each=each: each)) for number, each in enumerate(failures)]  # type: ignore[misc] # a bound default
-    chain = FallbackSummarizer(
+    chain = chain_of(
         [*broken, ("blank", Plays(lambda: WrittenSummary(" ", "x"))), ("offline", OfflineSummarizer())]
     )
     written = await chain.summarize(request(SESSION))
@@ -76,7 +79,7 @@ async def test_each_failure_is_reported_with_its_reason_in_order() -> None:
 async def test_warnings_of_the_one_that_writes_come_last() -> None:
     first = Plays(lambda: ModelError("down", kind="server"))
     second = Plays(lambda: WrittenSummary("text", "b", ("a chunk failed",), {"chunks": 3}))
-    written = await FallbackSummarizer([("a", first), ("b", second)]).summarize(request(SESSION))
+    written = await chain_of([("a", first), ("b", second)]).summarize(request(SESSION))
     assert written.warnings == ("The summarizer a failed: down.", "a chunk failed")
     assert written.details == {"chunks": 3}
 
@@ -92,12 +95,12 @@ async def test_one_that_hangs_is_given_up_after_its_time() -> None:
 
 async def test_a_time_out_of_its_own_is_another_reason() -> None:
     failing = Plays(TimeoutError)
-    written = await FallbackSummarizer([("a", failing), ("b", Plays())]).summarize(request(SESSION))
+    written = await chain_of([("a", failing), ("b", Plays())]).summarize(request(SESSION))
     assert written.warnings == ("The summarizer a failed: an unexpected error (TimeoutError).",)
 
 
 async def test_the_last_one_s_failure_is_the_answer() -> None:
-    chain = FallbackSummarizer(
+    chain = chain_of(
         [
             ("a", Plays(lambda: ModelError("a down", kind="server"))),
             ("b", Plays(lambda: ModelError("b down", kind="server"))),
@@ -109,9 +112,7 @@ async def test_the_last_one_s_failure_is_the_answer() -> None:
 
 async def test_cancelling_asks_nobody_else() -> None:
     slow, second = Plays(seconds=3_600), Plays()
-    task = asyncio.create_task(
-        FallbackSummarizer([("slow", slow), ("b", second)]).summarize(request(SESSION))
-    )
+    task = asyncio.create_task(chain_of([("slow", slow), ("b", second)]).summarize(request(SESSION)))
     await slow.started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -122,7 +123,7 @@ async def test_cancelling_asks_nobody_else() -> None:
 async def test_a_second_model_follows_the_first() -> None:
     chatty = ModelSummarizer(ScriptedModel(["Sure, I will fix it!"]))
     good = ModelSummarizer(ScriptedModel([GOOD]))
-    chain = FallbackSummarizer([("chatty", chatty), ("good", good), ("offline", OfflineSummarizer())])
+    chain = chain_of([("chatty", chatty), ("good", good), ("offline", OfflineSummarizer())])
     written = await chain.summarize(request(SESSION))
     assert written.summarizer == "scripted/model"
     assert written.warnings[0].startswith("The summarizer chatty failed: scripted/model was asked 2 times")
@@ -130,4 +131,4 @@ async def test_a_second_model_follows_the_first() -> None:
 
 def test_an_empty_list_is_refused() -> None:
     with pytest.raises(ValueError, match="At least one"):
-        FallbackSummarizer([])
+        chain_of([])

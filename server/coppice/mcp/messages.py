@@ -62,8 +62,8 @@ def parsed(line: bytes | None) -> Message:
 class Output:
     """Writes messages, each as one line; threads may share it."""
 
-    def __init__(self, stream: BinaryIO | None = None) -> None:
-        self._stream = sys.stdout.buffer if stream is None else stream
+    def __init__(self) -> None:
+        self._stream = sys.stdout.buffer
         self._lock = threading.Lock()
 
     def send(self, message: Message) -> None:

@@ -1,7 +1,6 @@
 """What `coppice mcp` is started with: the workspace, and the agent's session where it says which."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,21 +19,18 @@ class Options:
     agent: str | None = None
 
 
-def options_of(arguments: list[str], environ: Mapping[str, str] | None = None) -> Options:
+def options_of(arguments: list[str]) -> Options:
     """The options, from the command line, the environment or the current folder. Exits on wrong usage."""
-    environ = os.environ if environ is None else environ
-    given: dict[str, str | None] = {}
-    if arguments:
-        given = _parsed(arguments)
+    given = _parsed(arguments) if arguments else {}
     return Options(
-        folder=given.get("workspace") or _first(environ, FOLDER_VARIABLES) or ".",
-        session=given.get("session") or _first(environ, SESSION_VARIABLES),
+        folder=given.get("workspace") or _first(FOLDER_VARIABLES) or ".",
+        session=given.get("session") or _first(SESSION_VARIABLES),
         agent=given.get("agent"),
     )
 
 
-def _first(environ: Mapping[str, str], names: tuple[str, ...]) -> str | None:
-    return next((environ[name] for name in names if environ.get(name)), None)
+def _first(names: tuple[str, ...]) -> str | None:
+    return next((value for name in names if (value := os.environ.get(name))), None)
 
 
 def _parsed(arguments: list[str]) -> dict[str, str | None]:

@@ -3,12 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from coppice.compaction.asking.summarizer import Summarizer, SummaryRequest, WrittenSummary
 from coppice.errors import sentence_of
-
-SECONDS: Final = 300.0  # seconds for a whole summary (guess)
 
 
 class FallbackSummarizer:
@@ -18,7 +15,7 @@ class FallbackSummarizer:
     Whoever failed is named in the warnings, with the reason.
     """
 
-    def __init__(self, summarizers: Sequence[tuple[str, Summarizer]], *, seconds: float = SECONDS) -> None:
+    def __init__(self, summarizers: Sequence[tuple[str, Summarizer]], *, seconds: float) -> None:
         if not summarizers:
             raise ValueError("At least one summarizer is needed.")
         self._summarizers = tuple(summarizers)

@@ -72,12 +72,10 @@ def search(
     return _with_sources(_joined(_without_repeats(_hits(best, rows, readable))), store)
 
 
-def whole_entries(
-    store: Store, keys: Sequence[int], *, for_model: bool = False, readable: Callable[[str], str] = str
-) -> list[Hit]:
+def whole_entries(store: Store, keys: Sequence[int], *, for_model: bool) -> list[Hit]:
     """The entries with these keys that have text, each whole."""
     rows = _readable_rows(store, keys, for_model=for_model).values()
-    texts = ((row, readable(whole_text(row.type, row.body))) for row in rows)
+    texts = ((row, whole_text(row.type, row.body)) for row in rows)
     return [Hit(row, text, 0.0, whole=True) for row, text in texts if text.strip()]
 
 
