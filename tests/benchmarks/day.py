@@ -34,7 +34,7 @@ from typing_extensions import override
 
 from coppice.protocol.base import WireModel
 from coppice.protocol.conversations import CreateParams
-from coppice.protocol.events import BackgroundCompactionChanged
+from coppice.protocol.notifications import BackgroundCompactionChanged
 from coppice.protocol.prompt import PromptParams
 from coppice.protocol.server_requests import INVOKE_TOOL
 from coppice.service.core.progress import NoProgress

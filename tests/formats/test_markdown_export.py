@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from session_samples import TIME, trees
 
+from coppice.formats.markdown import code, fenced, prose
 from coppice.formats.markdown import write as write_session
-from coppice.formats.markdown_text import code, fenced, prose
 from coppice.formats.session import SessionHeader
 from coppice.tree.entries import ENTRY, Entry
 

@@ -49,11 +49,11 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for them takes 30 ms
     # Only what the client needs is imported: it waits for the answer to `initialize`.
     if chosen.socket is not None:
-        from coppice.lsp.serve_socket import serve_unix  # noqa: PLC0415
+        from coppice.lsp.listening import serve_unix  # noqa: PLC0415
 
         return serve_unix(chosen.socket)
     if chosen.tcp is not None:
-        from coppice.lsp.serve_socket import serve_tcp  # noqa: PLC0415
+        from coppice.lsp.listening import serve_tcp  # noqa: PLC0415
 
         host, port = chosen.tcp
         return serve_tcp(host, port, chosen.secret_file)

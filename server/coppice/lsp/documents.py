@@ -10,7 +10,7 @@ from coppice.lsp.server import CoppiceServer
 from coppice.lsp.values import text_at
 from coppice.protocol.base import WireModel
 from coppice.protocol.documents import SCHEME, document_of_uri
-from coppice.protocol.events import ConversationChanged
+from coppice.protocol.notifications import ConversationChanged
 
 CONTENT: Final = types.TextDocumentContentOptions(schemes=[SCHEME])
 

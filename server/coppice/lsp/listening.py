@@ -1,4 +1,4 @@
-"""A listening socket that serves one client and closes every other connection."""
+"""`coppice serve` on a socket, which serves one client and closes every other connection."""
 
 import asyncio
 import contextlib
@@ -17,9 +17,12 @@ from lsprotocol.types import LSPErrorCodes
 from coppice.lsp import codec
 from coppice.lsp.connection import Connection, make_server, serve
 from coppice.lsp.framing import MAX_HEADER_BYTES, frame
+from coppice.lsp.process import prepare_logs, run_and_exit
+from coppice.lsp.sockets import SocketError, hand_over_secret, open_tcp
 from coppice.lsp.streams import FLUSH_SECONDS, MAX_UNWRITTEN_BYTES
 from coppice.operating_system import ENDING_SIGNALS, off_signal, on_signal
 
+USAGE_ERROR: Final = 2  # exit code, as argparse's
 SECRET_HEADER: Final = b"Coppice-Secret: "
 SECRET_SECONDS: Final = 10.0
 """How long a connection may take to send the secret. A client sends it at once, over loopback."""
@@ -28,6 +31,44 @@ MAX_STRANGERS: Final = 16
 longest waiting."""
 
 _log = logging.getLogger(__name__)
+
+
+def serve_unix(path: Path) -> int:
+    """Serve one client on a Unix socket at `path`, and end the process. 2 when it cannot be opened.
+
+    The file system keeps other users out: the socket has mode 0600, in a folder of mode 0700.
+    """
+    prepare_logs()
+    try:
+        from coppice.lsp.unix_socket import open_unix  # noqa: PLC0415 - cannot be imported on Windows
+
+        listening = open_unix(path)
+    except SocketError as error:
+        return _usage(str(error))
+    return run_and_exit(Listening(listening, None, [path]).serve(f"Listening on {path}"))
+
+
+def serve_tcp(host: str, port: int, secret_file: Path | None) -> int:
+    """Serve one client on a loopback address, and end the process. 2 when it cannot be opened.
+
+    The client proves that it may connect with the secret, which is written to `secret_file` or printed on
+    standard output. Port 0 picks a free one.
+    """
+    prepare_logs()
+    try:
+        listening = open_tcp(host, port)
+        secret, line = hand_over_secret(secret_file)
+    except SocketError as error:
+        return _usage(str(error))
+    shown, number = listening.getsockname()[:2]
+    address = f"[{shown}]:{number}" if ":" in shown else f"{shown}:{number}"
+    leftovers = [secret_file] if secret_file else []
+    return run_and_exit(Listening(listening, secret, leftovers).serve(f"Listening on {address}{line}"))
+
+
+def _usage(problem: str) -> int:
+    sys.stderr.write(f"coppice: {problem}\n")
+    return USAGE_ERROR
 
 
 class _Reader(asyncio.StreamReader):

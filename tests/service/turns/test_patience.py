@@ -14,7 +14,7 @@ from coppice.models.chat import ModelError
 from coppice.protocol.base import WireModel
 from coppice.protocol.prompt import WaitUpdate
 from coppice.service.core.progress import NoProgress
-from coppice.service.turns.patience import Waiting
+from coppice.service.turns.model_requests import Waiting
 
 BUSY = error(429, "Slow down.", retry_after_ms="20")
 MINUTES = error(503, "Overloaded.", retry_after="300")

@@ -24,7 +24,7 @@ _SUBJECTS: Final = {
     "Turns that the client runs": ("recovery",),
     "Turns that the server runs": ("prompt", "tools", "sampling"),
     "Hooks": ("hooks",),
-    "Files and events": ("file_events", "events"),
+    "Files and events": ("file_events", "notifications"),
 }
 """The headings of types, with the modules whose names end their modules' paths."""
 

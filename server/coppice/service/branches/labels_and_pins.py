@@ -4,8 +4,8 @@ from typing import TypeVar, cast
 
 from coppice.compaction.span.sizes import fitted_sizes
 from coppice.errors import ContextOverflowError, UnknownEntryError
-from coppice.protocol.events import Change
 from coppice.protocol.navigation import LabelParams, LabelResult, PinParams, PinResult
+from coppice.protocol.notifications import Change
 from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.window.usage import Counter

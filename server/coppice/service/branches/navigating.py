@@ -5,7 +5,6 @@ from functools import partial
 
 from coppice.compaction.span.serialization import serialize
 from coppice.errors import CancelledByHookError, StaleLeafError, SummaryRejectedError, sentence_of
-from coppice.protocol.events import Change
 from coppice.protocol.hooks import DidNavigateParams, WillNavigateParams
 from coppice.protocol.navigation import (
     NavigateParams,
@@ -13,7 +12,7 @@ from coppice.protocol.navigation import (
     NavigatePreviewResult,
     NavigateResult,
 )
-from coppice.protocol.notifications import DID_NAVIGATE
+from coppice.protocol.notifications import DID_NAVIGATE, Change
 from coppice.protocol.server_requests import WILL_NAVIGATE
 from coppice.protocol.usage import UsageState
 from coppice.service.branches.branch_switch import (

@@ -7,8 +7,7 @@ from typing import Final, Literal
 
 from coppice.compaction.clearing import clears
 from coppice.errors import CoppiceError, sentence_of
-from coppice.protocol.events import BackgroundCompactionChanged
-from coppice.protocol.notifications import BACKGROUND_COMPACTION_CHANGED
+from coppice.protocol.notifications import BACKGROUND_COMPACTION_CHANGED, BackgroundCompactionChanged
 from coppice.protocol.server_requests import WILL_COMPACT
 from coppice.service.compaction.compaction_entry import view_after
 from coppice.service.compaction.preparing import Preparation, prepare

@@ -5,7 +5,7 @@ import contextlib
 from typing import Final, cast
 
 from coppice.errors import CoppiceError, UnknownConversationError
-from coppice.protocol.events import Change
+from coppice.protocol.notifications import Change
 from coppice.service.core.context import Context
 from coppice.service.core.shared_turns import SharedTurns
 from coppice.service.core.workers import run_read

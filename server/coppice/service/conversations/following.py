@@ -10,7 +10,7 @@ from typing import Final
 
 from coppice.errors import CoppiceError, UnknownConversationError
 from coppice.protocol.conversations import DeleteParams, UpdateSourcesParams, UpdateSourcesResult
-from coppice.protocol.events import Change
+from coppice.protocol.notifications import Change
 from coppice.service.conversations.conversations import Conversations
 from coppice.service.conversations.looking import FollowedTranscript, Look, deleted_by_agent
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS, TranscriptStorer

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from coppice.errors import StaleLeafError, UnknownEntryError
-from coppice.protocol.events import Change
+from coppice.protocol.notifications import Change
 from coppice.protocol.outline import (
     BranchEndParams,
     BranchEndResult,

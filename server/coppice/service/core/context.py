@@ -8,8 +8,13 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from coppice.protocol.base import WireModel
-from coppice.protocol.events import Change, ConversationChanged, UsageChanged
-from coppice.protocol.notifications import CONVERSATION_CHANGED, USAGE_CHANGED
+from coppice.protocol.notifications import (
+    CONVERSATION_CHANGED,
+    USAGE_CHANGED,
+    Change,
+    ConversationChanged,
+    UsageChanged,
+)
 from coppice.protocol.server_requests import ClientPort
 from coppice.protocol.usage import UsageState
 from coppice.service.core.conversation_path import ConversationPath

@@ -9,8 +9,7 @@ from typing import Final, Literal
 
 from coppice.errors import ConversationBusyError, CoppiceError, UnknownConversationError
 from coppice.operating_system import is_running
-from coppice.protocol.events import TurnChanged
-from coppice.protocol.notifications import TURN_CHANGED
+from coppice.protocol.notifications import TURN_CHANGED, TurnChanged
 from coppice.service.core.context import Context, Locks
 from coppice.service.core.workers import run_read
 from coppice.store.schema.records import StoredTurn

@@ -1,17 +1,23 @@
-"""The requests of a turn to its model: how long each took, and what else the provider is asked for."""
+"""The requests of a turn to its model: what is asked, how long each took, and the pauses after failures."""
 
+import asyncio
 import time
 from hashlib import blake2b
 from typing import Final
 
 from coppice.compaction.clearing import clear_sizes, clears
-from coppice.models.chat import ChatModel, ChatRequest, ContextEditing, Delta, OnDelta
+from coppice.models.chat import ChatModel, ChatRequest, ContextEditing, Delta, ModelError, OnDelta
 from coppice.service.window.usage import provider_edits_context
 from coppice.settings import Settings
 from coppice.tree.messages import AssistantMessage, RequestTimes
 
 _TOKENS_PER_TOOL_USE: Final = 1_200
 """With what goes with it: 40,000 tokens of six recorded sessions hold 34 tool results, the median."""
+_FOR_THE_MOMENT: Final = frozenset({"rate-limit", "server", "network", "cut-off"})
+_LONGEST_ASKED: Final = 600.0
+"""The longest `retry-after`, in seconds, that is waited for. A guess: later, nobody is there."""
+_LONGEST_PAUSE: Final = 60.0
+"""The longest pause, in seconds, that no provider asked for; a guess."""
 
 
 async def timed_reply(model: ChatModel, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:
@@ -44,3 +50,61 @@ def context_editing(settings: Settings, context_window: int) -> ContextEditing |
 def cache_key(conversation_id: str) -> str:
     """The same for each request of a conversation; it tells nothing of the conversation."""
     return blake2b(conversation_id.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+class Waiting:
+    """The pauses of one turn. `ask_now` ends the pause that is."""
+
+    def __init__(self, patience: float) -> None:
+        self.patience = patience
+        self._left = patience
+        self._now = asyncio.Event()
+        self._attempt = 0
+        self._is_pausing = False
+
+    @property
+    def attempt(self) -> int:
+        """The number of pauses since the last reply."""
+        return self._attempt
+
+    def replied(self) -> None:
+        """A reply has come: what follows is waited for with all the patience again."""
+        self._left = self.patience
+        self._attempt = 0
+
+    def next_pause(self, error: ModelError) -> float | None:
+        """The pause after `error`, in seconds; None where waiting does not help, or has taken long enough.
+
+        Without a `retry-after` it doubles from one second. The first pause is as long as the provider asked
+        for, each later one at least half of what it would be otherwise: some ask for none, for ever.
+        """
+        if error.kind not in _FOR_THE_MOMENT or self._left <= 0:
+            return None
+        doubled = min(2.0**self._attempt, _LONGEST_PAUSE)
+        if error.retry_after is None:
+            return min(doubled, self._left)
+        if error.retry_after > min(_LONGEST_ASKED, self._left):
+            return None
+        return min(max(error.retry_after, doubled / 2), self._left) if self._attempt else error.retry_after
+
+    async def pause(self, seconds: float) -> None:
+        """Waits for `seconds`, or until `ask_now`. Only what was waited counts against the patience."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        self._attempt += 1
+        self._now.clear()
+        self._is_pausing = True
+        try:
+            async with asyncio.timeout(seconds):
+                await self._now.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._is_pausing = False
+            self._left -= loop.time() - began
+
+    def ask_now(self) -> bool:
+        """Ends the pause; False where there is none."""
+        if self._is_pausing:
+            self._now.set()
+        return self._is_pausing
