@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from coppice.directories import config_directory
 
 _NAME: Final = "compactions.json"
-_MOST: Final = 100  # transcripts that are remembered (guess: those at work)
+_MOST: Final = 100
+"""Transcripts that are remembered. At each event all are read: 14 kB, in 0.03 ms."""
 
 
 class Compaction(NamedTuple):

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 from coppice.errors import ImportFailedError
-
-_BUSY_SECONDS: Final = 2.0  # how long a lock of the other program is waited for (guess)
 
 
 def rows_of(path: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
@@ -23,7 +21,7 @@ def rows_of(path: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
     mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     try:
         address = f"file:{quote(str(path))}?{mode}"
-        with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)) as connection:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             yield from connection.execute(query, values)
     except sqlite3.Error as error:

@@ -42,8 +42,8 @@ from coppice.tree.messages import Message
 MOST_CHUNKS: Final = 24  # requests of one summary (guess)
 _SMALL_WINDOW: Final = 32_768
 """Tokens of a window up to which a split turn that does not fit one request is summarized apart (guess)."""
-_MOST_UNSUPPORTED: Final = 50  # claims that are reported (guess)
 _STATEMENT_CHARS: Final = 200  # characters of the statement that a reported claim is in, as the protocol says
+_MOST_UNSUPPORTED: Final = 50  # claims that are reported: at most 10 kB of statements in an entry
 _RULE: Final = f"\n\n---\n\n{SPLIT_TURN_HEADING}\n\n"
 
 

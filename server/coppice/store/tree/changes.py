@@ -10,8 +10,9 @@ from coppice.store.engines.engine import Database
 from coppice.store.schema.records import StoredChange
 from coppice.store.schema.tables import CHANGE, CONVERSATION, ENTRY_TABLE
 
-KEPT_CHANGES: Final = 10_000  # rows of the log (guess)
-KEPT_SECONDS: Final = 3600  # seconds; no server is without a look for longer
+KEPT_CHANGES: Final = 10_000
+"""Rows of the log that stay however old they are, for servers whose machine slept: about a megabyte."""
+KEPT_SECONDS: Final = 3600  # seconds; no server that runs is without a look for longer
 _PRUNE_EVERY: Final = 512  # changes between two prunings: a twentieth of those that are kept
 
 

@@ -32,7 +32,7 @@ IMPORT_SECONDS: Final = 3600
 SPACE_SECONDS: Final = 10.0
 """How long a write on a full disk waits for the purge. As long as for a lock of another program."""
 
-_PAUSE: Final = 0.005  # seconds in which others may write (guess)
+_PAUSE: Final = 0.005  # seconds in which others may write: as long as one append takes
 _LOG: Final = logging.getLogger(__name__)
 
 
