@@ -120,6 +120,11 @@ def test_a_shortened_message_is_of_its_kind_and_short(chars: int) -> None:
         assert len(serialize([short], None)) <= 2 * chars + 400
 
 
+def test_the_texts_of_a_shortened_reply_share_its_room() -> None:
+    message = AssistantMessage(content=[TextContent(text="word " * 2_000)] * 20)
+    assert len(serialize([shortened_message(message, 2_000)], None)) <= 2 * 2_000 + 400
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from(["user", "reply", "run"]), st.text(max_size=300)), min_size=1, max_size=20

@@ -88,6 +88,12 @@ def test_the_old_side_of_an_edit_is_short_and_the_new_one_is_not() -> None:
         assert text.count("old line") < 25
 
 
+def test_of_removed_lines_the_first_and_the_last_stay() -> None:
+    patch = "@@\n" + "".join(f"-old line {number}\n" for number in range(200))
+    text = shown(*tool("Edit", {"patch": patch}, "ok"))
+    assert "-old line 0\n[… 198 removed lines …]\n-old line 199" in text
+
+
 def test_a_list_in_a_written_document_is_no_patch() -> None:
     text = shown(*tool("Write", {"path": "a.md", "content": "- one thing\n" * 40}, "ok"))
     assert text.count("- one thing") == 40
@@ -136,6 +142,8 @@ def test_lines_of_progress_are_as_they_ended() -> None:
     assert without_progress(f"start\n{bar}\nend") == "start\n[=========>] 90%\nend"
     counted = "\n".join(f"Downloaded {n} of 40" for n in range(40))
     assert without_progress(counted) == "Downloaded 0 of 40\n[… 38 lines alike …]\nDownloaded 39 of 40"
+    assert without_progress("1\n2\n3\n4\n5") == "1\n[… 3 lines alike …]\n5"
+    assert without_progress("1\n2\n3\n4") == "1\n2\n3\n4"
     assert without_progress("a\n\n\n\n\n\nb 1\nb 2\r\n") == "a\n\n\n\n\n\nb 1\nb 2\n"
 
 
