@@ -5,10 +5,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy.engine import make_url
 
 from coppice.store.tree.location import canonical_uri, workspace_database
 
 FOLDER = Path("/data/coppice")
+
+
+def file_of(uri: str) -> Path:
+    return Path(make_url(workspace_database(FOLDER, uri)).database or "")
 
 
 @pytest.mark.parametrize(
@@ -59,14 +64,12 @@ def test_different_folders_have_different_files(one: str, other: str) -> None:
     ],
 )
 def test_a_file_is_named_after_its_folder(uri: str, slug: str) -> None:
-    name = workspace_database(FOLDER, uri).rpartition("/")[2]
-    assert name.removesuffix(".sqlite3")[:-17] == slug
+    assert file_of(uri).name.removesuffix(".sqlite3")[:-17] == slug
 
 
 @given(st.text() | st.text("file:/%cC3aA.~?#[]@ ", max_size=30))
 def test_any_text_leads_to_a_file_in_the_folder(uri: str) -> None:
-    url = workspace_database(FOLDER, uri)
-    folder, _, name = url.removeprefix("sqlite:///").rpartition("/")
-    assert folder == str(FOLDER)
-    assert name.isascii()
+    file = file_of(uri)
+    assert file.parent == FOLDER
+    assert file.name.isascii()
     assert canonical_uri(canonical_uri(uri)) == canonical_uri(uri)

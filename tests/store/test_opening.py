@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from store.conftest import OpenStore
 from store.store_kit import NOW, new_conversation, user
+from systems import needs_modes
 
 from coppice.errors import StorageFailedError
 from coppice.store.engines.disk_reserve import RESERVE_NAME
@@ -42,6 +43,7 @@ def filled(url: str) -> Path:
     return path_in(url)
 
 
+@needs_modes
 def test_only_the_owner_may_read_the_files(url: str, open_store: OpenStore) -> None:
     before = os.umask(0)
     try:
@@ -58,6 +60,7 @@ def test_only_the_owner_may_read_the_files(url: str, open_store: OpenStore) -> N
     }
 
 
+@needs_modes
 def test_a_file_that_others_could_read_is_closed_to_them(filled: Path, open_store: OpenStore) -> None:
     filled.chmod(0o644)
     open_store()
@@ -194,6 +197,7 @@ def read_only(open_folder: Path) -> Path:
     return path
 
 
+@needs_modes
 def test_a_read_only_folder_is_refused_with_a_sentence(open_folder: Path, no_root: None) -> None:
     if os.geteuid() == open_folder.stat().st_uid:
         open_folder.chmod(0o555)
@@ -204,6 +208,7 @@ def test_a_read_only_folder_is_refused_with_a_sentence(open_folder: Path, no_roo
     assert list(open_folder.iterdir()) == []
 
 
+@needs_modes
 def test_a_read_only_store_is_refused_untouched(read_only: Path, no_root: None) -> None:
     before = read_only.read_bytes()
     with pytest.raises(StorageFailedError):

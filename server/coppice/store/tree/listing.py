@@ -6,7 +6,6 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
-    and_,
     bindparam,
     cast,
     func,
@@ -168,8 +167,14 @@ def _above_statement() -> Any:
         .where(climb.c.nearest.is_(None), RUN.c.parent_run.is_not(None))
     )
     climbed = climb.union_all(step)
-    return select(climbed.c.node, ENTRY_TABLE.c.id, ENTRY_TABLE.c.depth).join(
-        ENTRY_TABLE, and_(ENTRY_TABLE.c.run == climbed.c.run, ENTRY_TABLE.c.depth == climbed.c.nearest)
+    # A join may scan all entries for the few that were climbed to: SQLite 3.45 does.
+    landmark_id = (
+        select(ENTRY_TABLE.c.id)
+        .where(ENTRY_TABLE.c.run == climbed.c.run, ENTRY_TABLE.c.depth == climbed.c.nearest)
+        .scalar_subquery()
+    )
+    return select(climbed.c.node, landmark_id.label("id"), climbed.c.nearest.label("depth")).where(
+        climbed.c.nearest.is_not(None)
     )
 
 
