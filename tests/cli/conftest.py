@@ -2,7 +2,6 @@
 
 import io
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -74,7 +73,8 @@ def start(
 
 
 def on_terminal(*arguments: str | Path, columns: int = 100) -> str:
-    """What a terminal of so many columns is sent."""
+    """What a terminal of so many columns is sent. Skips on Windows, which has none of these."""
+    pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     os.environ.update({"COLUMNS": f"{columns}", "TERM": "xterm-256color"})
     with start(*arguments, interpreter=python(), stdout=theirs, stderr=theirs) as process:
