@@ -84,6 +84,11 @@ def renames_open_files() -> bool:
     return sys.platform != "win32"
 
 
+def starts_scripts() -> bool:
+    """Whether a file that begins with `#!` is a program to every shell. On Windows it is so to Git's bash."""
+    return sys.platform != "win32"
+
+
 def is_open_to_write(descriptor: int) -> bool:
     """Whether the descriptor is open to read and to write. Raises OSError where there is none."""
     if sys.platform == "win32":

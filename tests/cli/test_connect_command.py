@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Coppice
+from systems import needs_hooks, needs_modes
 
 CLAUDE = '{\n  "numStartups": 3,\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}\n'
 SETTINGS = '{\n  "permissions": {\n    "allow": ["Bash(ls)"]\n  }\n}\n'
@@ -25,7 +26,8 @@ AGENTS = ("claude-code", "codex", "pi", "opencode", "copilot", "gemini", "hermes
 @pytest.fixture(autouse=True)
 def files(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     """The files of a user of all agents, none of which is installed."""
-    monkeypatch.setenv("HOME", str(home))
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(home))
     monkeypatch.setenv("PATH", str(home / "nothing"))
     variables = (
         "CLAUDE_CONFIG_DIR",
@@ -111,7 +113,7 @@ def test_a_file_that_was_made_goes_again(coppice: Coppice, files: dict[str, Path
 def test_an_agent_that_is_not_there_leaves_no_folder(coppice: Coppice, home: Path, times: int) -> None:
     for _ in range(times):
         assert coppice("connect", "copilot", "--json").code == 0
-    assert (home / ".copilot" / "hooks" / "coppice.json").exists()
+    assert (home / ".copilot" / "mcp-config.json").exists()
     assert coppice("connect", "copilot", "--remove").code == 0
     assert not (home / ".copilot").exists()
 
@@ -161,6 +163,7 @@ def test_connecting_twice_changes_nothing_and_keeps_the_backup(
     assert texts(files) == before
 
 
+@needs_hooks
 def test_a_hook_that_imports_from_the_project_is_written_anew(coppice: Coppice, home: Path) -> None:
     scripts = home / "config" / "agents"
     agents = {name: scripts / f"{name}-hook.sh" for name in ("claude-code", "codex", "copilot", "gemini")}
@@ -176,6 +179,18 @@ def test_a_hook_that_imports_from_the_project_is_written_anew(coppice: Coppice, 
     assert all(os.access(path, os.X_OK) for path in agents.values())
     coppice("connect", "--remove", *agents)
     assert not any(path.exists() for path in agents.values())
+
+
+@pytest.mark.parametrize("agent", ["codex", "copilot", "gemini"])
+def test_an_agent_whose_shell_starts_no_scripts_gets_the_server_alone(
+    coppice: Coppice, home: Path, monkeypatch: pytest.MonkeyPatch, agent: str
+) -> None:
+    monkeypatch.setattr(f"coppice.agents.{agent}.starts_scripts", lambda: False)
+    assert coppice("connect", agent).code == 0
+    written = [path.read_text() for path in (home / f".{agent}").rglob("*") if path.is_file()]
+    assert any('"mcp"' in text for text in written)
+    assert not any("hook" in text for text in written)
+    assert not (home / "config" / "agents" / f"{agent}-hook.sh").exists()
 
 
 def test_a_dry_run_shows_and_writes_nothing(coppice: Coppice, files: dict[str, Path], home: Path) -> None:
@@ -236,6 +251,7 @@ def test_what_the_user_named_coppice_is_neither_replaced_nor_removed(
     assert texts(files) == before
 
 
+@needs_modes
 def test_links_and_rights_stay(coppice: Coppice, files: dict[str, Path], home: Path) -> None:
     real = home / "dotfiles.toml"
     files["codex"].rename(real)
@@ -320,6 +336,7 @@ def test_the_status_names_what_is_connected(coppice: Coppice) -> None:
     assert "Codex: connected; 0 transcripts" in coppice("status").out
 
 
+@needs_hooks
 def test_the_status_says_whether_codex_runs_the_hook(coppice: Coppice, files: dict[str, Path]) -> None:
     coppice("connect", "codex")
     assert "Its hook is not trusted yet" in coppice("status").out

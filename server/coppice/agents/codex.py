@@ -12,7 +12,8 @@ from coppice.agents.files import read
 from coppice.agents.hook_script import hook_script
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.markdown_edits import Section
-from coppice.agents.program import HOOK_SECONDS, Program, hook_command
+from coppice.agents.program import HOOK_SECONDS, NO_HOOK, Program, hook_command
+from coppice.operating_system import starts_scripts
 from coppice.settings.files import parsed_toml
 
 _INSTRUCTIONS: Final = """\
@@ -26,13 +27,18 @@ decided.
 
 
 class Codex(Connector):
-    """Tables at the end of the file: a table ends what was above it."""
+    """Tables at the end of the file: a table ends what was above it.
+
+    On Windows it runs hooks in cmd, which cannot start the script.
+    """
 
     name: ClassVar[str] = "codex"
     title: ClassVar[str] = "Codex"
     executable: ClassVar[str] = "codex"
     advice: ClassVar[tuple[str, ...]] = (
-        "Codex skips a new hook silently until you have trusted it: start `codex` once and approve it there.",
+        "Codex skips a new hook silently until you have trusted it: start `codex` once and approve it there."
+        if starts_scripts()
+        else NO_HOOK,
     )
 
     @property
@@ -47,7 +53,18 @@ class Codex(Connector):
         if program.environment:
             pairs = ", ".join(f"{key} = {_toml(value)}" for key, value in program.environment.items())
             lines.append(f"env = {{ {pairs} }}")
-        lines += [
+        what = "the MCP server `coppice`"
+        edits: list[Edit] = []
+        if starts_scripts():
+            lines += self._hook()
+            what += ", and a hook that adds what was lost after a compaction"
+            edits.append(hook_script(program, self.name))
+        tables = "\n".join(lines) + "\n"
+        file = self.folder / "config.toml"
+        return [Block(path=file, what=what, tables=tables, name=("mcp_servers", "coppice")), *edits]
+
+    def _hook(self) -> list[str]:
+        return [
             "",
             "[[hooks.SessionStart]]",
             'matcher = "compact"',
@@ -56,15 +73,6 @@ class Codex(Connector):
             'type = "command"',
             f"command = {_toml(hook_command(self.name))}",
             f"timeout = {HOOK_SECONDS}",
-        ]
-        return [
-            Block(
-                path=self.folder / "config.toml",
-                what="the MCP server `coppice`, and a hook that adds what was lost after a compaction",
-                tables="\n".join(lines) + "\n",
-                name=("mcp_servers", "coppice"),
-            ),
-            hook_script(program, self.name),
         ]
 
     @override
@@ -79,7 +87,7 @@ class Codex(Connector):
     def problems(self) -> list[str]:
         return (
             []
-            if self._trusts_a_hook()
+            if self._trusts_a_hook() or not starts_scripts()
             else ["Its hook is not trusted yet: start `codex` and approve it there."]
         )
 

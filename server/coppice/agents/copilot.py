@@ -9,19 +9,24 @@ from typing_extensions import override
 from coppice.agents.connector import Connector, folder_named
 from coppice.agents.edits import Edit, Member, OwnFile
 from coppice.agents.hook_script import hook_script
-from coppice.agents.program import HOOK_SECONDS, Program, hook_command
+from coppice.agents.program import HOOK_SECONDS, NO_HOOK, Program, hook_command
+from coppice.operating_system import starts_scripts
 
 _EVENTS: Final = ("userPromptSubmitted", "postToolUse")
 
 
 class Copilot(Connector):
-    """It takes no answer at a compaction: what was lost is added at the next prompt or tool."""
+    """It takes no answer at a compaction: what was lost is added at the next prompt or tool.
+
+    On Windows it runs hooks in PowerShell, which cannot start the script.
+    """
 
     name: ClassVar[str] = "copilot"
     title: ClassVar[str] = "Copilot CLI"
     executable: ClassVar[str] = "copilot"
     advice: ClassVar[tuple[str, ...]] = (
         "Copilot asks before it uses a tool of the history for the first time.",
+        *(() if starts_scripts() else (NO_HOOK,)),
     )
 
     @property
@@ -39,21 +44,25 @@ class Copilot(Connector):
             "env": dict(program.environment),
             "tools": ["*"],
         }
-        hooks = {
-            event: [{"type": "command", "bash": hook_command(self.name, event), "timeoutSec": HOOK_SECONDS}]
-            for event in _EVENTS
-        }
-        return [
+        edits: list[Edit] = [
             Member(
                 path=self.folder / "mcp-config.json",
                 what="the MCP server `coppice`",
                 keys=("mcpServers", "coppice"),
                 value=server,
-            ),
-            hook_script(program, self.name),
-            OwnFile(
-                path=self.folder / "hooks" / "coppice.json",
-                what="hooks that add what was lost after a compaction",
-                content=json.dumps({"version": 1, "hooks": hooks}, indent=2) + "\n",
-            ),
+            )
         ]
+        if starts_scripts():
+            edits += [hook_script(program, self.name), self._hooks()]
+        return edits
+
+    def _hooks(self) -> Edit:
+        hooks = {
+            event: [{"type": "command", "bash": hook_command(self.name, event), "timeoutSec": HOOK_SECONDS}]
+            for event in _EVENTS
+        }
+        return OwnFile(
+            path=self.folder / "hooks" / "coppice.json",
+            what="hooks that add what was lost after a compaction",
+            content=json.dumps({"version": 1, "hooks": hooks}, indent=2) + "\n",
+        )

@@ -8,19 +8,24 @@ from typing_extensions import override
 from coppice.agents.connector import Connector
 from coppice.agents.edits import Edit, Items, Member
 from coppice.agents.hook_script import hook_script
-from coppice.agents.program import HOOK_SECONDS, Program, hook_command, hook_name
+from coppice.agents.program import HOOK_SECONDS, NO_HOOK, Program, hook_command, hook_name
+from coppice.operating_system import starts_scripts
 
 _EVENTS: Final = ("BeforeAgent", "AfterTool")
 
 
 class Gemini(Connector):
-    """It takes no summary for a compression: what was lost is added at the next prompt or tool."""
+    """It takes no summary for a compression: what was lost is added at the next prompt or tool.
+
+    On Windows it runs hooks in PowerShell, which cannot start the script.
+    """
 
     name: ClassVar[str] = "gemini"
     title: ClassVar[str] = "Gemini CLI"
     executable: ClassVar[str] = "gemini"
     advice: ClassVar[tuple[str, ...]] = (
         "Gemini asks before it uses a tool of the history for the first time.",
+        *(() if starts_scripts() else (NO_HOOK,)),
     )
 
     @property
@@ -34,16 +39,17 @@ class Gemini(Connector):
         server: dict[str, Any] = {"command": command, "args": arguments}
         if program.environment:
             server["env"] = dict(program.environment)
-        return [
+        edits: list[Edit] = [
             Member(
                 path=self.folder / "settings.json",
                 what="the MCP server `coppice`",
                 keys=("mcpServers", "coppice"),
                 value=server,
-            ),
-            hook_script(program, self.name),
-            *(self._hook(event) for event in _EVENTS),
+            )
         ]
+        if starts_scripts():
+            edits += [hook_script(program, self.name), *(self._hook(event) for event in _EVENTS)]
+        return edits
 
     def _hook(self, event: str) -> Edit:
         hook = {

@@ -14,6 +14,8 @@ HOOK_MODULE: Final = "coppice.agents.hook"
 HOOK_SECONDS: Final = 30
 """How long an agent waits for a hook. An idle one takes 60 to 155 ms."""
 
+NO_HOOK: Final = "On Windows it gets no hook, a shell script: what a compaction lost is found by its tools."
+
 _MODULE: Final = ("-P", "-m")
 """Runs a module, but never one of the project's folder, in which agents start a program."""
 
