@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from cli.conftest import Coppice
 from cli.sessions import long_session
+from systems import needs_modes
 
 
 def checks(coppice: Coppice, *options: str, code: int = 0) -> dict[str, list[dict[str, Any]]]:
@@ -99,13 +100,17 @@ def test_a_file_where_the_folder_should_be_is_broken(coppice: Coppice, home: Pat
     assert "is no folder" in check["message"]
 
 
-def test_a_folder_that_cannot_be_written_is_broken(
-    coppice: Coppice, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@needs_modes
+def test_a_folder_that_cannot_be_written_is_broken(coppice: Coppice, monkeypatch: pytest.MonkeyPatch) -> None:
     """Root may write everywhere but into the kernel's own folders."""
     monkeypatch.setenv("COPPICE_STORAGE_DIRECTORY", "/proc/self/task")
     (check,) = checks(coppice, code=1)["store"]
     assert "cannot be written to" in check["message"]
+
+
+def test_a_folder_that_cannot_be_made_is_broken(
+    coppice: Coppice, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COPPICE_STORAGE_DIRECTORY", str(home / "file" / "below"))
     (home / "file").write_text("in the way")
     (check,) = checks(coppice, code=1)["store"]

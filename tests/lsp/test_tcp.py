@@ -74,7 +74,7 @@ def listening(tmp_path: Path) -> Iterator[Listening]:
 
 
 def test_port_zero_picks_a_port_and_prints_it(listening: Listening) -> None:
-    assert listening.line == f"Listening on 127.0.0.1:{listening.port}\n"
+    assert listening.line.splitlines() == [f"Listening on 127.0.0.1:{listening.port}"]
     assert listening.port > 0
 
 

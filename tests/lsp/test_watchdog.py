@@ -1,10 +1,10 @@
 """A server whose event loop stands still ends, and one that was suspended does not."""
 
-import os
-import signal
 import subprocess
 import sys
 import time
+
+import psutil
 
 from coppice.lsp.watchdog import STALLED
 
@@ -47,9 +47,9 @@ def test_a_suspended_process_is_not_ended() -> None:
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        os.kill(process.pid, signal.SIGSTOP)
+        psutil.Process(process.pid).suspend()
         time.sleep(1)
-        os.kill(process.pid, signal.SIGCONT)
+        psutil.Process(process.pid).resume()
         assert process.stdout.readline() == "done\n"
     assert process.returncode == 0
 
