@@ -3,20 +3,20 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from coppice.agents.program import Program
 from coppice.store.schema.records import NewConversation, NewRecord
 from coppice.store.store import Store
 from coppice.store.tree.location import workspace_database
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import ENTRY
 
-COMMAND = [str(Path(sys.executable).with_name("coppice")), "mcp"]
+COMMAND = [*Program.installed().words, "mcp"]
 NOW = "2026-10-01T10:00:00.000Z"
 EARLIER = "2026-09-01T08:00:00.000Z"
 SESSION = "5f0c6b5e-0000-4000-8000-00000000aaaa"
