@@ -22,6 +22,7 @@ from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.jobs import stop_if_cancelled
 from coppice.service.core.progress import JobProgress, Progress, StepProgress
 from coppice.service.core.workers import run_read
 from coppice.service.recovery.reported_errors import partly_read, why_no_overflow
@@ -184,6 +185,7 @@ class Recovering:
         while not isinstance(then, Retry | Fail):
             turn.state, then = await self._act(turn, then, progress)
             self._rounds[turn.conversation_id] = turn
+            stop_if_cancelled()
         return then
 
     async def _act(

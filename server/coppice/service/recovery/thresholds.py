@@ -12,6 +12,7 @@ from coppice.service.compaction.ahead import begin_share
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
+from coppice.service.core.jobs import stop_if_cancelled
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_read
 from coppice.service.notes.notes import Notes
@@ -118,6 +119,7 @@ class Thresholds:
         if not request.edits_context:
             edit = await self._clearing.make_room(now.path, measured.window, measured.request_tokens)
         if edit is not None:
+            stop_if_cancelled()
             self._compacting.ahead.outgrow(conversation_id)
             now = await run_read(self._situation, request)
             measured = now.measured

@@ -213,8 +213,11 @@ class Turn:
     async def _show_again(self) -> None:
         """After a compaction the model sees anew the notes, and the files that it works on."""
         await self._show_notes()
-        if not self._settings.context.files_at_hand:
-            return
+        if self._settings.context.files_at_hand:
+            await self._show_files()
+        stop_if_cancelled()
+
+    async def _show_files(self) -> None:
         entry = await run_read(lambda: files_at_hand(self._path(), self._window, self._overhead_tokens))
         if entry is not None:
             self._leaf_id = await self._rooms.trees.add_entry(
