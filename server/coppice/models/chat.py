@@ -78,15 +78,11 @@ class ModelLimits:
 class Delta:
     """A piece of an answer as it arrives.
 
-    For a tool call `text` is a piece of its arguments as JSON, `call_index` counts the answer's calls from 0,
-    and `call_id` and `call_name` are in each of its pieces once the provider has sent them.
+    For a tool call `text` is a piece of its arguments as JSON, empty where the call begins.
     """
 
     kind: Literal["text", "thinking", "toolCall"]
     text: str
-    call_index: int | None = None
-    call_id: str | None = None
-    call_name: str | None = None
 
 
 OnDelta = Callable[[Delta], None]

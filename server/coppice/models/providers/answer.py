@@ -29,13 +29,12 @@ _DEEPEST_ARGUMENTS: Final = 100
 
 @dataclass(slots=True)
 class Block:
-    """A block of an answer that may still grow. `call_index` counts the answer's tool calls from 0."""
+    """A block of an answer that may still grow."""
 
     kind: Literal["text", "thinking", "toolCall"]
     text: StringIO = field(default_factory=StringIO)
     call_id: str = ""
     name: str = ""
-    call_index: int = 0
     signature: StringIO = field(default_factory=StringIO)
     redacted: bool = False
 
@@ -94,10 +93,9 @@ class AnswerBuilder:
         """Begins a tool call, to which `arguments` appends."""
         self._count(call_id, LONGEST_ID)
         self._count(name, LONGEST_NAME)
-        call = Block("toolCall", call_id=call_id or f"call_{secrets.token_hex(8)}", name=name)
-        call.call_index = self.last_call.call_index + 1 if self.last_call else 0
-        self.last_call = self._new(call)
-        self._emit(Delta("toolCall", "", call.call_index, call.call_id, call.name))
+        call = self._new(Block("toolCall", call_id=call_id or f"call_{secrets.token_hex(8)}", name=name))
+        self.last_call = call
+        self._emit(Delta("toolCall", ""))
         return call
 
     def arguments(self, call: Block, piece: str, name: str = "") -> None:
@@ -106,7 +104,7 @@ class AnswerBuilder:
             self._count(name, LONGEST_NAME - len(call.name))
             call.name += name
         if piece:
-            self._grow(call, piece, Delta("toolCall", piece, call.call_index, call.call_id, call.name))
+            self._grow(call, piece, Delta("toolCall", piece))
 
     def whole_arguments(self, call: Block, arguments: Any) -> None:
         """The arguments of a call as a JSON value, in one piece."""
