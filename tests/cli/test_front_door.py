@@ -18,9 +18,17 @@ def test_the_version_is_the_package_s(coppice: Coppice) -> None:
     assert (ran.code, ran.out, ran.err) == (0, f"coppice {__version__}\n", "")
 
 
-def test_a_version_needs_none_of_the_heavy_libraries() -> None:
-    heavy = ("pygls", "lsprotocol", "sqlalchemy", "pydantic", "tiktoken")
-    probe = f"import sys, coppice.cli.app; print([m for m in {heavy!r} if m in sys.modules])"
+@pytest.mark.parametrize(
+    ("imported", "heavy"),
+    [
+        ("coppice.cli.app", ("pygls", "lsprotocol", "sqlalchemy", "pydantic", "tiktoken")),
+        ("coppice.service.methods", ("httpx", "pygls", "lsprotocol")),
+    ],
+)
+def test_what_a_first_answer_waits_for_imports_none_of_the_heavy_libraries(
+    imported: str, heavy: tuple[str, ...]
+) -> None:
+    probe = f"import sys, {imported}; print([m for m in {heavy!r} if m in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
 

@@ -7,9 +7,14 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from coppice.models.chat import DEFAULT_WINDOW, ChatRequest, Delta, ModelError, ModelLimits, OnDelta
-from coppice.models.providers.answer import LARGEST_ANSWER, LONGEST_ID, LONGEST_NAME, MOST_BLOCKS
+from coppice.models.providers.answer import (
+    LARGEST_ANSWER,
+    LONGEST_ID,
+    LONGEST_MESSAGE,
+    LONGEST_NAME,
+    MOST_BLOCKS,
+)
 from coppice.models.providers.deadlines import Deadlines
-from coppice.models.providers.error_response import LONGEST_MESSAGE
 from coppice.models.providers.keys import redacted
 from coppice.protocol.sampling import SampleParams, SamplePiece, SampleResult
 from coppice.protocol.server_requests import OnPart

@@ -7,6 +7,7 @@ the tag it imitates. So those are escaped like the tag itself.
 import re
 import unicodedata
 from collections import defaultdict
+from functools import cache
 from typing import Final
 
 TAGS: Final = (
@@ -75,15 +76,18 @@ def imitations_of(word: str) -> str:
     )
 
 
-_TAG: Final = re.compile(
-    rf"[{_BRACKETS}](?=[\s{HIDDEN}]{{0,8}}[{_SLASHES}]?[\s{HIDDEN}]{{0,8}}"
-    rf"(?:{'|'.join(map(imitations_of, TAGS))})(?![A-Za-z0-9_]))"
-)
+@cache
+def _tag() -> re.Pattern[str]:
+    """Compiled when it is first needed: that takes a tenth of the time in which the service is imported."""
+    return re.compile(
+        rf"[{_BRACKETS}](?=[\s{HIDDEN}]{{0,8}}[{_SLASHES}]?[\s{HIDDEN}]{{0,8}}"
+        rf"(?:{'|'.join(map(imitations_of, TAGS))})(?![A-Za-z0-9_]))"
+    )
 
 
 def escape_tags(text: str) -> str:
     """`text` with `&lt;` for the `<` of every tag of ours. Text without such tags stays as it is."""
-    return _TAG.sub("&lt;", text)
+    return _tag().sub("&lt;", text)
 
 
 _ATTRIBUTE_CHARS: Final = 80  # characters of an attribute: twice a UUID

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from coppice.compaction.span.speakers import speaker_of
@@ -45,12 +46,17 @@ _MARK: Final = r"\\"
 _LINE_START: Final = r"(?:^|(?<=[\r\v\f\x1c-\x1e\x85\u2028\u2029]))"
 _OPENING: Final = r"[\[［【〔〖\u2045\u2772\u3018\u301a]"
 _CLOSING: Final = r"[\]］】〕〗\u2046\u2773\u3019\u301b]"
-_POSING: Final = re.compile(
-    rf"{_LINE_START}(?=(?:{_BLANK}|[-*_#>`]){{0,12}}{_OPENING}(?:{_BLANK}){{0,6}}"
-    rf"(?:{'|'.join(map(imitations_of, _SPEAKERS))})(?![A-Za-z0-9_])[^\]\r\n.]{{0,30}}{_CLOSING}"
-    rf"(?:{_BLANK}|[*_`]){{0,6}}[:：﹕︰∶ː˸꞉])",
-    re.MULTILINE,
-)
+
+
+@cache
+def _posing() -> re.Pattern[str]:
+    """What is read as the beginning of a message. Compiled when it is first needed, as tags are."""
+    return re.compile(
+        rf"{_LINE_START}(?=(?:{_BLANK}|[-*_#>`]){{0,12}}{_OPENING}(?:{_BLANK}){{0,6}}"
+        rf"(?:{'|'.join(map(imitations_of, _SPEAKERS))})(?![A-Za-z0-9_])[^\]\r\n.]{{0,30}}{_CLOSING}"
+        rf"(?:{_BLANK}|[*_`]){{0,6}}[:：﹕︰∶ː˸꞉])",
+        re.MULTILINE,
+    )
 
 
 def serialize(messages: Iterable[Message], result_chars: int | None = RESULT_CHARS) -> str:
@@ -86,7 +92,7 @@ def shorten(text: str, limit: int, *, tail: float = _TAIL_SHARE) -> str:
 
 def _parts(message: Message, result_chars: int | None) -> Iterator[str]:
     for speaker, content in _contents(message, result_chars):
-        yield f"[{speaker}]: {_POSING.sub(_MARK, content)}"
+        yield f"[{speaker}]: {_posing().sub(_MARK, content)}"
 
 
 def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str, str]]:

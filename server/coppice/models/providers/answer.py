@@ -20,6 +20,9 @@ LONGEST_ID: Final = 1_000
 LONGEST_NAME: Final = 200
 """Characters of a tool's name. Providers allow 64 or 128."""
 
+LONGEST_MESSAGE: Final = 4_000
+"""Characters of an error's message: fifty lines of a screen."""
+
 MOST_BLOCKS: Final = 1_000
 """Blocks of one answer. Each of its tool calls is one; 1,773 recorded replies have at most ten."""
 

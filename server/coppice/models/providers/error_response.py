@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import httpx
 
+from coppice.models.providers.answer import LONGEST_MESSAGE
 from coppice.models.providers.decoding import read_at_most
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 
 LONGEST_BODY: Final = 64_000
 """Bytes of an error that are read; the rest of it is dropped."""
 
-LONGEST_MESSAGE: Final = 4_000  # characters of an error's message (guess)
 _CODE_SHAPE: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,80}")
 _TAGS: Final = re.compile(r"<[^<>]*>")
 _SPACES: Final = re.compile(r"[\s\x00-\x1f\x7f]+")
