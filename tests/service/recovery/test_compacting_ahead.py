@@ -8,6 +8,7 @@ from conftest_service import Client, GatedSummarizer, MakeClient, assistant, use
 from waiting import until
 
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
+from coppice.service.compaction import compacting
 from coppice.service.compaction.ahead import Ahead
 from coppice.service.core.summarizers import answers_side_by_side
 from coppice.service.window.fitting import Fit
@@ -102,6 +103,15 @@ async def test_a_compaction_by_hand_takes_it_and_one_with_wishes_does_not(make_c
     await client.ask("compact", conversationId=made)
     assert len(summarizer.requests) == 2
     assert (await path_of(client, made))[-1]["reason"] == "manual"
+
+
+async def test_its_report_is_made_with_it(make_client: MakeClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = await make_client(WINDOW, GatedSummarizer(is_open=True))
+    monkeypatch.setattr(compacting, "loss_report", None)  # would raise
+    made = await before_the_threshold(client)
+    done = await client.ask("compact", conversationId=made)
+    first_kept = [entry["id"] for entry in await path_of(client, made)].index(done["firstKeptEntryId"])
+    assert done["report"]["dropped"]["entries"] == first_kept > 0
 
 
 async def test_a_cancelled_compaction_writes_nothing_and_ends_it(make_client: MakeClient) -> None:

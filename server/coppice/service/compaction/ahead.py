@@ -7,9 +7,11 @@ from typing import Final, Literal
 
 from coppice.compaction.clearing import clears
 from coppice.errors import CoppiceError, sentence_of
+from coppice.protocol.compaction import LossReport
 from coppice.protocol.notifications import BACKGROUND_COMPACTION_CHANGED, BackgroundCompactionChanged
 from coppice.protocol.server_requests import WILL_COMPACT
 from coppice.service.compaction.compaction_entry import view_after
+from coppice.service.compaction.loss_report import loss_report
 from coppice.service.compaction.preparing import Preparation, prepare
 from coppice.service.compaction.summarizing import FinishedSummary, summarize
 from coppice.service.core.context import Context
@@ -35,7 +37,15 @@ MOST_BEGUN: Final = 2
 _log: Final = logging.getLogger(__name__)
 
 Status = Literal["writing", "ready"]
-Summarized = tuple[Preparation, FinishedSummary]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadySummary:
+    """All of a compaction that does not depend on what was appended since."""
+
+    prepared: Preparation
+    summary: FinishedSummary
+    report: LossReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +54,7 @@ class _Draft:
     path, and how many were begun since that.
     """
 
-    task: asyncio.Task[Summarized]
+    task: asyncio.Task[ReadySummary]
     leaf_id: str
     compaction_key: int | None
     number: int
@@ -93,7 +103,7 @@ class Ahead:
         self._announce(conversation_id)
         task.add_done_callback(lambda _: self._announce(conversation_id))
 
-    async def take(self, conversation_id: str, fit: Fit | None) -> Summarized | None:
+    async def take(self, conversation_id: str, fit: Fit | None) -> ReadySummary | None:
         """The summary, for the compaction that is due now; one that is being written is waited for.
 
         None where there is none, and where it is of no use any more: the path is another one, was compacted,
@@ -105,7 +115,7 @@ class Ahead:
         if not await run_read(self._may_be_used, conversation_id, draft):
             return None
         try:
-            prepared, summary = await draft.task
+            ready = await draft.task
         except asyncio.CancelledError:
             caller = asyncio.current_task()
             if caller is not None and caller.cancelling():
@@ -114,8 +124,7 @@ class Ahead:
         except Exception as error:  # noqa: BLE001 - whatever it was, the compaction that is due writes its own
             _log.warning("The summary in the background failed: %s", sentence_of(error, type(error).__name__))
             return None
-        fits = await run_long(self._is_of_use, conversation_id, draft, prepared, summary, fit)
-        return (prepared, summary) if fits else None
+        return ready if await run_long(self._is_of_use, conversation_id, draft, ready, fit) else None
 
     def outgrow(self, conversation_id: str) -> None:
         """Ends the writing: old results were cleared, and when the next compaction is due, too much will have
@@ -173,7 +182,7 @@ class Ahead:
         changed = BackgroundCompactionChanged(conversation_id=conversation_id, status=status)
         self._context.client.notify(BACKGROUND_COMPACTION_CHANGED, changed)
 
-    async def _write(self, path: ConversationPath, fit: Fit) -> Summarized:
+    async def _write(self, path: ConversationPath, fit: Fit) -> ReadySummary:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - it is one
         progress: Progress = self._context.progress_of(task)
@@ -185,27 +194,21 @@ class Ahead:
                 summary = await summarize(
                     prepared, summarizer, instructions=None, edited=None, stage=progress.report
                 )
+            report = await run_long(loss_report, prepared, summary)
             ending = "The summary is ready for the next compaction"
-            return prepared, summary
+            return ReadySummary(prepared, summary, report)
         finally:
             progress.end(ending)
 
     def _may_be_used(self, conversation_id: str, draft: _Draft) -> bool:
         return _is_of_path(self._context.path(conversation_id), draft)
 
-    def _is_of_use(
-        self,
-        conversation_id: str,
-        draft: _Draft,
-        prepared: Preparation,
-        summary: FinishedSummary,
-        fit: Fit | None,
-    ) -> bool:
+    def _is_of_use(self, conversation_id: str, draft: _Draft, ready: ReadySummary, fit: Fit | None) -> bool:
         path = self._context.path(conversation_id)
-        if not _is_of_path(path, draft) or path.settings != prepared.path.settings:
+        if not _is_of_path(path, draft) or path.settings != ready.prepared.path.settings:
             return False
         assert path.end is not None  # noqa: S101 - the draft is of its path
-        return fit is None or view_after(prepared, summary, path.end) <= fit.room
+        return fit is None or view_after(ready.prepared, ready.summary, path.end) <= fit.room
 
 
 def _is_of_path(path: ConversationPath, draft: _Draft) -> bool:

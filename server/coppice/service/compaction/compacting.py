@@ -23,7 +23,7 @@ from coppice.protocol.hooks import DidCompactParams
 from coppice.protocol.notifications import COMPACTION_ENDED, COMPACTION_STARTED
 from coppice.protocol.prompt import CompactionUpdate
 from coppice.protocol.usage import UsageState
-from coppice.service.compaction.ahead import Ahead, Summarized
+from coppice.service.compaction.ahead import Ahead, ReadySummary
 from coppice.service.compaction.compaction_entry import append_at_leaf, entry_of
 from coppice.service.compaction.compaction_hooks import adopted, ask_hooks
 from coppice.service.compaction.loss_report import loss_report
@@ -182,7 +182,7 @@ class Compacting:
 
     async def _prepared_ahead(
         self, params: CompactParams, reason: CompactionReason, fit: Fit | None, progress: JobProgress
-    ) -> Summarized | None:
+    ) -> ReadySummary | None:
         """The summary that was written in the background; None for a compaction with wishes of its own."""
         own = (params.instructions, params.summary, params.settings)
         if reason == "overflow" or params.draft or any(each is not None for each in own):
@@ -196,24 +196,28 @@ class Compacting:
         prepared: Preparation,
         reason: CompactionReason,
         progress: JobProgress,
-        ready: Summarized | None,
+        ready: ReadySummary | None,
     ) -> CompactResult:
         started = time.monotonic()
         hooks = self._context.hooks
         answer = await ask_hooks(self._context, params, prepared, reason, progress.report)
-        if given := await adopted(hooks, params, prepared, answer) or ready:
-            prepared, summary = given
+        given = await adopted(hooks, params, prepared, answer)
+        if given is None and ready is not None:
+            prepared, summary, report = ready.prepared, ready.summary, ready.report
         else:
-            async with self._context.summarizers.of(prepared.path.settings) as summarizer:
-                summary = await summarize(
-                    prepared,
-                    summarizer,
-                    instructions=answer.instructions,
-                    edited=params.summary,
-                    stage=progress.report,
-                )
+            if given is not None:
+                prepared, summary = given
+            else:
+                async with self._context.summarizers.of(prepared.path.settings) as summarizer:
+                    summary = await summarize(
+                        prepared,
+                        summarizer,
+                        instructions=answer.instructions,
+                        edited=params.summary,
+                        stage=progress.report,
+                    )
+            report = await run_long(loss_report, prepared, summary)
         entry = await run_long(entry_of, prepared, summary, reason)
-        report = await run_long(loss_report, prepared, summary)
         if not params.draft:
             progress.report("Saving", 95)
             entry = await self._store(prepared, summary, entry, reason)
