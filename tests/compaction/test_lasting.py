@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coppice.compaction.text.lasting import is_answer, is_lasting, lasting_sentences
+from coppice.compaction.text.lasting import is_lasting, lasting_sentences
 
 
 def rows(name: str) -> list[list[str]]:
@@ -57,14 +57,3 @@ def test_what_is_pasted_between_lines_of_output_states_no_rule() -> None:
 
 def test_questions_and_ends_of_parentheses_state_no_rule() -> None:
     assert lasting_sentences("(main.ts, right? nothing else), and never touch the map. No mocks?") == []
-
-
-def test_answers_to_a_question_are_told_from_requests() -> None:
-    replies = Path(__file__).with_name("replies.tsv").read_text(encoding="utf-8").splitlines()
-    wrong = [
-        text
-        for label, text in (line.split("\t") for line in replies)
-        if is_answer(text) != (label == "answer")
-    ]
-    assert len(replies) >= 60
-    assert wrong == []

@@ -6,7 +6,7 @@ from typing import Final
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.facts.documents import Documents
-from coppice.compaction.text.lasting import is_answer
+from coppice.compaction.text.answers import is_answer
 from coppice.compaction.text.markdown import ITEM
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.paths import is_about_work

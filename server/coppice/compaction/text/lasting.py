@@ -21,10 +21,6 @@ _ENDS_NO_RULE: Final = (*QUESTION_MARKS, ":", "：", ",")
 _WORDS: Final = re.compile(r"[*_`\"'(“]{0,3}\w.*(?:\W\w|[\u4e00-\u9fff])", re.DOTALL)
 _OPENING: Final = re.compile(r"\s{0,8}<([A-Za-z][\w-]{0,60})\b[^<>\n]{0,300}>")
 _CLOSING: Final = re.compile(r"</([A-Za-z][\w-]{0,60})>")
-_ANSWER: Final = re.compile(
-    r"(?:yes|yeah|yep|yup|ok|okay|sure|no|nope|nah|please|go|do|both|all|neither|none|either|option|[a-d1-9])\b"
-    r"|好|是|可以|行|对|嗯|不|都|第|选"
-)
 _OUTPUT: Final = re.compile(
     r"\s*(?:(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
     r"|[\[{(<|+$%>#]|/[\w:-]+\s*$|\.{3}|\d{2,4}[-:/]\d\d"
@@ -60,11 +56,6 @@ def lasting_sentences(text: str) -> list[str]:
         is_skipped = fenced or is_output or line.lstrip().startswith(">")
         lines.append("" if is_skipped else line.rstrip())
     return [sentence for sentence in sentences_of("\n".join(lines)) if is_lasting(sentence)]
-
-
-def is_answer(text: str) -> bool:
-    """Whether a message begins like an answer to a question that is answered by yes, no or a choice."""
-    return bool(_ANSWER.match(text.strip().lower()))
 
 
 def is_lasting(sentence: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Final
 from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.facts.user import request_in
 from coppice.compaction.summary import Summary, SummaryDecision
+from coppice.compaction.text.answers import decides, is_bare
 from coppice.compaction.text.lasting import lasting_sentences
 from coppice.compaction.text.reasons import is_reason, is_step
 from coppice.compaction.text.sentences import (
@@ -148,11 +149,13 @@ def _goal(ledger: WorkLedger, earlier: list[Line], references: Mapping[str, str]
     if asked and not goals:
         yield Line("goal", whole_sentences(request_in(asked[0].text), _GOAL_CHARS))
     if asked[0 if goals else 1 :]:
-        newest = asked[-1]
-        text = f"Newest request: {whole_sentences(request_in(newest.text), _GOAL_CHARS)}"
         approved = [each for each in ledger.quotations if each.kind == "approval"][-1:]
-        if any(each.about == one_line(newest.text) for each in approved):
-            text = f"{ended(text)} It answers: {approved[0].text}"
+        answers = [each for each in approved if each.about == one_line(asked[-1].text)]
+        requests = asked if answers else [each for each in asked if not is_bare(each.text)]
+        newest = (requests or asked)[-1]
+        text = f"Newest request: {whole_sentences(request_in(newest.text), _GOAL_CHARS)}"
+        if answers:
+            text = f"{ended(text)} It answers: {answers[0].text}"
         yield Line("goal", referenced(text, newest.entry_id, references), 1_000)
 
 
@@ -246,11 +249,12 @@ def _questions(text: str) -> list[str]:
 
 
 def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Line]:
-    """What the user answered to questions of the assistant and of its tools, the newest first; the newest
-    request is under Goal.
+    """Answers of the user that decide something, and answers to questions of tools, the newest first; the
+    newest request is under Goal.
     """
     newest = next((one_line(each.text) for each in reversed(ledger.messages) if each.source == "user"), "")
-    approvals = [each for each in ledger.quotations if each.kind == "approval" and each.about != newest]
+    answered = [each for each in ledger.quotations if each.kind == "approval" and each.about != newest]
+    approvals = [each for each in answered if decides(each.text, each.about)]
     answers = [each for each in ledger.messages if each.source == "answer"]
     for place, (question, answer, entry) in enumerate(
         [(each.text, each.about, each.entry_id) for each in reversed(approvals)]

@@ -1,0 +1,32 @@
+"""Short answers of the user in an offline summary, and what is left of an earlier one without its messages."""
+
+from dataclasses import replace
+
+from talk import reply, request, user
+
+from coppice.compaction.summary_parser import parse_summary
+from coppice.protocol.ledger import LedgerMessage, WorkLedger
+from coppice.summarizers.offline import summarize_offline
+
+
+def test_an_ok_to_a_report_is_no_request_and_an_ok_to_a_plan_no_decision() -> None:
+    messages = [
+        user("Build the importer."),
+        reply("The plan has two parts. Shall I start?"),
+        user("ok"),
+        reply("It reads rows now."),
+        user("Read cells too."),
+        reply("It reads cells now."),
+        user("ok, thanks!"),
+    ]
+    parsed = parse_summary(summarize_offline(request(messages)))
+    assert parsed.goal == ("Build the importer.", "Newest request: Read cells too.")
+    assert parsed.decisions == ()
+
+
+def test_what_introduces_messages_that_are_quoted_below_is_left_out_with_them() -> None:
+    earlier = "It cannot be read here.\n\nKept word for word:\n\nUser: Build it."
+    ledger = WorkLedger(earlier=earlier, messages=[LedgerMessage(text="Build it.", source="user")])
+    text = summarize_offline(replace(request([]), ledger=ledger))
+    assert "> It cannot be read here." in text
+    assert "Kept word for word" not in text
