@@ -27,8 +27,10 @@ class GitFiles:
             case "restore":
                 self._restore(command, flags)
             case "checkout" if "--" in flags or len(command.operands) > 1:
-                specs = self.specs(command)
-                self._tree.restore(["."] if "." in command.operands[1:] else specs)
+                specs = ["."] if "." in command.operands[1:] else self.specs(command)
+                if "HEAD" in command.operands:
+                    self._tree.unstage(specs)
+                self._tree.restore(specs)
             case "stash" if "No local changes to save" not in action.output:
                 self._stash(command, flags)
             case "rm" | "mv" if "--cached" not in flags:

@@ -165,9 +165,11 @@ class WorkingTree:
             self._files[path] = self._files[path].model_copy(update={"kind": kind})
 
     def restore(self, specs: Sequence[str]) -> None:
-        """What `git restore` takes back."""
+        """What `git restore` takes back: a file is as it is in the index."""
         for path in self._matching(specs):
-            if not self._is_untracked(path):
+            if path in self._staged:
+                self._versions[path] = self._staged[path]
+            elif not self._is_untracked(path):
                 self._forget(path)
 
     def reset_hard(self) -> None:
