@@ -35,7 +35,7 @@ from coppice.protocol.state import WorkState
 _GOAL_CHARS: Final = 400
 """Characters of a request under Goal; its whole text is among the user's messages."""
 _FIRST_STATEMENTS: Final = 4
-"""Statements of an older report that come before the rest of any report: people begin with what is done."""
+"""Statements of a reply that changes may have overtaken: people begin with what is done."""
 _MOST_REPLIES: Final = 8
 """Reports, and answers, the newest: so that the length of a summary does not grow with the conversation."""
 _SHORT_RULES: Final = 1_000
@@ -120,15 +120,14 @@ def _lines(
     current = _newest([each for each in quotations if not each.overtaken], wanted)
     overtaken = _newest([each for each in quotations if each.overtaken], wanted)
     reports = current["report"]
-    yield from _ended_turns(reports[:1], references, 0, _FIRST_STATEMENTS)
+    yield from _ended_turns(reports[:1], references)
     yield from (line for line in earlier if line.section not in ("goal", "constraints"))
     yield from _decisions(ledger, references)
     yield from _documents(quotations, references)
-    yield from _ended_turns(reports[:1], references, _FIRST_STATEMENTS, None)
-    yield from _ended_turns(reports[1:], references, 0, _FIRST_STATEMENTS, first=1)
+    yield from _ended_turns(reports[1:], references, first=1)
     yield from _bodies(now, references)
     yield from _reasons(quotations, references)
-    yield from _ended_turns(current["answer"], references, 0, None, first=3_000)
+    yield from _ended_turns(current["answer"], references, first=3_000)
     yield from _overtaken([*overtaken["report"], *overtaken["answer"]], references)
 
 
@@ -196,15 +195,13 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
         yield Line("next_steps", task.title, 1 + number)
 
 
-def _ended_turns(
-    replies: list[Quotation], references: Mapping[str, str], start: int, end: int | None, first: int = 0
-) -> Iterator[Line]:
+def _ended_turns(replies: list[Quotation], references: Mapping[str, str], first: int = 0) -> Iterator[Line]:
     """What ended turns; answers after what was asked."""
     for place, reply in enumerate(replies, first):
         texts, done = _texts(reply)
         if reply.kind == "answer" and texts:
             texts[0] = f"{_replied(reply)}: {texts[0]}"
-        for number, text in list(enumerate(texts))[start:end]:
+        for number, text in enumerate(texts):
             section = "done" if number < done else "context"
             yield Line(section, referenced(text, reply.entry_id, references), place + number / 1_000)
 
