@@ -28,6 +28,15 @@ def test_the_branch_before_is_not_stated(command: str, output: str) -> None:
     assert state_of(*run(command, output)).branch == ""
 
 
+@pytest.mark.parametrize("command", ["cat README.md && git status", "git status -sb && cat README.md"])
+def test_a_heading_is_no_branch(command: str) -> None:
+    assert state_of(*run(command, "## main...origin/main\n## Usage\n")).branch == "main"
+
+
+def test_a_short_status_names_the_branch() -> None:
+    assert state_of(*run("git status -sb", "## side...origin/side\n M a.txt\n")).branch == "side"
+
+
 def test_a_commit_there_has_its_hash_and_no_branch_and_takes_the_files() -> None:
     output = "[detached HEAD 1a2b3c4] Read rows\n 1 file changed, 1 insertion(+)\n"
     state = state_of(*edit("src/rows.py"), *run("git commit -am 'Read rows'", output))

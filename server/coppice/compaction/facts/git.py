@@ -46,7 +46,7 @@ class Git:
         if here:
             self._files.show(here, action)
         if any(run.command.operands[0] in _NAMES_BRANCH for run in here):
-            named = branch_in(action.output)
+            named = branch_in(action)
             self._state.branch = self._state.branch if named is None else named
 
     def _apply(self, run: Run, action: Action, *, is_here: bool) -> None:

@@ -32,6 +32,7 @@ _BRANCH: Final = re.compile(
     r"(?P<branch>[^\s'.]{1,200}(?:\.(?!\.)[^\s'.]{1,200})*))",
     re.MULTILINE,
 )
+_SHOWS_BRANCH: Final = re.compile(r"-[a-z]{0,4}b[a-z]{0,4}|--branch")
 _LONG_STATUS: Final = re.compile(
     r"^\t(?:(?P<kind>modified|new file|deleted|renamed|typechange|both \w{5,8}|\w{5,7} by \w{2,4}): {1,12})?"
     r"(?P<path>\S.{0,1000})$"
@@ -45,10 +46,20 @@ _KINDS: Final[dict[str, ChangeKind]] = {
 }  # fmt: skip
 
 
-def branch_in(output: str) -> str | None:
-    """The branch that `output` names last as the current one; empty for none, None where it does not say."""
-    branches = _BRANCH.findall(output)
-    return str(branches[-1]) if branches else None
+def branch_in(action: Action) -> str | None:
+    """The branch that an action's output names last as the current one; empty for none, None where it names
+    none. `## ` begins headings too: it is read of a short status, where nothing else prints.
+    """
+    short = _only_git(action) and any(
+        run.command.runs("git", "status") and any(map(_SHOWS_BRANCH.fullmatch, run.command.arguments))
+        for run in action.runs
+    )
+    lines = (line for line in _BRANCH.finditer(action.output) if short or not line[0].startswith("## "))
+    return next((line["branch"] or "" for line in list(lines)[::-1]), None)
+
+
+def _only_git(action: Action) -> bool:
+    return {run.command.program for run in action.runs} <= {"git", "cd", "echo"}
 
 
 def logged(output: str, *, one_line_each: bool) -> list[tuple[str, str]]:
@@ -72,8 +83,7 @@ def status_of(action: Action) -> Iterator[tuple[str, ChangeKind, bool]]:
                 for path, each in _names(match["path"], kind):
                     yield path, each, section.startswith(_SECTIONS[0])
         return
-    programs = {run.command.program for run in action.runs} - {"git", "cd", "echo"}
-    if programs or any(run.command.runs("git", "diff", "show") for run in action.runs):
+    if not _only_git(action) or any(run.command.runs("git", "diff", "show") for run in action.runs):
         return
     for match in _SHORT_STATUS.finditer(action.output):
         code = match["code"]
