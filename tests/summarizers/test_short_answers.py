@@ -1,4 +1,4 @@
-"""Short answers of the user in an offline summary, and what is left of an earlier one without its messages."""
+"""Short answers in an offline summary, and what is left of an earlier one without its messages."""
 
 from dataclasses import replace
 

@@ -101,10 +101,13 @@ def matches_focus(text: str, wanted: frozenset[str]) -> bool:
 
 
 def _without_messages(ledger: WorkLedger) -> str:
-    """The earlier summary without the paragraphs that are among the user's messages."""
+    """The earlier summary without what is among the user's messages, and what introduced it."""
     texts = "\n\n".join(each.text for each in ledger.messages)
     paragraphs = ledger.earlier.split("\n\n")
-    return "\n\n".join(each for each in paragraphs if each.removeprefix("User: ").strip() not in texts)
+    rest = [each for each in paragraphs if each.removeprefix("User: ").strip() not in texts]
+    if rest and rest[-1] != paragraphs[-1] and rest[-1].endswith(":"):
+        rest.pop()
+    return "\n\n".join(rest)
 
 
 def _lines(
