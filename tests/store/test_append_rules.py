@@ -48,6 +48,8 @@ def test_a_parent_elsewhere_makes_a_branch(store: Store, conversation: str) -> N
     store.append(conversation, [user(entry_id="d")], parent_id="a", modified_at=NOW)
     assert path_of(store, conversation) == ["a", "d"]
     assert path_of(store, conversation, "c") == ["a", "b", "c"]
+    nodes, _ = store.tree(conversation, mode="all", limit=9)
+    assert [(node.id, node.child_count) for node in nodes] == [("a", 2), ("b", 1), ("c", 0), ("d", 0)]
 
 
 def test_a_parent_of_none_makes_a_second_root(store: Store, conversation: str) -> None:
