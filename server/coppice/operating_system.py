@@ -6,6 +6,7 @@ is its folder, which is in the user's profile.
 """
 
 import asyncio
+import errno
 import os
 import signal
 import stat
@@ -19,9 +20,11 @@ if sys.platform == "win32":
 
     ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGBREAK)
     _BINARY: Final = os.O_BINARY
+    _AT_ONCE: Final = 0
 else:
     ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     _BINARY: Final = 0
+    _AT_ONCE: Final = os.O_NONBLOCK
 """What a user, or the end of a session, ends a process with."""
 
 
@@ -40,7 +43,20 @@ def open_to_read(path: Path, *, follow_link: bool) -> int:
         if not follow_link and attributes & stat.FILE_ATTRIBUTE_REPARSE_POINT:
             raise OSError(0, "it is a link")
         return os.open(path, os.O_RDONLY | _BINARY)
-    return os.open(path, os.O_RDONLY | os.O_NONBLOCK | (0 if follow_link else os.O_NOFOLLOW))
+    return os.open(path, os.O_RDONLY | _AT_ONCE | (0 if follow_link else os.O_NOFOLLOW))
+
+
+def open_without_waiting(path: str, flags: int) -> int:
+    """An opener for `open` that waits for no writer at the other end of a pipe.
+
+    Raises OSError, for a folder IsADirectoryError also on Windows, which says that permission lacks.
+    """
+    try:
+        return os.open(path, flags | _AT_ONCE)
+    except PermissionError:
+        if Path(path).is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path) from None
+        raise
 
 
 def use_as_stream(descriptor: int) -> None:

@@ -1,5 +1,6 @@
 """What is left when a server is killed in the middle of its work."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from lsp.raw_client import RawServer
 
 pytestmark = pytest.mark.slow
 
+KILLED = 1 if sys.platform == "win32" else -9
 HELLO = {
     "workspaceFolders": [{"uri": WORKSPACE, "name": "editor"}],
     "initializationOptions": {"settings": {"compaction": {"keepRecentTokens": 300}}},
@@ -30,7 +32,7 @@ def test_a_server_killed_while_it_compacts_leaves_the_conversation_as_it_was(tmp
         server.start_request("coppice/compact", about)
         server.notification("coppice/compactionStarted")
         server.process.kill()
-        assert server.process.wait() == -9
+        assert server.process.wait() == KILLED
     (tmp_path / "gate").touch()
     with opened(tmp_path) as server:
         assert server.result("coppice/entries", {**about, "limit": 1000})["entries"] == before

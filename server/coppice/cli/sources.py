@@ -18,6 +18,7 @@ from coppice.cli.progress import watched
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console, warn
 from coppice.errors import UnknownConversationError
+from coppice.operating_system import open_without_waiting
 from coppice.protocol.conversations import (
     Conversation,
     ExportFormat,
@@ -146,7 +147,7 @@ def _progress_of(file: Path) -> Progress:
 
 def is_file(source: str) -> bool:
     """Whether `source` names a session file: it exists, or is written like a path."""
-    if source == STDIN or os.sep in source or source.startswith(("~", ".")):
+    if source == STDIN or not {os.sep, os.altsep}.isdisjoint(source) or source.startswith(("~", ".")):
         return True
     return Path(source).suffix.lower() in {".jsonl", ".json", ".ndjson"} or os.path.lexists(source)
 
@@ -165,7 +166,7 @@ def _session_file(source: str) -> Path:
     file = Path(source)
     shown = plain_line(source, 200)
     try:
-        with open(file, "rb", opener=_without_waiting) as readable:
+        with open(file, "rb", opener=open_without_waiting) as readable:
             if file.is_file():
                 readable.read(1)
                 return file
@@ -205,11 +206,6 @@ async def _read_input(folder: Path) -> Path:
 def _uri_of(file: Path) -> str:
     """Links are not resolved."""
     return file.absolute().as_uri()
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """A pipe without a writer is opened, to be refused, instead of waited for."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 async def _stored(service: Service, conversation_id: str) -> Opened:

@@ -12,6 +12,7 @@ from typing import BinaryIO, Final, cast
 
 from coppice.errors import ImportFailedError
 from coppice.formats.checkpoint import Checkpoint, NotResumableError
+from coppice.operating_system import open_without_waiting
 
 BUFFER_BYTES: Final = 2**16
 """After so many bytes at the latest `on_read` is called. A fraction of a millisecond's reading."""
@@ -144,15 +145,11 @@ class _Watched(io.RawIOBase):
 def _opened(path: Path) -> BinaryIO:
     """A file, opened without waiting for a writer at the other end of a pipe."""
     try:
-        return open(path, "rb", opener=_without_waiting)
+        return open(path, "rb", opener=open_without_waiting)
     except IsADirectoryError:
         raise ImportFailedError(f"{path.name} is a folder. Name a session file in it.") from None
     except (OSError, ValueError) as error:
         raise _unreadable(error) from error
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _check_regular(path: Path, status: os.stat_result) -> None:
