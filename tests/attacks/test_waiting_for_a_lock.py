@@ -12,6 +12,7 @@ import pytest
 from attacks.store_attacks import filled_store, opened, url_of
 from conftest_service import Client
 from conftest_service import user as message
+from lsp.raw_client import RawServer
 from sqlalchemy import event
 from store.store_kit import NOW, user
 from waiting import PATIENCE
@@ -43,6 +44,24 @@ async def test_writers_waiting_for_a_lock_do_not_keep_a_read_waiting(tmp_path: P
         lock.close()
         await asyncio.gather(*waiting)
     release_writers(url_of(paths[0]))
+
+
+def test_a_window_opens_without_its_store(tmp_path: Path) -> None:
+    """No lock that others hold can keep `initialize` waiting, nor the requests that concern no store."""
+    store = tmp_path / "store"
+    with RawServer(tmp_path) as server:
+        server.initialize()
+        server.result("coppice/conversation/create", {})
+        assert _opened_in(store, server)
+    with RawServer(tmp_path) as window:
+        window.initialize()
+        assert window.result("coppice/historyTools", {})["tools"]
+        assert not _opened_in(store, window)
+
+
+def _opened_in(folder: Path, server: RawServer) -> list[str]:
+    opened_files = psutil.Process(server.process.pid).open_files()
+    return [file.path for file in opened_files if folder in Path(file.path).parents]
 
 
 def test_a_writer_often_asks_for_a_lock_and_never_in_step_with_others(tmp_path: Path) -> None:
