@@ -249,7 +249,10 @@ export interface CompactPreviewParams {
   settings?: Record<string, unknown> | null;
 }
 
-/** What a compaction would do. The two message fields and all token fields are counts. */
+/**
+ * What a compaction would do. The two message fields and all token fields are counts.
+ * Each list has at most 1,000 paths, the first ones; `filesLeftOut` counts the others, which `coppice/files` lists. It is absent where there is none.
+ */
 export interface CompactPreviewResult {
   firstKeptEntryId: string;
   messagesToSummarize: number;
@@ -260,6 +263,7 @@ export interface CompactPreviewResult {
   previousSummary: boolean;
   readFiles: string[];
   modifiedFiles: string[];
+  filesLeftOut?: number;
 }
 
 /** `summarizer` names who wrote the summary, `offline` for instance. */
@@ -325,6 +329,7 @@ export interface CompactionPreparation {
   previousSummary: boolean;
   readFiles: string[];
   modifiedFiles: string[];
+  filesLeftOut?: number;
   text: string;
   historyEntries: Entry[];
   historyText: string;
@@ -865,7 +870,7 @@ export interface LedgerParams {
 
 /**
  * `leafId` is the leaf that the ledger is about; null in an empty conversation.
- * The facts are computed from the newest 100,000 entries since the last compaction; `notRead` is how many there are before those, absent where there is none.
+ * The facts are computed from the newest 100,000 entries since the last compaction; `notRead` is how many there are before those, absent where there is none. Each list of files has at most 1,000 paths, the first ones; `filesLeftOut` counts the others, which `coppice/files` lists, likewise.
  */
 export interface LedgerResult {
   leafId: string | null;
@@ -874,6 +879,7 @@ export interface LedgerResult {
   modifiedFiles: string[];
   deletedFiles: string[];
   notRead?: number;
+  filesLeftOut?: number;
 }
 
 /** All notes that hold. */

@@ -93,7 +93,8 @@ def _show_numbers(out: Console, outcome: Outcome) -> None:
         f"{_count(kept_messages, 'message')}, {preview.kept_tokens:,} tokens, from entry {first} on",
     )
     read, modified = len(preview.read_files), len(preview.modified_files)
-    _print_field(out, "Files", f"{read:,} read, {modified:,} modified")
+    further = f", {preview.files_left_out:,} more" if preview.files_left_out else ""
+    _print_field(out, "Files", f"{read:,} read, {modified:,} modified{further}")
     _print_field(out, "Written by", f"{plain_line(result.summarizer)}, in {result.duration_ms / 1000:.1f} s")
     for warning in result.warnings:
         _print_field(out, "Warning", plain_line(warning))

@@ -20,7 +20,11 @@ class CompactPreviewParams(LongParams, ConversationParams):
 
 
 class CompactPreviewResult(WireModel):
-    """What a compaction would do. The two message fields and all token fields are counts."""
+    """What a compaction would do. The two message fields and all token fields are counts.
+
+    Each list has at most 1,000 paths, the first ones; `filesLeftOut` counts the others, which
+    `coppice/files` lists. It is absent where there is none.
+    """
 
     first_kept_entry_id: str
     messages_to_summarize: int
@@ -31,6 +35,7 @@ class CompactPreviewResult(WireModel):
     previous_summary: bool
     read_files: list[str]
     modified_files: list[str]
+    files_left_out: int | None = None
 
 
 class CompactParams(LongParams, ConversationParams):

@@ -72,7 +72,8 @@ class LedgerResult(WireModel):
     """`leafId` is the leaf that the ledger is about; null in an empty conversation.
 
     The facts are computed from the newest 100,000 entries since the last compaction; `notRead` is how many
-    there are before those, absent where there is none.
+    there are before those, absent where there is none. Each list of files has at most 1,000 paths, the first
+    ones; `filesLeftOut` counts the others, which `coppice/files` lists, likewise.
     """
 
     leaf_id: str | None
@@ -81,3 +82,4 @@ class LedgerResult(WireModel):
     modified_files: list[str]
     deleted_files: list[str]
     not_read: int | None = None
+    files_left_out: int | None = None

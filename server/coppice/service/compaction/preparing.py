@@ -10,6 +10,7 @@ from coppice.errors import NothingToCompactError, SummaryRejectedError
 from coppice.files.ledger import FileLedger
 from coppice.protocol.compaction import CompactPreviewResult
 from coppice.service.core.conversation_path import MOST_READ_TOKENS, ConversationPath
+from coppice.service.core.listed_files import ListedFiles
 from coppice.service.window.fitting import Fit, fitted_cut
 from coppice.service.window.measuring import open_rows, pins_of
 from coppice.service.window.usage import Counter, context_tokens
@@ -105,6 +106,7 @@ def preview_of(
 ) -> CompactPreviewResult:
     """Reads the store; `reached` is called with depths meanwhile."""
     ledger, cut = prepared.ledger(reached), prepared.cut
+    files = ListedFiles.of(ledger.read_files, ledger.modified_files, [])
     return CompactPreviewResult(
         first_kept_entry_id=prepared.first_kept.id,
         messages_to_summarize=prepared.count_summarized(0, cut.history_end),
@@ -113,8 +115,9 @@ def preview_of(
         tokens_before=prepared.tokens_before,
         kept_tokens=cut.kept_tokens,
         previous_summary=prepared.path.compaction is not None,
-        read_files=ledger.read_files,
-        modified_files=ledger.modified_files,
+        read_files=files.read,
+        modified_files=files.modified,
+        files_left_out=files.left_out or None,
     )
 
 

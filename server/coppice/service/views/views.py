@@ -20,6 +20,7 @@ from coppice.protocol.trees import (
 from coppice.protocol.usage import UsageParams, UsageState
 from coppice.service.compaction.work_ledger import first_read, ledger_until
 from coppice.service.core.context import Context
+from coppice.service.core.listed_files import ListedFiles
 from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_read
@@ -99,14 +100,16 @@ class Views:
                 work = ledger_until(path, path.end.depth)
                 not_read = first_read(path, path.end.depth) - path.first_depth
             last = path.end.depth if path.end is not None else 0
-            files = path.ledger(None, thread.reading("Reading the files", path.first_depth, last, 50))
+            ledger = path.ledger(None, thread.reading("Reading the files", path.first_depth, last, 50))
+            files = ListedFiles.of(ledger.read_files, ledger.modified_files, ledger.deleted_files)
             return LedgerResult(
                 leaf_id=path.leaf_id,
                 ledger=bounded(work),
-                read_files=files.read_files,
-                modified_files=files.modified_files,
-                deleted_files=files.deleted_files,
+                read_files=files.read,
+                modified_files=files.modified,
+                deleted_files=files.deleted,
                 not_read=not_read or None,
+                files_left_out=files.left_out or None,
             )
 
         result = await run_in_thread(read, progress, title="Computing the facts")
