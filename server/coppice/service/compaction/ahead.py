@@ -5,7 +5,6 @@ import logging
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coppice.compaction.clearing import clears
 from coppice.errors import CoppiceError, sentence_of
 from coppice.protocol.compaction import LossReport
 from coppice.protocol.notifications import BACKGROUND_COMPACTION_CHANGED, BackgroundCompactionChanged
@@ -20,19 +19,11 @@ from coppice.service.core.progress import Progress
 from coppice.service.core.summarizers import answers_side_by_side
 from coppice.service.core.workers import run_long, run_read
 from coppice.service.window.fitting import Fit
-from coppice.settings import Settings
 
 TITLE: Final = "Compacting in the background"
 JOB: Final = "background compaction"
 BEGIN_SHARE: Final = 0.8
 """Of the threshold. What is left, 36,000 tokens of the default window, is several requests of a turn."""
-
-LATE_SHARE: Final = 0.95
-"""Of the threshold, where old tool results are cleared: until then that may make room instead. In the
-simulated day (tests/benchmarks/day.py) 0.8 began 15 summaries for each that was used, this 3.
-"""
-MOST_BEGUN: Final = 2
-"""Summaries that are begun between two compactions: one in vain, and one more."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -51,13 +42,12 @@ class ReadySummary:
 @dataclass(frozen=True, slots=True)
 class _Draft:
     """A summary that is being written, is ready, or is of no use; the leaf and the newest compaction of its
-    path, and how many were begun since that.
+    path.
     """
 
     task: asyncio.Task[ReadySummary]
     leaf_id: str
     compaction_key: int | None
-    number: int
 
     @property
     def status(self) -> Status | None:
@@ -73,7 +63,6 @@ class Ahead:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._drafts: dict[str, _Draft] = {}
-        self._outgrown: set[str] = set()
         self._left: set[str] = set()
         self._moved: set[str] = set()
         self._looking: dict[str, asyncio.Task[None]] = {}
@@ -81,25 +70,27 @@ class Ahead:
         context.after_deleting.append(self.forget)
         context.after_moving.append(self._look_again)
 
-    def begin(self, path: ConversationPath, fit: Fit) -> None:
-        """Begins to write the summary of the next compaction, unless one is there or enough were begun.
+    def may_begin(self, path: ConversationPath) -> bool:
+        """Whether the summary of the next compaction may be begun, which is once between two compactions.
 
-        Does nothing where the settings have it off, where hooks are asked before a compaction, and where the
-        model is one that may answer one request at a time.
+        Not where the settings have it off, where hooks are asked before a compaction, and where the model is
+        one that may answer one request at a time.
         """
-        conversation_id = path.conversation.id
         if path.end is None or not path.settings.compaction.background:
-            return
+            return False
         if self._context.hooks.are_there(WILL_COMPACT) or not answers_side_by_side(path.settings):
+            return False
+        before = self._drafts.get(path.conversation.id)
+        return before is None or before.compaction_key != path.end.compaction_key
+
+    def begin(self, path: ConversationPath, fit: Fit) -> None:
+        """Begins to write the summary of the next compaction, where it may be begun."""
+        if path.end is None or not self.may_begin(path):
             return
-        before = self._drafts.get(conversation_id)
-        is_new = before is None or before.compaction_key != path.end.compaction_key
-        number = 1 if before is None or is_new else before.number + 1
-        if not is_new and (number > MOST_BEGUN or conversation_id not in self._outgrown):
-            return
+        conversation_id = path.conversation.id
         self.forget(conversation_id)
         task = self._context.jobs.run_background(conversation_id, JOB, self._write(path, fit))
-        self._drafts[conversation_id] = _Draft(task, path.end.id, path.end.compaction_key, number)
+        self._drafts[conversation_id] = _Draft(task, path.end.id, path.end.compaction_key)
         self._announce(conversation_id)
         task.add_done_callback(lambda _: self._announce(conversation_id))
 
@@ -110,34 +101,32 @@ class Ahead:
         has other settings, or would still not fit. A caller that is cancelled ends the writing.
         """
         draft = self._drafts.get(conversation_id)
-        if draft is None or conversation_id in self._outgrown:
-            return None
-        if not await run_read(self._may_be_used, conversation_id, draft):
+        if draft is None:
             return None
         try:
+            if not await run_read(self._may_be_used, conversation_id, draft):
+                return None
             ready = await draft.task
         except asyncio.CancelledError:
             caller = asyncio.current_task()
             if caller is not None and caller.cancelling():
+                draft.task.cancel()
                 raise
             return None
         except Exception as error:  # noqa: BLE001 - whatever it was, the compaction that is due writes its own
-            _log.warning("The summary in the background failed: %s", sentence_of(error, type(error).__name__))
+            _log.warning(
+                "The summary in the background is not used: %s", sentence_of(error, type(error).__name__)
+            )
             return None
         return ready if await run_long(self._is_of_use, conversation_id, draft, ready, fit) else None
 
-    def outgrow(self, conversation_id: str) -> None:
-        """Ends the writing: old results were cleared, and when the next compaction is due, too much will have
-        been appended since for what was written to fit.
-        """
-        if draft := self._drafts.get(conversation_id):
-            draft.task.cancel()
-            self._outgrown.add(conversation_id)
-            self._announce(conversation_id)
+    def status(self, conversation_id: str) -> Status | None:
+        """What there is for the next compaction; None also where that is of no use on the current path."""
+        draft = None if conversation_id in self._left else self._drafts.get(conversation_id)
+        return None if draft is None else draft.status
 
     def forget(self, conversation_id: str) -> None:
         """Ends the writing and forgets what was written: the conversation was compacted, or is gone."""
-        self._outgrown.discard(conversation_id)
         self._left.discard(conversation_id)
         draft = self._drafts.pop(conversation_id, None)
         if draft is not None:
@@ -170,9 +159,7 @@ class Ahead:
 
     def _announce(self, conversation_id: str) -> None:
         """Notifies the client where it does not have the status yet."""
-        is_useless = conversation_id in self._outgrown or conversation_id in self._left
-        draft = None if is_useless else self._drafts.get(conversation_id)
-        status = None if draft is None else draft.status
+        status = self.status(conversation_id)
         if status == self._announced.get(conversation_id):
             return
         if status is None:
@@ -216,8 +203,3 @@ def _is_of_path(path: ConversationPath, draft: _Draft) -> bool:
     if path.end is None or path.end.compaction_key != draft.compaction_key:
         return False
     return path.contains(draft.leaf_id)
-
-
-def begin_share(settings: Settings) -> float:
-    """From which share of the threshold on a summary is written."""
-    return LATE_SHARE if clears(settings) else BEGIN_SHARE

@@ -1,6 +1,6 @@
 """The use case `coppice/clearToolResults`: a context edit, by hand or before a request."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from coppice.compaction.clearing import Clearable, ClearSizes, clear_sizes, clears, first_kept, plan
@@ -89,6 +89,16 @@ class Clearing:
         params = ClearToolResultsParams(conversation_id=path.conversation.id, context_window=context_window)
         _, entry, _ = await self._append(params, "threshold", request_tokens - sizes.target)
         return entry
+
+    def will_make_room(
+        self, path: ConversationPath, context_window: int, request_tokens: int, later_tokens: int
+    ) -> bool:
+        """Whether `make_room` will clear results until a request has `later_tokens`. Reads the store."""
+        sizes = clear_sizes(path.settings.compaction.clear, context_window)
+        if not clears(path.settings) or later_tokens <= sizes.start:
+            return False
+        sizes = replace(sizes, keep=max(0, sizes.keep - (later_tokens - request_tokens)))
+        return _may_gain(path, sizes) and bool(_step(path, sizes, later_tokens - sizes.target).results)
 
     def _preview(self, params: ClearToolResultsParams) -> tuple[_Step, None, str | None]:
         path = self._context.path(params.conversation_id)

@@ -8,7 +8,7 @@ from coppice.protocol.compaction import CompactParams
 from coppice.protocol.recovery import PreparePromptParams, PreparePromptResult
 from coppice.protocol.usage import UsageState
 from coppice.recovery.request_size import RequestSize
-from coppice.service.compaction.ahead import begin_share
+from coppice.service.compaction.ahead import BEGIN_SHARE
 from coppice.service.compaction.compacting import Compacting
 from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
@@ -110,24 +110,23 @@ class Thresholds:
 
     async def prepare(self, request: NextRequest, progress: Progress | JobProgress) -> Prepared:
         """The check for `request`, which with the progress of a job is a step of it."""
-        conversation_id = request.conversation_id
+        conversation_id, ahead = request.conversation_id, self._compacting.ahead
         now = await run_read(self._situation, request)
         measured = now.measured
         if measured.pinned + now.prompt + request.overhead_tokens >= measured.window:
             return Prepared(now.usage, message=_too_large(measured), cannot_fit=True)
         edit = None
-        if not request.edits_context:
+        if not request.edits_context and (ahead.status(conversation_id) is None or _refusal(now)):
             edit = await self._clearing.make_room(now.path, measured.window, measured.request_tokens)
         if edit is not None:
             stop_if_cancelled()
-            self._compacting.ahead.outgrow(conversation_id)
             now = await run_read(self._situation, request)
             measured = now.measured
         is_enabled = now.path.settings.compaction.enabled
         fit = Fit(measured.window, measured.target, measured.tail)
-        begins_at = begin_share(now.path.settings) * measured.threshold
+        begins_at = BEGIN_SHARE * measured.threshold
         if is_enabled and begins_at < measured.request_tokens <= measured.threshold:
-            self._compacting.ahead.begin(now.path, fit)
+            await self._compact_ahead(now, fit, edits_context=request.edits_context)
         if not is_enabled or measured.request_tokens <= measured.threshold:
             return Prepared(now.usage, edit=edit)
         if refusal := _refusal(now):
@@ -140,11 +139,23 @@ class Thresholds:
                 fit,
             )
         except _NO_HELP as error:
+            ahead.forget(conversation_id)  # so that results are cleared again
             return Prepared(now.usage, message=str(error), edit=edit)
         after = await run_read(self._situation, request)
         regained = after.measured.view_tokens <= measured.target
         self._streaks[conversation_id] = _Streak(now.in_a_row + 1, done.entry.id, regained)
         return Prepared(after.usage, done.entry, edit=edit)
+
+    async def _compact_ahead(self, now: _Situation, fit: Fit, *, edits_context: bool) -> None:
+        """Begins to write the summary, unless results will be cleared before the threshold is reached."""
+        sizes, ahead = now.measured, self._compacting.ahead
+        if not ahead.may_begin(now.path):
+            return
+        will_make_room, until = self._clearing.will_make_room, sizes.threshold
+        if edits_context or not await run_read(
+            will_make_room, now.path, sizes.window, sizes.request_tokens, until
+        ):
+            ahead.begin(now.path, fit)
 
     def _situation(self, request: NextRequest) -> _Situation:
         path = self._context.path(request.conversation_id)
