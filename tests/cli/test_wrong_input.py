@@ -84,10 +84,10 @@ def test_a_file_that_may_not_be_read_is_refused(
     file = long_session(tmp_path)
     real = os.open
 
-    def guarded(path: str, flags: int, mode: int = 0o777) -> int:
+    def guarded(path: str, flags: int, mode: int = 0o777, **options: int) -> int:
         if str(path) == str(file):
             raise PermissionError(13, "Permission denied", path)
-        return real(path, flags, mode)
+        return real(path, flags, mode, **options)
 
     monkeypatch.setattr("os.open", guarded)
     assert "permission" in refused(coppice("compact", file))
