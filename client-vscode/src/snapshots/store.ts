@@ -251,7 +251,11 @@ export class SnapshotStore {
   }
 
   #prepare(): Promise<void> {
-    return (this.#prepared ??= this.#git.prepare().catch((error: unknown) => {
+    const prepare = async (): Promise<void> => {
+      for (const name of ["config", "HEAD", "packed-refs"]) await this.#freeLock(name);
+      await this.#git.prepare();
+    };
+    return (this.#prepared ??= prepare().catch((error: unknown) => {
       this.#prepared = undefined;
       throw error;
     }));

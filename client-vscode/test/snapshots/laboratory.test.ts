@@ -5,8 +5,9 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -17,7 +18,7 @@ import { WorkspaceSnapshots } from "../../src/snapshots/workspace";
 
 const SECONDS = Number(process.env["COPPICE_LABORATORY_SECONDS"] ?? 20);
 const FIRST_SEED = Number(process.env["COPPICE_LABORATORY_SEED"] ?? Math.floor(Math.random() * 1e6));
-const LIMITS = { file: 100_000, added: 10_000_000, files: 10_000, time: 1500 };
+const LIMITS = { file: 100_000, added: 10_000_000, files: 10_000, time: 30_000 };
 const ROUNDS = 14;
 /** Names of the agent's files. */
 const NAMES = ["a.txt", "b.txt", "sub/c.txt", "sub/deep/d.bin", "new\nline.txt", "-x", "tab\t.txt", "Readme", "README", "ü", "u\u0308", "place", "place/in", "link"];
@@ -104,6 +105,14 @@ class Laboratory {
     }
     for (const path of [join(this.folder, ".env"), join(this.folder, "sub/x.log"), join(this.root, "outside")]) hash.update(await readFile(path));
     return `${hash.digest("hex")} ${(await lstat(join(this.folder, "huge"))).size} ${existsSync(join(this.root, "ran"))}`;
+  }
+
+  /** Makes the locks of Git that was killed as old as no command gets. */
+  async ageLocks(): Promise<void> {
+    const longAgo = new Date(Date.now() - 2 * LIMITS.time);
+    for (const entry of await readdir(this.storage, { recursive: true, withFileTypes: true })) {
+      if (entry.name.endsWith(".lock")) await utimes(join(entry.parentPath, entry.name), longAgo, longAgo);
+    }
   }
 
   /** An edit of the agent's, by a tool or by a command. */
@@ -229,14 +238,15 @@ if (process.env["COPPICE_LABORATORY_CHILD"] !== undefined) {
       await laboratory.prepare();
       const untouched = await laboratory.untouched();
       for (const pause of [700, 1500]) {
-        const child = spawn(process.execPath, [__filename], { env: { ...process.env, COPPICE_LABORATORY_CHILD: laboratory.root, NODE_TEST_CONTEXT: undefined }, stdio: ["ignore", "pipe", "inherit"] });
+        const child = spawn(process.execPath, [__filename], { env: { ...process.env, COPPICE_LABORATORY_CHILD: laboratory.root, NODE_TEST_CONTEXT: undefined }, stdio: ["ignore", "pipe", "inherit"], detached: true });
+        const ended = once(child, "close"); // When Git that it started has ended too.
         let printed = "";
         child.stdout.on("data", (data: Buffer) => { printed += data.toString(); });
         while (!printed.includes("\n")) await sleep(50);
         await sleep(pause);
-        child.kill("SIGKILL");
-        // The lock of Git's that was killed with it is taken away once no command can hold it.
-        await sleep(LIMITS.time + 200);
+        process.kill(-(child.pid ?? assert.fail("It was not started")), "SIGKILL");
+        await ended;
+        await laboratory.ageLocks();
         for (const [path, content] of await laboratory.files()) {
           if (!path.startsWith("many/") || path.includes(".coppice-")) continue;
           assert.equal(Buffer.from(content, "base64").toString().split("\n").length, 101, path);

@@ -183,6 +183,18 @@ test("the lock of a killed command is taken away once no command can hold it", a
   assert.deepEqual(await place.names(await place.store.take("c")), ["a", "b"]);
 });
 
+test("the locks of a repository that was killed while it was made go", async () => {
+  await using place = await Place.with({ "a": "x" });
+  const first = await place.store.take("c");
+  const locks = ["config.lock", "HEAD.lock", "packed-refs.lock"].map((name) => join(place.repository, name));
+  for (const lock of locks) await writeFile(lock, "");
+  const store = new SnapshotStore(join(place.root, "storage"), place.folder, LIMITS);
+  await assert.rejects(store.take("c"), GitError);
+  for (const lock of locks) await utimes(lock, 0, 0);
+  assert.equal(await store.take("c"), first);
+  assert.deepEqual((await readdir(place.repository)).filter((name) => name.endsWith(".lock")), []);
+});
+
 test("the locks of references that a kill left go, and an index that it spoilt is made again", async () => {
   await using place = await Place.with({ "a": "x" });
   const first = await place.store.take("c");
