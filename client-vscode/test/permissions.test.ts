@@ -94,6 +94,12 @@ test("a rule that refuses sees words with separators, however they are quoted", 
   }
 });
 
+test("a rule that refuses a folder holds in whatever case its path is written, one that allows it does not", () => {
+  const about = (effect: Rule["effect"], path: string) => isAbout({ effect, tool: "edit_file", path: "src/Keys" }, edits(path));
+  assert.deepEqual(["src/Keys/a", "SRC/keys/a", "src/keys", "src/Keysmith/a"].map((path) => about("deny", path)), [true, true, true, false]);
+  assert.deepEqual(["src/Keys/a", "SRC/keys/a"].map((path) => about("allow", path)), [true, false]);
+});
+
 test("a rule that asks asks in every mode, also for what was allowed for the conversation", async () => {
   const rules = new Rules({ workspace: memory(), always: memory() });
   const approvals = new Approvals(memory(), rules);

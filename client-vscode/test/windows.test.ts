@@ -1,11 +1,13 @@
 /** What differs on Windows, as far as it can be computed elsewhere. */
 import assert from "node:assert/strict";
-import { win32 } from "node:path";
+import { posix, win32 } from "node:path";
 import { test } from "node:test";
 
-import { relativeWithin, unsafeOnWindows } from "../src/agent/paths";
+import { candidate, isSamePath, relativeWithin, unsafeOnWindows } from "../src/agent/paths";
 import { shellCall, shellFor } from "../src/agent/shell";
+import { target } from "../src/chat/links";
 import { plainWords } from "../src/permissions/words";
+import { findOnPath } from "../src/server/paths";
 import { candidates } from "../src/server/python";
 
 const POWERSHELL = "C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\powershell.exe";
@@ -46,6 +48,47 @@ test("a path is in a folder whatever its case, and not on another drive or share
   assert.equal(within("C:\\work\\shop", "C:\\work\\shop\\..a"), "..a");
 });
 
+test("a file is the same however its drive, its share and its separators are written", () => {
+  for (const [one, other] of [["c:\\work\\a.ts", "C:\\Work\\A.ts"], ["C:\\work\\a.ts", "C:/work/src/../a.ts"], ["\\\\server\\share\\a", "\\\\SERVER\\Share\\a"]] as const) {
+    assert.ok(isSamePath(one, other, win32), one);
+  }
+  for (const [one, other] of [["C:\\work\\a.ts", "D:\\work\\a.ts"], ["C:\\work\\a.ts", "C:\\work\\a.tsx"], ["\\\\server\\share\\a", "\\\\server\\other\\a"], ["\\\\server\\share\\a", "C:\\share\\a"]] as const) {
+    assert.ok(!isSamePath(one, other, win32), one);
+  }
+  assert.deepEqual([isSamePath("/work/a", "/work/A", posix), isSamePath("/work/a", "/work/b/../a", posix)], [false, true]);
+});
+
+test("what a model writes is a path of the first folder, also of its drive or share, or of the folder that it names", () => {
+  const place = (path: string, ...folders: string[]) => candidate(folders, path, win32);
+  assert.equal(place("src/a.ts", "D:\\shop"), "D:\\shop\\src\\a.ts");
+  assert.equal(place("\\shop\\a.ts", "D:\\shop"), "D:\\shop\\a.ts");
+  assert.equal(place("/etc/hosts", "\\\\server\\share\\shop"), "\\\\server\\share\\etc\\hosts");
+  assert.equal(place("E:/a.ts", "D:\\shop"), "E:\\a.ts");
+  assert.equal(place("Tools/run.ts", "D:\\shop", "E:\\tools"), "E:\\tools\\run.ts");
+  assert.equal(place("tools\\run.ts", "D:\\shop", "E:\\tools"), "E:\\tools\\run.ts");
+  assert.equal(place("/tools/run.ts", "D:\\shop", "E:\\tools"), "D:\\tools\\run.ts");
+  assert.equal(candidate(["/work/shop", "/work/tools"], "Tools/run.ts", posix), "/work/shop/Tools/run.ts");
+});
+
+test("a link leads to a file on the folder's drive or share, whatever its case, and nowhere else", () => {
+  const path = (href: string, ...folders: string[]) => target(href, folders, true);
+  assert.deepEqual(path("c:\\Orchard\\a.py:3", "C:\\orchard"), { kind: "file", path: "c:\\Orchard\\a.py", line: 3 });
+  assert.deepEqual(path("src\\a.py:3", "C:\\orchard"), { kind: "file", path: "C:\\orchard\\src\\a.py", line: 3 });
+  assert.deepEqual(path("src/a.py", "\\\\server\\share\\orchard"), { kind: "file", path: "\\\\server\\share\\orchard\\src\\a.py" });
+  assert.deepEqual(path("/orchard/a.py", "D:\\orchard"), { kind: "file", path: "D:\\orchard\\a.py" });
+  for (const href of ["..\\secret", "C:\\orchards\\a", "C:\\orchard", "D:a.py", "\\\\?\\C:\\orchard\\a", "\\\\server\\c$\\orchard\\a", "file://server/share/a"]) assert.equal(path(href, "C:\\orchard"), undefined, href);
+});
+
+test("the server's program is looked for as coppice.exe, in folders of the PATH with a drive or a share", async () => {
+  const asked: string[] = [];
+  const isProgram = (file: string) => {
+    asked.push(file);
+    return Promise.resolve(file.startsWith("\\\\"));
+  };
+  assert.equal(await findOnPath("coppice", "bin;.;C:\\Python312\\Scripts;\\\\server\\share\\bin;D:\\x", "win32", isProgram), "\\\\server\\share\\bin\\coppice.exe");
+  assert.deepEqual(asked, ["C:\\Python312\\Scripts\\coppice.exe", "\\\\server\\share\\bin\\coppice.exe"]);
+});
+
 test("names that Windows takes for another file or a device are refused", () => {
   for (const path of [".git./config", ".env ", "a.txt:stream", "src\\.vscode.\\tasks.json", "NUL", "src/con.txt", "COM1", "lpt9.log", "C:a.txt", "\\\\.\\PhysicalDrive0", "\\\\?\\C:\\shop\\a"]) {
     assert.ok(unsafeOnWindows(path), path);
@@ -64,7 +107,8 @@ test("Python is found as python.exe in folders of the PATH, then by the launcher
       return Promise.resolve("C:\\Users\\ada\\Python313\\python.exe\r\n");
     },
   };
-  const path = "bin;C:\\shop\\bin;C:\\Python312;C:\\Windows";
+  files.add("C:\\shop\\..bin\\python.exe");
+  const path = "bin;C:\\shop\\bin;C:\\shop\\..bin;C:\\Python312;C:\\Windows";
   assert.deepEqual(await candidates(path, ["D:\\py\\python.exe"], ["c:\\Shop"], system), ["C:\\Python312\\python.exe", "C:\\Users\\ada\\Python313\\python.exe", "D:\\py\\python.exe"]);
   assert.deepEqual(asked, [["C:\\Windows\\py.exe", "-3", "-I"]]);
   assert.deepEqual(await candidates(path, [], ["C:\\shop", "C:\\Windows"], { ...system, run: () => Promise.reject(new Error("no")) }), ["C:\\Python312\\python.exe"]);

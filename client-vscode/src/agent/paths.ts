@@ -1,5 +1,5 @@
 import { lstat, realpath } from "node:fs/promises";
-import nodePath, { basename, dirname, isAbsolute, join, type PlatformPath, resolve } from "node:path";
+import nodePath, { basename, dirname, join, type PlatformPath, resolve } from "node:path";
 
 import { ToolError } from "./errors";
 
@@ -38,12 +38,12 @@ export async function placeOf(folders: readonly string[], path: string): Promise
   throw new ToolError(`${path} is outside of the workspace. Paths are relative to the workspace folder and stay inside it.`);
 }
 
-function candidate(folders: readonly string[], path: string): string {
+/** The absolute path of what a model writes. On Windows one that begins with a slash lies on the first folder's drive. */
+export function candidate(folders: readonly string[], path: string, on: PlatformPath = nodePath): string {
   const [first = ""] = folders;
-  if (isAbsolute(path)) return path;
   const [head = "", ...rest] = path.split(/[\\/]/);
-  const named = folders.length > 1 ? folders.find((folder) => basename(folder) === head) : undefined;
-  return named === undefined ? resolve(first, path) : resolve(named, ...rest);
+  const named = folders.length > 1 && !on.isAbsolute(path) ? folders.find((folder) => isSamePath(on.basename(folder), head, on)) : undefined;
+  return named === undefined ? on.resolve(first, path) : on.resolve(named, ...rest);
 }
 
 /** The path without symbolic links; of what does not exist, the nearest parent that does is resolved. */
@@ -69,6 +69,11 @@ async function realPathOf(path: string): Promise<string> {
 async function refuseDanglingLink(existing: string, path: string): Promise<void> {
   const state = await lstat(existing).catch(() => undefined);
   if (state?.isSymbolicLink()) throw new ToolError(`${path} is a symbolic link to something that does not exist.`);
+}
+
+/** Whether two paths name the same file as far as they tell: Windows has one case, and VS Code writes drives in lower case. */
+export function isSamePath(one: string, other: string, on: PlatformPath = nodePath): boolean {
+  return on.relative(one, other) === "";
 }
 
 /** A path from the folder that it lies in, with `/`; undefined for one that lies elsewhere. */

@@ -1,5 +1,7 @@
 import { posix, win32 } from "node:path";
 
+import { relativeWithin } from "../agent/paths";
+
 /** Where a link of a message leads: to the web, or to a file in one of the workspace's folders. */
 export type Target =
   | { kind: "web"; url: string }
@@ -20,7 +22,8 @@ export function target(href: string, folders: readonly string[], windows = proce
   if (path === undefined || first === undefined) return undefined;
   const rules = windows ? win32 : posix;
   const absolute = rules.resolve(first, path);
-  if (!folders.some((folder) => isInside(rules.relative(folder, absolute), rules))) return undefined;
+  // A folder of the workspace is no file.
+  if (!folders.some((folder) => (relativeWithin(folder, absolute, rules) ?? "") !== "")) return undefined;
   return { kind: "file", path: absolute, ...(place === null ? {} : { line: Number(place[1]) }) };
 }
 
@@ -47,8 +50,4 @@ function decoded(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isInside(relative: string, rules: typeof posix): boolean {
-  return relative !== "" && relative !== ".." && !relative.startsWith(`..${rules.sep}`) && !rules.isAbsolute(relative);
 }

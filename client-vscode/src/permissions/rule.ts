@@ -34,7 +34,7 @@ export function readRules(value: unknown): Rule[] {
   });
 }
 
-/** Whether a rule is about what is asked. One that refuses sees more than one that allows: what cannot be read, too. */
+/** Whether a rule is about what is asked. One that refuses sees more than one that allows: what cannot be read, and paths in another case. */
 export function isAbout({ effect, tool, words, exact, directory, path }: Rule, request: ApprovalRequest): boolean {
   if (tool !== toolOf(request)) return false;
   if (words !== undefined) {
@@ -47,7 +47,12 @@ export function isAbout({ effect, tool, words, exact, directory, path }: Rule, r
   }
   if (path === undefined) return true;
   const changed = pathOf(request);
-  return changed !== undefined && (path === "" || changed === path || changed.startsWith(`${path}/`));
+  if (changed === undefined) return false;
+  return effect === "allow" ? isBelow(path, changed) : isBelow(path.toLowerCase(), changed.toLowerCase());
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return folder === "" || path === folder || path.startsWith(`${folder}/`);
 }
 
 /** Options that choose what is shown or how much is done, and name no program, file or folder. */

@@ -1,5 +1,6 @@
 import { posix, win32 } from "node:path";
 
+import { relativeWithin } from "../agent/paths";
 import { isExecutable } from "./paths";
 import { run } from "./processes";
 
@@ -29,10 +30,7 @@ const THIS: System = { platform: process.platform, isExecutable, run: (file, arg
 export async function candidates(path: string | undefined, reported: string[], folders: string[], system: System = THIS): Promise<string[]> {
   const isWindows = system.platform === "win32";
   const on = isWindows ? win32 : posix;
-  const outside = (file: string): boolean => !folders.some((folder) => {
-    const within = on.relative(folder, file);
-    return !within.startsWith("..") && !on.isAbsolute(within);
-  });
+  const outside = (file: string): boolean => folders.every((folder) => relativeWithin(folder, file, on) === undefined);
   const places = (path ?? "").split(on.delimiter).filter((each) => on.isAbsolute(each));
   const named = async (names: string[]): Promise<string[]> => {
     const files: string[] = [];

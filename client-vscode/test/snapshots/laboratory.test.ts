@@ -21,7 +21,7 @@ const FIRST_SEED = Number(process.env["COPPICE_LABORATORY_SEED"] ?? Math.floor(M
 const LIMITS = { file: 100_000, added: 10_000_000, files: 10_000, time: 30_000 };
 const ROUNDS = 14;
 /** Names of the agent's files. */
-const NAMES = ["a.txt", "b.txt", "sub/c.txt", "sub/deep/d.bin", "new\nline.txt", "-x", "tab\t.txt", "Readme", "README", "ü", "u\u0308", "place", "place/in", "link"];
+const NAMES = ["a.txt", "b.txt", "sub/c.txt", "sub/deep/d.bin", "new\nline.txt", "-x", "tab\t.txt", "Readme", "README", "Sub/c.txt", "ü", "u\u0308", "place", "place/in", "link"];
 /** What only the user edits, besides lines in the agent's files. */
 const OWN = ["own.txt", "notes/own.md"];
 const LINES = Array.from({ length: 40 }, (_, at) => `line ${at}\n`);
@@ -50,9 +50,16 @@ class Laboratory {
   }
 
   async prepare(): Promise<void> {
-    const git = (...given: string[]) => execFileSync("git", ["-C", this.folder, "-c", "user.name=u", "-c", "user.email=u@example.org", ...given]);
+    const git = (...given: string[]) => execFileSync("git", ["-C", this.folder, "-c", "user.name=u", "-c", "user.email=u@example.org", "-c", "protocol.file.allow=always", ...given]);
+    const library = join(this.root, "library");
     await mkdir(this.folder);
     git("init", "-q");
+    git("init", "-q", library);
+    await writeFile(join(library, "of.txt"), "theirs");
+    git("-C", library, "add", ".");
+    git("-C", library, "commit", "-qm", "A library.");
+    git("submodule", "--quiet", "add", library, "module");
+    await this.write("module/own.txt", "not committed");
     await this.write("a.txt", LINES.join(""));
     await this.write("b.txt", LINES.join(""));
     await this.write(".gitignore", "ignored/\n*.log\n");
@@ -80,7 +87,7 @@ class Laboratory {
     for (const entry of await readdir(this.folder, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
       const name = path.slice(this.folder.length + 1);
-      if (/^(?:\.git|ignored|inner|cache\.git|huge|\.env)(?:\/|$)|\.log$/.test(name)) continue;
+      if (/^(?:\.git|ignored|inner|module|cache\.git|huge|\.env)(?:\/|$)|\.log$/.test(name)) continue;
       if (entry.isSymbolicLink()) files.set(name, `-> ${await readlink(path)}`);
       else if (entry.isFile()) files.set(name, (await readFile(path)).toString("base64"));
     }
@@ -96,7 +103,7 @@ class Laboratory {
   /** Everything that no snapshot may touch. */
   async untouched(): Promise<string> {
     const hash = createHash("sha256");
-    for (const name of [".git", "ignored", "inner", "cache.git"]) {
+    for (const name of [".git", "ignored", "inner", "module", "cache.git"]) {
       for (const entry of (await readdir(join(this.folder, name), { recursive: true, withFileTypes: true })).sort((one, other) => (one.parentPath + one.name < other.parentPath + other.name ? -1 : 1))) {
         const path = join(entry.parentPath, entry.name);
         hash.update(path);

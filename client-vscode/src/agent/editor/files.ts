@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import { ToolError } from "../errors";
+import { isSamePath } from "../paths";
 import { bytesOfFile, textOfFile } from "../text-file";
 
 /** Milliseconds to wait until VS Code has loaded a file again: its watcher collects changes for 75 to 275 ms, longer on a busy machine. */
@@ -109,5 +110,5 @@ async function applied(edit: vscode.WorkspaceEdit, what: string): Promise<void> 
 }
 
 function openDocument(path: string): vscode.TextDocument | undefined {
-  return vscode.workspace.textDocuments.find(({ uri, isClosed }) => !isClosed && uri.scheme === "file" && uri.fsPath === path);
+  return vscode.workspace.textDocuments.find(({ uri, isClosed }) => !isClosed && uri.scheme === "file" && isSamePath(uri.fsPath, path));
 }

@@ -1,10 +1,9 @@
-import { normalize } from "node:path";
-
 import * as vscode from "vscode";
 
 import { notify } from "../../notify";
 import type { CommandList } from "../command-list";
 import type { CommandRun, Host } from "../host";
+import { isSamePath } from "../paths";
 import { WorkspaceSnapshots } from "../../snapshots/workspace";
 import { MadeEdits } from "../made";
 import type { ErrorWatch } from "../file-errors";
@@ -29,7 +28,7 @@ export class EditorHost implements Host, UndoHost, vscode.Disposable {
 
   /** `storage` is a folder of the extension's own, `windowOf` the window of a conversation's model in tokens. */
   constructor(memory: vscode.Memento, storage: string, private readonly windowOf: (conversationId: string) => number | undefined, warn: (message: string) => void) {
-    const isUnsaved = (path: string): boolean => vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && uri.scheme === "file" && uri.fsPath === normalize(path));
+    const isUnsaved = (path: string): boolean => vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && uri.scheme === "file" && isSamePath(uri.fsPath, path));
     const isTrusted = (): boolean => this.isTrusted;
     const folders = (): string[] => this.folders;
     this.snapshots = new WorkspaceSnapshots(storage, { get folders() { return folders(); }, get isTrusted() { return isTrusted(); }, isUnsaved, warn });
