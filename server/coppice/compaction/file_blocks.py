@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
-from coppice.compaction.text.paths import folded, is_about_work
+from coppice.compaction.text.paths import is_about_work
 from coppice.tokens.budget import leading
 from coppice.tree.tags import tagged
 
 FILES_SHARE: Final = 0.3
 """Of a summary's tokens, at most (guess)."""
-_MOST_IN_FOLDER: Final = 40
-"""Paths of one folder that are listed one by one (guess: a screen)."""
 
 
 def file_blocks(
@@ -19,9 +17,9 @@ def file_blocks(
 ) -> str:
     """`<read-files>` and `<modified-files>`, one path a line, sorted; an empty list has no block.
 
-    Many paths of one folder become its name with their count; version control's own files, dependencies and
-    build output are left out. Where both lists would exceed `max_tokens`, paths are left out and counted,
-    read files before modified ones. The complete lists are in the entry's details.
+    Version control's own files, dependencies and build output are left out. Where both lists would exceed
+    `max_tokens`, paths are left out and counted, read files before modified ones. The complete lists are in
+    the entry's details.
     """
     modified = _block("modified-files", modified_files, max_tokens, count_tokens)
     left = max_tokens - count_tokens(modified)
@@ -30,7 +28,7 @@ def file_blocks(
 
 
 def _block(tag: str, paths: Sequence[str], max_tokens: int, count_tokens: CountTokens) -> str:
-    lines = [" ".join(path.splitlines()) for path in folded(filter(is_about_work, paths), _MOST_IN_FOLDER)]
+    lines = [" ".join(path.splitlines()) for path in sorted(set(filter(is_about_work, paths)))]
     if not lines:
         return ""
     whole = tagged(tag, "\n".join(lines))

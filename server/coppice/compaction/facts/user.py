@@ -22,7 +22,6 @@ _HARNESS_TAGS: Final = (
     "|environment_context|user-prompt-submit-hook|persisted-output|turn_aborted|ide_opened_file|ide_selection"
 )
 _HARNESS: Final = re.compile(rf"<({_HARNESS_TAGS})\b[^>]{{0,300}}>")
-_ARGUMENTS: Final = re.compile(r"</?command-args>")
 _HARNESS_MESSAGES: Final = (
     "[Request interrupted by user",
     "<task-notification>",
@@ -46,8 +45,7 @@ def written_by_user(text: str) -> str:
         closing = f"</{opened[1]}>"
         end = text.find(closing, opened.end())
         place = end + len(closing) if end >= 0 else len(text)
-    parts.append(text[place:])
-    return _ARGUMENTS.sub("", "".join(parts)).strip()
+    return "".join([*parts, text[place:]]).strip()
 
 
 def is_bare_command(text: str) -> bool:

@@ -68,7 +68,8 @@ def find_cut(rows: Sequence[Row], tokens: Sequence[int], keep_recent: int) -> Cu
         first_kept = _cut_point_before(rows, reached)
         if sum(tokens[:first_kept]) < WORTHWHILE_SHARE * keep_recent:
             return None
-    first_kept = _extended_to_preceding_metadata(rows, tokens, first_kept, keep_recent)
+    while first_kept and _is_settings(rows[first_kept - 1]):
+        first_kept -= 1
     return _cut(rows, tokens, first_kept)
 
 
@@ -112,21 +113,9 @@ def _is_cut_point(row: Row) -> bool:
     return row.type in CUT_TYPES or (row.type == "message" and row.role in CUT_ROLES)
 
 
-def _extended_to_preceding_metadata(
-    rows: Sequence[Row], tokens: Sequence[int], cut: int, keep_recent: int
-) -> int:
-    """Moves the cut back over settings entries, and over extension messages that fit in the budget."""
-    room = keep_recent - sum(tokens[cut:])
-    while cut > 0:
-        before = rows[cut - 1]
-        if before.type in ("message", "compaction"):
-            break
-        if before.type in CUT_TYPES:
-            room -= tokens[cut - 1]
-            if room < 0:
-                break
-        cut -= 1
-    return cut
+def _is_settings(row: Row) -> bool:
+    """Whether the entry is neither sent to the model nor a compaction; it goes with what follows it."""
+    return not is_in_context(row) and row.type != "compaction"
 
 
 def _start_of_split_turn(rows: Sequence[Row], cut: int) -> int:

@@ -19,8 +19,6 @@ _FRAGMENT: Final = re.compile(r"[^(\n]*\w\w\)")
 """The end of what is in parentheses, without its beginning."""
 _ENDS_NO_RULE: Final = (*QUESTION_MARKS, ":", "：", ",")
 _WORDS: Final = re.compile(r"[*_`\"'(“]{0,3}\w.*(?:\W\w|[\u4e00-\u9fff])", re.DOTALL)
-_OPENING: Final = re.compile(r"\s{0,8}<([A-Za-z][\w-]{0,60})\b[^<>\n]{0,300}>")
-_CLOSING: Final = re.compile(r"</([A-Za-z][\w-]{0,60})>")
 _OUTPUT: Final = re.compile(
     r"\s*(?:(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
     r"|[\[{(<|+$%>#]|/[\w:-]+\s*$|\.{3}|\d{2,4}[-:/]\d\d"
@@ -34,18 +32,11 @@ _OUTPUT: Final = re.compile(
 def lasting_sentences(text: str) -> list[str]:
     """The sentences of a user's message that state a rule, in order.
 
-    Code, output, lines of a paragraph between lines of output, quoted lines and what is between tags are left
-    out. Linear in the length of `text`.
+    Code, output, lines of a paragraph between lines of output and quoted lines are left out. Linear in the
+    length of `text`.
     """
-    text = text[:_MOST_CHARS]
-    closings = {match[1]: match.start() for match in _CLOSING.finditer(text)}
-    lines, fenced, end, place, output = list[str](), False, 0, 0, -1
-    for line in text.splitlines(keepends=True):
-        place += len(line)
-        tag = _OPENING.match(line)
-        end = max(end, closings.get(tag[1], 0)) if tag else end
-        if place <= end:
-            continue
+    lines, fenced, output = list[str](), False, -1
+    for line in text[:_MOST_CHARS].splitlines():
         if FENCE.match(line):
             fenced = not fenced
             continue

@@ -5,7 +5,6 @@ from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.checking.stated import Statements
-from coppice.compaction.text.paths import folded
 from coppice.compaction.text.sentences import one_line
 from coppice.compaction.writing.references import referenced
 from coppice.protocol.state import Check, Commit, Fact, Job, WorkState
@@ -17,7 +16,7 @@ _UNFINISHED: Final = {"in_progress": "Task in progress", "blocked": "Task blocke
 _MOST_DONE: Final = 10  # done tasks that are named
 _MOST_LINES: Final = 40  # facts; an eighth of 4,000 tokens holds some 20
 _MOST_FILES: Final = 30
-"""Uncommitted files that are listed before folders stand for them."""
+"""Uncommitted files that are named, the newest; the others are counted."""
 
 
 def state_section(
@@ -107,8 +106,10 @@ def _uncommitted(state: WorkState) -> Iterator[tuple[str, Fact]]:
         if on:
             yield on, Fact()
         return
-    marks = {file.path: "" if file.kind == "changed" else f" ({file.kind})" for file in state.uncommitted}
-    names = ", ".join(f"{path}{marks.get(path, '')}" for path in folded(marks, _MOST_FILES))
+    shown = sorted(state.uncommitted[-_MOST_FILES:], key=lambda file: file.path)
+    names = ", ".join(each.path if each.kind == "changed" else f"{each.path} ({each.kind})" for each in shown)
+    if len(shown) < len(state.uncommitted):
+        names += f" and {len(state.uncommitted) - len(shown)} more"
     yield f"{on}; not committed: {names}" if on else f"Not committed: {names}", state.uncommitted[-1]
 
 
