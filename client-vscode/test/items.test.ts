@@ -97,9 +97,9 @@ test("a command shows how it ended", () => {
   );
 });
 
-test("ten thousand messages are taken in within a second", () => {
+test("ten thousand messages are taken in within a second of the processor", () => {
   const entries = Array.from({ length: 10_000 }, (_, at) => userMessage(`u${at}`, "text"));
-  const started = performance.now();
+  const before = process.cpuUsage();
   assert.equal(withEntries([], entries).length, 10_000);
-  assert.ok(performance.now() - started < 1000);
+  assert.ok(process.cpuUsage(before).user < 1_000_000);
 });

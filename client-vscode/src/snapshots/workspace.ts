@@ -64,8 +64,8 @@ export class WorkspaceSnapshots {
   #resumes = 0;
   #ahead: Promise<void> | undefined;
 
-  /** `storage` is a folder of the extension's own. */
-  constructor(private readonly storage: string, private readonly host: WorkspaceHost, private readonly limits = LIMITS) {}
+  /** `storage` is a folder of the extension's own. `patienceMs`: how long `take` waits for its snapshot. */
+  constructor(private readonly storage: string, private readonly host: WorkspaceHost, private readonly limits = LIMITS, private readonly patienceMs = PATIENCE) {}
 
   /** The state of now, kept for the conversation; undefined where it cannot be recorded, or not soon. */
   async take(conversationId: string): Promise<string | undefined> {
@@ -82,7 +82,7 @@ export class WorkspaceSnapshots {
         return undefined;
       },
     );
-    const result = await Promise.race([recorded, sleep(PATIENCE, "late" as const, { ref: false })]);
+    const result = await Promise.race([recorded, sleep(this.patienceMs, "late" as const, { ref: false })]);
     if (result !== "late") return result;
     this.#resumes = Infinity; // Until it is done.
     return undefined;

@@ -1,4 +1,9 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "node:test";
 
@@ -13,24 +18,29 @@ test("a command gives its output and its exit code", async () => {
   assert.deepEqual([bad.isError, bad.text, bad.details], [true, "no\n[Exit code 3]", { exitCode: 3, ending: "exited" }]);
 });
 
-test("a command that never ends is ended, with everything that it started", async () => {
+test("a command that never ends is ended, with everything that it started", async ({ mock }) => {
   await using disk = await Disk.with({});
-  const result = await disk.call("run_command", { command: "trap '' TERM; (while :; do echo tick >> ticks; sleep 0.1; done) & wait; sleep 600", timeoutSeconds: 1 });
-  assert.match(result.text, /Ended after 1 seconds/);
-  await sleep(300);
-  const ticks = await disk.file("shop/ticks");
-  await sleep(500);
-  assert.equal(await disk.file("shop/ticks"), ticks);
+  const pipe = join(disk.root, "shop/pipe");
+  execFileSync("mkfifo", [pipe]);
+  const ticks = createReadStream(pipe);
+  // The limit of time passes once the command is at work, and not before.
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const called = disk.call("run_command", { command: "trap '' TERM; exec >pipe; (while :; do echo tick; sleep 0.1; done) & wait; sleep 600", timeoutSeconds: 1 });
+  await once(ticks, "data");
+  const ended = once(ticks.resume(), "end"); // When no process has the pipe open any more.
+  mock.timers.tick(1000); // asks it to end, which it ignores
+  mock.timers.tick(2000); // ends it
+  assert.match((await called).text, /Ended after 1 seconds/);
+  await ended;
 });
 
 test("a turn that is stopped ends its command", async () => {
   await using disk = await Disk.with({});
   const stop = new AbortController();
-  setTimeout(() => { stop.abort(); }, 300);
-  const started = Date.now();
-  const result = await disk.call("run_command", { command: "sleep 600" }, stop.signal);
-  assert.ok(result.isError);
-  assert.ok(Date.now() - started < 10_000);
+  const called = disk.call("run_command", { command: "sleep 600" }, stop.signal);
+  while (disk.commands.all().length === 0) await sleep(10);
+  stop.abort();
+  assert.ok((await called).isError);
 });
 
 test("of 10 MB of output the model gets the beginning and the end", async () => {
@@ -44,10 +54,9 @@ test("of 10 MB of output the model gets the beginning and the end", async () => 
 
 test("a server that is started in the background does not hold the turn", async () => {
   await using disk = await Disk.with({});
-  const started = Date.now();
-  const result = await disk.call("run_command", { command: "sleep 20 & echo started" });
-  assert.match(result.text, /^started\n\[Exit code 0\]$/);
-  assert.ok(Date.now() - started < 10_000);
+  const { text } = await disk.call("run_command", { command: "sleep 600 & echo $!" });
+  assert.match(text, /^\d+\n\[Exit code 0\]$/);
+  process.kill(Number.parseInt(text, 10)); // It is still there.
 });
 
 test("bytes that are no text do not break the output", async () => {
@@ -71,20 +80,30 @@ test("Git settings of the user's environment stay in force for commands", () => 
   assert.deepEqual([given["GIT_CONFIG_COUNT"], given["GIT_CONFIG_KEY_0"], given["GIT_CONFIG_KEY_1"], given["GIT_CONFIG_VALUE_1"]], ["2", "user.name", "core.fsmonitor", "false"]);
 });
 
-test("a command that is left running goes on without its turn, is listed, and ends when it is ended", async () => {
+test("a command that is left running goes on without its turn, is listed, and ends when it is ended", async ({ mock }) => {
   await using disk = await Disk.with({});
   const stop = new AbortController();
-  const called = disk.call("run_command", { command: "echo ready; sleep 600", timeoutSeconds: 1 }, stop.signal);
-  while (!(disk.commands.all()[0]?.tail ?? "").includes("ready")) await sleep(10);
+  const command = "echo ready; until [ -e ask ]; do sleep 0.1; done; echo here; sleep 600";
+  const prints = async (line: string): Promise<void> => {
+    while (!(disk.commands.all()[0]?.tail ?? assert.fail("It has ended.")).includes(line)) await new Promise(setImmediate);
+  };
+  // Its limit of time passes once it was left, and not before.
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const called = disk.call("run_command", { command, timeoutSeconds: 1 }, stop.signal);
+  while (disk.commands.all().length === 0) await new Promise(setImmediate);
+  await prints("ready");
   const [listed] = disk.commands.all();
-  assert.deepEqual([listed?.toolCallId, listed?.command, listed?.isLeft], ["t", "echo ready; sleep 600", false]);
+  assert.deepEqual([listed?.toolCallId, listed?.command, listed?.isLeft], ["t", command, false]);
   disk.commands.leave(listed?.id ?? "");
   const result = await called;
   assert.match(result.text, /^ready\n\[The user leaves the command running/);
   assert.deepEqual([result.isError, result.details], [false, { exitCode: null, ending: "left" }]);
-  await sleep(1200); // longer than its limit of time
+  mock.timers.tick(10_000);
   stop.abort();
+  await writeFile(join(disk.root, "shop/ask"), "");
+  await prints("here");
   assert.deepEqual(disk.commands.all().map(({ isLeft }) => isLeft), [true]);
+  mock.timers.reset();
   disk.commands.end(listed?.id ?? "");
   while (disk.commands.all().length > 0) await sleep(10);
 });

@@ -86,8 +86,9 @@ export class Disk implements Host {
   async run({ cwd, timeoutMs, ...call }: CommandRun, stop: AbortSignal): Promise<Outcome> {
     const running = new RunningCommand({ command: call.command, cwd, timeoutMs, limit: this.limit }, () => undefined);
     this.commands.add(call, running);
-    stop.addEventListener("abort", () => { running.stop(); });
-    return running.done;
+    const end = (): void => { running.stop(); };
+    stop.addEventListener("abort", end);
+    return running.done.finally(() => { stop.removeEventListener("abort", end); });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,8 +11,19 @@ import { Range, type TextDocument, Uri, workspace } from "./vscode";
 const folder = mkdtempSync(join(tmpdir(), "coppice-files-"));
 after(() => { rmSync(folder, { recursive: true }); });
 
-/** While `writeText` waits for the editor to load the file. */
-const MEANWHILE_MS = 100;
+/** Calls `change` while `writeText` waits for the editor to load the file: after its first look, which follows the reading of the text. */
+function meanwhile(change: () => void): void {
+  const decode = workspace.decode.bind(workspace);
+  let looks = 0;
+  workspace.decode = (bytes) => {
+    looks += 1;
+    if (looks === 2) {
+      workspace.decode = decode;
+      setImmediate(change);
+    }
+    return decode(bytes);
+  };
+}
 
 const onDisk = (path: string): string => readFileSync(path, "utf8");
 
@@ -33,7 +44,7 @@ test("a file that the editor does not load again is read and written on the disk
 test("a file that the editor loads late is changed in the editor", async () => {
   const [path, document] = await opened("late", "a\n");
   writeFileSync(path, "b\n");
-  setTimeout(() => { document.load(); }, MEANWHILE_MS);
+  meanwhile(() => { document.load(); });
   assert.equal(await writeText(path, "c\n"), "c\n");
   assert.deepEqual([document.getText(), document.isDirty, onDisk(path)], ["c\n", false, "c\n"]);
 });
@@ -65,10 +76,10 @@ for (const [what, change] of Object.entries(BY_OTHERS)) {
     writeFileSync(path, "b\n");
     const state = (): unknown[] => [document.getText(), existsSync(path) && onDisk(path)];
     let before: unknown[] = [];
-    setTimeout(() => {
+    meanwhile(() => {
       change(path, document);
       before = state();
-    }, MEANWHILE_MS);
+    });
     await assert.rejects(writeText(path, "c\n"), /nothing was written/);
     assert.deepEqual(state(), before);
   });

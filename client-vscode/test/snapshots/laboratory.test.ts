@@ -7,7 +7,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rename, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -18,7 +18,9 @@ import { WorkspaceSnapshots } from "../../src/snapshots/workspace";
 
 const SECONDS = Number(process.env["COPPICE_LABORATORY_SECONDS"] ?? 20);
 const FIRST_SEED = Number(process.env["COPPICE_LABORATORY_SEED"] ?? Math.floor(Math.random() * 1e6));
-const LIMITS = { file: 100_000, added: 10_000_000, files: 10_000, time: 30_000 };
+const LIMITS = { file: 100_000, added: 10_000_000, files: 10_000, time: 60_000 };
+/** Milliseconds that a snapshot may take, however busy the machine is. */
+const PATIENCE = 120_000;
 const ROUNDS = 14;
 /** Names of the agent's files. */
 const NAMES = ["a.txt", "b.txt", "sub/c.txt", "sub/deep/d.bin", "new\nline.txt", "-x", "tab\t.txt", "Readme", "README", "Sub/c.txt", "ü", "u\u0308", "place", "place/in", "link"];
@@ -46,7 +48,7 @@ class Laboratory {
   constructor(readonly root: string) {
     this.folder = join(root, "shop");
     this.storage = join(root, "storage");
-    this.snapshots = new WorkspaceSnapshots(this.storage, { folders: [this.folder], isTrusted: true, isUnsaved: () => false, warn: (message) => this.warnings.push(message) }, LIMITS);
+    this.snapshots = new WorkspaceSnapshots(this.storage, { folders: [this.folder], isTrusted: true, isUnsaved: () => false, warn: (message) => this.warnings.push(message) }, LIMITS, PATIENCE);
   }
 
   async prepare(): Promise<void> {
@@ -217,7 +219,12 @@ async function playUntilKilled(root: string): Promise<void> {
   let base = await laboratory.take();
   process.stdout.write(`${base}\n`);
   for (let round = 0; ; round += 1) {
-    for (let at = 0; at < 20; at += 1) await laboratory.write(`many/${random(100)}`, `${round} ${at}\n`.repeat(100));
+    for (let at = 0; at < 20; at += 1) {
+      // Whole at any moment, so that a file that is not is one that a snapshot wrote.
+      await writeFile(join(root, "pending"), `${round} ${at}\n`.repeat(100));
+      await mkdir(join(laboratory.folder, "many"), { recursive: true });
+      await rename(join(root, "pending"), join(laboratory.folder, `many/${random(100)}`));
+    }
     const state = await laboratory.take();
     process.stdout.write(`${state}\n`);
     const { steps } = await laboratory.snapshots.plan("c", state, base);
@@ -229,7 +236,7 @@ async function playUntilKilled(root: string): Promise<void> {
 if (process.env["COPPICE_LABORATORY_CHILD"] !== undefined) {
   void playUntilKilled(process.env["COPPICE_LABORATORY_CHILD"]);
 } else {
-  test(`random edits and switches: every state comes back byte for byte, nothing of the user's is lost (seed ${FIRST_SEED})`, { timeout: (SECONDS + 100) * 1000 }, async () => {
+  test(`random edits and switches: every state comes back byte for byte, nothing of the user's is lost (seed ${FIRST_SEED})`, { timeout: (SECONDS + 500) * 1000 }, async () => {
     const until = Date.now() + SECONDS * 1000;
     let seed = FIRST_SEED;
     do {
@@ -249,7 +256,10 @@ if (process.env["COPPICE_LABORATORY_CHILD"] !== undefined) {
         const ended = once(child, "close"); // When Git that it started has ended too.
         let printed = "";
         child.stdout.on("data", (data: Buffer) => { printed += data.toString(); });
-        while (!printed.includes("\n")) await sleep(50);
+        while (!printed.includes("\n")) {
+          assert.equal(child.exitCode, null, "it has ended by itself");
+          await sleep(50);
+        }
         await sleep(pause);
         process.kill(-(child.pid ?? assert.fail("It was not started")), "SIGKILL");
         await ended;

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { GitError } from "../../src/snapshots/git";
 import { isLeftOut, type Limits, SnapshotStore } from "../../src/snapshots/store";
 
-const LIMITS: Limits = { file: 100_000, added: 1_000_000, files: 1000, time: 20_000 };
+const LIMITS: Limits = { file: 100_000, added: 1_000_000, files: 1000, time: 60_000 };
 
 class Place {
   readonly folder: string;

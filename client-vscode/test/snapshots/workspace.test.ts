@@ -6,7 +6,11 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { leftFiles } from "../../src/chat/left-files";
+import { LIMITS } from "../../src/snapshots/store";
 import { type PlacedStep, WorkspaceSnapshots } from "../../src/snapshots/workspace";
+
+/** Milliseconds that a command of Git and a whole snapshot may take, however busy the machine is. */
+const PATIENCE = 60_000;
 
 class Workspace {
   readonly warnings: string[] = [];
@@ -18,7 +22,7 @@ class Workspace {
     const isUnsaved = (path: string): boolean => this.unsaved.has(path);
     const warn = (message: string): void => { this.warnings.push(message); };
     const isTrusted = (): boolean => this.isTrusted;
-    this.snapshots = new WorkspaceSnapshots(join(root, "storage"), { folders, get isTrusted() { return isTrusted(); }, isUnsaved, warn });
+    this.snapshots = new WorkspaceSnapshots(join(root, "storage"), { folders, get isTrusted() { return isTrusted(); }, isUnsaved, warn }, { ...LIMITS, time: PATIENCE }, PATIENCE);
   }
 
   static async with(files: Record<string, string>, folders = ["shop"]): Promise<Workspace> {
