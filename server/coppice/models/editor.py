@@ -16,8 +16,8 @@ from coppice.models.providers.answer import (
 )
 from coppice.models.providers.deadlines import Deadlines
 from coppice.models.providers.keys import redacted
-from coppice.protocol.sampling import SampleParams, SamplePiece, SampleResult
 from coppice.protocol.server_requests import OnPart
+from coppice.protocol.tools import SampleParams, SamplePiece, SampleResult
 from coppice.recovery.overflow import is_overflow, reported_window
 from coppice.tree.messages import AssistantMessage, TextContent
 

@@ -9,7 +9,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from coppice.protocol import (
-    clearing,
     compaction,
     conversations,
     history,
@@ -178,8 +177,8 @@ TRUNCATE_TOOL_RESULTS: Final = Method(
 )
 CLEAR_TOOL_RESULTS: Final = Method(
     "coppice/clearToolResults",
-    clearing.ClearToolResultsParams,
-    clearing.ClearToolResultsResult,
+    recovery.ClearToolResultsParams,
+    recovery.ClearToolResultsResult,
     flush_file_events=True,
 )
 ADD_NOTE: Final = Method("coppice/note/add", notes.AddNoteParams, notes.NoteResult)

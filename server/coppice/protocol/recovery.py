@@ -1,4 +1,6 @@
-"""Messages of turns that a client runs by itself: turn marks, the check before a prompt, and recovery."""
+"""Messages of turns that a client runs by itself: turn marks, the check before a prompt, clearing, and
+recovery.
+"""
 
 from typing import Annotated, Literal
 
@@ -12,6 +14,40 @@ from coppice.tree.messages import Usage, UserContent
 
 Window = Annotated[int, Field(ge=1)]
 TurnId = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class ClearToolResultsParams(ConversationParams):
+    """The newest `keepTokens` of the view stay; by default as many as `compaction.clear.keepTokens` says.
+
+    With `preview` nothing is stored.
+    """
+
+    context_window: Annotated[int, Field(ge=1)] | None = None
+    keep_tokens: Annotated[int, Field(ge=0)] | None = None
+    preview: bool = False
+
+
+class ClearedToolResult(WireModel):
+    """A tool result of the entry `entryId`, and the tokens that clearing it saves."""
+
+    entry_id: str
+    tool_name: str
+    saved_tokens: int
+
+
+class ClearToolResultsResult(WireModel):
+    """What is cleared, oldest first, and the tokens of the view before and after.
+
+    `entry` is the context edit. There is none with `preview`, nor where nothing can be cleared: `reason` says
+    so.
+    """
+
+    cleared: list[ClearedToolResult]
+    tokens_before: int
+    tokens_after: int
+    entry: ContextEditEntry | None = None
+    leaf_id: str | None
+    reason: str | None = None
 
 
 class PreparePromptParams(LongParams, ConversationParams):

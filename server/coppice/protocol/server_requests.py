@@ -15,8 +15,7 @@ from coppice.protocol.hooks import (
     WillNavigateResult,
 )
 from coppice.protocol.recovery import AbortTurnParams, AbortTurnResult
-from coppice.protocol.sampling import SampleParams, SamplePiece, SampleResult
-from coppice.protocol.tools import InvokeToolParams, InvokeToolResult
+from coppice.protocol.tools import InvokeToolParams, InvokeToolResult, SampleParams, SamplePiece, SampleResult
 
 Ask = Callable[[str, WireModel], Awaitable[Any]]
 """Sends a request to the client and returns its result as it was sent; raises when the client refuses."""

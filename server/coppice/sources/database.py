@@ -9,7 +9,7 @@ from typing import Final
 
 from coppice.errors import ImportFailedError
 from coppice.formats.foreign_database import rows_of
-from coppice.sources.transcript import Beginning, Transcript
+from coppice.sources.agent import Beginning, Transcript
 from coppice.sources.watching import SETTLED_SECONDS
 
 OPENCODE: Final = """

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from coppice.formats.lines import UnusableLineError, parse_object, text_at
-from coppice.sources.transcript import Beginning, Transcript
+from coppice.sources.agent import Beginning, Transcript
 from coppice.sources.watching import FolderWatch
 
 HEAD_BYTES: Final = 512 * 1024

@@ -18,8 +18,8 @@ from models.provider_replies import (
 from models.provider_server import Exchange, ProviderServer, Reply
 
 from coppice.protocol.base import WireModel
-from coppice.protocol.sampling import SampleParams
 from coppice.protocol.server_requests import SAMPLE
+from coppice.protocol.tools import SampleParams
 
 KEY = "sk-secret-of-the-tests-0123456789"
 SIZES = {"compaction": {"keepRecentTokens": 300}, "tokens": {"counter": "estimate"}}

@@ -1,6 +1,7 @@
-"""The answer of a chat completion, streamed or in one piece."""
+"""The answer of a chat completion, streamed or in one piece, with thinking that is put into its text."""
 
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 from coppice.models.providers.answer import LONGEST_NAME, AnswerBuilder
@@ -8,10 +9,12 @@ from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
 from coppice.models.providers.failures import RefusedInStreamError
-from coppice.models.providers.think_tag import ThinkTag
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 from coppice.tree.messages import StopReason, Usage
 from coppice.tree.rendering.reasoning import REASONING_NAMES
+
+_OPEN: Final = "<think>"
+_CLOSE: Final = "</think>"
 
 _STOPS: Final[dict[str, StopReason]] = {
     "length": "length",
@@ -25,6 +28,72 @@ _BREAKDOWNS: Final = frozenset(
     {"error", "error_finish", "network_error", "insufficient_system_resource", "abort", "aborted"}
 )
 _WINDOW_FULL: Final = "model_context_window_exceeded"
+
+
+class ThinkTag:
+    """Sorts pieces of text into thinking and text, holding back no more than may become a tag."""
+
+    def __init__(self, text: Callable[[str], None], thinking: Callable[[str], None]) -> None:
+        self._text = text
+        self._thinking = thinking
+        self._state = "start"
+        self._held = ""
+        self._blanks: list[str] = []
+
+    def feed(self, piece: str) -> None:
+        """Take in a piece of the content, which may end inside a tag."""
+        if self._state == "text":
+            self._text(piece)
+            return
+        self._held += piece
+        if self._state == "start":
+            self._start()
+        if self._state == "thinking":
+            self._think()
+        if self._state == "after":
+            self._after()
+
+    def end(self) -> None:
+        """Lets go of what is held: the answer is over."""
+        held, self._held = self._held, ""
+        if self._state == "thinking":
+            self._thinking(held)
+        elif self._state == "start":
+            self._text("".join(self._blanks) + held)
+        self._state = "text"
+
+    def _start(self) -> None:
+        begun = self._held.lstrip()
+        self._blanks.append(self._held[: len(self._held) - len(begun)])
+        self._held = begun
+        if begun.startswith(_OPEN):
+            self._state, self._held = "thinking", begun[len(_OPEN) :].lstrip("\n")
+        elif not _OPEN.startswith(begun):
+            self._state, held, self._held = "text", "".join(self._blanks) + begun, ""
+            self._text(held)
+
+    def _think(self) -> None:
+        thought, closed, rest = self._held.partition(_CLOSE)
+        if closed:
+            self._thinking(thought.rstrip("\n"))
+            self._state, self._held = "after", rest
+            return
+        keep = _tail_that_may_close(self._held)
+        self._thinking(self._held[: len(self._held) - keep])
+        self._held = self._held[len(self._held) - keep :]
+
+    def _after(self) -> None:
+        """The blank lines between the thinking and the text belong to neither."""
+        rest = self._held.lstrip()
+        self._held = ""
+        if rest:
+            self._state = "text"
+            self._text(rest)
+
+
+def _tail_that_may_close(text: str) -> int:
+    longest = min(len(_CLOSE) - 1, len(text))
+    return next((size for size in range(longest, 0, -1) if _CLOSE.startswith(text[-size:])), 0)
 
 
 class CompletionReader(AnswerReader):

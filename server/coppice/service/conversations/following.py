@@ -20,7 +20,7 @@ from coppice.service.core.stores import NO_FOLDER
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_long, run_read
 from coppice.settings import data_directory
-from coppice.sources.transcript import conversation_id_of
+from coppice.sources.agent import conversation_id_of
 from coppice.store.engines.choosing import is_missing
 from coppice.store.store import Store
 from coppice.store.transcript_catalog import Reading, TranscriptCatalog

@@ -1,11 +1,11 @@
-"""Taking an imported session's entries into the store, with sizes and file ledgers."""
+"""Taking an imported session's entries into the store, with sizes, file ledgers and short fields."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Final
 
 from coppice.formats.session import check_number_of_entries
-from coppice.service.conversations.short_fields import with_short_fields
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.thread_work import ThreadWork
 from coppice.settings import Settings
@@ -14,7 +14,11 @@ from coppice.store.store import Store
 from coppice.store.tree.extending import ExtendWriter
 from coppice.store.tree.importing import ImportWriter
 from coppice.tokens.measuring import size_of_entry
-from coppice.tree.entries import CompactionEntry, Entry
+from coppice.tree.entries import MAX_ID_CHARS, MAX_TIME_CHARS, CompactionEntry, ContextEditEntry, Entry
+
+_ID_FIELDS: Final = ("id", "parent_id", "first_kept_entry_id", "target_id", "from_id")
+_MAX_TEXT_CHARS: Final = 4096
+"""Characters of a folder or of a session's id: PATH_MAX of Linux."""
 
 BATCH: Final = 500  # entries a transaction: some three megabytes of the store
 BATCH_TOKENS: Final = 500_000
@@ -23,6 +27,37 @@ BATCH_TOKENS: Final = 500_000
 
 READINGS: Final = 2
 """How often a session file is read: once for its structure, once for its entries."""
+
+
+def with_short_fields(entry: Entry, time: str) -> Entry:
+    """`entry`; where an id of it is too long, with a digest of the id, and with `time` for such a time."""
+    changed: dict[str, object] = {}
+    for name in _ID_FIELDS:
+        text = getattr(entry, name, None)
+        if isinstance(text, str) and len(text) > MAX_ID_CHARS:
+            changed[name] = short_id(text)
+    if isinstance(entry, ContextEditEntry):
+        changed["cleared"] = [short_id(each) for each in entry.cleared]
+    if short_time(entry.timestamp) is None:
+        changed["timestamp"] = time
+    return entry.model_copy(update=changed) if changed else entry
+
+
+def short_id(entry_id: str | None) -> str | None:
+    """The id, or a digest of one that is too long: the same for every reference to the entry."""
+    if entry_id is None or len(entry_id) <= MAX_ID_CHARS:
+        return entry_id
+    return blake2b(entry_id.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def short_time(time: str | None) -> str | None:
+    """The time; None for what is too long to be one."""
+    return None if time is None or len(time) > MAX_TIME_CHARS else time
+
+
+def short_text(text: str | None) -> str | None:
+    """The beginning of a text."""
+    return None if text is None else text[:_MAX_TEXT_CHARS]
 
 
 @dataclass

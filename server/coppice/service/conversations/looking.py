@@ -10,9 +10,8 @@ from typing import Final
 from coppice.files.paths import path_of_uri
 from coppice.service.core.stores import NO_FOLDER
 from coppice.settings import SourceSettings
-from coppice.sources.agent import Agent
+from coppice.sources.agent import Agent, Beginning, Transcript
 from coppice.sources.registry import AGENTS
-from coppice.sources.transcript import Beginning, Transcript
 from coppice.store.transcript_catalog import Reading, TranscriptCatalog
 from coppice.store.tree.location import canonical_uri
 

@@ -1,5 +1,9 @@
 """The use cases that bring conversations in and out."""
 
+import errno
+import os
+import secrets
+import stat
 import uuid
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -11,6 +15,7 @@ from coppice.files.paths import path_of_uri
 from coppice.formats.reading import open_session
 from coppice.formats.registry import format_named
 from coppice.formats.session import SessionHeader
+from coppice.operating_system import create_file
 from coppice.protocol.conversations import (
     ExportFormat,
     ExportParams,
@@ -19,9 +24,7 @@ from coppice.protocol.conversations import (
     ImportResult,
 )
 from coppice.service.conversations.conversations import conversation_of
-from coppice.service.conversations.export_file import write_export
-from coppice.service.conversations.importing import Intake, ReadingProgress
-from coppice.service.conversations.short_fields import short_id, short_text, short_time
+from coppice.service.conversations.importing import Intake, ReadingProgress, short_id, short_text, short_time
 from coppice.service.core.context import Context, now
 from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
@@ -31,7 +34,67 @@ from coppice.store.schema.records import ConversationRecord, NewConversation, Pa
 from coppice.store.tree import paging
 from coppice.tree.entries import MAX_NAME_CHARS, Entry
 
+_NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+"""What `link` fails with on file systems without hard links."""
+
 _A_PIECE: Final = 500  # entries that are read at once: some hundred kilobytes
+
+
+def write_export(path: Path, lines: Iterable[str], *, overwrite: bool) -> None:
+    """Writes `lines` to `path`, readable by its owner alone. A failure leaves `path` as it was.
+
+    A link is never followed. An existing file is replaced only when `overwrite` is set, and something that
+    is no regular file never. Raises StorageFailedError.
+    """
+    try:
+        _refuse_existing(path, overwrite=overwrite)
+        temporary = path.with_name(f".coppice-{secrets.token_hex(8)}.tmp")
+        try:
+            with os.fdopen(create_file(temporary), "w", encoding="utf-8", newline="\n") as file:
+                file.writelines(lines)
+            if overwrite:
+                _refuse_existing(path, overwrite=True)
+                temporary.replace(path)
+            else:
+                _put_in_place(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except FileExistsError:
+        raise _exists(path) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a file name"
+        raise StorageFailedError(
+            f"The export could not be written ({reason}). Choose a folder you may write to."
+        ) from error
+
+
+def _refuse_existing(path: Path, *, overwrite: bool) -> None:
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        kind = "a link" if stat.S_ISLNK(mode) else "no regular file"
+        raise StorageFailedError(f"{path.name} is {kind}, which is never replaced. Choose another name.")
+    if not overwrite:
+        raise _exists(path)
+
+
+def _put_in_place(temporary: Path, path: Path) -> None:
+    """Gives the file its name. Raises FileExistsError when another file has it by now."""
+    try:
+        os.link(temporary, path, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        os.close(create_file(path))
+        temporary.replace(path)
+
+
+def _exists(path: Path) -> StorageFailedError:
+    return StorageFailedError(
+        f"{path.name} exists already. Choose another name, or ask for it to be replaced (`overwrite`)."
+    )
 
 
 class Portability:

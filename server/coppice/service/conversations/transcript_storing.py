@@ -16,12 +16,19 @@ from coppice.errors import IdConflictError, ImportFailedError, StaleLeafError, U
 from coppice.formats.checkpoint import Checkpoint, NotResumableError
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
-from coppice.service.conversations.importing import Intake, ReadingProgress, ledger_at
-from coppice.service.conversations.short_fields import short_id, short_text, short_time, with_short_fields
+from coppice.service.conversations.importing import (
+    Intake,
+    ReadingProgress,
+    ledger_at,
+    short_id,
+    short_text,
+    short_time,
+    with_short_fields,
+)
 from coppice.service.core.context import now
 from coppice.service.core.thread_work import ThreadWork
 from coppice.settings import Settings
-from coppice.sources.transcript import Transcript, conversation_id_of
+from coppice.sources.agent import Transcript, conversation_id_of
 from coppice.store.schema.records import NewConversation, NewRecord
 from coppice.store.store import Store
 from coppice.store.transcript_catalog import Reading

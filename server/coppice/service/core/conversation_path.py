@@ -14,7 +14,7 @@ from coppice.errors import ResultTooLargeError, StaleLeafError
 from coppice.files.ledger import FileLedger
 from coppice.files.paths import path_of_uri
 from coppice.service.core.reopened_stores import reopened_store
-from coppice.service.core.stopping import check_stopped
+from coppice.service.core.workers import check_stopped
 from coppice.settings import Settings
 from coppice.store.schema.records import LEAF, CompactionRecord, ConversationRecord, EntryRow, PathEnd
 from coppice.store.store import Store

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from coppice.service.core.progress import NoProgress, Progress
-from coppice.service.core.stopping import STOPPING, Stopping
-from coppice.service.core.workers import LONG_JOBS
+from coppice.service.core.workers import LONG_JOBS, STOPPING, Stopping
 
 Result = TypeVar("Result")
 

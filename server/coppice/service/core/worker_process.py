@@ -18,8 +18,8 @@ from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
 
 from coppice.errors import WorkTooLongError
-from coppice.service.core.stopping import STOPPING, Stopping
 from coppice.service.core.worker_main import SIZE_BYTES
+from coppice.service.core.workers import STOPPING, Stopping
 from coppice.tokens.counting import CHARS_PER_TOKEN
 
 MOST_PROCESSES: Final = 2

@@ -1,19 +1,20 @@
 """Threads for work that blocks. Reads, writes and long jobs have their own, so that none waits for another.
 
-A process has one set of them, as it has one event loop.
+A process has one set of them, as it has one event loop. Work in a thread asks now and then whether
+whoever waits for it still does.
 """
 
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
 from typing_extensions import override
-
-from coppice.service.core.stopping import STOPPING, Stopping
 
 READ_THREADS: Final = 8
 """A read takes milliseconds, and the interpreter runs one thread at a time: more would only wait for it."""
@@ -24,6 +25,54 @@ LONG_THREADS: Final = 16
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class StoppedError(Exception):
+    """Raised in the thread at the first check after a cancel. It never reaches a caller."""
+
+
+class Stopping:
+    """Set once, from any thread, when nobody waits any more."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._callbacks: list[Callable[[], None]] = []
+
+    def stop(self) -> None:
+        """Has every later check raise, and calls what is to be called then."""
+        with self._lock:
+            self._stopped = True
+            callbacks = list(self._callbacks)
+        for callback in callbacks:
+            callback()
+
+    def check(self) -> None:
+        """Raise StoppedError after `stop`."""
+        if self._stopped:
+            raise StoppedError
+
+    @contextmanager
+    def calling(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Within the block `stop` calls `callback`, in its thread. Raises StoppedError after `stop`."""
+        with self._lock:
+            self.check()
+            self._callbacks.append(callback)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._callbacks.remove(callback)
+
+
+STOPPING: Final[ContextVar[Stopping]] = ContextVar("stopping")
+"""That of the work that the thread does."""
+
+
+def check_stopped() -> None:
+    """Raise StoppedError where nobody waits for the work of this thread any more."""
+    if (stopping := STOPPING.get(None)) is not None:
+        stopping.check()
 
 
 class Threads(ThreadPoolExecutor):

@@ -28,8 +28,7 @@ from coppice.protocol.hooks import (
 from coppice.protocol.notifications import DID_FORK, DID_NAVIGATE
 from coppice.protocol.server_requests import WILL_COMPACT, WILL_FORK, WILL_NAVIGATE, ClientPort
 from coppice.service.hooks.hook_answers import CompactionAnswer, NavigationAnswer
-from coppice.service.hooks.hook_context import HookContext
-from coppice.service.hooks.hook_thread import HookFailedError
+from coppice.service.hooks.hook_thread import HookContext, HookFailedError
 from coppice.service.hooks.plugins import Plugins
 from coppice.settings import HookSettings
 from coppice.tree.entries import Entry

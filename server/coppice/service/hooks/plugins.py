@@ -23,8 +23,7 @@ from coppice.protocol.hooks import (
     WillForkParams,
     WillNavigateParams,
 )
-from coppice.service.hooks.hook_context import HookContext
-from coppice.service.hooks.hook_thread import HookFailedError, HookThread
+from coppice.service.hooks.hook_thread import HookContext, HookFailedError, HookThread
 
 GROUP: Final = "coppice.hooks"
 _PROJECT: Final = "coppice"

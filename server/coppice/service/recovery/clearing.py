@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from coppice.compaction.clearing import Clearable, ClearSizes, clear_sizes, clears, first_kept, plan
-from coppice.protocol.clearing import ClearedToolResult, ClearToolResultsParams, ClearToolResultsResult
+from coppice.protocol.recovery import ClearedToolResult, ClearToolResultsParams, ClearToolResultsResult
 from coppice.protocol.usage import UsageState
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now

@@ -27,8 +27,14 @@ from coppice.service.core.workers import run_read
 from coppice.service.recovery.truncating import fitted_view
 from coppice.service.views.files_at_hand import files_at_hand
 from coppice.service.window.breakdown import breakdown_of, heaviest_of
-from coppice.service.window.spending import spent_on
-from coppice.service.window.usage import Counter, context_tokens, counted_tokens, overhead_of, usage_state
+from coppice.service.window.usage import (
+    Counter,
+    context_tokens,
+    counted_tokens,
+    overhead_of,
+    spent_on,
+    usage_state,
+)
 from coppice.store.tree.paging import fitting
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.rendering.anthropic import anthropic_request

@@ -1,6 +1,7 @@
 """PostgreSQL: a server that several machines share."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Engine,
     Integer,
     bindparam,
     create_engine,
@@ -24,7 +26,6 @@ from typing_extensions import override
 
 from coppice.errors import StorageFailedError
 from coppice.store.engines.engine import Database, T, Work
-from coppice.store.engines.pg_notify import CHANNEL, Listener
 from coppice.store.schema.entry_json import storable
 from coppice.store.schema.errors import is_conflict, is_lost_connection, is_unknown_transaction, translated
 from coppice.store.schema.tables import (
@@ -36,6 +37,9 @@ from coppice.store.schema.tables import (
     VERSION_TABLE,
 )
 from coppice.store.words.word_index import POSTGRES_INDEX, POSTGRES_PIECES
+
+CHANNEL: Final = "coppice_change"
+_RETRY_SECONDS: Final = 1.0  # seconds between two attempts to listen (guess)
 
 _LOG: Final = logging.getLogger(__name__)
 _OLDEST: Final = (13,)
@@ -53,6 +57,66 @@ _CONNECTION: Final = {
 }
 _IDLE_IN_TRANSACTION: Final = "60s"
 _SECRETS: Final = ("password", "sslpassword")
+
+
+class Listener:
+    """A connection of its own that is looked at now and then, without asking the server anything."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._connection: Any = None
+        self._next_try = 0.0
+        self._closed = False
+
+    def poll(self) -> bool:
+        """Whether a change was announced since the last call, or an announcement may have been missed."""
+        with self._lock:
+            if self._closed:
+                return False
+            if self._connection is None:
+                self._listen()
+                return True
+            try:
+                server = self._connection.pgconn
+                server.consume_input()
+                notified = False
+                while server.notifies() is not None:
+                    notified = True
+            except self._engine.dialect.loaded_dbapi.Error:
+                self._hang_up()
+                return True
+            return notified
+
+    def close(self) -> None:
+        """Ends the listening connection; later polls report no change."""
+        with self._lock:
+            self._closed = True
+            self._hang_up()
+
+    def _listen(self) -> None:
+        if time.monotonic() < self._next_try:
+            return
+        self._next_try = time.monotonic() + _RETRY_SECONDS
+        try:
+            taken = self._engine.raw_connection()
+            connection: Any = taken.driver_connection
+            taken.detach()
+        except (SQLAlchemyError, self._engine.dialect.loaded_dbapi.Error):
+            # The next read of the store raises the error.
+            return
+        try:
+            connection.autocommit = True
+            connection.execute(f"LISTEN {CHANNEL}")
+        except self._engine.dialect.loaded_dbapi.Error:
+            connection.close()
+        else:
+            self._connection = connection
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 class PostgresDatabase(Database):
