@@ -2,14 +2,13 @@
 
 import json
 import os
-from importlib.resources import files
 from pathlib import Path
 from typing import ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.agents.connector import Connector, folder_named
-from coppice.agents.edits import Edit, Items, Member, OwnFile
+from coppice.agents.connector import Connector, filled, mcp_member
+from coppice.agents.edits import Edit, Items, OwnFile
 from coppice.agents.hook_script import hook_script
 from coppice.agents.program import HOOK_SECONDS, Program, hook_command, hook_name
 
@@ -22,28 +21,16 @@ class ClaudeCode(Connector):
     name: ClassVar[str] = "claude-code"
     title: ClassVar[str] = "Claude Code"
     executable: ClassVar[str] = "claude"
+    home: ClassVar[tuple[str, str]] = ("CLAUDE_CONFIG_DIR", ".claude")
     advice: ClassVar[tuple[str, ...]] = ("The tool that writes notes asks before it is used.",)
-
-    @property
-    @override
-    def folder(self) -> Path:
-        return folder_named("CLAUDE_CONFIG_DIR", ".claude")
 
     @override
     def edits(self, program: Program) -> list[Edit]:
         moved = os.environ.get("CLAUDE_CONFIG_DIR")
         state = self.folder / ".claude.json" if moved else Path.home() / ".claude.json"
-        command, *arguments = (*program.words, "mcp")
-        server = {"type": "stdio", "command": command, "args": arguments, "alwaysLoad": True}
-        if program.environment:
-            server["env"] = dict(program.environment)
+        server = {"type": "stdio", **program.mcp_server(), "alwaysLoad": True}
         return [
-            Member(
-                path=state,
-                what="the MCP server `coppice`",
-                keys=("mcpServers", "coppice"),
-                value=server,
-            ),
+            mcp_member(state, ("mcpServers",), server),
             Items(
                 path=self.folder / "settings.json",
                 what="permission to read the history without asking",
@@ -68,12 +55,11 @@ class ClaudeCode(Connector):
 
     def _mod(self, program: Program) -> list[Edit]:
         manifest = {"name": "coppice", "version": "1.0.0", "description": "Compactions that lose nothing."}
-        text = (files("coppice.agents") / "claude_code_mod.ts").read_text(encoding="utf-8")
-        hook = json.dumps(program.hook_words(self.name), ensure_ascii=False)
+        mod = filled("claude_code_mod.ts", {"HOOK": program.hook_words(self.name)})
         contents = {
             ".claude-plugin/plugin.json": ("the plug-in's description", json.dumps(manifest) + "\n"),
             "hooks/hooks.json": ("the plug-in's module", '{"modules": ["./coppice.ts"]}\n'),
-            "hooks/coppice.ts": ("a mod that completes summaries", text.replace('"@HOOK@"', hook)),
+            "hooks/coppice.ts": ("a mod that completes summaries", mod),
         }
         return [
             OwnFile(path=self._plugin / name, what=what, content=content)

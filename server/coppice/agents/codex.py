@@ -1,17 +1,15 @@
 """Codex 0.169: the user's `~/.codex/config.toml`."""
 
 import json
-from pathlib import Path
 from typing import ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.agents.connector import Connector, folder_named
-from coppice.agents.edits import Block, Edit
+from coppice.agents.connector import Connector
+from coppice.agents.edits import Block, Edit, Section
 from coppice.agents.files import read
 from coppice.agents.hook_script import hook_script
 from coppice.agents.jsonc import ConfigurationError
-from coppice.agents.markdown_edits import Section
 from coppice.agents.program import HOOK_SECONDS, NO_HOOK, Program, hook_command
 from coppice.operating_system import starts_scripts
 from coppice.settings.files import parsed_toml
@@ -35,16 +33,12 @@ class Codex(Connector):
     name: ClassVar[str] = "codex"
     title: ClassVar[str] = "Codex"
     executable: ClassVar[str] = "codex"
+    home: ClassVar[tuple[str, str]] = ("CODEX_HOME", ".codex")
     advice: ClassVar[tuple[str, ...]] = (
         "Codex skips a new hook silently until you have trusted it: start `codex` once and approve it there."
         if starts_scripts()
         else NO_HOOK,
     )
-
-    @property
-    @override
-    def folder(self) -> Path:
-        return folder_named("CODEX_HOME", ".codex")
 
     @override
     def edits(self, program: Program) -> list[Edit]:

@@ -1,13 +1,12 @@
 """Copilot CLI 1.0: the user's `~/.copilot/mcp-config.json`, and a file of hooks."""
 
 import json
-from pathlib import Path
 from typing import ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.agents.connector import Connector, folder_named
-from coppice.agents.edits import Edit, Member, OwnFile
+from coppice.agents.connector import Connector, mcp_member
+from coppice.agents.edits import Edit, OwnFile
 from coppice.agents.hook_script import hook_script
 from coppice.agents.program import HOOK_SECONDS, NO_HOOK, Program, hook_command
 from coppice.operating_system import starts_scripts
@@ -24,37 +23,17 @@ class Copilot(Connector):
     name: ClassVar[str] = "copilot"
     title: ClassVar[str] = "Copilot CLI"
     executable: ClassVar[str] = "copilot"
+    home: ClassVar[tuple[str, str]] = ("COPILOT_HOME", ".copilot")
     advice: ClassVar[tuple[str, ...]] = (
         "Copilot asks before it uses a tool of the history for the first time.",
         *(() if starts_scripts() else (NO_HOOK,)),
     )
 
-    @property
-    @override
-    def folder(self) -> Path:
-        return folder_named("COPILOT_HOME", ".copilot")
-
     @override
     def edits(self, program: Program) -> list[Edit]:
-        command, *arguments = (*program.words, "mcp")
-        server = {
-            "type": "local",
-            "command": command,
-            "args": arguments,
-            "env": dict(program.environment),
-            "tools": ["*"],
-        }
-        edits: list[Edit] = [
-            Member(
-                path=self.folder / "mcp-config.json",
-                what="the MCP server `coppice`",
-                keys=("mcpServers", "coppice"),
-                value=server,
-            )
-        ]
-        if starts_scripts():
-            edits += [hook_script(program, self.name), self._hooks()]
-        return edits
+        server = {"type": "local", "env": {}, **program.mcp_server(), "tools": ["*"]}
+        search = mcp_member(self.folder / "mcp-config.json", ("mcpServers",), server)
+        return [search, *([hook_script(program, self.name), self._hooks()] if starts_scripts() else [])]
 
     def _hooks(self) -> Edit:
         hooks = {

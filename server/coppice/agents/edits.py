@@ -14,8 +14,13 @@ from coppice.agents import jsonc
 from coppice.agents.jsonc import ConfigurationError, Value
 from coppice.settings.files import parsed_toml
 
-_BEGIN: Final = "# Added by `coppice connect`; `coppice connect --remove` takes it out."
-_END: Final = "# End of what `coppice connect` added."
+_BEGIN: Final = "Added by `coppice connect`; `coppice connect --remove` takes it out."
+_END: Final = "End of what `coppice connect` added."
+_SECTION: Final = re.compile(
+    rf"^<!-- {re.escape(_BEGIN)} -->\n(?:(?!<!-- {re.escape(_BEGIN)}).*\n)*?<!-- {re.escape(_END)} -->"
+    r"(?:\n|\Z)",
+    re.MULTILINE,
+)
 _TOML_TOKEN: Final = re.compile(
     r"#[^\n]*+"
     r'|"""(?:[^"\\]|\\(?s:.)|"{1,2}(?!"))*+(?:"{3,5}|\Z)'
@@ -122,7 +127,7 @@ class Block(Edit):
     @override
     def applied(self, text: str | None) -> str:
         text = "" if text is None else text
-        block = f"{_BEGIN}\n{self.tables}{_END}\n"
+        block = f"# {_BEGIN}\n{self.tables}# {_END}\n"
         place = _block_at(text)
         if place is not None and text[place[0] : place[1]] == block:
             return text
@@ -131,8 +136,7 @@ class Block(Edit):
             raise ConfigurationError(
                 f"There is a table [{'.'.join(self.name)}] already. Take it out, then connect again."
             )
-        gap = "" if not rest or rest.endswith("\n\n") else "\n" if rest.endswith("\n") else "\n\n"
-        after = rest + gap + block
+        after = _with_section(rest, block)
         try:
             parsed_toml(after)
         except ValueError as error:
@@ -142,12 +146,32 @@ class Block(Edit):
     @override
     def removed(self, text: str, before: str | None) -> str:
         place = _block_at(text)
-        if place is None:
-            return text
-        start, end = place
-        if before is not None and text[:start].rstrip("\n") == before.rstrip("\n"):
-            return before + text[end:]
-        return text[:start].removesuffix("\n") + text[end:]
+        return text if place is None else _without_section(text, *place, before)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section(Edit):
+    """`lines` for an agent to read at the end of a Markdown file, between two comments."""
+
+    lines: str
+
+    @override
+    def applied(self, text: str | None) -> str:
+        section = f"<!-- {_BEGIN} -->\n{self.lines}<!-- {_END} -->\n"
+        place = _SECTION.search(text or "")
+        if place is not None and place[0] == section:
+            return text or ""
+        return _with_section(self.removed(text or "", None), section)
+
+    @override
+    def removed(self, text: str, before: str | None) -> str:
+        place = _SECTION.search(text)
+        return text if place is None else _without_section(text, *place.span(), before)
+
+    @staticmethod
+    def is_there(text: str | None) -> bool:
+        """Whether the text has such lines, of this version or another."""
+        return _SECTION.search(text or "") is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +193,17 @@ class OwnFile(Edit):
         return before or ""
 
 
+def _with_section(rest: str, section: str) -> str:
+    gap = "" if not rest or rest.endswith("\n\n") else "\n" if rest.endswith("\n") else "\n\n"
+    return rest + gap + section
+
+
+def _without_section(text: str, start: int, end: int, before: str | None) -> str:
+    if before is not None and text[:start].rstrip("\n") == before.rstrip("\n"):
+        return before + text[end:]
+    return text[:start].removesuffix("\n") + text[end:]
+
+
 def other_type(keys: tuple[str, ...]) -> ConfigurationError:
     """What is raised where something that is no object, and nothing of ours, is in the way."""
     return ConfigurationError(
@@ -181,15 +216,26 @@ _NOTHING: Final = object()
 
 def _place_at(text: str, keys: tuple[str, ...]) -> Value | None:
     """The place of the value under `keys`; None where there is none or the text cannot be read."""
+    places = _places(text, keys)
+    return places[-1] if len(places) > len(keys) else None
+
+
+def _depth(text: str | None, keys: tuple[str, ...]) -> int:
+    """How many of `keys` lead to something in `text`."""
+    return max(0, len(_places(text or "", keys)) - 1)
+
+
+def _places(text: str, keys: tuple[str, ...]) -> list[Value]:
+    """The whole value of `text`, and those to which `keys` lead from there; none where it cannot be read."""
     with suppress(ConfigurationError):
-        here = jsonc.parsed(text)
+        places = [jsonc.parsed(text)]
         for key in keys:
-            slot = here.member(key)
+            slot = places[-1].member(key)
             if slot is None:
-                return None
-            here = slot.value
-        return here
-    return None
+                break
+            places.append(slot.value)
+        return places
+    return []
 
 
 def _value_at(text: str, keys: tuple[str, ...]) -> Any:
@@ -207,24 +253,11 @@ def _block_at(text: str) -> tuple[int, int] | None:
     """
     start = None
     for token in _TOML_TOKEN.finditer(text):
-        if token[0] == _BEGIN:
+        if token[0] == f"# {_BEGIN}":
             start = token.start()
-        elif token[0] == _END and start is not None:
+        elif token[0] == f"# {_END}" and start is not None:
             return start, min(token.end() + 1, len(text))
     return None
-
-
-def _depth(text: str | None, keys: tuple[str, ...]) -> int:
-    """How many of `keys` lead to something in `text`."""
-    with suppress(ConfigurationError):
-        here = jsonc.parsed(text or "")
-        for number, key in enumerate(keys):
-            slot = here.member(key)
-            if slot is None:
-                return number
-            here = slot.value
-        return len(keys)
-    return 0
 
 
 def _has_table(text: str, name: tuple[str, ...]) -> bool:

@@ -1,12 +1,12 @@
 """Gemini CLI 0.61: the user's `~/.gemini/settings.json`."""
 
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.agents.connector import Connector
-from coppice.agents.edits import Edit, Items, Member
+from coppice.agents.connector import Connector, mcp_member
+from coppice.agents.edits import Edit, Items
 from coppice.agents.hook_script import hook_script
 from coppice.agents.program import HOOK_SECONDS, NO_HOOK, Program, hook_command, hook_name
 from coppice.operating_system import starts_scripts
@@ -35,18 +35,7 @@ class Gemini(Connector):
 
     @override
     def edits(self, program: Program) -> list[Edit]:
-        command, *arguments = (*program.words, "mcp")
-        server: dict[str, Any] = {"command": command, "args": arguments}
-        if program.environment:
-            server["env"] = dict(program.environment)
-        edits: list[Edit] = [
-            Member(
-                path=self.folder / "settings.json",
-                what="the MCP server `coppice`",
-                keys=("mcpServers", "coppice"),
-                value=server,
-            )
-        ]
+        edits: list[Edit] = [mcp_member(self.folder / "settings.json", ("mcpServers",), program.mcp_server())]
         if starts_scripts():
             edits += [hook_script(program, self.name), *(self._hook(event) for event in _EVENTS)]
         return edits

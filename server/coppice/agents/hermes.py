@@ -1,17 +1,14 @@
 """Hermes 0.19: the user's `~/.hermes/config.yaml`, and a plug-in of ours with a context engine."""
 
-import json
 from contextlib import suppress
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.agents.connector import Connector, folder_named
+from coppice.agents.connector import MCP_SERVER, Connector, filled
 from coppice.agents.edits import Edit, OwnFile
 from coppice.agents.files import read
-from coppice.agents.hook_log import log_file
 from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.program import Program
 from coppice.agents.yaml_data import data_of, value_at
@@ -27,14 +24,10 @@ class Hermes(Connector):
     name: ClassVar[str] = "hermes"
     title: ClassVar[str] = "Hermes"
     executable: ClassVar[str] = "hermes"
+    home: ClassVar[tuple[str, str]] = ("HERMES_HOME", ".hermes")
     advice: ClassVar[tuple[str, ...]] = (
         "The tools of the history need Hermes' extra `mcp`: pip install 'hermes-agent[mcp]'.",
     )
-
-    @property
-    @override
-    def folder(self) -> Path:
-        return folder_named("HERMES_HOME", ".hermes")
 
     @override
     def edits(self, program: Program) -> list[Edit]:
@@ -43,14 +36,9 @@ class Hermes(Connector):
 
     @override
     def removals(self, program: Program) -> list[Edit]:
-        command, *arguments = (*program.words, "mcp", "--agent", self.name)
-        server: dict[str, Any] = {"command": command, "args": arguments}
-        if program.environment:
-            server["env"] = dict(program.environment)
+        server = program.mcp_server("--agent", self.name)
         config = self.folder / "config.yaml"
-        search = YamlMember(
-            path=config, what="the MCP server `coppice`", keys=("mcp_servers", "coppice"), value=server
-        )
+        search = YamlMember(path=config, what=MCP_SERVER, keys=("mcp_servers", "coppice"), value=server)
         return [search, *self._engine(config, program)]
 
     @override
@@ -70,14 +58,7 @@ class Hermes(Connector):
 
     def _engine(self, config: Path, program: Program) -> list[Edit]:
         plugin = self._plugin
-        text = (files("coppice.agents") / "hermes_engine.py.txt").read_text(encoding="utf-8")
-        values = {
-            "COMMAND": list(program.words),
-            "ENVIRONMENT": dict(program.environment),
-            "LOG": str(log_file()),
-        }
-        for name, value in values.items():
-            text = text.replace(f'"@{name}@"', json.dumps(value, ensure_ascii=False))
+        text = filled("hermes_engine.py.txt", program.values())
         manifest = "name: coppice\nversion: 1.0.0\ndescription: Summaries of compactions by Coppice.\n"
         return [
             YamlMember(path=config, what="its context engine", keys=("context", "engine"), value=_OURS),

@@ -3,12 +3,12 @@
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.agents.connector import Connector, folder_named
-from coppice.agents.edits import Edit, Member
+from coppice.agents.connector import Connector, mcp_member
+from coppice.agents.edits import Edit
 from coppice.agents.files import read
 from coppice.agents.jsonc import ConfigurationError, string_at
 from coppice.agents.program import Program
@@ -22,30 +22,15 @@ class OpenClaw(Connector):
     name: ClassVar[str] = "openclaw"
     title: ClassVar[str] = "OpenClaw"
     executable: ClassVar[str] = "openclaw"
+    home: ClassVar[tuple[str, str]] = ("OPENCLAW_STATE_DIR", ".openclaw")
     advice: ClassVar[tuple[str, ...]] = ("A gateway that is running takes the server when it starts again.",)
-
-    @property
-    @override
-    def folder(self) -> Path:
-        return folder_named("OPENCLAW_STATE_DIR", ".openclaw")
 
     @override
     def edits(self, program: Program) -> list[Edit]:
         moved = os.environ.get("OPENCLAW_CONFIG_PATH")
         config = Path(moved).expanduser() if moved else self.folder / "openclaw.json"
-        command, *arguments = (*program.words, "mcp", "--agent", self.name)
-        arguments += ["--workspace", str(self._workspace(config))]
-        server: dict[str, Any] = {"command": command, "args": arguments}
-        if program.environment:
-            server["env"] = dict(program.environment)
-        return [
-            Member(
-                path=config,
-                what="the MCP server `coppice`",
-                keys=("mcp", "servers", "coppice"),
-                value=server,
-            )
-        ]
+        server = program.mcp_server("--agent", self.name, "--workspace", str(self._workspace(config)))
+        return [mcp_member(config, ("mcp", "servers"), server)]
 
     def _workspace(self, config: Path) -> Path:
         """Where its agents work, whichever folder OpenClaw is started in."""

@@ -1,14 +1,12 @@
 """opencode 1.18: the user's `~/.config/opencode/opencode.jsonc` or `opencode.json`, and a plug-in."""
 
-import json
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.agents.connector import Connector, folder_named
-from coppice.agents.edits import Edit, Member, OwnFile
+from coppice.agents.connector import Connector, filled, folder_named, mcp_member
+from coppice.agents.edits import Edit, OwnFile
 from coppice.agents.hook_log import log_file
 from coppice.agents.program import Program
 
@@ -36,19 +34,12 @@ class Opencode(Connector):
         server: dict[str, Any] = {"type": "local", "command": [*program.words, "mcp"], "enabled": True}
         if program.environment:
             server["environment"] = dict(program.environment)
-        text = (files("coppice.agents") / "opencode_plugin.ts").read_text(encoding="utf-8")
-        for name, value in {"HOOK": program.hook_words(self.name), "LOG": str(log_file())}.items():
-            text = text.replace(f'"@{name}@"', json.dumps(value, ensure_ascii=False))
+        values = {"HOOK": program.hook_words(self.name), "LOG": str(log_file())}
         return [
-            Member(
-                path=next(paths, self.folder / "opencode.json"),
-                what="the MCP server `coppice`",
-                keys=("mcp", "coppice"),
-                value=server,
-            ),
+            mcp_member(next(paths, self.folder / "opencode.json"), ("mcp",), server),
             OwnFile(
                 path=self.folder / "plugin" / "coppice.ts",
                 what="a plug-in that completes summaries",
-                content=text,
+                content=filled("opencode_plugin.ts", values),
             ),
         ]

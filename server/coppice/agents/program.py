@@ -6,8 +6,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from coppice.agents.hook_log import log_file
 from coppice.directories import config_directory
 
 HOOK_MODULE: Final = "coppice.agents.hook"
@@ -38,6 +39,20 @@ class Program:
         script = Path(sys.executable).with_name("coppice")
         words = (str(script),) if script.exists() else (sys.executable, *_MODULE, "coppice.cli")
         return cls(words, {name: os.environ[name] for name in _PASSED if os.environ.get(name)})
+
+    def mcp_server(self, *arguments: str) -> dict[str, Any]:
+        """How an agent starts `coppice mcp`, under the names that most have in their configuration."""
+        words = [*self.words, "mcp", *arguments]
+        environment = {"env": dict(self.environment)} if self.environment else {}
+        return {"command": words[0], "args": words[1:], **environment}
+
+    def values(self) -> dict[str, Any]:
+        """What an extension of an agent needs to start it, by the names in the extension's text."""
+        return {
+            "COMMAND": list(self.words),
+            "ENVIRONMENT": dict(self.environment),
+            "LOG": str(log_file()),
+        }
 
     def hook_words(self, agent: str) -> list[str]:
         """The command that answers an agent's events; the event may follow."""
