@@ -4,6 +4,7 @@ import asyncio
 from typing import Any, Final
 
 from coppice.lsp.envelope import RequestId
+from coppice.protocol.base import ProgressToken
 
 STOP_GRACE_SECONDS: Final = 5.0
 """How long cancelled requests may take to come to their answer before the server goes on without them."""
@@ -18,10 +19,14 @@ request takes."""
 
 
 class RequestsInWork:
-    """`tasks` are the requests by their ids. Their number and their length are bounded."""
+    """`tasks` are the requests by their ids, `by_token` those with a work-done token, by that.
+
+    Their number and their length are bounded.
+    """
 
     def __init__(self) -> None:
         self.tasks: dict[RequestId, asyncio.Future[Any]] = {}
+        self.by_token: dict[ProgressToken, asyncio.Future[Any]] = {}
         self._bytes = 0
         self._ended = asyncio.Event()
         self._stalled = False
@@ -31,11 +36,22 @@ class RequestsInWork:
         """Whether no other request is taken."""
         return len(self.tasks) >= MAX_REQUESTS or self._bytes >= MAX_REQUEST_BYTES
 
-    def add(self, request_id: RequestId, task: asyncio.Future[Any], length: int) -> None:
-        """Keep a request that was sent in `length` bytes, until `task` ends."""
+    def add(
+        self,
+        request_id: RequestId,
+        task: asyncio.Future[Any],
+        length: int,
+        token: ProgressToken | None = None,
+    ) -> None:
+        """Keep a request that was sent in `length` bytes, until `task` ends.
+
+        The first of several that have the same token keeps it.
+        """
         self.tasks[request_id] = task
         self._bytes += length
-        task.add_done_callback(lambda _: self._remove(request_id, length))
+        if token is not None:
+            self.by_token.setdefault(token, task)
+        task.add_done_callback(lambda _: self._remove(request_id, length, token))
 
     async def wait_for_room(self) -> None:
         """Where no request could be taken, wait for the end of one.
@@ -65,8 +81,10 @@ class RequestsInWork:
         mine = asyncio.current_task()
         return [task for task in self.tasks.values() if task is not mine]
 
-    def _remove(self, request_id: RequestId, length: int) -> None:
-        self.tasks.pop(request_id, None)
+    def _remove(self, request_id: RequestId, length: int, token: ProgressToken | None) -> None:
+        task = self.tasks.pop(request_id, None)
+        if token is not None and self.by_token.get(token) is task:
+            del self.by_token[token]
         self._bytes -= length
         self._ended.set()
         self._stalled = False

@@ -33,8 +33,10 @@ class LongRequests:
             task.cancel()
 
     def cancel_by_token(self, token: object) -> None:
-        """Cancel the request whose progress is sent on `token`."""
-        task = self._by_token.get(token) if isinstance(token, int | str) else None
+        """Cancel the request whose progress is sent on `token`, or will be once it is worked on."""
+        if not isinstance(token, int | str):
+            return
+        task = self._by_token.get(token) or self._protocol.in_work.by_token.get(token)
         if task is not None:
             task.cancel()
 

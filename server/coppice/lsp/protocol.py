@@ -135,7 +135,8 @@ class CoppiceProtocol(LanguageServerProtocol):
             self._answer_error(request.id, error, request.method)
             return
         task = asyncio.ensure_future(handler(request.params))
-        self.in_work.add(request.id, task, length)
+        token = envelope.valid_id(at(request.params, "workDoneToken"))
+        self.in_work.add(request.id, task, length, token)
         task.add_done_callback(partial(self._answer, request))
 
     def _initialize(self, request: envelope.Request) -> None:

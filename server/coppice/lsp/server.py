@@ -147,6 +147,8 @@ class CoppiceServer(LanguageServer):
         parts = given.partial_result_token if isinstance(given, StreamingParams) else None
         shown_on = token if own is None else own
         may_create = self.client.shows_progress
+        # A short request begins a task of its own: no long one that was sent later overtakes it.
+        await asyncio.sleep(0)
         with self.long_requests.progress(shown_on, parts, may_create=may_create) as progress:
             async with self._large_exports if method.large_result else _UNLIMITED:
                 await self.protocol.drain()

@@ -68,6 +68,7 @@ class Service:
         self.hooks = Hooks(plugins or Plugins(), client)
         self._plugins = plugins
         self._context = Context(self.stores, self.settings, client, self.summarizers, self.hooks, progress_of)
+        self.jobs = self._context.jobs
         self._background: list[asyncio.Task[None]] = []
         self.tracking = Tracking(self._context)
         self._context.before_writing.append(self.tracking.record)

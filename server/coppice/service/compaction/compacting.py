@@ -129,9 +129,9 @@ class Compacting:
         )
 
     async def cancel(self, params: CancelParams) -> CancelResult:
-        """Cancels the conversation's job, if there is one."""
-        await run_read(self._context.stores.of_conversation, params.conversation_id)
+        """Cancels the conversation's job, if there is one, and none that is asked for after this request."""
         cancelled = self._context.jobs.cancel(params.conversation_id)
+        await run_read(self._context.stores.of_conversation, params.conversation_id)
         if await self._turns.shared.stop_elsewhere(params.conversation_id):
             cancelled.append(TURN)
         return CancelResult(cancelled=cancelled)

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -35,6 +35,18 @@ class Jobs:
         self._running: dict[str, _Job] = {}
         self._next: dict[str, _Job] = {}
         self._background: dict[str, tuple[str, asyncio.Task[Any]]] = {}
+        self._coming: dict[asyncio.Task[Any], tuple[str, str]] = {}
+
+    @contextlib.contextmanager
+    def coming(self, conversation_id: str, kind: str) -> Iterator[None]:
+        """Has `cancel` stop the current task, a request, as long as it has not become a job of this kind."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - requests run in tasks
+        self._coming[task] = (conversation_id, kind)
+        try:
+            yield
+        finally:
+            self._coming.pop(task, None)
 
     async def run(
         self,
@@ -60,6 +72,9 @@ class Jobs:
                 return await work(step)
             finally:
                 step.close()
+        stop_if_cancelled()
+        if (caller := asyncio.current_task()) is not None:
+            self._coming.pop(caller, None)
         running = self._running.get(conversation_id)
         if running is None:
             job = self._running[conversation_id] = self._made(conversation_id, kind, title, work)
@@ -97,8 +112,12 @@ class Jobs:
         return not job.task.cancelled() and job.task.exception() is None
 
     def cancel(self, conversation_id: str) -> list[str]:
-        """Stops the conversation's job and the one that comes next; the kinds of what was stopped."""
+        """Stops the conversation's job, the one that comes next, and requests that are to become one.
+
+        Returns the kinds of what was stopped.
+        """
         tasks = [(job.kind, job.task) for job in self._of(conversation_id)]
+        tasks += [(kind, task) for task, (of, kind) in self._coming.items() if of == conversation_id]
         tasks += [self._background[conversation_id]] if conversation_id in self._background else []
         return [kind for kind, task in tasks if task.cancel()]
 

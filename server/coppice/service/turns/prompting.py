@@ -11,6 +11,7 @@ from coppice.service.conversations.trees import Trees
 from coppice.service.core.chat_models import ChatModels
 from coppice.service.core.client_turns import JOB, Turns
 from coppice.service.core.context import Context
+from coppice.service.core.jobs import stop_if_cancelled
 from coppice.service.core.progress import JobProgress, Progress
 from coppice.service.core.workers import run_read
 from coppice.service.history.tools import HistoryTools
@@ -76,6 +77,7 @@ class Prompting:
             await self._turns.shared.begin(conversation_id)
             turn = self._running[conversation_id] = Turn(self._rooms, params, settings, tools, shared)
             try:
+                stop_if_cancelled()
                 result = await turn.run()
             finally:
                 del self._running[conversation_id]
