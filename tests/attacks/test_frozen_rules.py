@@ -4,17 +4,19 @@ import asyncio
 import os
 import resource
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from attacks.frozen_rule import frozen, killed
+from attacks.frozen_rule import BEGUN, frozen, killed
 from attacks.worker_processes import TESTS, processes_that_know_the_tests, workers_of
 from conftest_service import Client
 from lsp.editor import turn
-from lsp.raw_client import RawServer
+from lsp.raw_client import RawServer, environment
 from waiting import PATIENCE, wait_until
 
 from coppice.errors import WorkTooLongError
@@ -30,8 +32,8 @@ STARTER = """
 from attacks.frozen_rule import frozen
 from coppice.service.compaction import work_ledger
 work_ledger._ledger_until = frozen
-from coppice.lsp.__main__ import main
-main([])
+from coppice.{program}.__main__ import main
+main({arguments})
 """
 
 
@@ -101,7 +103,8 @@ def test_where_no_process_can_be_started_the_work_is_done_here() -> None:
 
 @pytest.mark.parametrize("how", ["exit", "SIGTERM", "SIGKILL"])
 def test_the_process_ends_with_the_server(tmp_path: Path, how: str) -> None:
-    with RawServer(tmp_path, ("-c", STARTER), variables={"PYTHONPATH": str(TESTS)}) as server:
+    starter = STARTER.format(program="lsp", arguments="[]")
+    with RawServer(tmp_path, ("-c", starter), variables={"PYTHONPATH": str(TESTS)}) as server:
         server.initialize({})
         made = server.result("coppice/conversation/create", {})["conversation"]["id"]
         server.result("coppice/append", {"conversationId": made, "entries": LONG})
@@ -117,3 +120,32 @@ def test_the_process_ends_with_the_server(tmp_path: Path, how: str) -> None:
         server.process.wait(PATIENCE)
         assert time.monotonic() - began < PATIENCE
         wait_until(lambda: not worker.is_running())
+
+
+def test_the_command_line_shows_how_far_it_is_and_is_interrupted(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    with RawServer(tmp_path) as server:
+        server.initialize({})
+        made = server.result("coppice/conversation/create", {})["conversation"]["id"]
+        server.result("coppice/append", {"conversationId": made, "entries": LONG})
+        listed = server.result("coppice/tree", {"conversationId": made})
+        starter = STARTER.format(program="cli", arguments="")
+        with subprocess.Popen(
+            [sys.executable, "-c", starter, "ledger", made],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(tmp_path) | {BEGUN: str(begun)},
+        ) as command:
+            wait_until(begun.exists)
+            [worker] = workers_of(command.pid)
+            command.send_signal(signal.SIGINT)
+            out, err = command.communicate(timeout=PATIENCE)
+        assert (command.returncode, out) == (130, b"")
+        assert err.decode().splitlines() == [
+            "Computing the facts …",
+            f"Computing the facts: Reading {len(LONG)} entries (5 %)",
+            "Computing the facts: Stopped",
+            "coppice: interrupted; nothing was changed.",
+        ]
+        wait_until(lambda: not worker.is_running())
+        assert server.result("coppice/tree", {"conversationId": made}) == listed

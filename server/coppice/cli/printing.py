@@ -55,7 +55,7 @@ async def show_ledger(source: str, workspace: Path | None, leaf: str | None, *, 
     """Print the user's messages on a path, and the state of the work at its end."""
     async with opened(source, workspace) as conversation:
         params = LedgerParams(conversation_id=conversation.id, leaf_id=leaf)
-        result = await conversation.service.views.ledger(params)
+        result = await conversation.service.views.ledger(params, watched(console(stderr=True)))
     if as_json:
         write_json(result)
         return

@@ -102,10 +102,12 @@ class Views:
         def read(thread: ThreadWork) -> LedgerResult:
             path = self._context.path(params.conversation_id, params.leaf_id)
             work, not_read = WorkLedger(), 0
-            if path.end is not None:
-                work = ledger_until(path, path.end.depth)
-                not_read = first_read(path, path.end.depth) - path.first_depth
             last = path.end.depth if path.end is not None else 0
+            if path.end is not None:
+                first = first_read(path, last)
+                thread.report(f"Reading {last + 1 - first:,} entries", 5)
+                work = ledger_until(path, last)
+                not_read = first - path.first_depth
             ledger = path.ledger(None, thread.reading("Reading the files", path.first_depth, last, 50))
             files = ListedFiles.of(ledger.read_files, ledger.modified_files, ledger.deleted_files)
             return LedgerResult(
