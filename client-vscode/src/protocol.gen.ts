@@ -909,10 +909,14 @@ export interface ListResult {
   nextCursor?: string;
 }
 
-/** What the model no longer sees, and which exact claims of a model's summary are unsupported: they occur neither in what was summarized, nor in the facts, nor in the summary before, or the state contradicts them. They are reported only. */
+/**
+ * What the model no longer sees, and which exact claims of a model's summary are unsupported: they occur neither in what was summarized, nor in the facts, nor in the summary before, or the state contradicts them. They are reported only.
+ * `files` are the files that the summary does not name, at most 1,000; `filesLeftOut` counts further ones.
+ */
 export interface LossReport {
   dropped: DroppedReport;
   files: string[];
+  filesLeftOut?: number;
   changes?: SummaryChanges;
   unsupported?: UnsupportedClaim[];
 }

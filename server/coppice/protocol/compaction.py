@@ -84,10 +84,13 @@ class LossReport(WireModel):
     """What the model no longer sees, and which exact claims of a model's summary are unsupported: they occur
     neither in what was summarized, nor in the facts, nor in the summary before, or the state contradicts
     them. They are reported only.
+
+    `files` are the files that the summary does not name, at most 1,000; `filesLeftOut` counts further ones.
     """
 
     dropped: DroppedReport
     files: list[str]
+    files_left_out: int | None = None
     changes: SummaryChanges = Field(default_factory=SummaryChanges)
     unsupported: list[UnsupportedClaim] = Field(default_factory=list)
 

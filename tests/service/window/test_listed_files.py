@@ -1,4 +1,4 @@
-"""Of any number of files a preview and the ledger list the first, and count the others."""
+"""Of any number of files a preview, the ledger and a report list the first, and count the others."""
 
 from itertools import chain
 from typing import Any
@@ -51,3 +51,17 @@ async def test_long_paths_fit_a_page(client: Client, monkeypatch: pytest.MonkeyP
     part = await asked(client, method, about)
     assert 0 < sum(map(len, part["readFiles"])) <= 10 * len(LONGEST)
     assert len(part["readFiles"]) + part["filesLeftOut"] == PATHS
+
+
+async def test_a_report_lists_the_first_files_that_the_summary_does_not_name(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = await worked(client)
+    params = {**about, "draft": True, "settings": {"compaction": {"keepRecentTokens": 1}}}
+    whole = (await client.ask("compact", **params))["report"]
+    assert len(whole["files"]) > 1
+    assert "filesLeftOut" not in whole
+    monkeypatch.setattr(listed_files, "MOST_FILES", 1)
+    part = (await client.ask("compact", **params))["report"]
+    assert part["files"] == whole["files"][:1]
+    assert part["filesLeftOut"] == len(whole["files"]) - 1

@@ -8,6 +8,7 @@ from coppice.protocol.compaction import DroppedReport, LossReport, SummaryChange
 from coppice.protocol.state import WorkState
 from coppice.service.compaction.preparing import Preparation
 from coppice.service.compaction.summarizing import FinishedSummary
+from coppice.service.core.listed_files import first_files
 from coppice.service.window.breakdown import breakdown_of
 from coppice.tree.view import ViewMessage, is_sent
 
@@ -22,6 +23,8 @@ def loss_report(prepared: Preparation, summary: FinishedSummary) -> LossReport:
     """
     files, request = summary.task.files, summary.task.request
     dropped = [*request.history, *request.turn_prefix]
+    unnamed = [path for path in (*files.read_files, *files.modified_files) if path not in summary.text]
+    listed = first_files(unnamed)
     unsupported = [] if summary.from_hook else summary.written.details.get("unsupported", [])
     return LossReport(
         dropped=DroppedReport(
@@ -31,7 +34,8 @@ def loss_report(prepared: Preparation, summary: FinishedSummary) -> LossReport:
                 [ViewMessage(None, message) for message in dropped if is_sent(message)], prepared.counter
             ),
         ),
-        files=[path for path in (*files.read_files, *files.modified_files) if path not in summary.text],
+        files=listed,
+        files_left_out=len(unnamed) - len(listed) or None,
         changes=_changes(prepared, summary),
         unsupported=[UnsupportedClaim.model_validate(each) for each in unsupported],
     )

@@ -22,10 +22,11 @@ class ListedFiles:
     def of(cls, read: list[str], modified: list[str], deleted: list[str]) -> Self:
         """What is listed of the files of a ledger."""
         all_files = read, modified, deleted
-        listed = [_first(paths) for paths in all_files]
+        listed = [first_files(paths) for paths in all_files]
         return cls(listed[0], listed[1], listed[2], sum(map(len, all_files)) - sum(map(len, listed)))
 
 
-def _first(paths: list[str]) -> list[str]:
+def first_files(paths: list[str]) -> list[str]:
+    """As many of `paths` as are listed."""
     first = paths[:MOST_FILES]
     return first[: fitting(map(len, first))]
