@@ -106,7 +106,9 @@ const CONTROL = [
   ".git", "lib/.git", ".GIT/config", "lib/.git/hooks/pre-commit", ".git./config", ".g\u200dit/config", "git~1/config", "cache.git/config", "cache.git/hooks/update",
   "new.git/HEAD", ".gitattributes", "lib/.gitattributes", ".gitmodules", ".envrc", ".bashrc", ".profile", ".zshenv", "home/.bash_profile", ".github/workflows/ci.yml",
   ".claude/settings.json", ".cursor/rules/x.mdc", ".mcp.json", ".pre-commit-config.yaml", ".vscode/tasks.json", "lib/.vscode/settings.json", ".zed/tasks.json",
-  "AGENTS.md", "lib/AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md",
+  ".opencode/plugins/x.ts", "opencode.json", "opencode.jsonc", ".pi/extensions/x.ts", ".pi/settings.json", ".qwen/settings.json", ".hermes/config.yaml", ".openclaw/x.json",
+  ".agents/skills/x/SKILL.md", ".continue/config.yaml", ".kiro/settings/mcp.json", ".roo/mcp.json", ".aider.conf.yml", ".hg/hgrc", "mise.toml", ".mise.local.toml",
+  "AGENTS.md", "lib/AGENTS.md", "QWEN.md", ".hermes.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md",
 ];
 
 test("files that make programs run are asked about each time, also after edits were allowed for the conversation", async () => {
