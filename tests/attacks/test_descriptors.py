@@ -2,12 +2,12 @@
 
 import os
 import resource
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 from lsp.raw_client import RawServer
+from waiting import wait_until
 
 from coppice.service.core.stores import MAX_OPEN
 
@@ -50,10 +50,7 @@ def test_a_server_without_a_free_descriptor_stays(server: RawServer) -> None:
         process = psutil.Process(server.process.pid)
         soft, hard = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (process.num_fds(), hard))
-        deadline = time.monotonic() + 30
-        while b"cannot be looked at" not in server.stderr:
-            assert process.is_running()
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_until(lambda: b"cannot be looked at" in server.stderr or not process.is_running())
+        assert process.is_running()
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (soft, hard))
         assert "conversations" in server.result("coppice/conversation/list", {})

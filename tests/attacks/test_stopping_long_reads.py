@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest_service import Client, user
-from waiting import until
+from waiting import PATIENCE, until
 
 from coppice.service.core import conversation_path
 from coppice.store.search import indexing
@@ -26,7 +26,7 @@ class Held:
     def counting(self, work: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*args: Any) -> Any:
             self.pieces += 1
-            self._released.wait(30)
+            self._released.wait(PATIENCE)
             return work(*args)
 
         return counted

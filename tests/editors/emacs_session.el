@@ -36,7 +36,7 @@
           (insert "changed\n")
           (save-buffer)
           (cl-flet ((wait-for (words)
-                      (with-timeout (60 (error "Waited in vain for %s" words))
+                      (with-timeout (90 (error "Waited in vain for %s" words))
                         (while (not (seq-some (lambda (each) (string-match-p words each)) messages))
                           (accept-process-output nil 0.05)))))
             (coppice-compact "the parts")

@@ -11,7 +11,7 @@ local function finish(problem)
 end
 
 local function wait_for(what, holds)
-  if not vim.wait(30000, holds, 20) then
+  if not vim.wait(90000, holds, 20) then
     error("waited in vain for " .. what .. "; messages: " .. vim.inspect(seen.messages))
   end
 end

@@ -20,9 +20,9 @@ local ok, problem = pcall(function()
   vim.lsp.start = vim.lsp.start or vim.lsp.start_client -- before 0.8
   local id = assert(loadfile(arguments[1]))()
   local client = vim.lsp.get_client_by_id(id)
-  assert(vim.wait(20000, function() return client.initialized end))
+  assert(vim.wait(90000, function() return client.initialized end))
   local function ask(method, params)
-    local answer = client.request_sync("coppice/" .. method, params, 20000, 0)
+    local answer = client.request_sync("coppice/" .. method, params, 90000, 0)
     assert(answer and not answer.err, vim.inspect(answer))
     return answer.result
   end

@@ -7,6 +7,7 @@ import pytest
 from lsp.editor import user
 from lsp.raw_client import RawServer
 from preloaded import python
+from waiting import PATIENCE
 
 WATCHES = {"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}
 
@@ -118,7 +119,7 @@ def test_what_was_received_is_stored_when_the_client_leaves(tmp_path: Path) -> N
         window.watched(("a.py", 2))
         server.result("shutdown")
         server.notify("exit")
-        assert server.process.wait(20) == 0
+        assert server.process.wait(PATIENCE) == 0
     with RawServer(tmp_path, python=python()) as server:
         again = opened(server, tmp_path)
         again.talk = window.talk

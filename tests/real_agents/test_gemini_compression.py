@@ -52,7 +52,7 @@ def test_what_a_compression_lost_is_added_once(agent: RealAgent) -> None:
 @pytest.mark.parametrize("agent", ["gemini"], indirect=True)
 def test_gemini_shows_a_hook_without_an_answer_and_goes_on(agent: RealAgent, script: str) -> None:
     agent.coppice("connect", agent.name)
-    agent.spoil_hooks(script)
+    agent.spoil_hooks(script, is_late=script == SPOILED["late"])
     shell = {"command": "echo listed"}
     agent.model.script = lambda asked: (
         Answer("Done.") if "listed" in asked.last else Answer(tool="run_shell_command", arguments=shell)

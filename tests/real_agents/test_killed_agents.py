@@ -2,18 +2,21 @@
 
 import json
 import threading
-import time
 
 import pytest
 from real_agents.conftest import SECONDS, RealAgent
 from real_agents.scripted_model import Answer, Asked
 from real_agents.test_search import QUESTION, searching
 from real_agents.test_three_compactions import FACT, LOST, OPTIONS, RULE, SUMMARY_REQUESTS, ThreeWindows
+from waiting import wait_until
 
 RESUME = {"claude-code": ("--continue",), "codex": ("resume", "--last")}
 CALLS_BEFORE = 2  # calls of a tool before the request in which it is killed
-FLUSH_SECONDS = 0.5
-"""Claude Code writes to its transcript late; what it has not written is lost with it."""
+
+
+def _is_stored(agent: RealAgent, call: str) -> bool:
+    """Whether a transcript has the call. Claude Code writes late; what it has not written is lost with it."""
+    return any(call in path.read_text(errors="replace") for path in agent.home.rglob("*.jsonl"))
 
 
 def _killed(agent: RealAgent, moment: str) -> ThreeWindows:
@@ -24,7 +27,7 @@ def _killed(agent: RealAgent, moment: str) -> ThreeWindows:
     def script(asked: Asked) -> Answer:
         is_summary = any(mark in asked.last for mark in SUMMARY_REQUESTS)
         if is_summary if moment == "compaction" else sum(model.windows) == CALLS_BEFORE:
-            time.sleep(FLUSH_SECONDS)
+            wait_until(lambda: _is_stored(agent, f"head -n 1400 # {sum(model.windows)}"))
             reached.set()
             dead.wait(SECONDS)
         return model(asked)

@@ -92,7 +92,7 @@ def test_what_two_windows_had_is_before_the_model_after_the_third(agent: RealAge
 @pytest.mark.parametrize("agent", list(TOOLS), indirect=True)
 def test_an_agent_goes_on_whatever_the_hook_does(agent: RealAgent, script: str) -> None:
     agent.coppice("connect", agent.name)
-    agent.spoil_hooks(script)
+    agent.spoil_hooks(script, is_late=script == SPOILED["late"])
     model = ThreeWindows(agent, compactions=1, most_calls=CALLS)
     agent.model.script = model
     asked = agent.run(

@@ -49,7 +49,7 @@ def kill_children(url: str, conversation: str, kills: int) -> None:
         os.close(writer)
         if number % 2:
             # Half of them have stored something; the others may not even have opened the store.
-            select.select([reader], [], [], 10)
+            select.select([reader], [], [], 100)
         time.sleep(chance.uniform(0.01, 0.12))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

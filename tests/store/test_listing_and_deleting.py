@@ -185,7 +185,7 @@ def test_others_append_while_a_conversation_is_purged(store: Store) -> None:
 
 
 def test_others_append_while_a_purge_meets_a_long_read(open_store: OpenStore) -> None:
-    deleting, writing = open_store("deleting", busy_seconds=60), open_store("writing", busy_seconds=1)
+    deleting, writing = open_store("deleting", busy_seconds=60), open_store("writing", busy_seconds=60)
     writing.create(new_conversation("small"))
     fill(deleting, "c")
     with writing._database.reading() as connection:  # as an export does

@@ -32,7 +32,7 @@ for (const theme of THEMES) {
     );
     for (let round = 0; round < 2; round += 1) {
       await page.evaluate(() => { for (const head of document.querySelectorAll<HTMLElement>("[aria-expanded=false].fold-head")) head.click(); });
-      await page.waitForTimeout(50);
+      await panel.settle();
     }
     await page.getByRole("button", { name: /^Context:/ }).click();
     await page.emulateMedia({ reducedMotion: "reduce" });

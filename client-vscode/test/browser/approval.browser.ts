@@ -145,10 +145,13 @@ inBrowser("the mode is chosen with the keyboard, and shown for each conversation
 
 inBrowser("keys answer the oldest question of the shown conversation, once it could be read", {}, async (panel) => {
   const elsewhere = { ...COMMAND, id: "elsewhere", conversationId: "other" };
+  const setTime = (milliseconds: number): Promise<void> => panel.page.evaluate((time) => { Date.now = () => time; }, milliseconds);
+  await setTime(10_000);
   await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [elsewhere, EDIT, COMMAND] });
+  await setTime(10_499);
   await panel.post({ type: "answerApproval", decision: "allow" });
   assert.deepEqual((await panel.asked()).slice(1), []);
-  await panel.page.waitForTimeout(600);
+  await setTime(10_500);
   await panel.post({ type: "answerApproval", decision: "allow" }, { type: "approvals", approvals: [elsewhere, COMMAND] });
   await panel.post({ type: "answerApproval", decision: "deny" });
   assert.deepEqual((await panel.asked()).slice(1), [

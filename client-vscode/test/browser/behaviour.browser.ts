@@ -1,6 +1,7 @@
 /** What a person does in the panel, and what it does. */
 import assert from "node:assert/strict";
 
+import type { ToPage } from "../../src/chat/messages";
 import type { Entry } from "../../src/protocol.gen";
 import { inBrowser } from "./panel";
 import { assistant, BREAKDOWN, call, COMPACTION, CONVERSATION, entry, result, RUNNING, shown, TALK, USAGE, user } from "./samples";
@@ -218,7 +219,7 @@ inBrowser("an empty conversation without a model offers to choose one, until the
 inBrowser("no width makes the page scroll sideways", { height: 3000 }, async (panel) => {
   await panel.post(RUNNING, shown([...TALK, user("x".repeat(400)), assistant(`\`${"y".repeat(400)}\`\n\n${"| a ".repeat(30)}|\n${"|---".repeat(30)}|`)]));
   for (const width of [220, 280, 400, 900]) {
-    await panel.page.setViewportSize({ width, height: 3000 });
+    await panel.resize({ width, height: 3000 });
     const wide = await panel.page.evaluate(() => [...document.querySelectorAll(".log > *, .footer > *, .header")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.className));
     assert.deepEqual(wide, [], `${width} pixels`);
   }
@@ -242,15 +243,12 @@ inBrowser("where no model is set, one that VS Code offers is a click away; other
 inBrowser("notices leave when the next turn begins, and those that only inform leave by themselves", {}, async (panel) => {
   await panel.page.clock.install();
   const texts = () => panel.page.locator(".notice-text").allInnerTexts();
-  const notice = (level: "info" | "error", text: string) => panel.page.evaluate((message) => { postMessage(message, "*"); }, { type: "notice", level, text });
-  await panel.page.evaluate((messages) => { for (const message of messages) postMessage(message, "*"); }, [RUNNING, shown([])]);
-  await notice("info", "Nothing to compact.");
-  await notice("error", "The disk is full.");
+  await panel.deliver(RUNNING, shown([]), { type: "notice", level: "info", text: "Nothing to compact." }, { type: "notice", level: "error", text: "The disk is full." });
   await panel.page.clock.runFor(1000);
   assert.deepEqual(await texts(), ["Nothing to compact.", "The disk is full."]);
   await panel.page.clock.runFor(10_000);
   assert.deepEqual(await texts(), ["The disk is full."]);
-  await panel.page.evaluate(() => { postMessage({ type: "turn", conversationId: "c1", running: true }, "*"); });
+  await panel.deliver({ type: "turn", conversationId: "c1", running: true });
   await panel.page.clock.runFor(1000);
   assert.deepEqual(await texts(), []);
 });
@@ -276,11 +274,11 @@ inBrowser("a wait for the provider counts down, can be ended and stopped, and go
   const { page } = panel;
   const wait = page.getByTestId("wait");
   await page.clock.install();
-  const post = async (...messages: object[]): Promise<void> => {
-    await page.evaluate((all) => { for (const message of all) postMessage(message, "*"); }, messages);
+  const post = async (...messages: ToPage[]): Promise<void> => {
+    await panel.deliver(...messages);
     await page.clock.runFor(100);
   };
-  const update = (given: object): object => ({ type: "update", conversationId: "c1", update: given });
+  const update = (given: Extract<ToPage, { type: "update" }>["update"]): ToPage => ({ type: "update", conversationId: "c1", update: given });
   await post(RUNNING, shown([user("Hello?")], { running: true }), update({ kind: "wait", attempt: 2, seconds: 90, message: "Too many requests." }));
   assert.match(await wait.innerText(), /Too many requests\.[^]*Asking again in 1:30 min, try 3/);
   await page.clock.runFor(31_000);

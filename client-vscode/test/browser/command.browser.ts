@@ -16,7 +16,7 @@ inBrowser("output appears in the card while the command runs, and stays at its e
   assert.match((await output.textContent()) ?? "", /^line 0\n.*line 99<U\+202E>$/s);
   assert.ok(await output.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight < 4));
   await output.evaluate((element) => { element.scrollTop = 0; });
-  await panel.page.waitForTimeout(50);
+  await panel.settle();
   await panel.post({ type: "commands", commands: [{ ...LISTED, tail: `${lines}\nmore` }] });
   assert.equal(await output.evaluate((element) => element.scrollTop), 0, "a reader who has scrolled up is left there");
 });

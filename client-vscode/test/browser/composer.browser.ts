@@ -175,9 +175,10 @@ inBrowser("the page's focus goes to the input, unless a click gave it", {}, asyn
   const input = panel.page.getByTestId("message-input");
   const isFocused = () => input.evaluate((element) => element === document.activeElement);
   await panel.page.evaluate(() => { dispatchEvent(new PointerEvent("pointerdown")); dispatchEvent(new Event("focus")); });
-  await panel.page.waitForTimeout(250);
+  // Longer than a click may follow the focus.
+  await panel.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 250)));
+  await panel.settle();
   assert.equal(await isFocused(), false);
   await panel.page.evaluate(() => { dispatchEvent(new Event("focus")); });
-  await panel.page.waitForTimeout(250);
-  assert.equal(await isFocused(), true);
+  await panel.page.waitForFunction(() => document.activeElement?.matches("[data-testid=message-input]") === true);
 });

@@ -95,7 +95,7 @@ for (const [at, text] of HOSTILE.entries()) {
     // Opens what is folded, and what is folded in that.
     for (let round = 0; round < 2; round += 1) {
       await page.evaluate(() => { for (const head of document.querySelectorAll<HTMLElement>("[aria-expanded=false].fold-head")) head.click(); });
-      await page.waitForTimeout(20);
+      await panel.settle();
     }
     const result = await page.evaluate((foreign) => {
       const body = document.body;

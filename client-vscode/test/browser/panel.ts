@@ -13,7 +13,14 @@ export type Theme = (typeof THEMES)[number];
 
 const ORIGIN = "http://panel.test";
 const DIST = "dist";
-const PATIENCE = 10_000;
+/** Milliseconds for what the page does. Long, because on a busy machine everything takes long. */
+const PATIENCE = 60_000;
+/** Frames without a change after which a page rests: what an effect or an observer changes comes a frame later. */
+const STILL_FRAMES = 2;
+/** Frames after which a page is taken for one that never rests. */
+const MOST_FRAMES = 1000;
+/** Milliseconds from which on a timer does not fire: what leaves by itself stays, however slow the test is. */
+const LONG_MS = 1000;
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 
 interface ThemeValues {
@@ -63,10 +70,12 @@ export class PanelPage {
         await route.fulfill({ path: join(DIST, pathname) });
       }
     });
-    await page.addInitScript(() => {
+    await page.addInitScript((long) => {
+      const set = setTimeout;
+      Object.assign(globalThis, { setTimeout: (call: () => void, delay = 0) => (delay < long ? set(call, delay) : 0) });
       const posted: unknown[] = [];
       Object.assign(globalThis, { posted, acquireVsCodeApi: () => ({ postMessage: (message: unknown) => posted.push(message), setState: (state: unknown) => Object.assign(globalThis, { state }) }) });
-    });
+    }, LONG_MS);
     await page.goto(ORIGIN);
     return panel;
   }
@@ -80,13 +89,62 @@ export class PanelPage {
     }, { body: themes[theme].body, style: styleOf(theme) });
   }
 
+  /** Posts messages, and waits until the page shows what follows from them. */
   async post(...messages: readonly ToPage[]): Promise<void> {
-    await this.page.evaluate(async (messages) => {
-      for (const message of messages) postMessage(message, "*");
-      // The messages are delivered one by one, and shown with the next frame.
-      await new Promise((resolve) => setTimeout(resolve));
-      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+    await this.deliver(...messages);
+    await this.settle();
+  }
+
+  /** Posts messages, and waits until the page has them. It shows them with the next frame. */
+  async deliver(...messages: readonly ToPage[]): Promise<void> {
+    await this.page.evaluate(async (all) => {
+      const last = "the last of the test's messages";
+      const delivered = new Promise<void>((resolve) => {
+        const listen = ({ data }: MessageEvent<unknown>): void => {
+          if (data !== last) return;
+          removeEventListener("message", listen);
+          resolve();
+        };
+        addEventListener("message", listen);
+      });
+      for (const message of [...all, last]) postMessage(message, "*");
+      await delivered;
     }, messages as ToPage[]);
+  }
+
+  /** Waits until the page rests: nothing is changed, scrolled, focused or posted any more. */
+  async settle(): Promise<void> {
+    const isStill = await this.page.evaluate(async ({ still, most }) => {
+      const { posted } = globalThis as unknown as { posted: unknown[] };
+      let changes = 0;
+      const note = (): void => { changes += 1; };
+      const events = ["scroll", "scrollend", "focusin", "focusout"];
+      for (const name of events) addEventListener(name, note, true);
+      const observer = new MutationObserver(note);
+      observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+      const state = (): string => {
+        const log = document.querySelector(".log-scroll");
+        return [changes, posted.length, log?.scrollTop, log?.scrollHeight, log?.clientHeight].join();
+      };
+      let same = 0;
+      for (let frames = 0, before = state(); same < still && frames < most; frames += 1) {
+        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+        const now = state();
+        same = now === before ? same + 1 : 0;
+        before = now;
+      }
+      for (const name of events) removeEventListener(name, note, true);
+      observer.disconnect();
+      return same === still;
+    }, { still: STILL_FRAMES, most: MOST_FRAMES });
+    if (!isStill) throw new Error("The page does not come to rest.");
+  }
+
+  /** Gives the page another width or height. */
+  async resize(size: { width: number; height: number }): Promise<void> {
+    await this.page.setViewportSize(size);
+    await this.page.waitForFunction(({ width, height }) => innerWidth === width && innerHeight === height, size);
+    await this.settle();
   }
 
   /** What the page has posted to the host so far, without what is to be kept, and its focus. */

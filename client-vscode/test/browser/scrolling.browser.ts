@@ -7,18 +7,18 @@ import { assistant, call, COMPACTION, result, RUNNING, shown, user } from "./sam
 
 const LONG: readonly Entry[] = Array.from({ length: 60 }, (_, at) => (at % 2 === 0 ? user(`Question ${at}`) : assistant(`Answer ${at}.\n\nIt has two paragraphs.`)));
 
-async function distanceFromEnd({ page }: PanelPage): Promise<number> {
+async function distanceFromEnd(panel: PanelPage): Promise<number> {
   // Sizes of what comes into sight for the first time settle in the next frames.
-  await page.waitForTimeout(120);
-  return page.evaluate(() => {
+  await panel.settle();
+  return panel.page.evaluate(() => {
     const frame = document.querySelector(".log-scroll");
     return frame ? frame.scrollHeight - frame.scrollTop - frame.clientHeight : NaN;
   });
 }
 
-async function scrollTo({ page }: PanelPage, top: number): Promise<void> {
-  await page.evaluate((to) => document.querySelector(".log-scroll")?.scrollTo({ top: to }), top);
-  await page.waitForTimeout(120);
+async function scrollTo(panel: PanelPage, top: number): Promise<void> {
+  await panel.page.evaluate((to) => document.querySelector(".log-scroll")?.scrollTo({ top: to }), top);
+  await panel.settle();
 }
 
 inBrowser("a page that is made anew has the text and the place of before", {}, async (panel) => {
@@ -27,10 +27,10 @@ inBrowser("a page that is made anew has the text and the place of before", {}, a
   await scrollTo(panel, 700);
   const topOf = ({ page }: PanelPage) => page.getByText("Answer 21.").evaluate((element) => element.getBoundingClientRect().top);
   const before = await topOf(panel);
+  await panel.page.waitForFunction(() => (globalThis as unknown as { posted: { place?: unknown }[] }).posted.some(({ place }) => place !== undefined));
 
   const again = await PanelPage.open();
   await again.post(RUNNING, { type: "memory", memory: await panel.remembered() }, shown(LONG));
-  await again.page.waitForTimeout(200);
   assert.equal(await again.page.getByRole("textbox", { name: "Message" }).inputValue(), "kept");
   assert.ok(Math.abs((await topOf(again)) - before) < 24, `at ${await topOf(again)} instead of ${before}`);
   await again.close();
@@ -58,11 +58,13 @@ inBrowser("a conversation opens at its end, however far its sizes are from the g
   await panel.post(RUNNING, shown(entries));
   assert.ok((await distanceFromEnd(panel)) < 2);
   assert.equal(await panel.page.getByRole("button", { name: "Scroll to the End" }).count(), 0);
-  await panel.page.setViewportSize({ width: 200, height: 500 });
+  await panel.resize({ width: 200, height: 500 });
   assert.ok((await distanceFromEnd(panel)) < 2);
 
   await panel.page.locator(".log-scroll").hover();
   await panel.page.mouse.wheel(0, -600);
+  await panel.page.getByRole("button", { name: "Scroll to the End" }).waitFor();
+  await panel.settle(); // A wheel scrolls for some frames.
   await panel.page.getByRole("button", { name: "Scroll to the End" }).click();
   assert.ok((await distanceFromEnd(panel)) < 2);
 });
@@ -75,7 +77,6 @@ inBrowser("earlier messages come in front of what is read", {}, async (panel) =>
   const first = panel.page.getByText("Question 40", { exact: true });
   const before = await first.boundingBox();
   await panel.post({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 40) });
-  await panel.page.waitForTimeout(200);
   const after = await first.boundingBox();
   assert.ok(Math.abs((after?.y ?? 9999) - (before?.y ?? 0)) < 60, `moved from ${before?.y ?? 0} to ${after?.y ?? 0}`);
   assert.equal(await panel.page.getByRole("button", { name: "Show Earlier" }).count(), 0);
@@ -84,7 +85,6 @@ inBrowser("earlier messages come in front of what is read", {}, async (panel) =>
 inBrowser("a search hit comes in sight, highlighted, also from an earlier page", {}, async (panel) => {
   await panel.post(RUNNING, shown(LONG.slice(20), { nextBefore: "m" }));
   await panel.post({ type: "reveal", conversationId: "c1", entryId: LONG[2]?.id ?? "" });
-  await panel.page.waitForTimeout(100);
   assert.deepEqual((await panel.asked()).at(-1), { type: "showEarlier", before: "m" });
   await panel.post({ type: "earlier", conversationId: "c1", entries: LONG.slice(0, 20) });
   const hit = panel.page.locator(".found");
@@ -114,7 +114,7 @@ inBrowser("a card that is opened keeps its head in sight, and a message that is 
   await panel.post(RUNNING, shown([...LONG, COMPACTION]));
   const head = panel.page.getByTestId("compaction").getByRole("button").first();
   await head.click();
-  await panel.page.waitForTimeout(150);
+  await panel.settle();
   const box = await head.boundingBox();
   assert.ok(box !== null && box.y > 0, JSON.stringify(box));
   await scrollTo(panel, 0);

@@ -9,8 +9,6 @@ interface State {
   height: number;
   /** Called while the server runs and nothing is shown. */
   prepare: (panel: PanelPage) => Promise<void>;
-  /** What is shown ends by itself, too soon for pictures of it in several themes. */
-  isBrief?: boolean;
 }
 
 const EMPTY: ToPage = { type: "shown", conversation: null, entries: [], running: false };
@@ -202,7 +200,6 @@ export const STATES: Readonly<Record<string, State>> = {
   },
   revealed: {
     height: 700,
-    isBrief: true,
     prepare: async (panel) => {
       await panel.post(MODEL, shown(TALK), { type: "reveal", conversationId: "c1", entryId: ASKED });
       await panel.page.locator(".found").waitFor();

@@ -5,7 +5,8 @@
 given in the order in which they were read, and the last summary is repeated for later ones. An answer that
 `waits` is given up to its middle until `{"kind": "release"}` lets all go on. `{"kind": "models", "models"}`
 is the list of models, and `{"kind": "key", "text"}` the only key that is accepted from then on. Standard
-output says where the provider is, and then what each request asked.
+output says where the provider is, and then what each request asked. Where no turn is left for a request it
+has `{"kind": "sync"}`, to be answered with the same: then everything has been read that was written before.
 """
 
 import asyncio
@@ -46,11 +47,14 @@ class Player:
     released: asyncio.Event = field(default_factory=asyncio.Event)
     models: list[dict[str, Any]] = field(default_factory=list)
     key: str | None = None
+    synced: asyncio.Queue[None] = field(default_factory=asyncio.Queue)
 
     def add(self, line: str) -> None:
         answer = Answer(**json.loads(line))
         if answer.kind == "release":
             self.released.set()
+        elif answer.kind == "sync":
+            self.synced.put_nowait(None)
         elif answer.kind == "models":
             self.models = answer.models
         elif answer.kind == "key":
@@ -99,12 +103,11 @@ class Player:
         return self.key is None or exchange.request.headers.get("authorization") == f"Bearer {self.key}"
 
     async def _next_turn(self) -> Answer:
-        # What was written to standard input before a message was sent may be read after its request.
-        for _ in range(100):
-            if self.turns:
-                return self.turns.popleft()
-            await asyncio.sleep(0.02)
-        return Answer("turn", "Understood.")
+        if not self.turns:
+            # What was written to standard input before a message was sent may be read after its request.
+            print(json.dumps({"kind": "sync"}), flush=True)
+            await self.synced.get()
+        return self.turns.popleft() if self.turns else Answer("turn", "Understood.")
 
 
 REFUSED: Final = Answer("turn", "Incorrect API key provided.", status=HTTPStatus.UNAUTHORIZED)

@@ -40,9 +40,10 @@ export class Provider {
       stdio: ["pipe", "pipe", "inherit"],
     });
     createInterface({ input: this.#process.stdout! }).on("line", (line) => {
-      const message = JSON.parse(line) as Asked & { url?: string };
-      if (message.url === undefined) this.asked.push(message);
-      else this.url = message.url;
+      const message = JSON.parse(line) as Asked | { kind: "sync" } | { kind?: undefined; url: string };
+      if (message.kind === undefined) this.url = message.url;
+      else if (message.kind === "sync") this.#write({ kind: "sync" });
+      else this.asked.push(message);
     });
   }
 
@@ -91,6 +92,6 @@ export class Provider {
   }
 
   #write(line: object): void {
-    this.#process.stdin!.write(`${JSON.stringify(line)}\n`);
+    if (this.#process.stdin!.writable) this.#process.stdin!.write(`${JSON.stringify(line)}\n`);
   }
 }
