@@ -1,12 +1,14 @@
 """`coppice doctor` finds what is broken and says what to do."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from cli.conftest import Coppice
+from cli.conftest import Coppice, start
 from cli.sessions import long_session
 from systems import needs_modes
 
@@ -117,10 +119,24 @@ def test_a_folder_that_cannot_be_made_is_broken(
     assert "cannot be made" in check["message"]
 
 
-def test_a_full_disk_is_broken(coppice: Coppice, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1_000_000))
-    (check,) = checks(coppice, code=1)["disk"]
-    assert check["message"] == "1 MB free"
+@pytest.mark.parametrize(("megabytes", "status"), [(1, "broken"), (999, "warning"), (1001, "ok")])
+def test_a_disk_that_is_nearly_full_is_reported(
+    coppice: Coppice, monkeypatch: pytest.MonkeyPatch, megabytes: int, status: str
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=megabytes * 1_000_000))
+    (check,) = checks(coppice, code=int(status == "broken"))["disk"]
+    assert (check["status"], check["message"]) == (status, f"{megabytes:,} MB free")
+
+
+@pytest.mark.parametrize("url", ["postgresql://127.0.0.1:1/coppice", "mongodb://127.0.0.1/coppice"])
+def test_a_database_server_that_cannot_be_used_is_broken(
+    coppice: Coppice, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("COPPICE_STORAGE_URL", url)
+    checks_of = checks(coppice, code=1)
+    assert not {"store", "permissions", "disk"} & checks_of.keys()
+    (check,) = checks_of["integrity"]
+    assert "storage.url" in check["advice"]
 
 
 def test_a_person_reads_a_line_for_each_check_and_what_to_do(coppice: Coppice, home: Path) -> None:
@@ -143,3 +159,77 @@ def test_a_damaged_store_is_repaired_when_asked(coppice: Coppice, home: Path) ->
     assert "of 1 conversations saved" in checks_of["repair"][0]["message"]
     assert checks_of["integrity"][0]["message"] == "1 of 1 stores open and are sound"
     assert len(list((home / "stores").glob("*.damaged-*"))) == 1
+
+
+def test_what_a_repair_cannot_save_is_named(coppice: Coppice, home: Path) -> None:
+    coppice("import", long_session(home, 30))
+    (store,) = (home / "stores").glob("*.sqlite3")
+    content = bytearray(store.read_bytes())
+    content[8192:40960] = b"\xaa" * (40960 - 8192)
+    store.write_bytes(content)
+    repair = checks(coppice, "--repair")["repair"]
+    assert "of 1 conversations saved" in repair[0]["message"]
+    assert {check["status"] for check in repair[1:]} == {"warning"}
+    assert all("lost:" in check["message"] for check in repair[1:])
+
+
+def test_a_store_in_use_is_not_repaired(coppice: Coppice, home: Path) -> None:
+    coppice("import", long_session(home, 30))
+    (store,) = (home / "stores").glob("*.sqlite3")
+    content = bytearray(store.read_bytes())
+    content[8192:40960] = b"\xaa" * (40960 - 8192)
+    store.write_bytes(content)
+    with closing(sqlite3.connect(store)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        repair = checks(coppice, "--repair", code=1)["repair"]
+    assert [check["status"] for check in repair] == ["broken"]
+    assert store.read_bytes() == content
+
+
+def settings(home: Path, text: str) -> None:
+    (home / "config" / "settings.toml").write_text(text)
+
+
+def test_the_tokenizer_is_not_tried_where_tokens_are_estimated(coppice: Coppice, home: Path) -> None:
+    settings(home, '[tokens]\ncounter = "estimate"\n')
+    assert checks(coppice)["tokenizer"][0]["message"] == "not used: tokens.counter is `estimate`"
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "message"),
+    [
+        ('provider = "editor"', "ok", "the editor's own model"),
+        ('provider = "openai"', "warning", "openai: it cannot be used"),
+        (
+            'provider = "openai"\nname = "oak"\ncontextWindow = 9000',
+            "ok",
+            "9,000 tokens (set by the settings)",
+        ),
+        ('provider = "openai"\nname = "oak"\nbaseUrl = "http://127.0.0.1:1/v1"', "ok", "assumed; not given"),
+    ],
+)
+def test_who_writes_summaries_is_named(
+    coppice: Coppice, home: Path, text: str, status: str, message: str
+) -> None:
+    settings(home, f"[summarizer]\n{text}\n")
+    first, last = checks(coppice)["summarizer"]
+    assert first["status"] == status
+    assert message in first["message"]
+    assert (first["advice"] is None) == (status == "ok")
+    assert last["message"].startswith("offline")
+
+
+@pytest.mark.parametrize(("counter", "status"), [("auto", "warning"), ("tiktoken", "broken")])
+def test_a_tokenizer_that_is_not_installed_is_reported(
+    home: Path, monkeypatch: pytest.MonkeyPatch, counter: str, status: str
+) -> None:
+    settings(home, f'[tokens]\ncounter = "{counter}"\n')
+    instead = home / "packages" / "tiktoken_ext"  # the package that the tokenizers are modules of
+    instead.mkdir(parents=True)
+    (instead / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(instead.parent))
+    with start("doctor", "--json") as process:
+        out, _ = process.communicate()
+    assert process.returncode == int(status == "broken")
+    (check,) = [each for each in json.loads(out)["checks"] if each["name"] == "tokenizer"]
+    assert (check["status"], "tokens are estimated" in check["message"]) == (status, True)
