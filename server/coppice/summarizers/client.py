@@ -32,8 +32,10 @@ _CHARS_ALWAYS_READ: Final = 100_000
 """An answer of this length is never cut: it is checked in 50 ms."""
 _CHARS_PER_WORD: Final = 6  # of English prose, with the space: 5.6 in our own documents
 _NEARLY: Final = 0.95  # share that progress shows at most before the answer's end
-_SENTENCES_TOKENS: Final = 200  # tokens of an answer in plain sentences (guess)
-_ATTEMPTS: Final = 2  # requests for one part (guess)
+_SENTENCES_TOKENS: Final = 200
+"""Tokens of the three sentences that are asked for. Of 3,748 in recorded replies 99.9 % have at most 65."""
+_ATTEMPTS: Final = 2
+"""Requests for one part. The second states what was wrong with the first; a third could state no more."""
 _WORTH_ASKING_AGAIN: Final = frozenset({"cut-off", "bad-answer"})
 
 

@@ -31,7 +31,8 @@ _PROSE_SHARE: Final = 0.9
 """Share of the room that is asked for: an answer of 0.45 words a token still fits."""
 _FACTS_SHARE: Final = 12
 """The window divided by this bounds the facts that a request carries (guess)."""
-_MOST_FACTS_TOKENS: Final = 2_000  # tokens of facts in a request (guess)
+_MOST_FACTS_TOKENS: Final = 2_000
+"""Tokens of the facts in a request. At 82 points of six recorded sessions they had at most 1,556."""
 _AFTERWARDS_SHARE: Final = 24
 """The window divided by this bounds the newest messages after the span that a request carries (guess)."""
 _MOST_AFTERWARDS_TOKENS: Final = 3_000

@@ -27,7 +27,8 @@ from coppice.store.transcript_catalog import Reading, TranscriptCatalog
 from coppice.store.tree.location import canonical_uri
 
 _SAVED_TOGETHER: Final = 100
-"""Readings that are recorded in one transaction; after a crash so many are repeated. A guess."""
+"""Readings that are recorded in one transaction; after a crash so many are repeated. Of the 7 ms of processor
+time for a hundred the transaction itself takes 2."""
 
 _STORED_TOGETHER: Final = 20
 """Transcripts that are stored in one transaction, at 6 ms each: others who write wait for some 0.1 s."""

@@ -17,7 +17,7 @@ _FOR_THE_MOMENT: Final = frozenset({"rate-limit", "server", "network", "cut-off"
 _LONGEST_ASKED: Final = 600.0
 """The longest `retry-after`, in seconds, that is waited for. A guess: later, nobody is there."""
 _LONGEST_PAUSE: Final = 60.0
-"""The longest pause, in seconds, that no provider asked for; a guess."""
+"""The longest pause, in seconds, that no provider asked for: they count requests and tokens by the minute."""
 
 
 async def timed_reply(model: ChatModel, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:
