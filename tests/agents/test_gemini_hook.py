@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from session_samples import TIME, Json
 
+from coppice.agents.completing import NotCompactedError
 from coppice.agents.events import answer_to
-from coppice.agents.lost import NotCompactedError
 
 RULE = "Never change the file settings.ini."
 

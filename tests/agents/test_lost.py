@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from coppice.agents.completing import MAX_TOKENS, NotCompactedError, lost_text
 from coppice.agents.events import answer_to
-from coppice.agents.lost import MAX_TOKENS, NotCompactedError, lost_text
 from coppice.directories import config_directory
 from coppice.tokens.counting import estimate_tokens
 
@@ -113,7 +113,7 @@ def test_a_compaction_is_answered_after_an_answer_that_failed(
 ) -> None:
     write(transcript, *said(RULE, GOAL), *compaction(8, SUMMARY))
     with monkeypatch.context() as patched:
-        patched.setattr("coppice.agents.lost.open_session", _fail)
+        patched.setattr("coppice.agents.completing.open_session", _fail)
         with pytest.raises(OSError, match="disk"):
             after_tool()
     assert RULE in after_tool()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.formats.forest import ROOT, break_cycles, in_order
+from coppice.formats.entry_index import ROOT, break_cycles, in_order
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from session_samples import (
 )
 from shared_data import shared_data
 
-from coppice.formats.checkpoint import Checkpoint, NotResumableError
 from coppice.formats.reading import open_growing
+from coppice.formats.source import Checkpoint, NotResumableError
 from coppice.tree.entries import Entry
 
 

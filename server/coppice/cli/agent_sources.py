@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from coppice.cli.plain import plain_line
+from coppice.cli.plain import minute_of, plain_line
 from coppice.cli.progress import watched
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console, print_row, warn, write_json, write_text
@@ -14,7 +14,6 @@ from coppice.service.conversations.following import Updated
 from coppice.service.conversations.looking import FollowedTranscript
 from coppice.store.tree.location import canonical_uri
 
-_TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
 _TITLE_CHARS: Final = 12  # columns: the longest title of an agent
 
 
@@ -79,7 +78,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
         if not out.is_terminal:
             write_text("\t".join(plain_line(str(value)) for value in row.values()))
             continue
-        read = (row["lastReading"] or "never")[:_TIME_CHARS].replace("T", " ")
+        read = minute_of(row["lastReading"])
         line = (
             f"  {row['here']:,} here, {row['conversations']:,} in all, {row['bytes'] / 1e6:,.1f} MB; "
             f"{row['stored']:,} stored, {row['waiting']:,} waiting; last reading {read}"

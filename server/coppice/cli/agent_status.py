@@ -11,13 +11,12 @@ from coppice.agents.hook_log import Kind, Note, notes
 from coppice.agents.program import Program
 from coppice.agents.registry import CONNECTORS
 from coppice.cli.connect import connections_folder
-from coppice.cli.plain import counted, plain_line
+from coppice.cli.plain import counted, minute_of, plain_line
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import write_json, write_text
 from coppice.service.conversations.looking import FollowedTranscript
 
 _NOTE_CHARS: Final = 300  # characters of a line of the log: all kinds of what was lost
-_TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
 
 _NOTES: Final = {
     "lastCompaction": "last compaction",
@@ -84,7 +83,7 @@ def _last(written: Sequence[Note], kind: Kind) -> dict[str, str] | None:
 def _show(row: dict[str, Any]) -> None:
     parts = [_state(row)]
     if row["transcripts"]:
-        parts.append(f"last seen {_time(row['lastSeen'])}")
+        parts.append(f"last seen {minute_of(row['lastSeen'])}")
         parts.append(f"{counted(row['transcripts'], 'transcript')}, {_progress(row)}")
     elif row["installed"]:
         parts.append("0 transcripts")
@@ -93,7 +92,7 @@ def _show(row: dict[str, Any]) -> None:
         write_text(f"  {sentence}")
     for key, title in _NOTES.items():
         if row[key] is not None:
-            write_text(f"  {title}: {_time(row[key]['at'])} {plain_line(row[key]['text'], _NOTE_CHARS)}")
+            write_text(f"  {title}: {minute_of(row[key]['at'])} {plain_line(row[key]['text'], _NOTE_CHARS)}")
 
 
 def _state(row: dict[str, Any]) -> str:
@@ -107,8 +106,3 @@ def _progress(row: dict[str, Any]) -> str:
     if not row["waiting"]:
         return f"all up to date{unreadable}"
     return f"{row['waiting']:,} to be read at the next search{unreadable}"
-
-
-def _time(iso: str | None) -> str:
-    """An ISO time, to the minute, in UTC."""
-    return (iso or "never")[:_TIME_CHARS].replace("T", " ")

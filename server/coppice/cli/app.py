@@ -286,7 +286,7 @@ def forget(
 
     What is forgotten is not read again; the agent's own files stay.
     """
-    from coppice.cli.forget import forget_conversations
+    from coppice.cli.conversations import forget_conversations
 
     command = forget_conversations(conversation, agent, everything=everything, yes=yes, as_json=as_json)
     return _run(command, as_json=as_json)

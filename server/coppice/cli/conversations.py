@@ -1,30 +1,67 @@
-"""`coppice list`, `coppice import` and `coppice export`."""
+"""`coppice list`, `coppice import`, `coppice export` and `coppice forget`."""
 
+import asyncio
 import shutil
 import sys
 from pathlib import Path
 from typing import Final
 
+import typer
 from rich.text import Text
 
-from coppice.cli.exits import CommandError
+from coppice.cli.exits import CommandError, UsageError
 from coppice.cli.output_file import check_output
-from coppice.cli.plain import entries_of, plain, plain_line
+from coppice.cli.plain import counted, entries_of, minute_of, plain, plain_line
 from coppice.cli.running import serving, workspace_uri
-from coppice.cli.sources import STDIN, imported, is_file, opened, session_of, temporary_folder
+from coppice.cli.sources import STDIN, imported, is_file, located, opened, session_of, temporary_folder
 from coppice.cli.terminal import console, print_row, warn, write_bytes, write_json, write_text
 from coppice.files.paths import path_of_uri
 from coppice.protocol.conversations import Conversation, ExportFormat, ImportFormat, ListParams
 from coppice.service.conversations.conversations import conversation_of
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.workspaces import newest_conversations
+from coppice.sources.registry import NAMES
 from coppice.store.search.recalling import SHORTEST_PREFIX
 
 _PAGE: Final = 500  # conversations a request: half of what one may ask for
 _TITLE_CHARS: Final = 60  # characters: half of a terminal of 120 columns
-_TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
 _COUNT_CHARS: Final = 7  # columns of a number of entries, right-aligned up to 999,999
 _COPY_BYTES: Final = 1 << 16  # bytes a read: what a pipe holds on Linux
+
+
+async def forget_conversations(
+    conversation: str | None, agent: str | None, *, everything: bool, yes: bool, as_json: bool
+) -> None:
+    """Delete what is named, after a question at a terminal unless `yes`; print how many they were."""
+    if sum((conversation is not None, agent is not None, everything)) != 1:
+        raise UsageError("Name one thing to forget: a conversation, --source AGENT or --all.")
+    if agent is not None and agent not in NAMES:
+        raise UsageError(f"{plain_line(agent, 80)!r} is no source; there are {', '.join(NAMES)}.")
+    if not yes:
+        _confirm(conversation, agent)
+    uri, conversation_id = workspace_uri(None), None
+    if conversation is not None:
+        conversation_id, uri = await asyncio.to_thread(located, conversation, None)
+    async with serving(uri) as service:
+        count = await service.following.forget(agent=agent, conversation_id=conversation_id)
+    if as_json:
+        write_json({"forgotten": count})
+        return
+    console().print(f"{counted(count, 'conversation')} deleted. The agents' own files are as they were.")
+    if conversation is None:
+        console().print(
+            f"New sessions of {agent or 'all agents'} will be read, unless sources.agents in your settings "
+            f"leaves {'it' if agent else 'them'} out."
+        )
+
+
+def _confirm(conversation: str | None, agent: str | None) -> None:
+    if not sys.stdin.isatty():
+        raise UsageError("Nothing was deleted. Give --yes: it cannot be undone.")
+    what = (
+        "this conversation" if conversation is not None else f"all that was stored of {agent or 'all agents'}"
+    )
+    typer.confirm(f"Delete {what}? It cannot be undone.", abort=True)
 
 
 async def list_conversations(workspace: Path | None, limit: int, *, everywhere: bool, as_json: bool) -> None:
@@ -88,8 +125,8 @@ def distinct_length(ids: list[str]) -> int:
 
 def _cells(conversation: Conversation, *, everywhere: bool) -> list[str]:
     title = plain_line(conversation.name or conversation.first_message or "", _TITLE_CHARS)
-    modified = conversation.modified_at[:_TIME_CHARS].replace("T", " ")
-    cells = [plain_line(conversation.id), plain_line(modified), f"{conversation.entry_count}", title]
+    modified = minute_of(conversation.modified_at)
+    cells = [plain_line(conversation.id), modified, f"{conversation.entry_count}", title]
     return [*cells, plain_line(conversation.workspace_uri)] if everywhere else cells
 
 

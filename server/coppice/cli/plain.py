@@ -18,6 +18,7 @@ _SEQUENCE: Final = re.compile(
 )
 _BIDI: Final = r"\u202a-\u202e\u2066-\u2069"
 _CONTROL: Final = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_BIDI}\ud800-\udfff]")
+_MINUTE_CHARS: Final = len("2026-01-31T23:59")
 _UNSAFE_IN_JSON: Final = re.compile(rf"[\x7f-\x9f\u2028\u2029{_BIDI}\ud800-\udfff]")
 
 
@@ -31,6 +32,11 @@ def plain_line(text: str, limit: int | None = None) -> str:
     """`text` on one line of at most `limit` characters."""
     line = " ".join(plain(text if limit is None else text[: limit * 16]).split())
     return line if limit is None or len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def minute_of(time: str | None) -> str:
+    """An ISO time up to the minute; "never" where there is none."""
+    return plain_line(time or "never")[:_MINUTE_CHARS].replace("T", " ")
 
 
 def entries_of(count: int) -> str:

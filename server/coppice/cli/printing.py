@@ -8,7 +8,7 @@ from typing import Final
 from rich.text import Text
 
 from coppice.cli.exits import UsageError
-from coppice.cli.plain import plain, plain_line
+from coppice.cli.plain import minute_of, plain, plain_line
 from coppice.cli.progress import watched
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.sources import located, opened
@@ -115,7 +115,6 @@ def _heading(item: RecallItem) -> str:
     return plain_line(" | ".join(fact for fact in facts if fact))
 
 
-_TIME_CHARS: Final = 16  # characters of an ISO time up to the minute
 _MOST_CHARS: Final = 1000  # characters; the limit of `coppice/conversation/search`
 
 
@@ -153,6 +152,6 @@ def _show(hits: list[SearchHit]) -> None:
             conversation = hit.conversation_id
             out.print(Text(plain_line(conversation), style="bold"))
         dot = "●" if hit.on_current_branch else "○"
-        time = plain_line(hit.timestamp)[:_TIME_CHARS].replace("T", " ")
+        time = minute_of(hit.timestamp)
         out.print(Text.assemble(f"{dot} ", (plain_line(hit.entry_id), "cyan"), f"  {time}"))
         print_row(out, Text(f"  {plain_line(hit.snippet)}"))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any, BinaryIO, ClassVar, Final
 
-from coppice.formats.checkpoint import NotResumableError
 from coppice.formats.claude_harness import CUSTOM_TYPES, attached
 from coppice.formats.claude_messages import (
     UNKNOWN_TOOL,
@@ -28,11 +27,10 @@ from coppice.formats.claude_records import (
 )
 from coppice.formats.claude_rewritten import Rewritten
 from coppice.formats.claude_tree import Node, Tree, open_end
-from coppice.formats.entry_index import EntryIndex, shown
-from coppice.formats.forest import ROOT, in_order
+from coppice.formats.entry_index import ROOT, EntryIndex, in_order, shown
 from coppice.formats.lines import ParsedLine, read_objects, text_at, type_of
 from coppice.formats.session import EPOCH, SessionReader, changed_meanwhile, derived_id, read_again
-from coppice.formats.source import Source
+from coppice.formats.source import NotResumableError, Source
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import UserContent, UserMessage, present
 

@@ -7,9 +7,9 @@ copy has the time of its original.
 
 from typing import Any
 
-from coppice.formats.checkpoint import NotResumableError
 from coppice.formats.claude_records import Kind, Record
 from coppice.formats.lines import text_at
+from coppice.formats.source import NotResumableError
 
 
 class Rewritten:

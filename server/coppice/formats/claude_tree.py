@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from coppice.formats.claude_harness import Author
 from coppice.formats.claude_records import CallPlace, Record
-from coppice.formats.forest import ROOT, break_cycles, in_order
+from coppice.formats.entry_index import ROOT, break_cycles, in_order
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from coppice.formats.codex_messages import CALL_TYPES, OUTPUT_TYPES, PROVIDER_CA
 from coppice.formats.codex_steps import Steps
 from coppice.formats.entry_index import shown
 from coppice.formats.lines import ParsedLine, read_objects, text_at, type_of
-from coppice.formats.session import SessionHeader, SessionReader, changed_meanwhile, check_number_of_entries
+from coppice.formats.session import SessionReader, changed_meanwhile, check_number_of_entries
 from coppice.formats.source import Source
 from coppice.formats.warning_log import WarningLog
 from coppice.tree.entries import Entry
@@ -53,8 +53,6 @@ class Reader(SessionReader):
         self._typed: set[int] = set()
         self._unknown: dict[str, tuple[int, int]] = {}
         self._records = 0
-        if self._resumed is not None:
-            self.header = SessionHeader(self.format, **self._resumed["header"])
         with source.open() as file:
             for line in read_objects(file, self._log, source.first_line):
                 self._survey(*record_of(line.value), line)

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from coppice.formats.checkpoint import NotResumableError
 from coppice.formats.lines import ParsedLine
 from coppice.formats.session import EPOCH, SessionHeader, derived_id
+from coppice.formats.source import NotResumableError
 
 MOST_TURNS: Final = 50
 """Turns that the state of a path names. A user takes back the last few; a state is written for each file."""

@@ -9,12 +9,10 @@ from typing import Any, BinaryIO, ClassVar, Final, get_args
 from pydantic import ValidationError
 
 from coppice.errors import ImportFailedError
-from coppice.formats.checkpoint import NotResumableError
-from coppice.formats.entry_index import EntryIndex, shown
-from coppice.formats.forest import ROOT, in_order
+from coppice.formats.entry_index import ROOT, EntryIndex, in_order, shown
 from coppice.formats.lines import ParsedLine, read_objects, read_text_at, text_at, type_of
 from coppice.formats.session import EPOCH, SessionReader, changed_meanwhile, derived_id, read_again
-from coppice.formats.source import Source
+from coppice.formats.source import NotResumableError, Source
 from coppice.tree.entries import ENTRY, CustomEntry, Entry
 from coppice.tree.nesting import nests_deeper
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any, BinaryIO, ClassVar, Final
 
-from coppice.formats.checkpoint import NotResumableError
 from coppice.formats.gemini_parts import (
     call_of,
     parts_of,
@@ -20,8 +19,8 @@ from coppice.formats.gemini_parts import (
     words_of,
 )
 from coppice.formats.lines import ParsedLine, read_objects, text_at
-from coppice.formats.session import EPOCH, SessionHeader, SessionReader, check_number_of_entries, read_again
-from coppice.formats.source import Source
+from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries, read_again
+from coppice.formats.source import NotResumableError, Source
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
     AssistantContent,
@@ -48,8 +47,6 @@ class Reader(SessionReader):
         self._offsets = array("q")
         self._lines = array("q")
         self._newest: dict[str, int] = {}
-        if self._resumed is not None:
-            self.header = SessionHeader(self.format, **self._resumed["header"])
         with source.open() as file:
             for line in read_objects(file, self._log, source.first_line):
                 self._survey(line)

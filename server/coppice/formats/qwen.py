@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from coppice.formats.checkpoint import NotResumableError
 from coppice.formats.gemini_parts import parts_of, reply_of, results_in, usage_of, words_of
 from coppice.formats.lines import ParsedLine, text_at
 from coppice.formats.record_log import RecordLog
+from coppice.formats.source import NotResumableError
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import AssistantMessage, ToolCall, UserMessage, present
 

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from coppice.errors import ImportFailedError
-from coppice.formats.checkpoint import Checkpoint
 from coppice.formats.lines import read_objects
 from coppice.formats.registry import AUTO, FORMATS, READABLE_TITLES, Format, format_named
 from coppice.formats.session import SessionReader
-from coppice.formats.source import OnRead, Source
+from coppice.formats.source import Checkpoint, OnRead, Source
 from coppice.formats.warning_log import WarningLog
 
 LINES_TO_RECOGNIZE: Final = 1000

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from coppice.formats.entry_index import shown
 from coppice.formats.lines import ParsedLine, read_objects, text_at
-from coppice.formats.session import EPOCH, SessionHeader, SessionReader, check_number_of_entries
+from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries
 from coppice.formats.source import Source
 from coppice.formats.warning_log import WarningLog
 from coppice.tree.entries import Entry
@@ -27,8 +27,6 @@ class RecordLog(SessionReader):
         super().__init__(source)
         self._timestamp = EPOCH
         understood = 0
-        if self._resumed is not None:
-            self.header = SessionHeader(self.format, **self._resumed["header"])
         with source.open() as file:
             for line in read_objects(file, self._log, source.first_line):
                 kind = self._kind(line.value)

@@ -9,9 +9,8 @@ from io import BufferedReader
 from typing import Any, BinaryIO, ClassVar, Final
 
 from coppice.errors import ImportFailedError
-from coppice.formats.checkpoint import Checkpoint, mark_at
 from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at
-from coppice.formats.source import Source
+from coppice.formats.source import Checkpoint, Source, mark_at
 from coppice.formats.warning_log import WarningLog, as_sentences
 from coppice.tree.entries import Entry
 
@@ -57,9 +56,9 @@ class SessionReader(ABC):
     title: ClassVar[str]
 
     def __init__(self, source: Source) -> None:
-        self.header = SessionHeader(self.format)
-        self.leaf_id: str | None = None
         self._source = source
+        self.header = SessionHeader(self.format, **(self._resumed or {}).get("header", {}))
+        self.leaf_id: str | None = None
         self._log = WarningLog()
         self._content_log = WarningLog()
         self.held = False

@@ -1,4 +1,4 @@
-"""Where a session file's bytes come from. Sources are only ever read."""
+"""Where a session file's bytes come from, and where a later reading begins. Sources are only ever read."""
 
 import io
 import os
@@ -7,12 +7,16 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 from coppice.errors import ImportFailedError
-from coppice.formats.checkpoint import Checkpoint, NotResumableError
 from coppice.operating_system import open_without_waiting
+
+_MARK_BYTES: Final = 4096
+"""Of the line at a checkpoint, to recognize it by. Ids and times come early in a line."""
 
 BUFFER_BYTES: Final = 2**16
 """After so many bytes at the latest `on_read` is called. A fraction of a millisecond's reading."""
@@ -25,6 +29,46 @@ OnRead = Callable[[int, int], None]
 
 What it raises ends the reading.
 """
+
+
+class NotResumableError(Exception):
+    """A file cannot be read from its checkpoint: it was rewritten, or its new lines refer to what was before.
+
+    It is to be read from its start.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The begin of a line, and what a reader must know of the lines before it.
+
+    `line` counts from 1, `offset` from 0; `mark` is a digest of the line's beginning. `state` is the format's
+    own, of JSON values.
+    """
+
+    offset: int
+    line: int
+    mark: str
+    state: dict[str, Any] = field(default_factory=dict)
+
+    def is_in(self, file: BinaryIO) -> bool:
+        """Whether the line is still there."""
+        return mark_at(file, self.offset) == self.mark
+
+    def to_json(self) -> dict[str, Any]:
+        """For `of_json`."""
+        return {"offset": self.offset, "line": self.line, "mark": self.mark, "state": self.state}
+
+    @classmethod
+    def of_json(cls, value: dict[str, Any]) -> "Checkpoint":
+        """What `to_json` gave."""
+        return cls(value["offset"], value["line"], value["mark"], value["state"])
+
+
+def mark_at(file: BinaryIO, offset: int) -> str:
+    """A digest of the beginning of the line at `offset`."""
+    file.seek(offset)
+    return blake2b(file.readline(_MARK_BYTES), digest_size=8).hexdigest()
 
 
 class Source:

@@ -19,6 +19,7 @@ from coppice.mcp.overview import overview
 from coppice.mcp.project import Project
 from coppice.mcp.reading import read_history
 from coppice.mcp.searching import search_history
+from coppice.protocol.base import problems_of
 from coppice.service.notes.notebook import Notebook, agent_author, shown_to_model
 
 _Run = Callable[[Project, Any, str], str]
@@ -53,7 +54,7 @@ class HistoryTools:
             given = {name: value for name, value in arguments.items() if value is not None}
             return self._result(name, run, schema.model_validate(given), author), False
         except ValidationError as error:
-            return f"The arguments do not fit: {_problems(error)}.", True
+            return f"The arguments do not fit: {problems_of(error)}.", True
         except CoppiceError as error:
             return str(error), True
         except Exception as error:  # noqa: BLE001 - a client gets an answer to everything it asks
@@ -64,13 +65,6 @@ class HistoryTools:
         problem = self._project.transcripts.update() if name in _FOLLOWED else None
         text = run(self._project, wanted, author)
         return text if problem is None else f"{text}\n({problem})"
-
-
-def _problems(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
-        for each in error.errors(include_input=False, include_url=False)
-    )
 
 
 def _add_note(project: Project, text: str, author: str) -> str:

@@ -2,7 +2,14 @@
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 from pydantic.alias_generators import to_camel
 
 ProgressToken = int | str
@@ -49,3 +56,9 @@ class StreamingParams(LongParams):
     """Params of a request whose result is also sent in parts, on `partialResultToken`."""
 
     partial_result_token: ProgressToken | None = None
+
+
+def problems_of(error: ValidationError) -> str:
+    """What does not fit the model, and where, for whoever wrote it. The values themselves are left out."""
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problems)

@@ -15,8 +15,7 @@ from coppice.models.chat import ModelError
 from coppice.models.providers.address import Address
 from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.deadlines import Deadlines
-from coppice.models.providers.decoding import read_at_most
-from coppice.models.providers.events import LARGEST_EVENT
+from coppice.models.providers.events import LARGEST_EVENT, read_at_most
 from coppice.models.providers.failures import Endpoint
 
 _CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")

@@ -10,7 +10,7 @@ from typing import Any, Final
 import httpx
 
 from coppice.models.providers.answer import LONGEST_MESSAGE
-from coppice.models.providers.decoding import read_at_most
+from coppice.models.providers.events import read_at_most
 from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 
 LONGEST_BODY: Final = 64_000

@@ -1,15 +1,28 @@
-"""Server-sent events from a stream of bytes, with bounds.
+"""Server-sent events from a stream of bytes, which may be compressed, with bounds.
 
 The grammar is that of the HTML standard, 9.2.6: lines end in CR LF, CR or LF, `data:` lines of one event are
 joined, comments and unknown fields are skipped. Only the data counts here: both protocols repeat the event's
 name in it.
 """
 
+import asyncio
 import re
+import zlib
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Final
 
+import httpx
+
 from coppice.models.providers.answer_fault import AnswerFaultError
+
+_NOT_ENCODED: Final = frozenset({"", "identity"})
+_ENCODINGS: Final = frozenset({"gzip", "x-gzip", "deflate"})
+_GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
+"""For zlib: detect gzip or zlib by the header."""
+
+_PIECE: Final = 16 * 1024  # bytes decompressed at a time: zlib's own buffer
+_CANNOT_UNPACK: Final = "sent an answer that cannot be unpacked. Check the proxy in between."
 
 LARGEST_EVENT: Final = 4_000_000
 """Bytes of one event, and of an answer in one piece: far above any real one, far below what hurts."""
@@ -21,6 +34,43 @@ MAX_LINES: Final = 1_000_000
 """Lines of a whole stream: three for each of 300,000 tokens, and some. Each takes about a microsecond."""
 
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+
+
+async def decoded(response: httpx.Response) -> AsyncGenerator[bytes, None]:
+    """The body as it arrives, with at most one compression undone, in pieces of at most 16 KiB.
+
+    The event loop runs between pieces, and who reads them decides when it is too much. Raises
+    AnswerFaultError for another or a second compression, and for a body that its header misdescribes.
+    """
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding in _NOT_ENCODED:
+        async for chunk in response.aiter_raw():
+            yield chunk
+        return
+    if encoding not in _ENCODINGS:
+        raise AnswerFaultError("bad-answer", _CANNOT_UNPACK)
+    decoder = zlib.decompressobj(wbits=_GZIP_OR_ZLIB)
+    async for packed in response.aiter_raw():
+        rest = packed
+        while rest and not decoder.eof:
+            try:
+                piece = decoder.decompress(rest, _PIECE)
+            except zlib.error:
+                raise AnswerFaultError("bad-answer", _CANNOT_UNPACK) from None
+            rest = decoder.unconsumed_tail
+            yield piece
+            await asyncio.sleep(0)
+
+
+async def read_at_most(response: httpx.Response, limit: int) -> bytes:
+    """The body; of a larger one than `limit` bytes a beginning that is larger too."""
+    body = bytearray()
+    async with aclosing(decoded(response)) as pieces:
+        async for piece in pieces:
+            body += piece
+            if len(body) > limit:
+                break
+    return bytes(body)
 
 
 async def data_events(chunks: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:

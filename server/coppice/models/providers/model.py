@@ -13,10 +13,9 @@ from coppice.models.providers.answer import AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError, NothingStreamedError
 from coppice.models.providers.connection import Connection, read_json
 from coppice.models.providers.deadlines import Deadlines, Retries
-from coppice.models.providers.decoding import decoded
 from coppice.models.providers.dialect import AnswerReader, Dialect
 from coppice.models.providers.error_response import ErrorResponse, read_error_response
-from coppice.models.providers.events import data_events
+from coppice.models.providers.events import data_events, decoded
 from coppice.models.providers.failures import Endpoint, RefusedInStreamError
 from coppice.models.providers.keys import KeySource
 from coppice.models.providers.windows import ServerLimits, served_limits

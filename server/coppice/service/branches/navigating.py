@@ -26,7 +26,7 @@ from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now
 from coppice.service.core.progress import JobProgress, LateProgress, Progress
 from coppice.service.core.workers import run_long
-from coppice.service.hooks.hook_answers import NavigationAnswer, both
+from coppice.service.hooks.hooks import NavigationAnswer, both
 from coppice.service.window.usage import usage_state
 from coppice.store.schema.records import NewRecord
 from coppice.tokens.measuring import size_of_entry

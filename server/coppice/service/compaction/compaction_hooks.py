@@ -13,8 +13,7 @@ from coppice.service.compaction.summary_parts import Stage
 from coppice.service.core.context import Context
 from coppice.service.core.worker_process import call_in_process
 from coppice.service.core.workers import run_long
-from coppice.service.hooks.hook_answers import CompactionAnswer
-from coppice.service.hooks.hooks import Hooks
+from coppice.service.hooks.hooks import CompactionAnswer, Hooks
 from coppice.tree.tags import tagged, tagged_summary
 
 _ASKING: Final = 2

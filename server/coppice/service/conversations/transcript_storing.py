@@ -13,9 +13,9 @@ from typing import Final
 from typing_extensions import override
 
 from coppice.errors import IdConflictError, ImportFailedError, StaleLeafError, UnknownConversationError
-from coppice.formats.checkpoint import Checkpoint, NotResumableError
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
+from coppice.formats.source import Checkpoint, NotResumableError
 from coppice.service.conversations.importing import (
     Intake,
     ReadingProgress,

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from coppice.errors import UnknownEntryError
+from coppice.protocol.base import problems_of
 from coppice.protocol.history import (
     READ_TOOL,
     SEARCH_TOOL,
@@ -116,10 +117,7 @@ class HistoryTools:
         try:
             wanted = _recall_params(params)
         except ValidationError as error:
-            problems = "; ".join(
-                f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()
-            )
-            return _failure(f"The arguments are not as the tool's schema wants them: {problems}.")
+            return _failure(f"The arguments are not as the tool's schema wants them: {problems_of(error)}.")
         if wanted is None:
             return _failure(f"There is no such tool. Tools that can be called: {SEARCH_TOOL}, {READ_TOOL}.")
         try:

@@ -1,7 +1,8 @@
 """Asks hooks before something happens, and calls them after it has happened.
 
 The server's own extensions are asked first, one after the other, and the client last. Each is given the
-instructions of those before it. A hook that cancels ends the asking.
+instructions of those before it. A hook that cancels ends the asking. The last summary counts, and so does
+the last label; instructions are added up.
 """
 
 import asyncio
@@ -9,15 +10,17 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from coppice.errors import CancelledByHookError
 from coppice.protocol.base import WireModel
 from coppice.protocol.hooks import (
+    HookCompaction,
     HookModel,
+    HookSummary,
     WillCompactParams,
     WillCompactResult,
     WillForkParams,
@@ -27,11 +30,12 @@ from coppice.protocol.hooks import (
 )
 from coppice.protocol.notifications import DID_FORK, DID_NAVIGATE
 from coppice.protocol.server_requests import WILL_COMPACT, WILL_FORK, WILL_NAVIGATE, ClientPort
-from coppice.service.hooks.hook_answers import CompactionAnswer, NavigationAnswer
 from coppice.service.hooks.hook_thread import HookContext, HookFailedError
 from coppice.service.hooks.plugins import Plugins
 from coppice.settings import HookSettings
 from coppice.tree.entries import Entry
+
+Given = TypeVar("Given", HookCompaction, HookSummary)
 
 CLIENT: Final = "client"
 
@@ -49,6 +53,56 @@ _PLUGIN_HOOKS: Final = {
 _LONGEST_MODEL: Final = 200
 """Characters of a model's name in progress, as the protocol bounds it."""
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class GivenSummary(Generic[Given]):
+    """A summary that the hook of that name wants stored."""
+
+    hook: str
+    summary: Given
+
+
+@dataclass
+class CompactionAnswer:
+    """What the hooks made of a compaction; `problems` are sentences about hooks that were skipped."""
+
+    instructions: str | None
+    given: GivenSummary[HookCompaction] | None = None
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, hook: str, answer: WillCompactResult) -> None:
+        """Take in the answer of the next hook."""
+        self.instructions = both(self.instructions, answer.instructions)
+        if answer.compaction is not None:
+            self.given = GivenSummary(hook, answer.compaction)
+
+
+@dataclass
+class NavigationAnswer:
+    """The hooks' answers to a navigation. With `replace_instructions` theirs replace all others."""
+
+    instructions: str | None = None
+    replace_instructions: bool = False
+    given: GivenSummary[HookSummary] | None = None
+    label: str | None = None
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, hook: str, answer: WillNavigateResult) -> None:
+        """Take in the answer of the next hook."""
+        if answer.replace_instructions and (answer.instructions or "").strip():
+            self.instructions, self.replace_instructions = answer.instructions, True
+        else:
+            self.instructions = both(self.instructions, answer.instructions)
+        if answer.summary is not None:
+            self.given = GivenSummary(hook, answer.summary)
+        self.label = answer.label or self.label
+
+
+def both(first: str | None, second: str | None) -> str | None:
+    """Two instructions as one."""
+    parts = [part.strip() for part in (first, second) if part and part.strip()]
+    return "\n\n".join(parts) or None
 
 
 class _NoAnswer(WireModel):

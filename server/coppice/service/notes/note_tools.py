@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from coppice.errors import CoppiceError, UnknownNoteError
+from coppice.protocol.base import problems_of
 from coppice.protocol.history import EntryId
 from coppice.protocol.notes import (
     MAX_NOTE_CHARS,
@@ -98,10 +99,9 @@ class NoteTools:
             async with self._order:
                 text, note_id = await self._run(call)
         except ValidationError as error:
-            problems = "; ".join(
-                f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()
+            return _result(
+                call, f"The arguments are not as the tool's schema wants them: {problems_of(error)}."
             )
-            return _result(call, f"The arguments are not as the tool's schema wants them: {problems}.")
         except CoppiceError as error:
             return _result(call, str(error))
         return _result(call, text, note_id)

@@ -1,15 +1,28 @@
-"""The requests of a turn to its model: what is asked, how long each took, and the pauses after failures."""
+"""The requests of a turn to its model: what is asked, how long each took, the pauses after
+failures, and what is reported meanwhile.
+"""
 
 import asyncio
 import time
 from hashlib import blake2b
 from typing import Final
 
+from typing_extensions import override
+
 from coppice.compaction.clearing import clear_sizes, clears
 from coppice.models.chat import ChatModel, ChatRequest, ContextEditing, Delta, ModelError, OnDelta
+from coppice.protocol.base import WireModel
+from coppice.protocol.prompt import CompactionUpdate, TextUpdate, ThinkingUpdate
+from coppice.service.core.progress import JobProgress, StepProgress
 from coppice.service.window.usage import provider_edits_context
 from coppice.settings import Settings
-from coppice.tree.messages import AssistantMessage, RequestTimes
+from coppice.tree.messages import (
+    AssistantContent,
+    AssistantMessage,
+    RequestTimes,
+    TextContent,
+    ThinkingContent,
+)
 
 _TOKENS_PER_TOOL_USE: Final = 1_200
 """With what goes with it: 40,000 tokens of six recorded sessions hold 34 tool results, the median."""
@@ -18,6 +31,52 @@ _LONGEST_ASKED: Final = 600.0
 """The longest `retry-after`, in seconds, that is waited for. A guess: later, nobody is there."""
 _LONGEST_PAUSE: Final = 60.0
 """The longest pause, in seconds, that no provider asked for: they count requests and tokens by the minute."""
+
+
+class TurnProgress(StepProgress):
+    """A turn has no percentage. `compactions` are the entries of those that were made in it."""
+
+    def __init__(self, whole: JobProgress) -> None:
+        super().__init__(whole)
+        self.compactions: list[str] = []
+
+    @override
+    def report(self, stage: str, percentage: int = 0) -> None:
+        del percentage
+        super().report(stage, 0)
+
+    @override
+    def partial(self, value: WireModel) -> None:
+        if isinstance(value, CompactionUpdate) and value.entry_id is not None:
+            self.compactions.append(value.entry_id)
+        super().partial(value)
+
+
+class PartialReply:
+    """The text and the thinking of a reply that is not whole yet; a part of a tool call is no call."""
+
+    def __init__(self, progress: JobProgress) -> None:
+        self._progress = progress
+        self._parts: list[tuple[str, list[str]]] = []
+
+    def add(self, delta: Delta) -> None:
+        """Takes in a piece of the reply and reports it. Pieces of tool calls are not reported."""
+        if delta.kind == "toolCall" or not delta.text:
+            return
+        update = TextUpdate(text=delta.text) if delta.kind == "text" else ThinkingUpdate(text=delta.text)
+        self._progress.partial(update)
+        if not self._parts or self._parts[-1][0] != delta.kind:
+            self._parts.append((delta.kind, []))
+        self._parts[-1][1].append(delta.text)
+
+    def content(self) -> list[AssistantContent]:
+        """The blocks so far; those without a letter are left out."""
+        joined = ((kind, "".join(pieces)) for kind, pieces in self._parts)
+        return [
+            TextContent(text=text) if kind == "text" else ThinkingContent(thinking=text)
+            for kind, text in joined
+            if text.strip()
+        ]
 
 
 async def timed_reply(model: ChatModel, request: ChatRequest, on_delta: OnDelta) -> AssistantMessage:

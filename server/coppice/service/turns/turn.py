@@ -31,8 +31,14 @@ from coppice.service.history.tools import HISTORY_NOTE
 from coppice.service.notes.notes import Notes
 from coppice.service.recovery.recovering import Recovering
 from coppice.service.recovery.thresholds import NextRequest, Thresholds
-from coppice.service.turns.model_requests import Waiting, cache_key, context_editing, timed_reply
-from coppice.service.turns.partial_reply import PartialReply, TurnProgress
+from coppice.service.turns.model_requests import (
+    PartialReply,
+    TurnProgress,
+    Waiting,
+    cache_key,
+    context_editing,
+    timed_reply,
+)
 from coppice.service.turns.tool_calls import Tools, failed
 from coppice.service.views.files_at_hand import files_at_hand
 from coppice.service.window.usage import Counter, context_tokens, overhead_of, usage_state
