@@ -1,10 +1,12 @@
 """The store: conversation trees in a database, at a cost that follows what is looked at."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
-from typing import Final
+from functools import partial, wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+from sqlalchemy import Connection
 
 from coppice.errors import StorageFailedError, StoreDamagedError
 from coppice.store.engines.choosing import database
@@ -13,13 +15,7 @@ from coppice.store.engines.migrations import migrate
 from coppice.store.reader import Snapshot, StoreReader
 from coppice.store.schema.errors import is_unwritable
 from coppice.store.schema.records import (
-    LEAF,
-    Appended,
-    ConversationRecord,
-    EntryRef,
-    ModelChoice,
     NewConversation,
-    NewRecord,
     SearchRow,
     StoredChange,
 )
@@ -38,12 +34,37 @@ MOST_DAMAGES: Final = 5
 """Damages that are listed; the repair lists all. Enough to see that it is no single accident."""
 
 
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+def _write_method(
+    command: Callable[Concatenate[Database, Connection, str, P], Result], *, adds_entries: bool = False
+) -> Callable[Concatenate["Store", P], Result]:
+    """The method that carries out `command` in a transaction, as a change by the store's server."""
+
+    @wraps(command)
+    def method(self: "Store", /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        done = self._database.write(
+            lambda connection: command(self._database, connection, self._server_id, *args, **kwargs)
+        )
+        if adds_entries:
+            self.note_entries()
+        return done
+
+    return method
+
+
 class Store(StoreReader):
     """Conversations and their entries. May be used from several threads, and by several processes at once.
 
     What a method has written when it returns survives a crash. Every method raises `StorageFailedError`
     when the database fails, and those that take an id `UnknownConversationError` or `UnknownEntryError`.
     """
+
+    create = _write_method(conversations.create)
+    append = _write_method(appending.append, adds_entries=True)
+    set_leaf = _write_method(appending.set_leaf)
 
     def __init__(
         self,
@@ -127,75 +148,6 @@ class Store(StoreReader):
         """
         with self._database.reading() as connection:
             yield Snapshot(connection)
-
-    def create(self, new: NewConversation) -> ConversationRecord:
-        """A new conversation. Raises IdConflictError where its id is taken."""
-        return self._database.write(
-            lambda connection: conversations.create(self._database, connection, self._server_id, new)
-        )
-
-    def append(
-        self,
-        conversation_id: str,
-        records: Sequence[NewRecord],
-        *,
-        parent_id: EntryRef | None = LEAF,
-        expected_leaf_id: EntryRef | None = LEAF,
-        modified_at: str,
-        choice: ModelChoice | None = None,
-    ) -> Appended:
-        """Stores all entries, each under the one before it, or none.
-
-        The first one's parent is `parent_id`; None makes a new root, an entry with children a new branch.
-        Metadata hangs at the entry before it and is nobody's parent; the leaf becomes the last entry
-        stored that is no metadata. An entry whose id, type and content are stored already is passed over:
-        what follows it goes on from the path that it is on. `choice` is the conversation's from then on.
-
-        Raises:
-            StaleLeafError: something would be stored, and `expected_leaf_id` (None: no leaf) was given and
-                is not the leaf. `data` has `leafId`.
-            IdConflictError: an id is in use for other content.
-        """
-        done = self._database.write(
-            lambda connection: appending.append(
-                self._database,
-                connection,
-                self._server_id,
-                conversation_id,
-                records,
-                parent_id=parent_id,
-                expected_leaf_id=expected_leaf_id,
-                modified_at=modified_at,
-                choice=choice,
-            )
-        )
-        self._indexer.note()
-        return done
-
-    def set_leaf(
-        self,
-        conversation_id: str,
-        entry_id: str | None,
-        *,
-        expected_leaf_id: EntryRef | None = LEAF,
-        modified_at: str,
-    ) -> bool:
-        """Makes an entry, or with None nothing, the leaf; false when it was already.
-
-        Raises:
-            StaleLeafError: as for `append`.
-        """
-        return self._database.write(
-            lambda connection: appending.set_leaf(
-                self._database,
-                connection,
-                self._server_id,
-                conversation_id,
-                entry_id,
-                expected_leaf_id=expected_leaf_id,
-                modified_at=modified_at,
-            )
-        )
 
     def delete(self, conversation_id: str) -> None:
         """The conversation is unknown at once; its space is freed in the background.

@@ -68,7 +68,19 @@ def append(
     modified_at: str,
     choice: ModelChoice | None = None,
 ) -> Appended:
-    """As `Store.append` says; `origin` is the id of the server that appends."""
+    """Stores all entries, each under the one before it, or none.
+
+    The first one's parent is `parent_id`; None makes a new root, an entry with children a new branch.
+    Metadata hangs at the entry before it and is nobody's parent; the leaf becomes the last entry
+    stored that is no metadata. An entry whose id, type and content are stored already is passed over:
+    what follows it goes on from the path that it is on. `choice` is the conversation's from then on.
+    `origin` is the id of the server that appends.
+
+    Raises:
+        StaleLeafError: something would be stored, and `expected_leaf_id` (None: no leaf) was given and
+            is not the leaf. `data` has `leafId`.
+        IdConflictError: an id is in use for other content.
+    """
     conversation = open_conversation(database, connection, conversation_id, len(records))
     fresh, stored_ends = sort_out(connection, conversation.key, conversation_id, records)
     entry_ids = [record.entry.id for record in records]
@@ -113,7 +125,13 @@ def set_leaf(
     expected_leaf_id: EntryRef | None = LEAF,
     modified_at: str,
 ) -> bool:
-    """As `Store.set_leaf` says; `origin` is the id of the server that moves the leaf."""
+    """Makes an entry, or with None nothing, the leaf; false when it was already.
+
+    `origin` is the id of the server that moves it.
+
+    Raises:
+        StaleLeafError: as for `append`.
+    """
     conversation = open_conversation(database, connection, conversation_id)
     _check_leaf(conversation, expected_leaf_id)
     leaf = _stored(connection, conversation, entry_id)
