@@ -76,3 +76,16 @@ def test_no_message_breaks_the_judgement(
     assert is_overflow(status, code, message, phrases) in (True, False)
     window = reported_window(message)
     assert window is None or window > 0
+
+
+def test_a_window_of_any_number_of_digits_is_a_number() -> None:
+    assert reported_window(f"{'9' * 5_000} tokens > {'9' * 5_000} maximum") == 10**15 - 1
+
+
+def test_of_a_message_of_any_length_the_beginning_is_looked_at() -> None:
+    words, filling = "tokens > 8,192 maximum; prompt is too long", "x" * 64_000
+    assert is_overflow(None, None, words + filling)
+    assert reported_window(words + filling) == 8_192
+    assert not is_overflow(None, None, filling + words)
+    assert reported_window(filling + words) is None
+    assert not is_overflow(None, None, filling + "My own words", ["my own words"])

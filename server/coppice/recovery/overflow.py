@@ -111,6 +111,11 @@ _REPORTED_WINDOWS: Final = tuple(
     )
 )
 _SMALLEST_WINDOW: Final = 256  # tokens; no model has a smaller window
+_MOST_DIGITS: Final = 15
+"""Of a window, commas aside; what has more is as large as any."""
+_MOST_CHARS: Final = 64_000
+"""Of a message, which are looked at: as many as `coppice.models.providers` reads. The patterns hold the
+interpreter, 0.5 s for a million characters."""
 
 
 def is_overflow(
@@ -121,6 +126,7 @@ def is_overflow(
     `code` is the provider's own, its `error.code` or `error.type`; `message` is its text for people.
     `extra_phrases` are plain texts, found in any case.
     """
+    message = message[:_MOST_CHARS]
     lowered_code = (code or "").lower()
     if lowered_code in _OVERFLOW_CODES:
         return True
@@ -143,7 +149,7 @@ def is_silent_overflow(request_tokens: int, context_window: int) -> bool:
 def reported_window(message: str) -> int | None:
     """The window, in tokens, that an overflow message names; None when it names none."""
     for pattern in _REPORTED_WINDOWS:
-        if match := pattern.search(message):
-            window = int(match[1].replace(",", "") or 0)
+        if match := pattern.search(message, 0, _MOST_CHARS):
+            window = int(match[1].replace(",", "")[:_MOST_DIGITS] or 0)
             return window if window >= _SMALLEST_WINDOW else None
     return None
