@@ -51,6 +51,24 @@ test("what is allowed for the conversation covers its scope there, also what wai
   assert.deepEqual(await elsewhere, ALLOWED);
 });
 
+test("what the user made of a proposed text comes with each answer that allows it, and goes with the question", async () => {
+  const approvals = new Approvals(memory());
+  const proposed = { path: "/shop/a", before: null, after: "a" };
+  const both = ["1", "2"].map((toolCallId) => approvals.approve(request({ toolCallId }), "firstUse", undefined, proposed));
+  const [first, second] = approvals.pending();
+  assert.ok(first !== undefined && second !== undefined);
+  assert.deepEqual(approvals.proposedText(second.id), proposed);
+  approvals.changedText = (id) => (id === second.id ? "b" : undefined);
+  approvals.decide(first.id, { kind: "allowConversation" });
+  assert.deepEqual(await Promise.all(both), [ALLOWED, { allowed: true, text: "b" }]);
+  assert.equal(approvals.proposedText(second.id), undefined);
+
+  void approvals.approve(request({ conversationId: "b" }), "firstUse", undefined, proposed);
+  const id = only(approvals);
+  approvals.endTurn("b", true);
+  assert.deepEqual([approvals.pending().length, approvals.proposedText(id)], [1, undefined]);
+});
+
 test("a request without a scope is never covered by an earlier answer", async () => {
   const approvals = new Approvals(memory());
   const secret = approvals.approve(request({ scope: null }), "firstUse");

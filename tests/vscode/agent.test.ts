@@ -7,7 +7,7 @@ import { until } from "./harness/waiting.ts";
 
 const INSTRUCTIONS = { "AGENTS.md": "Prices are in cents.\n" };
 
-scene("a question leads to a changed file: the model reads, its edit is allowed, shown as a diff, and undone", { files: { ...FILES, ...INSTRUCTIONS } }, async ({ editor, window, provider }) => {
+scene("a question leads to a changed file: the model reads, its edit is changed, allowed, shown as a diff, and undone", { files: { ...FILES, ...INSTRUCTIONS } }, async ({ editor, window, provider }) => {
   const chat = await window.openCoppice();
   const file = (): string => readFileSync(join(editor.workspace, "src/api.py"), "utf8");
   const before = file();
@@ -17,7 +17,13 @@ scene("a question leads to a changed file: the model reads, its edit is allowed,
   provider.turn({ text: "The API divides by 100 now." });
   await chat.send("Let the API divide cents by 100.");
 
+  await chat.approvals.filter({ hasText: "Edit src/api.py" }).getByRole("button", { name: "Change the Edit…" }).click();
+  await window.editorTab("api.py: Proposed Edit").waitFor();
+  await window.page.locator(".editor.modified .view-lines").filter({ hasText: "price_cents" }).click();
+  await window.page.keyboard.press("Control+End");
+  await window.page.keyboard.type("# In cents.");
   await chat.allow("Edit src/api.py");
+  await window.editorTab("api.py: Proposed Edit").waitFor({ state: "hidden" });
   await chat.allow("Run a command");
   await chat.replies.filter({ hasText: "The API divides by 100 now." }).waitFor();
   await chat.rests();
@@ -28,8 +34,9 @@ scene("a question leads to a changed file: the model reads, its edit is allowed,
   const request = JSON.stringify(third?.messages);
   match(request, /def as_json/);
   match(request, /src\/prices\.py:7:/);
+  match(JSON.stringify(fourth?.messages), /The user changed your edit before it was applied.*# In cents/);
   match(JSON.stringify(fourth?.messages.at(-1)), /price_cents \/ 100.*\[Exit code 3\]/);
-  match(file(), /price_cents \/ 100/);
+  match(file(), /price_cents \/ 100[^]*# In cents\.$/);
 
   const edit = chat.frame.getByTestId("edit");
   await edit.locator(".added").filter({ hasText: "price_cents / 100" }).waitFor();

@@ -1,7 +1,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 
-import type { Approval, ApprovalRequest } from "../approvals/approval";
+import type { Approval, ApprovalRequest, ProposedText } from "../approvals/approval";
 import type { WorkMode } from "../modes/mode";
 import type { Tool } from "../protocol.gen";
 import { ToolError } from "./errors";
@@ -16,7 +16,7 @@ export interface Call {
    * Waits for a person, and throws `ToolError` where they refuse. With scope null each use is asked about; what is
    * `harmless` only where the user wants to see each use.
    */
-  approve(request: Omit<ApprovalRequest, "conversationId" | "toolCallId">, options?: { harmless?: boolean }): Promise<Approval>;
+  approve(request: Omit<ApprovalRequest, "conversationId" | "toolCallId">, options?: { harmless?: boolean; proposed?: ProposedText }): Promise<Approval>;
   /** The mode of the conversation from now on. */
   setMode(mode: WorkMode): void;
   /** Aborted when the turn is stopped. */

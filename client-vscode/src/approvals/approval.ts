@@ -68,19 +68,31 @@ export type ApprovalDecision =
   | { kind: "allowPlan"; mode: WorkMode; plan?: string | undefined }
   | { kind: "deny"; message?: string | undefined };
 
+/** The whole text of a file that would be written; `before` is null for a file that does not exist. */
+export interface ProposedText {
+  /** Absolute. */
+  path: string;
+  before: string | null;
+  after: string;
+}
+
 /** What a tool gets: whether it may run, and for the model why not. */
 export type ApprovalResult = ({ allowed: true } & Approval) | { allowed: false; reason: string };
 
-/** What a person added to their approval: of a plan the mode to carry it out in, and the plan as they changed it. */
+/** What a person added to their approval: of a plan the mode to carry it out in, and the plan or the text as they changed it. */
 export interface Approval {
   mode?: WorkMode | undefined;
   plan?: string | undefined;
+  text?: string | undefined;
 }
 
 /** Asks a person. The only part of `Approvals` that tools need. */
 export interface Approver {
-  /** Waits for the person's answer, however long it takes; a cancelled `token` counts as denied. */
-  approve(request: ApprovalRequest, policy: ApprovalPolicy, token?: Cancellation): Promise<ApprovalResult>;
+  /**
+   * Waits for the person's answer, however long it takes; a cancelled `token` counts as denied. `proposed` is what the
+   * person can change before they allow it.
+   */
+  approve(request: ApprovalRequest, policy: ApprovalPolicy, token?: Cancellation, proposed?: ProposedText): Promise<ApprovalResult>;
 }
 
 /** The part of `vscode.CancellationToken` that is used. */

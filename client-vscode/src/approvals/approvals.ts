@@ -10,6 +10,7 @@ import {
   type Approver,
   type Cancellation,
   type PendingApproval,
+  type ProposedText,
   readPending,
 } from "./approval";
 
@@ -34,12 +35,16 @@ export class Approvals implements Approver {
   readonly #memory: ApprovalMemory;
   readonly #rules: Rules;
   readonly #answers = new Map<string, (result: ApprovalResult) => void>();
+  /** Not kept over a reload: nothing waits for it then. */
+  readonly #proposed = new Map<string, ProposedText>();
   readonly #listeners = new Set<() => void>();
   /** Conversation and scope of what was allowed for the conversation; forgotten with the window. */
   readonly #scopes = new Set<string>();
   /** Interrupted requests that were allowed: the same request is not asked again, once. */
   readonly #once = new Set<string>();
   #pending: readonly PendingApproval[];
+  /** Gives what the person has made of a proposed text; undefined where they left it as it is. */
+  changedText: (id: string) => string | undefined = () => undefined;
 
   constructor(memory: ApprovalMemory, rules = new Rules({ workspace: FORGETTING, always: FORGETTING })) {
     this.#memory = memory;
@@ -57,7 +62,12 @@ export class Approvals implements Approver {
     return { dispose: () => this.#listeners.delete(listener) };
   }
 
-  approve(request: ApprovalRequest, policy: ApprovalPolicy, token?: Cancellation): Promise<ApprovalResult> {
+  /** What would be written, where a question that waits is about that. */
+  proposedText(id: string): ProposedText | undefined {
+    return this.#proposed.get(id);
+  }
+
+  approve(request: ApprovalRequest, policy: ApprovalPolicy, token?: Cancellation, proposedText?: ProposedText): Promise<ApprovalResult> {
     if (token?.isCancellationRequested) return Promise.resolve({ allowed: false, reason: CANCELLED });
     const rule = this.#rules.decide(request);
     if (rule?.effect === "deny") return Promise.resolve({ allowed: false, reason: `${REFUSED}: ${describe(rule)}.` });
@@ -71,6 +81,7 @@ export class Approvals implements Approver {
         cancelling?.dispose();
         resolve(result);
       });
+      if (proposedText !== undefined) this.#proposed.set(id, proposedText);
       const proposal = policy === "firstUse" && !isAsked ? proposalOf(request) : undefined;
       const proposed = proposal === undefined ? {} : { proposal: describe(proposal) };
       this.#put([...this.#pending, { ...request, id, interrupted: false, ...proposed }]);
@@ -92,7 +103,8 @@ export class Approvals implements Approver {
     const added = decision.kind === "allowPlan" ? { mode: decision.mode, plan: decision.plan } : {};
     for (const each of this.#pending) {
       const isCovered = isMore && !each.interrupted && this.#rules.decide(each)?.effect !== "ask" && this.#isCovered(each);
-      if (each.id === id || isCovered) this.#answer(each.id, { allowed: true, ...(each.id === id ? added : {}) });
+      const text = this.changedText(each.id);
+      if (each.id === id || isCovered) this.#answer(each.id, { allowed: true, ...(each.id === id ? added : {}), ...(text === undefined ? {} : { text }) });
     }
     return asked;
   }
@@ -102,7 +114,10 @@ export class Approvals implements Approver {
     const reason = CANCELLED;
     for (const each of this.pending(conversationId)) {
       if (each.interrupted) continue;
-      if (interrupted) this.#answers.delete(each.id);
+      if (interrupted) {
+        this.#answers.delete(each.id);
+        this.#proposed.delete(each.id);
+      }
       else this.#answer(each.id, { allowed: false, reason });
     }
     if (interrupted) this.#put(this.#pending.map((each) => (each.conversationId === conversationId ? { ...each, interrupted: true } : each)));
@@ -127,6 +142,7 @@ export class Approvals implements Approver {
   #answer(id: string, result: ApprovalResult): void {
     const answer = this.#answers.get(id);
     this.#answers.delete(id);
+    this.#proposed.delete(id);
     this.#put(this.#pending.filter((each) => each.id !== id));
     answer?.(result);
   }

@@ -23,6 +23,7 @@ import { ModelNotes } from "./model-notes";
 import { MessageActions } from "./on-message";
 import type { Chat } from "./panel";
 import { Plans } from "./plans";
+import { ProposedEdits } from "./proposed-edits";
 import { MessageQueue } from "./queue";
 import { SlashCommands } from "./slash";
 import { TurnChanges } from "./turn-changes";
@@ -39,7 +40,8 @@ interface Parts {
 /** Adds to the chat what it can do besides turns; what is attached to messages, and what brings files along, is returned. */
 export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { client, conversations, approvals, host, modes, choice }: Parts): { attached: Attachments; branchFiles: BranchFiles; notes: ModelNotes; differences: BranchDifferences } {
   const before = new BeforeDocuments();
-  context.subscriptions.push(before);
+  const proposed = new ProposedEdits(approvals);
+  context.subscriptions.push(before, proposed);
   let attached!: Attachments;
   chat.addFeature((access) => (attached = new Attachments(access, host, () => conversations.active)));
   chat.addFeature((access) => {
@@ -49,6 +51,7 @@ export function addFeatures(context: vscode.ExtensionContext, chat: Chat, { clie
   chat.addFeature((access) => new ModeChoice(access, modes));
   chat.addFeature((access) => new NextModel(access, choice));
   chat.addFeature((access) => new Plans(access, approvals, modes));
+  chat.addFeature(() => proposed);
   chat.addFeature((access) => new CommandCards(access, host.commands));
   chat.addFeature(() => new CodeActions());
   const memory = context.workspaceState;

@@ -87,6 +87,8 @@ const fromPage = v.variant("type", [
   }),
   /** Opens a plan that waits for approval as a document. */
   v.object({ type: v.literal("openPlan"), id }),
+  /** Opens an edit that waits for approval next to its file, to be changed. */
+  v.object({ type: v.literal("openEdit"), id }),
   /** Has the turn go on while a command runs, or ends the command. */
   v.object({ type: v.literal("command"), id, action: v.picklist(["leave", "end"]) }),
   /** How far the model may go in the shown conversation from now on. */

@@ -56,6 +56,17 @@ test("the text of a document with one kind of line ends is used where the file h
   assert.equal(await readText(path), "a\nb\n");
 });
 
+test("a file whose tab is closed while it is edited is saved all the same", async () => {
+  const [path, document] = await opened("closed", "a\n");
+  workspace.onEdited = () => { document.close(); };
+  try {
+    assert.equal(await writeText(path, "b\n"), "b\n");
+  } finally {
+    workspace.onEdited = () => undefined;
+  }
+  assert.deepEqual([document.isClosed, onDisk(path)], [true, "b\n"]);
+});
+
 test("unsaved changes are read and stay, and an edit that cannot be saved names the file", async () => {
   const [path, document] = await opened("unsaved", "a\n");
   document.replace(new Range(0, 0), "mine ");

@@ -19,6 +19,21 @@ test("an edit is asked about with its diff, applied, and stored so that it can b
   assert.match(changeOf(result.details)?.patch ?? "", /^-two\n\+zwei$/m);
 });
 
+test("an edit that the user changes is written as they left it, and the model is told the difference", async () => {
+  await using disk = await Disk.with(FILES);
+  disk.answer = () => ({ allowed: true, text: "one\nzwo\nthree\n" });
+  const result = await disk.call("edit_file", { path: "src/a.py", edits: [{ oldText: "two", newText: "zwei" }] });
+  assert.equal(await disk.file("shop/src/a.py"), "one\nzwo\nthree\n");
+  assert.match(result.text, /^Changed src\/a\.py\.\nThe user changed your edit before it was applied\.[^]*^-zwei\n\+zwo$/m);
+  assert.match(changeOf(result.details)?.patch ?? "", /^-two\n\+zwo$/m);
+
+  disk.answer = () => ({ allowed: true, text: "" });
+  const made = await disk.call("write_file", { path: "b.py", content: "long\n".repeat(100_000) });
+  assert.equal(await disk.file("shop/b.py"), "");
+  assert.match(made.text, /^Created b\.py\.[^]*characters left out/);
+  assert.ok(made.text.length < 40_000);
+});
+
 test("a refusal is passed on to the model, and nothing is changed", async () => {
   await using disk = await Disk.with(FILES);
   disk.answer = () => ({ allowed: false, reason: "The user did not allow this. The user says: not now" });

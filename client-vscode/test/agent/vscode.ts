@@ -18,7 +18,7 @@ export class Range {
 }
 
 export class TextDocument {
-  readonly isClosed = false;
+  isClosed = false;
   isDirty = false;
   encoding = "utf8";
   #text = "";
@@ -47,8 +47,18 @@ export class TextDocument {
     return offset;
   }
 
+  /** As the last tab of the file is closed: what has changed stays in memory, in another document. */
+  close(): void {
+    const later = new TextDocument(this.uri);
+    later.#text = this.#text;
+    later.isDirty = this.isDirty;
+    this.isClosed = true;
+    workspace.textDocuments = workspace.textDocuments.map((each) => (each === this ? later : each));
+  }
+
   /** Refused where the file is another than was loaded. */
   async save(): Promise<boolean> {
+    if (this.isClosed) throw new Error("Document has been closed");
     if (readFileSync(this.uri.fsPath, "utf8") !== this.#loaded) return false;
     writeFileSync(this.uri.fsPath, await workspace.encode(this.#text, this));
     this.isDirty = false;
@@ -98,8 +108,12 @@ export const workspace = {
     return Promise.resolve(document);
   },
 
+  /** Called between an edit and what follows it. */
+  onEdited: (): void => undefined,
+
   async applyEdit({ steps }: WorkspaceEdit): Promise<boolean> {
     for (const step of steps) if (!(await step())) return false;
+    this.onEdited();
     return true;
   },
 

@@ -30,6 +30,7 @@ function ApprovalCard({ approval, hasKeys }: { approval: PendingApproval; hasKey
   const [reply, setReply] = useState("");
   const heading = useId();
   const isPlan = details.some(({ kind }) => kind === "plan");
+  const isEdit = details.some(({ kind }) => kind === "diff");
   const decide = (decision: ApprovalDecision): void => {
     // The card goes, and with it the focus: the input has it then, where Enter allows nothing.
     requestFocus();
@@ -45,6 +46,9 @@ function ApprovalCard({ approval, hasKeys }: { approval: PendingApproval; hasKey
         <button type="button" class="button" onClick={() => { decide({ kind: "allow" }); }}>Allow</button>
         {scope !== null && !interrupted && (
           <button type="button" class="button secondary" onClick={() => { decide({ kind: "allowConversation" }); }}>Allow for This Conversation</button>
+        )}
+        {isEdit && !interrupted && (
+          <button type="button" class="link" title="What you change in the document is what is written" onClick={() => { post({ type: "openEdit", id }); }}>Change the Edit…</button>
         )}
       </div>}
       {scope !== null && covers !== undefined && !interrupted && (

@@ -42,10 +42,12 @@ export async function writeText(path: string, text: string): Promise<string> {
   }
   edit.replace(uri, ...changedPart(document, text));
   await applied(edit, path);
-  if (!(await document.save())) {
+  // Whoever closes the tab meanwhile closes this object, and not the text that was changed.
+  const changed = document.isClosed ? await vscode.workspace.openTextDocument(uri) : document;
+  if (!(await changed.save())) {
     throw new ToolError(`${path} is changed in the editor, but not saved: it may be newer on the disk. It has to be compared and saved in the editor, or reverted there.`);
   }
-  return document.getText();
+  return changed.getText();
 }
 
 /** Deletes a file as one step that the editor can undo, into the trash where there is one. */

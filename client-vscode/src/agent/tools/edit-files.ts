@@ -1,10 +1,11 @@
 import * as v from "valibot";
 
 import { diffDetail } from "../../approvals/diff";
-import { fileChangeOf } from "../change";
+import { fileChangeOf, patchOf } from "../change";
 import { withEdits } from "../edits";
 import { ToolError } from "../errors";
 import { newErrors } from "../file-errors";
+import { BoundedOutput, mostOutput } from "../output";
 import { type Place, placeOf } from "../paths";
 import { sensitivityOf, WARNINGS } from "../sensitive";
 import { type Call, described, type Output, path, text, tool } from "../tool";
@@ -62,17 +63,18 @@ export const writeFile = tool(
 );
 
 /** Asks, and changes the file if it still is what was asked about. */
-async function change(name: string, place: Place, before: string | null, after: string, call: Call): Promise<Output> {
+async function change(name: string, place: Place, before: string | null, proposed: string, call: Call): Promise<Output> {
   const { host } = call;
   const sensitivity = await sensitivityOf(place, true);
   const note = sensitivity === undefined ? [] : [{ kind: "note" as const, text: WARNINGS[sensitivity] }];
-  await call.approve({
+  const { text: changed } = await call.approve({
     tool: name,
     title: `${before === null ? "Create" : "Edit"} ${place.shown}`,
-    details: [...note, diffDetail(place.shown, before ?? undefined, after)],
+    details: [...note, diffDetail(place.shown, before ?? undefined, proposed)],
     scope: sensitivity === undefined ? EDITS : null,
     covers: "every edit of files in the workspace that are not sensitive",
-  });
+  }, { proposed: { path: place.path, before, after: proposed } });
+  const after = changed ?? proposed;
   call.stop.throwIfAborted();
   // A person may have thought about it for long: the file, and the folders and links on its way, can be others now.
   const now = await placeOf(host.folders, place.path);
@@ -83,7 +85,14 @@ async function change(name: string, place: Place, before: string | null, after: 
   const saved = await host.write(place.path, after);
   const remark = saved === after ? "" : " The editor formatted it when it was saved; read it again before the next edit.";
   return {
-    text: [`${before === null ? "Created" : "Changed"} ${place.shown}.${remark}`, newErrors(place.shown, errors.before, await errors.after())].join("\n").trimEnd(),
+    text: [`${before === null ? "Created" : "Changed"} ${place.shown}.${remark}`, changed === undefined ? "" : changeOfUser(place, proposed, changed), newErrors(place.shown, errors.before, await errors.after())].filter((line) => line !== "").join("\n"),
     change: fileChangeOf(place.shown, before, saved),
   };
+}
+
+/** For the model, which still has its own text. */
+function changeOfUser(place: Place, proposed: string, changed: string): string {
+  const difference = new BoundedOutput(mostOutput(undefined));
+  difference.add(patchOf(place.shown, proposed, changed));
+  return `The user changed your edit before it was applied. From your text to what was written:\n${difference.text}`;
 }
