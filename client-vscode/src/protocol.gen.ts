@@ -1525,11 +1525,27 @@ export interface Spent {
   milliseconds: number;
 }
 
-/** Sums for the `turn` that the path ends with, and for the whole path. `compactions` are those on it. */
+/**
+ * What one model took of the sums. `provider` and `model` are as its replies record them, else absent.
+ * Of the model that wrote a summary there is no provider.
+ */
+export interface SpentByModel {
+  provider?: string;
+  model?: string;
+  turn: Spent;
+  conversation: Spent;
+  compactions: Spent;
+}
+
+/**
+ * Sums for the `turn` that the path ends with, and for the whole path. `compactions` are those on it.
+ * `models` are the parts of the models that took something, writers of summaries last: a conversation's model can be changed.
+ */
 export interface SpentState {
   turn: Spent;
   conversation: Spent;
   compactions: Spent;
+  models: SpentByModel[];
 }
 
 /** The entries from `fromId` to `toId`, both included, of the path to `leafId`; by default all of it. */

@@ -2,17 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { choiceOf, NextChoice, wireChoice } from "../src/models/choice";
-import { chosenModel } from "../webview/state/chosen-model";
+import { chosenModel, pricingOf } from "../webview/state/chosen-model";
 import { INITIAL, reduce } from "../webview/state/state";
 
 const PRICES = { input: 1, cachedInput: 0.1, output: 4, currency: "$" };
-const MODEL = { type: "model", name: "usual", models: [{ id: "Fast", prices: PRICES }] } as const;
+const MODEL = { type: "model", name: "usual", models: [{ id: "Usual", name: "m", prices: { ...PRICES, output: 8 } }, { id: "Fast", name: "m", prices: PRICES }, { id: "Free", name: "f" }] } as const;
 
 void test("the next conversation's model is shown until there is one, and a model that is gone is the usual one", () => {
   const next = reduce(reduce(INITIAL, { ...MODEL, models: [...MODEL.models] }), { type: "nextModel", model: "Fast", thinkingLevel: "high" });
-  assert.deepEqual(chosenModel(next), { name: "Fast", thinkingLevel: "high", prices: PRICES });
+  assert.deepEqual(chosenModel(next), { name: "Fast", thinkingLevel: "high" });
+  assert.deepEqual(pricingOf(next)?.models.map(({ prices }) => prices.output), [4, 8]);
+  assert.deepEqual([pricingOf(INITIAL), pricingOf({ ...INITIAL, prices: PRICES })], [undefined, { models: [], others: PRICES }]);
   const gone = reduce(next, { type: "nextModel", model: "Slow" });
-  assert.deepEqual(chosenModel(gone), { name: "usual", thinkingLevel: undefined, prices: undefined });
+  assert.deepEqual(chosenModel(gone), { name: "usual", thinkingLevel: undefined });
 });
 
 void test("what was stored and is no choice is none", () => {

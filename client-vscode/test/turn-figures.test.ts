@@ -24,6 +24,13 @@ test("the requests of a turn are added up, with the share that came from the cac
   assert.equal(spokenFigures(second), "This turn: 2 requests with 24,500 tokens, 48% of them from the provider's cache; 132 tokens received; 8 s.");
 });
 
+test("what each model took is added up by itself", () => {
+  const usage = { input: 100, output: 10, cacheRead: 50 };
+  const figures = ["a", "b", "a", undefined].reduce((before, model) => withReply(before, after(1), usage, model), turn());
+  assert.deepEqual(figures.spendings, [{ model: "a", sent: 300, cached: 100, received: 20 }, { model: "b", sent: 150, cached: 50, received: 10 }, { model: undefined, sent: 150, cached: 50, received: 10 }]);
+  assert.deepEqual([figures.sent, figures.cached, figures.received], [600, 200, 40]);
+});
+
 test("long times have minutes and hours, and what is not known is not shown", () => {
   assert.equal(shortFigures(withReply(turn(), after(125), undefined)), "2 min 5 s");
   assert.equal(shortFigures(withReply(turn(), after(3780), undefined)), "1 h 3 min");

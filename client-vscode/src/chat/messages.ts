@@ -168,7 +168,7 @@ const toPage = v.variant("type", [
     type: v.literal("model"),
     name: v.optional(v.string()),
     problem: v.optional(v.string()),
-    models: v.optional(v.array(v.object({ id: v.string(), prices: v.optional(prices) }))),
+    models: v.optional(v.array(v.object({ id: v.string(), name: v.optional(v.string()), prices: v.optional(prices) }))),
   }),
   /** What a conversation that the first message makes begins with. */
   v.object({ type: v.literal("nextModel"), model: v.optional(v.string()), thinkingLevel: v.optional(v.string()) }),

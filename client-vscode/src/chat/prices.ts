@@ -13,11 +13,18 @@ export const prices = v.object({
 
 export type Prices = v.InferOutput<typeof prices>;
 
-/** `sent` includes what was `cached`. */
+/** What a model took; `sent` includes what was `cached`. Without `model`, whose it was is not recorded. */
 export interface Spending {
+  model?: string | undefined;
   sent: number;
   cached: number;
   received: number;
+}
+
+/** What is known of prices: of models by the names that their providers call them, and of every other model. */
+export interface Pricing {
+  models: readonly { name: string; prices: Prices }[];
+  others?: Prices | undefined;
 }
 
 const MILLION = 1_000_000;
@@ -28,9 +35,34 @@ export function pricesOf(setting: unknown): Prices | undefined {
   return parsed.success ? parsed.output : undefined;
 }
 
-/** `$0.0123`: in hundredths, and below one of them with two digits that count. */
-export function cost({ input, cachedInput, output, currency }: Prices, { sent, cached, received }: Spending): string {
-  const amount = ((sent - cached) * input + cached * cachedInput + received * output) / MILLION;
+/** What providers put behind a model's name for one version of it: a date or a number. */
+const VERSION = /^-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4})$/;
+
+function pricesFor(model: string | undefined, { models, others }: Pricing): Prices | undefined {
+  const named = model === undefined ? undefined : models.find(({ name }) => name === model) ?? models.find(({ name }) => model.startsWith(name) && VERSION.test(model.slice(name.length)));
+  return named?.prices ?? others;
+}
+
+/** What was spent, each request at the prices of its own model: `$0.0123`, `at least $1.20 + €0.30` where some have no prices. */
+export function cost(pricing: Pricing, spendings: readonly Spending[]): string | undefined {
+  const amounts = new Map<string, number>();
+  let isPartial = false;
+  for (const { model, sent, cached, received } of spendings) {
+    if (sent + received === 0) continue;
+    const prices = pricesFor(model, pricing);
+    if (prices === undefined) {
+      isPartial = true;
+      continue;
+    }
+    const { input, cachedInput, output, currency } = prices;
+    amounts.set(currency, (amounts.get(currency) ?? 0) + ((sent - cached) * input + cached * cachedInput + received * output) / MILLION);
+  }
+  if (amounts.size === 0) return isPartial ? undefined : money(0, (pricing.models[0]?.prices ?? pricing.others)?.currency ?? "");
+  return `${isPartial ? "at least " : ""}${[...amounts].map(([currency, amount]) => money(amount, currency)).join(" + ")}`;
+}
+
+/** In hundredths, and below one of them with two digits that count. */
+function money(amount: number, currency: string): string {
   const digits = amount === 0 || amount >= 0.01 ? 2 : Math.min(8, 1 - Math.floor(Math.log10(amount)));
   return `${currency}${amount.toFixed(digits)}`;
 }

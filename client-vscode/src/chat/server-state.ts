@@ -46,7 +46,7 @@ export class ServerState implements vscode.Disposable {
     // An older server does not know the request; the page then says nothing about models.
     const model = await this.client.request("coppice/model", { workspaceUri }).catch(() => undefined);
     if (model === undefined) return;
-    const models = model.models.map(({ id, prices }) => ({ id, prices }));
+    const models = model.models.map(({ id, name, prices }) => ({ id, name, prices }));
     this.post({ type: "model", name: model.name, problem: model.problem, models });
     this.onModel(model.problem === undefined);
     void vscode.commands.executeCommand("setContext", "coppice.hasModel", model.problem === undefined);

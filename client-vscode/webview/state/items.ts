@@ -125,7 +125,7 @@ function withFigures(item: Item, entry: Entry, before: readonly Item[]): Item {
   if (item.kind === "user") return { ...item, ...defined({ turn: begun(entry.timestamp) }) };
   if (item.kind !== "assistant" || entry.type !== "message" || entry.message.role !== "assistant") return item;
   const last = before.findLast((other) => other.kind === "user" || other.kind === "assistant");
-  return last?.turn === undefined ? item : { ...item, turn: withReply(last.turn, entry.timestamp, entry.message.usage) };
+  return last?.turn === undefined ? item : { ...item, turn: withReply(last.turn, entry.timestamp, entry.message.usage, entry.message.model ?? undefined) };
 }
 
 /** `items` with the entries in front of them; results that waited for their call are put into it. */

@@ -1,4 +1,5 @@
 /** What a turn has taken so far: requests to the model, their tokens, and the time since the user's message. */
+import type { Spending } from "../../src/chat/prices";
 import { counted, shortTokens } from "../../src/format";
 import type { Usage } from "../../src/protocol.gen";
 
@@ -8,6 +9,8 @@ export interface TurnFigures {
   sent: number;
   cached: number;
   received: number;
+  /** The same by model. */
+  spendings: readonly Spending[];
   /** When the user's message and the newest reply were stored; milliseconds of the epoch. */
   from: number;
   to: number;
@@ -16,21 +19,30 @@ export interface TurnFigures {
 /** The beginning of a turn; nothing where its time is not known. */
 export function begun(timestamp: string): TurnFigures | undefined {
   const from = Date.parse(timestamp);
-  return Number.isNaN(from) ? undefined : { requests: 0, sent: 0, cached: 0, received: 0, from, to: from };
+  return Number.isNaN(from) ? undefined : { requests: 0, sent: 0, cached: 0, received: 0, spendings: [], from, to: from };
 }
 
 /** The figures with one more reply. */
-export function withReply(before: TurnFigures, timestamp: string, usage: Usage | null | undefined): TurnFigures {
+export function withReply(before: TurnFigures, timestamp: string, usage: Usage | null | undefined, model?: string): TurnFigures {
   const { input = 0, output = 0, cacheRead, cacheWrite } = usage ?? {};
+  const spending = { model, sent: input + (cacheRead ?? 0) + (cacheWrite ?? 0), cached: cacheRead ?? 0, received: output };
   const to = Date.parse(timestamp);
   return {
     requests: before.requests + 1,
-    sent: before.sent + input + (cacheRead ?? 0) + (cacheWrite ?? 0),
-    cached: before.cached + (cacheRead ?? 0),
-    received: before.received + output,
+    ...sum(before, spending),
+    spendings: withSpending(before.spendings, spending),
     from: before.from,
     to: Number.isNaN(to) ? before.to : Math.max(before.to, to),
   };
+}
+
+function withSpending(before: readonly Spending[], spending: Spending): Spending[] {
+  const at = before.findIndex(({ model }) => model === spending.model);
+  return at < 0 ? [...before, spending] : before.with(at, { model: spending.model, ...sum(before[at] ?? spending, spending) });
+}
+
+function sum(one: Spending, other: Spending): Pick<Spending, "sent" | "cached" | "received"> {
+  return { sent: one.sent + other.sent, cached: one.cached + other.cached, received: one.received + other.received };
 }
 
 /** `12k in (87% cached), 532 out · 8 s` */

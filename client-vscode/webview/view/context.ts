@@ -1,15 +1,15 @@
 /** What single messages need to know of the chat around them. */
 import { createContext } from "preact";
 
-import type { Prices } from "../../src/chat/prices";
-import { chosenModel } from "../state/chosen-model";
+import type { Pricing } from "../../src/chat/prices";
+import { pricingOf } from "../state/chosen-model";
 import type { PanelState, Shown } from "../state/state";
 
 export interface ChatSurroundings {
   /** Something runs, or the branch is only looked at: nothing can be sent. */
   busy: boolean;
   enterSends: boolean;
-  prices?: Prices | undefined;
+  pricing?: Pricing | undefined;
   /** The newest reply, and the user's message that it can be made anew from. */
   newest?: { replyId: string; entryId: string } | undefined;
   /** The reply that ended in an error at the end of the conversation, and the user's message that can be sent again. */
@@ -29,8 +29,7 @@ export function chatContext(state: PanelState, { items, running, work, failure, 
   const failed = isFailed && asked !== undefined ? { replyId: reply.id, entryId: asked.id, kind: failure?.kind } : undefined;
   const newest = !busy && reply?.kind === "assistant" && asked !== undefined ? { replyId: reply.id, entryId: asked.id } : undefined;
   const { enterSends } = state;
-  const { prices } = chosenModel(state);
-  const now = { busy, enterSends, prices, newest, failed };
+  const now = { busy, enterSends, pricing: pricingOf(state), newest, failed };
   if (JSON.stringify(now) !== JSON.stringify(last)) last = now;
   return last;
 }

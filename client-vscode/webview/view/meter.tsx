@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
 
-import { cost, type Prices } from "../../src/chat/prices";
+import { cost, type Pricing } from "../../src/chat/prices";
 import { shortTokens } from "../../src/format";
-import type { Spent, TokenBreakdown, UsageState } from "../../src/protocol.gen";
+import type { SpentState, TokenBreakdown, UsageState } from "../../src/protocol.gen";
 import { post } from "../page";
 
 interface MeterProps {
@@ -56,7 +56,7 @@ const KINDS: readonly (readonly [keyof TokenBreakdown, string])[] = [
 ];
 
 /** What fills the window, by kind. */
-export function UsageDetails({ usage, busy, prices }: { usage: UsageState; busy: boolean; prices: Prices | undefined }): JSX.Element {
+export function UsageDetails({ usage, busy, pricing }: { usage: UsageState; busy: boolean; pricing: Pricing | undefined }): JSX.Element {
   const { breakdown } = usage;
   const rows = KINDS.flatMap(([kind, name]) => {
     const count = breakdown?.[kind] ?? 0;
@@ -84,9 +84,9 @@ export function UsageDetails({ usage, busy, prices }: { usage: UsageState; busy:
         </tbody>
       </table>
       <p class="hint">Compacts above {whole(usage.thresholdTokens)} tokens; {whole(usage.reserveTokens)} stay free for the reply.</p>
-      {prices && usage.spent && (
+      {pricing && usage.spent && (
         <p class="hint">
-          Cost of the last turn {costOf(prices, usage.spent.turn)}, of the conversation {costOf(prices, usage.spent.conversation)}, of its compactions {costOf(prices, usage.spent.compactions)}.
+          Cost of the last turn {costOf(pricing, usage.spent, "turn")}, of the conversation {costOf(pricing, usage.spent, "conversation")}, of its compactions {costOf(pricing, usage.spent, "compactions")}.
         </p>
       )}
       <button type="button" class="button secondary" disabled={busy} onClick={() => { post({ type: "compact" }); }}>
@@ -96,8 +96,9 @@ export function UsageDetails({ usage, busy, prices }: { usage: UsageState; busy:
   );
 }
 
-function costOf(prices: Prices, { input, cacheRead, output }: Spent): string {
-  return cost(prices, { sent: input, cached: cacheRead, received: output });
+function costOf(pricing: Pricing, { models }: SpentState, of: "turn" | "conversation" | "compactions"): string {
+  const spendings = models.map(({ model, [of]: { input, cacheRead, output } }) => ({ model: model ?? undefined, sent: input, cached: cacheRead, received: output }));
+  return cost(pricing, spendings) ?? "not known";
 }
 
 function whole(tokens: number): string {

@@ -5,7 +5,7 @@ import { ModelButton } from "../composer/model-button";
 import { ModeSelect } from "../composer/mode-select";
 import { Queue } from "../composer/queue";
 import { post } from "../page";
-import { chosenModel } from "../state/chosen-model";
+import { chosenModel, pricingOf } from "../state/chosen-model";
 import type { PanelState, Shown } from "../state/state";
 import { approvalAnnouncement } from "./approval";
 import { ChatContext, chatContext } from "./context";
@@ -71,7 +71,7 @@ function Foot({ state, id, onDismiss }: { state: PanelState; id: string; onDismi
         {shown?.background && !shown.work && !shown.preview && <BackgroundLine status={shown.background} busy={busy} />}
         {shown?.wait && <WaitBar wait={shown.wait} />}
         {offer && <FilesOfferCard offer={offer} />}
-        {details && usage && <UsageDetails usage={usage} busy={busy} prices={model.prices} />}
+        {details && usage && <UsageDetails usage={usage} busy={busy} pricing={pricingOf(state)} />}
         <LeftCommands commands={state.commands} />
         <Queue messages={state.composer.queues[id] ?? []} running={busy} />
       </div>

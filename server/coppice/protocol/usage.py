@@ -60,12 +60,30 @@ class Spent(WireModel):
     milliseconds: int = 0
 
 
+class SpentByModel(WireModel):
+    """What one model took of the sums. `provider` and `model` are as its replies record them, else absent.
+
+    Of the model that wrote a summary there is no provider.
+    """
+
+    provider: str | None = None
+    model: str | None = None
+    turn: Spent
+    conversation: Spent
+    compactions: Spent
+
+
 class SpentState(WireModel):
-    """Sums for the `turn` that the path ends with, and for the whole path. `compactions` are those on it."""
+    """Sums for the `turn` that the path ends with, and for the whole path. `compactions` are those on it.
+
+    `models` are the parts of the models that took something, writers of summaries last: a conversation's
+    model can be changed.
+    """
 
     turn: Spent
     conversation: Spent
     compactions: Spent
+    models: list[SpentByModel]
 
 
 class UsageState(WireModel):

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal
 
 from coppice.compaction.span.sizes import fitted_sizes
 from coppice.protocol.tools import Skill, Tool
-from coppice.protocol.usage import OverheadPart, Spent, SpentState, TokenSource, UsageState
+from coppice.protocol.usage import OverheadPart, Spent, SpentByModel, SpentState, TokenSource, UsageState
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.settings import Settings
 from coppice.tokens.counting import count_tokens, estimate_tokens, uses_tokenizer
@@ -16,22 +17,58 @@ from coppice.tree.entries import BranchSummaryEntry, CompactionEntry, Entry, Mes
 from coppice.tree.messages import AssistantMessage, UserMessage
 from coppice.tree.view import pinned_message
 
+_Model = tuple[str | None, str | None]
+"""What a reply records of its provider and its model."""
+_Parts = dict[_Model, Spent]
+
 
 def spent_on(path: Iterable[Entry]) -> SpentState:
     """The sums of the requests whose replies and summaries are among the entries of `path`, root first."""
-    turn, conversation, compactions = Spent(), Spent(), Spent()
+    turn: _Parts = {}
+    conversation: _Parts = {}
+    compactions: _Parts = {}
     for entry in path:
         match entry:
             case MessageEntry(message=UserMessage()):
-                turn = Spent()
+                turn = {}
             case MessageEntry(message=AssistantMessage() as reply):
                 cost = _of_reply(reply)
-                turn, conversation = _sum(turn, cost), _sum(conversation, cost)
+                for parts in (turn, conversation):
+                    _add(parts, (reply.provider, reply.model), cost)
             case CompactionEntry() | BranchSummaryEntry():
-                compactions = _sum(compactions, _of_summary(entry.details))
+                _add(compactions, (None, _writer(entry)), _of_summary(entry.details))
             case _:
                 pass
-    return SpentState(turn=turn, conversation=conversation, compactions=compactions)
+    return SpentState(
+        turn=_whole(turn),
+        conversation=_whole(conversation),
+        compactions=_whole(compactions),
+        models=[
+            SpentByModel(
+                provider=provider,
+                model=model,
+                turn=turn.get((provider, model), Spent()),
+                conversation=conversation.get((provider, model), Spent()),
+                compactions=compactions.get((provider, model), Spent()),
+            )
+            for provider, model in conversation | compactions
+        ],
+    )
+
+
+def _add(parts: _Parts, of: _Model, cost: Spent) -> None:
+    if cost != Spent():
+        parts[of] = _sum(parts.get(of, Spent()), cost)
+
+
+def _whole(parts: _Parts) -> Spent:
+    return reduce(_sum, parts.values(), Spent())
+
+
+def _writer(entry: CompactionEntry | BranchSummaryEntry) -> str | None:
+    """The model that wrote a summary."""
+    named = entry.details.get("summarizer") if isinstance(entry.details, Mapping) else None
+    return named if isinstance(named, str) else entry.model
 
 
 def _of_reply(reply: AssistantMessage) -> Spent:

@@ -1,0 +1,74 @@
+"""What the requests of a path took, in all and by model."""
+
+from typing import Any
+
+import pytest
+
+from coppice.protocol.usage import Spent
+from coppice.service.window.usage import spent_on
+from coppice.tree.entries import BranchSummaryEntry, CompactionEntry, Entry, MessageEntry
+from coppice.tree.messages import AssistantMessage, RequestTimes, Usage, UserMessage
+
+_TIME = "2026-01-01T08:00:00.000Z"
+
+
+def _message(number: int, message: Any) -> Entry:
+    return MessageEntry(id=f"e{number}", parent_id=None, timestamp=_TIME, message=message)
+
+
+def _reply(number: int, model: str | None, provider: str | None = "openai") -> Entry:
+    return _message(
+        number,
+        AssistantMessage(
+            content=[],
+            provider=provider,
+            model=model,
+            usage=Usage(input=10, output=number, cache_read=5),
+            milliseconds=RequestTimes(first_token=1, whole=7),
+        ),
+    )
+
+
+def _summary(number: int, details: Any, model: str | None = None) -> Entry:
+    about = {"id": f"e{number}", "parent_id": None, "timestamp": _TIME, "summary": "", "details": details}
+    return BranchSummaryEntry(**about, from_id="x", model=model) if number % 2 else CompactionEntry(**about)
+
+
+def test_each_model_has_its_part_of_every_sum() -> None:
+    written = {"requests": 2, "tokens": {"input": 100, "output": 20}}
+    spent = spent_on(
+        [
+            _message(0, UserMessage(content="a")),
+            _reply(1, "large"),
+            _reply(2, "small"),
+            _summary(4, {**written, "summarizer": "small"}),
+            _message(5, UserMessage(content="b")),
+            _reply(6, "small"),
+            _reply(7, "large", "gateway"),
+            _reply(8, "small"),
+            _summary(9, written, model="other"),
+        ]
+    )
+    parts = [
+        (each.provider, each.model, each.turn.output, each.conversation.output, each.compactions.output)
+        for each in spent.models
+    ]
+    assert parts == [
+        ("openai", "large", 0, 1, 0),
+        ("openai", "small", 14, 16, 0),
+        ("gateway", "large", 7, 7, 0),
+        (None, "small", 0, 0, 20),
+        (None, "other", 0, 0, 20),
+    ]
+    assert (spent.turn.output, spent.conversation.output, spent.compactions.output) == (21, 24, 40)
+    assert spent.conversation == Spent(
+        requests=5, input=75, output=24, cache_read=25, cache_write=0, milliseconds=35
+    )
+
+
+@pytest.mark.parametrize("details", [None, [], "x", {"requests": True}, {"summarizer": "offline"}])
+def test_what_took_nothing_is_no_part(details: Any) -> None:
+    path = [_message(0, AssistantMessage(content=[], model="m")), _summary(1, details), _summary(2, details)]
+    spent = spent_on(path)
+    assert spent.models == []
+    assert spent.turn == spent.conversation == spent.compactions == Spent()
