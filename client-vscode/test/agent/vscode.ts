@@ -1,4 +1,4 @@
-/** What src/agent/editor/files.ts uses of VS Code's API, for tests without an editor. A document is loaded again only by `load`. */
+/** What src/agent/editor/files.ts and src/chat/file-changes.ts use of VS Code's API, for tests without an editor. A document is loaded again only by `load`. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 export class Uri {
@@ -97,7 +97,17 @@ export class WorkspaceEdit {
   }
 }
 
+/** Notifications are answered by `answer`. */
+export const window = {
+  answer: (_message: string): string | undefined => undefined,
+  showInformationMessage: (message: string) => Promise.resolve(window.answer(message)),
+  showWarningMessage: (message: string) => Promise.resolve(window.answer(message)),
+  showErrorMessage: (message: string) => Promise.resolve(window.answer(message)),
+  withProgress: <T>(_options: unknown, work: () => Promise<T>) => work(),
+};
+
 export const workspace = {
+  isTrusted: true,
   textDocuments: [] as TextDocument[],
 
   openTextDocument(uri: Uri): Promise<TextDocument> {

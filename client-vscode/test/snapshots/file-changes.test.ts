@@ -1,0 +1,82 @@
+/** A change of files that the end of the window cut off: the next one finishes it or undoes it. */
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import type { Memento } from "vscode";
+
+import { BranchStates } from "../../src/chat/branch-states";
+import { FileChanges } from "../../src/chat/file-changes";
+import type { ModelNotes } from "../../src/chat/model-notes";
+import { WorkspaceSnapshots } from "../../src/snapshots/workspace";
+import { window } from "../agent/vscode";
+
+const NAMES = ["a", "b", "c", "own"];
+
+function memento(): Memento {
+  const stored = new Map<string, unknown>();
+  const get = (key: string, otherwise?: unknown): unknown => stored.get(key) ?? otherwise;
+  return { keys: () => [...stored.keys()], get, update: async (key, value) => { await Promise.resolve(); stored.set(key, structuredClone(value)); } };
+}
+
+/** What the files hold after the next window was answered, where `a` of the picked `a` and `b` was written before. */
+async function afterKill(answer: string | undefined): Promise<{ files: string[]; asked: string[]; isDone: boolean }> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), "coppice-changes-")));
+  const folder = join(root, "shop");
+  const all = async (text: string): Promise<void> => { for (const name of NAMES.slice(0, 3)) await writeFile(join(folder, name), text); };
+  try {
+    await mkdir(folder);
+    const snapshots = new WorkspaceSnapshots(join(root, "storage"), { folders: [folder], isTrusted: true, isUnsaved: () => false, warn: (message) => { throw new Error(message); } });
+    const take = async (): Promise<string> => (await snapshots.take("c")) ?? "";
+    await all("other\n");
+    const other = await take();
+    await all("mine\n");
+    const mine = await take();
+
+    const memory = memento();
+    const states = new BranchStates(undefined as never, memory);
+    const killed = Object.create(snapshots) as WorkspaceSnapshots;
+    killed.plan = (...given) => snapshots.plan(...given);
+    killed.write = async (id, steps) => {
+      await snapshots.write(id, steps.slice(0, 1));
+      throw new Error("The window has ended.");
+    };
+    const { steps, now } = await snapshots.plan("c", mine, other);
+    const only = ["a", "b"];
+    const plan = { steps: steps.filter(({ path }) => only.includes(path)), base: mine, target: other, only, now, leafId: "leaf" };
+    await assert.rejects(new FileChanges(killed, states, undefined as never, memory).write("c", plan), /has ended/);
+    await writeFile(join(folder, "own"), "by the user\n");
+
+    const asked: string[] = [];
+    window.answer = (message) => {
+      asked.push(message);
+      return message.startsWith("Files were being changed") ? answer : undefined;
+    };
+    const notes = { set: () => Promise.resolve() } as unknown as ModelNotes;
+    await new FileChanges(snapshots, states, notes, memory).resume();
+    await new FileChanges(snapshots, states, notes, memory).resume();
+    const files = await Promise.all(NAMES.map(async (name) => (await readFile(join(folder, name), "utf8")).trim()));
+    return { files, asked, isDone: memory.get("coppice.unfinishedChange") === undefined };
+  } finally {
+    window.answer = () => undefined;
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+test("of a change of picked files the rest is written, and nothing else", async () => {
+  const { files, asked, isDone } = await afterKill("Finish");
+  assert.deepEqual([files, isDone], [["other", "other", "mine", "by the user"], true]);
+  assert.deepEqual(asked.map((message) => message.slice(0, 20)), ["Files were being cha", "Changed 1 file."]);
+});
+
+test("a change that is undone leaves the files as they were, and what the user wrote since", async () => {
+  const { files, isDone } = await afterKill("Undo");
+  assert.deepEqual([files, isDone], [["mine", "mine", "mine", "by the user"], true]);
+});
+
+test("what is not answered is asked again", async () => {
+  const { files, asked, isDone } = await afterKill(undefined);
+  assert.deepEqual([files, asked.length, isDone], [["other", "mine", "mine", "by the user"], 2, false]);
+});
