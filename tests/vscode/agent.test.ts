@@ -158,6 +158,7 @@ scene("the changes of a turn are reviewed in one editor, and undone as a whole n
   const card = chat.frame.getByTestId("turn-files");
   await card.filter({ hasText: /2 changed files\s*README\.md\s*\+1\s*−1\s*made\.txt\s*\+1/ }).waitFor();
 
+  await chat.frame.getByTestId("edit").getByText("1 line added, 1 removed").waitFor({ state: "attached" });
   await card.getByRole("button", { name: "Review" }).click();
   await window.page.locator(".multiDiffEntry").filter({ hasText: "README.md" }).filter({ hasText: "# Shop" }).filter({ hasText: "# Store" }).waitFor();
   await window.page.locator(".multiDiffEntry").filter({ hasText: "made.txt" }).waitFor();

@@ -1,4 +1,4 @@
-import { equal, match, ok } from "node:assert/strict";
+import { doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 
@@ -98,6 +98,7 @@ scene("a refused key is one error with its action, and the message is sent again
   const error = chat.replies.filter({ hasText: "did not accept" }).or(chat.replies.filter({ hasText: "needs a key" }));
   await error.getByRole("button", { name: "Set API Key" }).waitFor();
   await window.screenshot("key-refused");
+  doesNotMatch(await error.innerText(), /environment variable|apiKeyEnv/);
   equal(await chat.notices.count() + await window.notifications.count(), 0);
   equal(await chat.replies.count(), 1);
 
