@@ -45,6 +45,16 @@ inBrowser("the keyboard alone answers: deny with a word, allow for the conversat
   ]);
 });
 
+inBrowser("an edit is opened to be changed while it waits, and not once its turn has ended", {}, async (panel) => {
+  await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [EDIT] });
+  const change = panel.page.getByRole("button", { name: "Change the Edit…" });
+  await change.click();
+  assert.deepEqual((await panel.asked()).at(-1), { type: "openEdit", id: EDIT.id });
+  await panel.post({ type: "approvals", approvals: [{ ...EDIT, interrupted: true }] });
+  await panel.page.getByText("The turn ended before this was answered.").waitFor();
+  assert.equal(await change.count(), 0);
+});
+
 inBrowser("the command is in sight however long the other arguments are, with what would not show", { height: 900 }, async (panel) => {
   await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [COMMAND] });
   const command = panel.page.getByRole("region", { name: "Command" });

@@ -42,13 +42,15 @@ function ApprovalCard({ approval, hasKeys }: { approval: PendingApproval; hasKey
       <h2 id={heading} class="approval-title"><Icon name="shield" label="Approval needed:" />{visible(title)}</h2>
       {interrupted && <p class="hint">The turn ended before this was answered. Allowing it asks the model to make the same call again.</p>}
       {details.map((detail, at) => <Detail key={at} detail={detail} title={title} />)}
+      {isEdit && !interrupted && (
+        <div class="buttons">
+          <button type="button" class="link" title="What you change in the document is what is written" onClick={() => { post({ type: "openEdit", id }); }}>Change the Edit…</button>
+        </div>
+      )}
       {isPlan ? <PlanButtons id={id} decide={decide} /> : <div class="buttons">
         <button type="button" class="button" onClick={() => { decide({ kind: "allow" }); }}>Allow</button>
         {scope !== null && !interrupted && (
           <button type="button" class="button secondary" onClick={() => { decide({ kind: "allowConversation" }); }}>Allow for This Conversation</button>
-        )}
-        {isEdit && !interrupted && (
-          <button type="button" class="link" title="What you change in the document is what is written" onClick={() => { post({ type: "openEdit", id }); }}>Change the Edit…</button>
         )}
       </div>}
       {scope !== null && covers !== undefined && !interrupted && (
