@@ -1942,7 +1942,7 @@ export interface WillNavigateResult {
 
 /**
  * Everything oldest first. `state` holds no statement of anybody, only evidence.
- * `finished` says that the assistant has ended its turn. `earlier` is the narrative of an earlier summary that a model or a person wrote. `leftOut` counts the older messages and quotations that are no longer listed.
+ * `finished` says that the assistant has ended its turn. `earlier` is the narrative of an earlier summary that a model or a person wrote, and `earlierBeforeCommit` the first commit since then whose turn has ended: its next steps are out of date. `leftOut` counts the older messages and quotations that are no longer listed.
  */
 export interface WorkLedger {
   messages?: LedgerMessage[];
@@ -1950,6 +1950,7 @@ export interface WorkLedger {
   quotations?: Quotation[];
   finished: boolean;
   earlier: string;
+  earlierBeforeCommit: string;
   leftOut: number;
 }
 

@@ -1,5 +1,6 @@
 """Of older messages the rules stay before the rest of any of them."""
 
+from coppice.compaction.facts.user import only_rules
 from coppice.compaction.writing.user_messages import user_messages_section
 from coppice.protocol.ledger import LedgerMessage
 from coppice.tokens.counting import count_tokens
@@ -39,3 +40,26 @@ def test_a_rule_inside_a_long_message_is_not_lost_when_there_is_room_for_a_part_
     talk = " ".join(f"The row number {n} came from the warehouse in the night." for n in range(60))
     text = section("Build the importer.", f"{talk} {RULE} {talk}", *["More."] * 6, room=800)
     assert RULE in text
+
+
+def test_an_old_long_request_shows_its_beginning_before_its_rules() -> None:
+    plan = f"PLEASE IMPLEMENT THIS PLAN:\n# One importer\n\n{'The rows came at night. ' * 60}\n\n{RULE}"
+    requests = [f"Now write part number {n} of the importer for the shop, please." for n in range(40)]
+    text = section("Build the shop.", plan, *requests, room=400)
+    assert "> [shortened]\n> PLEASE IMPLEMENT THIS PLAN:\n> One importer\n> The rows came at night.\n" in text
+    assert f"\n> […]\n> {RULE}\n" in text
+    assert text.count(RULE) == 1
+
+
+def test_what_an_old_request_keeps_is_the_same_the_next_time() -> None:
+    first = f"We saw that {'the rows came before the rates and ' * 9}were gone. {RULE} Go on."
+    for text in (first, f"Import it. {first}", f"{RULE} {first}"):
+        once = only_rules(LedgerMessage(text=text))
+        assert once is not None
+        assert only_rules(once) == once
+        assert once.shortened
+
+
+def test_what_the_user_refused_is_kept_as_it_is() -> None:
+    refusal = LedgerMessage(text=f"Does it have a map? {RULE}", source="refusal", about="Edit map.py")
+    assert only_rules(refusal) == refusal

@@ -3,6 +3,7 @@
 from talk import edit, reply, request, run, saying, tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
+from coppice.compaction.summary import Summary
 from coppice.compaction.summary_parser import parse_summary
 from coppice.summarizers.offline import summarize_offline
 
@@ -125,3 +126,31 @@ def test_a_command_to_the_application_is_no_message_of_the_user() -> None:
     messages = [user("/model"), user("Read the rows"), reply("Read.")]
     ledger = LedgerBuilder().add_messages(messages).ledger
     assert [message.text for message in ledger.messages] == ["Read the rows"]
+
+
+EARLIER = Summary(goal=("Untangle the modes",), in_progress=("Moving",), next_steps=("Write main-new.ts",))
+COMMIT = run("git commit -m 'Move the files'", "[main 1a2b3c4] Move the files\n 1 file changed")
+
+
+def test_the_next_steps_of_an_earlier_summary_end_with_a_turn_that_committed() -> None:
+    turn = [user("Go on"), *edit("main-new.ts"), *COMMIT]
+    for last, ended in (([], False), ([reply("Moved.")], True), ([user("Now rename them")], True)):
+        parsed = parse_summary(summarize_offline(request([*turn, *last], previous=EARLIER.render())))
+        assert (parsed.next_steps, "Moving" in parsed.in_progress) == (
+            ((), False) if ended else (EARLIER.next_steps, True)
+        )
+        dated = (
+            "To do in the earlier summary, before commit “1a2b3c4 Move the files”: Moving; Write main-new.ts"
+        )
+        assert (dated in parsed.context) is ended
+
+
+def test_a_commit_before_an_earlier_summary_closes_nothing_of_it() -> None:
+    builder = LedgerBuilder().add_messages([user("Go on"), *COMMIT, reply("Moved.")])
+    builder.summarized(EARLIER.render())
+    ledger = builder.add_messages([user("Where are we?"), reply("The files are moved.")]).ledger
+    assert ledger.earlier_before_commit == ""
+    again = LedgerBuilder.from_details({"ledger": ledger_details(ledger)})
+    ledger = again.add_messages([user("Go on"), *COMMIT, reply("Moved again.")]).ledger
+    assert ledger.earlier_before_commit == "1a2b3c4 Move the files"
+    assert LedgerBuilder(ledger).ledger.earlier_before_commit == ledger.earlier_before_commit

@@ -50,8 +50,9 @@ class WorkLedger(WireModel):
     """Everything oldest first. `state` holds no statement of anybody, only evidence.
 
     `finished` says that the assistant has ended its turn. `earlier` is the narrative of an earlier summary
-    that a model or a person wrote. `leftOut` counts the older messages and quotations that are no longer
-    listed.
+    that a model or a person wrote, and `earlierBeforeCommit` the first commit since then whose turn has
+    ended: its next steps are out of date. `leftOut` counts the older messages and quotations that are no
+    longer listed.
     """
 
     messages: list[LedgerMessage] = Field(default_factory=list)
@@ -59,6 +60,7 @@ class WorkLedger(WireModel):
     quotations: list[Quotation] = Field(default_factory=list)
     finished: bool = False
     earlier: str = ""
+    earlier_before_commit: str = ""
     left_out: int = 0
 
 

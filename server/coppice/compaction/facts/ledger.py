@@ -68,7 +68,9 @@ class LedgerBuilder:
         self._waiting: dict[str, ToolCall] = {}
         self._running: dict[str, ToolCall] = {}
         self._root = root
-        self.earlier = before.earlier
+        self._earlier = before.earlier
+        self._earlier_at = 0
+        self._earlier_before = before.earlier_before_commit
 
     @classmethod
     def from_details(cls, details: object, root: str | None = None) -> Self:
@@ -115,6 +117,10 @@ class LedgerBuilder:
             case _:
                 pass
 
+    def summarized(self, narrative: str) -> None:
+        """Takes in that a model or a person summarized everything so far."""
+        self._earlier, self._earlier_at, self._earlier_before = narrative, self._quotations.clock, ""
+
     @property
     def ledger(self) -> WorkLedger:
         """The ledger so far, complete; `bounded` makes it fit an entry."""
@@ -124,7 +130,9 @@ class LedgerBuilder:
             state=state,
             quotations=self._quotations.write(state.commits),
             finished=self._finished,
-            earlier=self.earlier,
+            earlier=self._earlier,
+            earlier_before_commit=self._earlier_before
+            or self._quotations.commit_after(self._earlier_at, state.commits),
             left_out=self._left_out,
         )
 

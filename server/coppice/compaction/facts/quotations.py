@@ -48,6 +48,7 @@ class Quotations:
         self._committed_at: dict[str, int] = {}
         self._clock = 0
         self._changed_at = 0
+        self._ended_at = 0
         self._turn_changed = False
         self._asked = ""
         self._question = ""
@@ -65,6 +66,7 @@ class Quotations:
             self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
         self._announce(None)
         self._take_up(None)
+        self._ended_at = self._clock
         self._question, self._turn_changed = "", False
         if not text.startswith("/"):
             self._asked = clip(one_line(text), _NAME_CHARS)
@@ -124,6 +126,7 @@ class Quotations:
         self._question = next((each for each in reversed(ends) if each.endswith(QUESTION_MARKS)), "")
         self._announce(None)
         self._take_up(None)
+        self._ended_at = self._clock
         for command in list(self._causes):
             self._settle(command)
         if self._turn_changed and not self._question:
@@ -173,6 +176,15 @@ class Quotations:
         held = [self._holding(each, made) for key, each in self._quotations.items() if key in self._inherited]
         held += [each for each in (self._plan, self._announced) if id(each) in self._inherited]
         return [each.model_copy() for each in held if each is not None]
+
+    @property
+    def clock(self) -> int:
+        """How many calls there were."""
+        return self._clock
+
+    def commit_after(self, clock: int, commits: Iterable[Commit]) -> str:
+        """The first of `commits` that was made after `clock` and in a turn that has ended; else empty."""
+        return next((name for at, name in self._made(commits) if clock < at <= self._ended_at), "")
 
     def _made(self, commits: Iterable[Commit]) -> list[tuple[int, str]]:
         """When each of `commits` was made, where that was seen, and its hash and subject; oldest first."""

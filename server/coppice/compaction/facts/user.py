@@ -3,19 +3,22 @@
 import json
 import re
 from contextlib import suppress
+from itertools import takewhile
 from typing import Final
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.text.lasting import lasting_sentences
-from coppice.compaction.text.sentences import clip, one_line
-from coppice.compaction.text.shortening import shortened
+from coppice.compaction.text.sentences import clip, one_line, sentences_of
+from coppice.compaction.text.shortening import ELISION, shortened
 from coppice.protocol.ledger import LedgerMessage, MessageSource
+from coppice.tokens.budget import leading
 
 _LONGEST: Final = 6_000
 """Characters of a message that are stored; of 431 recorded ones 97 % have fewer."""
 _LONGEST_RULES: Final = 8_000
 """Characters of a developer's or system's message; a longer one is a manual that is sent anew each time."""
 _JSON_LEVELS: Final = 6  # of an answer; Codex nests four
+_BEGINNING_CHARS: Final = 120  # characters of what an old message begins with: a line of a screen
 _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three lines
 _HARNESS_TAGS: Final = (
     "system-reminder|command-name|command-message|local-command-stdout|local-command-caveat|task-notification"
@@ -107,14 +110,20 @@ def refusal_of(output: str, about: str, entry: str) -> LedgerMessage | None:
 
 
 def only_rules(message: LedgerMessage) -> LedgerMessage | None:
-    """What an old message keeps when there is no room for it: its sentences that last; None where it has
-    none.
+    """What an old message of the user keeps when there is no room for it: its beginning, and its sentences
+    that last; None where none does. Any other message is kept.
     """
-    rules = [message.text] if message.source != "user" else lasting_sentences(message.text)
+    if message.source != "user":
+        return message
+    rules = lasting_sentences(message.text)
     if not rules:
         return None
-    text = " ".join(rules)
-    whole = one_line(text) == one_line(message.text)
+    sentences = takewhile(lambda each: each not in rules, sentences_of(request_in(message.text)))
+    before = (clip(each, _BEGINNING_CHARS) for each in sentences if each != ELISION)
+    beginning = leading(before, _BEGINNING_CHARS, len)
+    whole = one_line(" ".join([*beginning, *rules])) == one_line(message.text)
+    mark = [ELISION] if beginning and not whole else []
+    text = "\n".join([*beginning, *mark, *rules])
     return message.model_copy(update={"text": text, "shortened": message.shortened or not whole})
 
 

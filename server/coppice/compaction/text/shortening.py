@@ -10,6 +10,7 @@ _HEAD_SHARE: Final = 0.6
 """Share of the room for the beginning, where people say what they want; pastes mostly follow."""
 _LASTING_SHARE: Final = 0.3
 """Share of the room for rules in what is left out."""
+ELISION: Final = "[…]"
 _LONGEST_LINE: Final = 2_000  # characters of one line of a message
 
 
@@ -26,7 +27,7 @@ def shortened(text: str, limit: int) -> str:
         return "\n".join(lines)
     rules = _fitting(lasting_sentences(middle), int(limit * _LASTING_SHARE))
     mark = f"[… {len(middle):,} characters left out{', with these sentences in them:' if rules else ''} …]"
-    return "\n".join([*head, mark, *rules, *(["[…]"] if rules and tail else []), *tail]).strip()
+    return "\n".join([*head, mark, *rules, *([ELISION] if rules and tail else []), *tail]).strip()
 
 
 def _fitting(lines: Sequence[str], room: int) -> list[str]:

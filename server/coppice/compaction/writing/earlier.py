@@ -15,18 +15,23 @@ from coppice.tokens.counting import CHARS_PER_TOKEN
 _ORDER: Final = (
     "goal", "constraints", "done", "in_progress", "blocked", "decisions", "next_steps", "context",
 )  # fmt: skip
+_TO_DO: Final = ("in_progress", "next_steps")
 FOREIGN_SHARE: Final = 2
 """The room divided by this bounds an earlier summary in sections of its own."""
 _LEAST_FOREIGN: Final = 200  # characters of it
 _MARK_CHARS: Final = 40  # characters of the mark for what is left out
 
 
-def earlier_lines(text: str) -> Iterator[Line]:
-    """The lines of an earlier summary by a model or a person."""
+def earlier_lines(text: str, before_commit: str) -> Iterator[Line]:
+    """The lines of an earlier summary by a model or a person. What was to do then is no next step where a
+    commit came after it.
+    """
     if not text or is_foreign(text):
         return
     summary = parse_summary(text)
     for section in _ORDER:
+        if before_commit and section in _TO_DO:
+            continue
         for place, line in enumerate(getattr(summary, section)):
             if isinstance(line, SummaryDecision):
                 yield Line(section, f"{line.what}: {line.why}" if line.why else line.what, place)
@@ -34,6 +39,10 @@ def earlier_lines(text: str) -> Iterator[Line]:
                 yield Line(section, line, place)
     for place, line in enumerate([*summary.turn, *summary.other_lines()]):
         yield Line("context", line, 500 + place)
+    to_do = [line for section in _TO_DO for line in getattr(summary, section)]
+    if before_commit and to_do:
+        dated = f"To do in the earlier summary, before commit “{before_commit}”: {'; '.join(to_do)}"
+        yield Line("context", dated, 900)
 
 
 def quoted_foreign(earlier: str, room: int, count: CountTokens) -> str:

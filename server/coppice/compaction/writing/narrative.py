@@ -114,7 +114,7 @@ def _lines(
     ledger: WorkLedger, now: WorkState, references: Mapping[str, str], wanted: frozenset[str]
 ) -> Iterator[Line]:
     """The statements, the most important first."""
-    earlier = list(earlier_lines(ledger.earlier))
+    earlier = list(earlier_lines(ledger.earlier, ledger.earlier_before_commit))
     quotations = ledger.quotations
     yield from _goal(ledger, earlier, references)
     yield from (line for line in earlier if line.section == "constraints")

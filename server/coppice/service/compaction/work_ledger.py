@@ -74,5 +74,5 @@ def _before(path: ConversationPath) -> LedgerBuilder:
         for piece in path.pieces(max(0, path.first_depth - _MOST_BEFORE), path.first_depth - 1):
             builder.add(piece)
     if not stored or details.get("summarizer") != OFFLINE:
-        builder.earlier = narrative_in(entry.summary)
+        builder.summarized(narrative_in(entry.summary))
     return builder
