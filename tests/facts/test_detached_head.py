@@ -45,3 +45,21 @@ def test_a_commit_there_has_its_hash_and_no_branch_and_takes_the_files() -> None
     ]
     assert (state.branch, state.uncommitted) == ("", [])
     assert state_of(*run("git switch main", "Switched to branch 'main'\n")).branch == "main"
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "branch"),
+    [
+        ("git commit -m 'Read rows'", "[side 1a2b3c4] Read rows\n 1 file changed\n", "side"),
+        ("git commit -m 'Read rows'", "[detached HEAD 1a2b3c4] Read rows\n 1 file changed\n", ""),
+        ("git -C /other commit -m 'Read rows'", "[side 1a2b3c4] Read rows\n 1 file changed\n", "main"),
+        ("git branch --show-current", "side\n", "side"),
+        ("cd /other && git branch --show-current", "side\n", "main"),
+        ("git branch --show-current && ls", "a.txt\n", "main"),
+    ],
+)
+def test_a_commit_and_the_current_branch_tell_where_the_user_went(
+    command: str, output: str, branch: str
+) -> None:
+    builder = LedgerBuilder(root="/work").add_messages([user("Do it."), *ON_MAIN, *run(command, output)])
+    assert builder.ledger.state.branch == branch

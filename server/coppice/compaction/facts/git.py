@@ -62,6 +62,9 @@ class Git:
                     commit.hash = ""
             case "checkout" | "switch" if is_here:
                 self._switch(run)
+            case "branch" if is_here and "--show-current" in run.command.arguments:
+                shown = run.output.split()
+                self._state.branch = shown[0] if len(shown) == 1 else self._state.branch
             case "log" if is_here:
                 self._log(run, action)
             case _:
@@ -92,6 +95,8 @@ class Git:
             branch=(line["branch"] if line else self._state.branch).removeprefix("detached HEAD"),
             files=list(dict.fromkeys([*before.files, *(file.path for file in taken)])),
         )
+        if is_here and line:
+            self._state.branch = commit.branch
         self._taken[commit.subject] = _merged([*self._taken.pop(before.subject, []), *taken])
         commits.append(commit)
         del commits[:-_MOST_COMMITS]
@@ -152,9 +157,7 @@ class Git:
         own_digests = ours | {state.base_commit[:_SHORTEST]} - {""}
         newest = next((n for n, (digest, _) in enumerate(listed) if digest[:_SHORTEST] in own_digests), None)
         for digest, subject in reversed(listed[:newest] if newest is not None else []):
-            state.commits.append(
-                Commit(entry_id=action.entry, hash=digest, subject=label(subject), branch=state.branch)
-            )
+            state.commits.append(Commit(entry_id=action.entry, hash=digest, subject=label(subject)))
         del state.commits[:-_MOST_COMMITS]
         if not state.base_commit:
             older = (digest for digest, _ in listed[newest or 0 :] if digest[:_SHORTEST] not in ours)
