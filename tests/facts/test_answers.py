@@ -13,9 +13,10 @@ from coppice.compaction.facts.ledger import LedgerBuilder
     [
         (json.dumps({"answers": {"shape": {"answers": ["a table", "no flag"]}}}), "a table\nno flag"),
         ("A table.", "A table."),
+        ('Answered: "Which shape?"="a "round" one, small". You can go on.', 'a "round" one, small'),
         ("[" * 9_000, "[" * 9_000),
     ],
-    ids=["JSON", "text", "broken JSON"],
+    ids=["JSON", "text", "after the question", "broken JSON"],
 )
 def test_an_answer_is_its_texts(output: str, words: str) -> None:
     asked = tool("ask", {"questions": [{"question": "Which shape?"}]}, output)

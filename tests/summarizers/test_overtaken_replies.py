@@ -154,3 +154,13 @@ def test_a_commit_before_an_earlier_summary_closes_nothing_of_it() -> None:
     ledger = again.add_messages([user("Go on"), *COMMIT, reply("Moved again.")]).ledger
     assert ledger.earlier_before_commit == "1a2b3c4 Move the files"
     assert LedgerBuilder(ledger).ledger.earlier_before_commit == ledger.earlier_before_commit
+
+
+def test_a_reason_whose_change_was_undone_is_no_decision() -> None:
+    why = "Rows come twice, since two workers read them. I lock the table."
+    change = {"file_path": "store.py", "old_string": "read()", "new_string": "with table_lock: read_once()"}
+    asked = [user("Rows come twice"), *saying(why, tool("Edit", change, "ok")), reply("The table is locked.")]
+    assert "two workers read them" in summarize_offline(request(asked))
+    back = {"file_path": "store.py", "old_string": change["new_string"], "new_string": "read()"}
+    undone = [*asked, user("No locks. Take that out."), *tool("Edit", back, "ok"), reply("It is out.")]
+    assert "two workers read them" not in summarize_offline(request(undone))

@@ -32,6 +32,7 @@ _EDIT_CHARS: Final = 100_000
 class Quotations:
     """Follows what the assistant writes in a turn. A reply from before files changed is marked as such. It
     loses the sentences that name what the changes removed; one that names nothing exactly is dropped.
+    A reason is dropped when all names that its change wrote are removed.
     """
 
     def __init__(self, quotations: list[Quotation]) -> None:
@@ -45,6 +46,8 @@ class Quotations:
         self._written_at = {id(each): 0 for each in quotations}
         self._vague = {id(each) for each in quotations if not _names(each.text)}
         self._removed: dict[str, int] = {}
+        self._added: set[str] = set()
+        self._wrote: dict[int, set[str]] = {}
         self._committed_at: dict[str, int] = {}
         self._clock = 0
         self._changed_at = 0
@@ -103,11 +106,14 @@ class Quotations:
     def _announce(self, announced: Quotation | None) -> None:
         """What is announced now; of what was announced before and led to changes, the reason is quoted."""
         before, self._announced = self._announced, announced
+        added, self._added = self._added, set()
         if before is None or not before.about or self._planned:
             return
         if text := reason_in(before.text):
             about = f"{before.about} after `{self._after}` failed" if self._after else before.about
-            self._add(Quotation(entry_id=before.entry_id, text=text, kind="reason", about=about))
+            reason = Quotation(entry_id=before.entry_id, text=text, kind="reason", about=about)
+            self._wrote[id(reason)] = added
+            self._add(reason)
 
     def _take_up(self, plan: Quotation | None) -> None:
         """The plan now; one before that led to changes stays, until another changes the same files."""
@@ -148,6 +154,8 @@ class Quotations:
             for name in new & self._removed.keys():
                 del self._removed[name]
             self._removed |= dict.fromkeys(old - new, self._clock)
+            self._added |= new - old
+            self._added -= old - new
         for each, most in ((self._announced, _MOST_NAMED), (self._plan, _MOST_PLANNED)):
             if each is not None:
                 files = dict.fromkeys([*filter(None, each.about.split(", ")), *changed])
@@ -201,7 +209,9 @@ class Quotations:
             return any(self._removed.get(name, 0) > at for name in _names(sentence))
 
         if quotation.kind in ("reason", "plan"):
-            return None if was_removed(quotation.text) else quotation
+            wrote = self._wrote.get(id(quotation), set())
+            undone = bool(wrote) and all(self._removed.get(name, 0) > at for name in wrote)
+            return None if undone or was_removed(quotation.text) else quotation
         if id(quotation) in self._vague:
             return None
 

@@ -35,6 +35,8 @@ _HARNESS_MESSAGES: Final = (
 """How messages begin of which no part is the user's."""
 _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
+_GIVEN: Final = re.compile(r"\"\s?[=:]\s?\"(.{1,2000}?)\"(?=, \"|\. |\.?$)", re.DOTALL)
+"""An answer in quotation marks, after its question in such marks."""
 _REASON: Final = re.compile(r"(?:the user said:|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE)
 
 
@@ -83,7 +85,9 @@ def answer_of(action: Action) -> LedgerMessage | None:
     texts = [one_line(each) for each in asked if isinstance(each, str) and each.strip()]
     if not texts or action.failed or action.runs or not action.output.strip():
         return None
-    answer = _message(_texts_in(action.output), action.entry, "answer")
+    given = (_GIVEN.match(action.output.partition(each)[2]) for each in texts)
+    text = "\n".join(match[1] for match in given if match) or _texts_in(action.output)
+    answer = _message(text, action.entry, "answer")
     return answer.model_copy(update={"about": clip(" ".join(texts), _ABOUT_CHARS)})
 
 

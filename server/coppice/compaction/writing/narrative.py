@@ -42,7 +42,7 @@ _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ASKED_CHARS: Final = 100  # characters of a message that is quoted whole below
 _SHORTEST: Final = 20  # bytes of a sentence that states something to who has not read what is before it
-_QUOTED: Final = "The earlier summary, as it was written:"
+_QUOTED: Final = "The earlier summary, as it was written{}:"
 _WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
 _GLUE: Final = frozenset((
     "the", "and", "for", "with", "about", "this", "that", "please", "focus", "what", "was", "were", "are",
@@ -79,7 +79,8 @@ def offline_narrative(
     if room < 0:
         return Narrative("", 0)
     quoted = quoted_foreign(_without_messages(ledger), room // FOREIGN_SHARE, count)
-    above = [Line("context", _QUOTED, math.inf)] if quoted else []
+    dated = f" before commit “{ledger.earlier_before_commit}”" if ledger.earlier_before_commit else ""
+    above = [Line("context", _QUOTED.format(dated), math.inf)] if quoted else []
     while room > 0:
         chosen = [*chosen_lines(lines, room - count(quoted), count), *above]
         text = "\n".join(filter(None, (_summary(chosen).render(), quoted)))
