@@ -194,7 +194,7 @@ def test_a_read_cut_off_is_read_again(postgres: PostgresServer, store: Store) ->
 
 
 def test_a_server_that_stays_away_is_reported_and_found_again(
-    server: PostgresServer, opened: OpenStore
+    server: PostgresServer, opened: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = opened(server.url(), busy_seconds=0.3)
     conversation = store.create(new_conversation()).id
@@ -206,12 +206,13 @@ def test_a_server_that_stays_away_is_reported_and_found_again(
         with pytest.raises(StorageFailedError, match="database server"):
             ask()
     server.start()
+    monkeypatch.setattr(store._database, "_busy_seconds", 60)
     store.append(conversation, [user(entry_id="a")], modified_at=NOW)
     assert path_of(store, conversation) == ["a"]
 
 
 def test_a_commit_whose_outcome_cannot_be_learnt_is_reported_as_uncertain(
-    server: PostgresServer, opened: OpenStore
+    server: PostgresServer, opened: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = opened(server.url(), busy_seconds=0.3)
     conversation = store.create(new_conversation()).id
@@ -221,6 +222,7 @@ def test_a_commit_whose_outcome_cannot_be_learnt_is_reported_as_uncertain(
         store.append(conversation, call, modified_at=NOW)
     assert failed.value.data == {"uncertain": True}
     server.start()
+    monkeypatch.setattr(store._database, "_busy_seconds", 60)
     store.append(conversation, call, modified_at=NOW)
     assert path_of(store, conversation) == ["a"]
 
