@@ -19,8 +19,7 @@ scene("a conversation is renamed, exported, forked, searched, looked at as the m
   await window.answer("Money matters");
   await chat.frame.getByText("Money matters").first().waitFor();
 
-  await window.run("Coppice: Export Conversation…");
-  await window.choose("Markdown");
+  await window.runAndChoose("Coppice: Export Conversation…", "Markdown");
   const file = join(editor.home, "money.md");
   await window.chooseFile(file);
   await window.notifications.filter({ hasText: "is exported" }).getByRole("button", { name: "Open" }).click();
@@ -105,8 +104,7 @@ scene("conversations are kept without a folder, and each in its own folder where
   await window.ready();
   let chat = await window.openCoppice();
   await chat.play(provider, { asks: "Where are we?", answers: [{ text: "Nowhere." }] });
-  await window.run("Coppice: Export Conversation…");
-  await window.choose("Markdown");
+  await window.runAndChoose("Coppice: Export Conversation…", "Markdown");
   await window.chooseFile(join(editor.home, "nowhere.md"));
   await until("it is exported", () => readdirSync(editor.home).includes("nowhere.md"));
 
@@ -121,16 +119,14 @@ scene("conversations are kept without a folder, and each in its own folder where
   });
   chat = await window.openCoppice();
   for (const folder of ["depot", "shop"]) {
-    await window.run("Coppice: New Conversation");
-    await window.choose(folder);
+    await window.runAndChoose("Coppice: New Conversation", folder);
     await window.page.getByText("This conversation has no messages yet.").waitFor();
     await until("the chat is empty", async () => (await chat.asked.count()) === 0);
     await chat.meter.waitFor();
     await chat.frame.locator("textarea:focus").waitFor();
     await chat.play(provider, { asks: `In the ${folder}?`, answers: [{ text: `The ${folder} it is.` }] });
   }
-  await window.run("Coppice: Open Conversation…");
-  await window.choose("In the depot?");
+  await window.runAndChoose("Coppice: Open Conversation…", "In the depot?");
   await chat.replies.filter({ hasText: "The depot it is." }).waitFor();
   deepEqual(stores(), ["coppice", "depot", "shop"]);
 });

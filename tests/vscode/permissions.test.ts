@@ -25,8 +25,7 @@ scene("a rule allows the command after a reload, is listed, and refuses once it 
   await chat.approvals.filter({ hasText: "echo three" }).getByRole("button", { name: "Deny" }).click();
   ok((await answered("Third.")).includes("did not allow"));
 
-  await window.run("Coppice: Permissions…");
-  await window.choose("echo price one");
+  await window.runAndChoose("Coppice: Permissions…", "echo price one");
   await window.choose("Deny");
   await window.choices.filter({ hasText: "Deny, in this workspace" }).waitFor();
   await window.page.keyboard.press("Escape");
