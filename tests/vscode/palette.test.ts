@@ -15,8 +15,7 @@ scene("a conversation is renamed, exported, forked, searched, looked at as the m
   await chat.play(provider, CENTS);
   await chat.playInPlaceOf(CENTS.asks, provider, DECIMAL);
 
-  await window.run("Coppice: Rename Conversation…");
-  await window.answer("Money matters");
+  await window.runAndAnswer("Coppice: Rename Conversation…", "Money matters");
   await chat.frame.getByText("Money matters").first().waitFor();
 
   await window.runAndChoose("Coppice: Export Conversation…", "Markdown");
@@ -86,8 +85,7 @@ scene("the menus of Branches pin and copy, a modified file opens as a difference
 
   const key = "a-key-for-nothing";
   const keyed = () => editor.servers().filter((pid) => editor.environment(pid)["COPPICE_API_KEY"] === key);
-  await window.run("Coppice: Set API Key…");
-  await window.answer(key);
+  await window.runAndAnswer("Coppice: Set API Key…", key);
   await until("a server has the key", () => keyed().length === 1);
   await chat.play(provider, { asks: "Who asks?", answers: [{ text: "Somebody with a key." }] });
   ok(!editor.logs().includes(key));
@@ -133,10 +131,11 @@ scene("conversations are kept without a folder, and each in its own folder where
 
 scene("a note is added from the palette and the input, shown to the model, changed and removed", {}, async ({ window, provider }) => {
   const chat = await window.openCoppice();
-  await window.run("Coppice: Add Note…");
-  await window.answerTo("Add Note", "Prices are cents everywhere.");
-  // VS Code drops what an input box checks when the focus leaves it.
-  await window.page.locator(".statusbar").getByText("The note was added.").waitFor();
+  await until("a note is added", async () => {
+    await window.runAndAnswer("Coppice: Add Note…", "Prices are cents everywhere.");
+    // VS Code drops what an input box checks when the focus leaves it, as for a chat whose focus comes late.
+    return window.page.locator(".statusbar").getByText("The note was added.").waitFor({ timeout: 15_000 }).then(() => true, () => false);
+  });
   await chat.input.pressSequentially("/note Releases are cut on Tuesdays.");
   await chat.input.press("Enter");
   await until("the input is empty", async () => (await chat.input.inputValue()) === "");

@@ -153,14 +153,22 @@ export class Window {
     return this.clipboard();
   }
 
-  /** Takes an entry of a row's context menu. */
+  /** Takes an entry of a row's context menu. A chat whose focus comes late closes the menu. */
   async menu(row: Locator, entry: string): Promise<void> {
-    await row.click({ button: "right" });
     const item = this.page.getByRole("menuitem", { name: entry });
-    // A click that comes too soon after the menu is taken for the end of the one that opened it.
-    await item.hover();
-    await this.page.keyboard.press("Enter");
-    await item.waitFor({ state: "hidden" });
+    await until(`${entry} is taken`, async () => {
+      await row.click({ button: "right" });
+      try {
+        // A click that comes too soon after the menu is taken for the end of the one that opened it.
+        await item.hover({ timeout: 5000 });
+        await this.page.locator(".action-item.focused").filter({ has: item }).waitFor({ timeout: 5000 });
+      } catch {
+        return false;
+      }
+      await this.page.keyboard.press("Enter");
+      await item.waitFor({ state: "hidden" });
+      return true;
+    });
   }
 
   /** Opens a file of the workspace in the editor. */
@@ -227,6 +235,20 @@ export class Window {
     await until(`${text} is chosen`, async () => {
       await this.run(title);
       return this.choose(text, 5000).then(() => true, () => false);
+    });
+  }
+
+  /** Runs a command that opens an input box, and answers it. A chat whose focus comes late closes the input box. */
+  async runAndAnswer(title: string, text: string): Promise<void> {
+    await until(`${title} is answered`, async () => {
+      await this.run(title);
+      try {
+        await this.#box.fill(text, { timeout: 5000 });
+        await this.#box.press("Enter", { timeout: 5000 });
+        return true;
+      } catch {
+        return false;
+      }
     });
   }
 
