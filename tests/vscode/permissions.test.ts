@@ -2,7 +2,7 @@
 import { equal, ok } from "node:assert/strict";
 import { scene } from "./harness/scene.ts";
 
-scene("a rule allows the command after a reload, is listed, and refuses once it is changed; what only reads runs", { files: { "prices.txt": "one pear\n", ".env": "KEY=1\n" } }, async ({ window, provider }) => {
+scene("a rule allows the command after a reload, is listed, and refuses once it is changed", {}, async ({ window, provider }) => {
   const chat = await window.openCoppice();
   const runs = async (command: string, answer: string): Promise<void> => {
     provider.turn({ calls: [[`c-${answer}`, "run_command", { command }]] });
@@ -33,11 +33,4 @@ scene("a rule allows the command after a reload, is listed, and refuses once it 
   await runs("echo price one", "Fourth.");
   ok((await answered("Fourth.")).includes("refuses this"));
   equal(await chat.approvals.count(), 0);
-
-  // What only reads is not asked about; what shows a secret is.
-  await runs("cat prices.txt", "Fifth.");
-  ok((await answered("Fifth.")).includes("one pear"));
-  await runs("cat .env", "Sixth.");
-  await chat.approvals.filter({ hasText: "cat .env" }).getByRole("button", { name: "Deny" }).click();
-  ok((await answered("Sixth.")).includes("did not allow"));
 });

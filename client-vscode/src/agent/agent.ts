@@ -56,10 +56,9 @@ export class Agent {
     const mode = (): Mode => this.#modes.of(conversationId);
     const tool = this.#usable(mode()).find(({ definition }) => definition.name === name);
     if (tool === undefined) return failed(`The tool ${name} is not available.${this.#whyNot(mode())}`);
-    const approve: Call["approve"] = async (request, { harmless = false, proposed } = {}) => {
-      const { policy: usual } = this.#settings();
-      const isAccepted = (request.scope === EDITS && mode() === "acceptEdits") || (harmless && usual === "firstUse");
-      const policy = request.scope === null ? "always" : isAccepted ? "never" : usual;
+    const approve: Call["approve"] = async (request, proposed) => {
+      const isAccepted = request.scope === EDITS && mode() === "acceptEdits";
+      const policy = request.scope === null ? "always" : isAccepted ? "never" : this.#settings().policy;
       const answer = await this.#approver.approve({ conversationId, toolCallId, ...request }, policy, cancellation(stop), proposed);
       if (!answer.allowed) throw new DeniedError(answer.reason);
       // The mode may have been changed while the question waited.

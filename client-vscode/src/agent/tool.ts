@@ -12,11 +12,8 @@ export interface Call {
   host: Host;
   conversationId: string;
   toolCallId: string;
-  /**
-   * Waits for a person, and throws `ToolError` where they refuse. With scope null each use is asked about; what is
-   * `harmless` only where the user wants to see each use.
-   */
-  approve(request: Omit<ApprovalRequest, "conversationId" | "toolCallId">, options?: { harmless?: boolean; proposed?: ProposedText }): Promise<Approval>;
+  /** Waits for a person, and throws `ToolError` where they refuse. With scope null each use is asked about. */
+  approve(request: Omit<ApprovalRequest, "conversationId" | "toolCallId">, proposed?: ProposedText): Promise<Approval>;
   /** The mode of the conversation from now on. */
   setMode(mode: WorkMode): void;
   /** Aborted when the turn is stopped. */

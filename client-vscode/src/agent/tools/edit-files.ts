@@ -73,7 +73,7 @@ async function change(name: string, place: Place, before: string | null, propose
     details: [...note, diffDetail(place.shown, before ?? undefined, proposed)],
     scope: sensitivity === undefined ? EDITS : null,
     covers: "every edit of files in the workspace that are not sensitive",
-  }, { proposed: { path: place.path, before, after: proposed } });
+  }, { path: place.path, before, after: proposed });
   const after = changed ?? proposed;
   call.stop.throwIfAborted();
   // A person may have thought about it for long: the file, and the folders and links on its way, can be others now.

@@ -2,7 +2,6 @@ import { stat } from "node:fs/promises";
 
 import * as v from "valibot";
 
-import { isReadOnly } from "../../permissions/read-only";
 import { ToolError } from "../errors";
 import { placeOf } from "../paths";
 import type { Outcome } from "../process";
@@ -30,8 +29,7 @@ export const runCommand = tool(
     // What is allowed for the conversation is this command in this folder, and no other.
     const scope = JSON.stringify(["run_command", place.path, command]);
     const details = [{ kind: "command" as const, command, directory: place.shown }];
-    const harmless = await isReadOnly(command, place, call.host.folders);
-    await call.approve({ tool: "run_command", title: "Run a command", details, scope, covers: "this command in this folder" }, { harmless });
+    await call.approve({ tool: "run_command", title: "Run a command", details, scope, covers: "this command in this folder" });
     call.stop.throwIfAborted();
     const now = await placeOf(call.host.folders, place.path);
     const status = await stat(now.path).catch(() => undefined);
