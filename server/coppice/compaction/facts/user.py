@@ -23,6 +23,7 @@ _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three line
 _HARNESS_TAGS: Final = (
     "system-reminder|command-name|command-message|local-command-stdout|local-command-caveat|task-notification"
     "|environment_context|user-prompt-submit-hook|persisted-output|turn_aborted|ide_opened_file|ide_selection"
+    "|attachment"
 )
 _HARNESS: Final = re.compile(rf"<({_HARNESS_TAGS})\b[^>]{{0,300}}>")
 _HARNESS_MESSAGES: Final = (
