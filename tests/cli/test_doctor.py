@@ -148,12 +148,18 @@ def test_a_person_reads_a_line_for_each_check_and_what_to_do(coppice: Coppice, h
     assert advice.strip().startswith("→ ")
 
 
-def test_a_damaged_store_is_repaired_when_asked(coppice: Coppice, home: Path) -> None:
+def damaged_store(coppice: Coppice, home: Path, begin: int, end: int) -> Path:
+    """A store of one conversation, with other bytes from `begin` to below `end`."""
     coppice("import", long_session(home, 30))
     (store,) = (home / "stores").glob("*.sqlite3")
     content = bytearray(store.read_bytes())
-    content[:4096] = b"\xa5" * 4096
+    content[begin:end] = b"\xaa" * (end - begin)
     store.write_bytes(content)
+    return store
+
+
+def test_a_damaged_store_is_repaired_when_asked(coppice: Coppice, home: Path) -> None:
+    damaged_store(coppice, home, 0, 4096)
     checks_of = checks(coppice, "--repair")
     assert [check["status"] for check in checks_of["repair"]] == ["ok"]
     assert "of 1 conversations saved" in checks_of["repair"][0]["message"]
@@ -162,11 +168,7 @@ def test_a_damaged_store_is_repaired_when_asked(coppice: Coppice, home: Path) ->
 
 
 def test_what_a_repair_cannot_save_is_named(coppice: Coppice, home: Path) -> None:
-    coppice("import", long_session(home, 30))
-    (store,) = (home / "stores").glob("*.sqlite3")
-    content = bytearray(store.read_bytes())
-    content[8192:40960] = b"\xaa" * (40960 - 8192)
-    store.write_bytes(content)
+    damaged_store(coppice, home, 8192, 40960)
     repair = checks(coppice, "--repair")["repair"]
     assert "of 1 conversations saved" in repair[0]["message"]
     assert {check["status"] for check in repair[1:]} == {"warning"}
@@ -174,11 +176,8 @@ def test_what_a_repair_cannot_save_is_named(coppice: Coppice, home: Path) -> Non
 
 
 def test_a_store_in_use_is_not_repaired(coppice: Coppice, home: Path) -> None:
-    coppice("import", long_session(home, 30))
-    (store,) = (home / "stores").glob("*.sqlite3")
-    content = bytearray(store.read_bytes())
-    content[8192:40960] = b"\xaa" * (40960 - 8192)
-    store.write_bytes(content)
+    store = damaged_store(coppice, home, 8192, 40960)
+    content = store.read_bytes()
     with closing(sqlite3.connect(store)) as other:
         other.execute("BEGIN IMMEDIATE")
         repair = checks(coppice, "--repair", code=1)["repair"]
