@@ -1,11 +1,10 @@
 /** Changes of files as patches that can be taken back. */
 import { createHash } from "node:crypto";
 
-import { applyPatch, createTwoFilesPatch, parsePatch, reversePatch } from "diff";
+import { applyPatch, formatPatch, parsePatch, reversePatch } from "diff";
 
 import type { FileChange } from "./file-change";
-
-const CONTEXT_LINES = 3;
+import { patchBetween } from "./patch";
 
 export function hash(text: string): string {
   return createHash("sha256").update(text).digest("hex");
@@ -17,8 +16,7 @@ export function fileChangeOf(path: string, before: string | null, after: string)
 }
 
 export function patchOf(path: string, before: string, after: string): string {
-  const name = path.replace(/[\r\n\t]/g, " ");
-  return createTwoFilesPatch(name, name, before, after, undefined, undefined, { context: CONTEXT_LINES });
+  return formatPatch(patchBetween(path.replace(/[\r\n\t]/g, " "), before, after));
 }
 
 /**
