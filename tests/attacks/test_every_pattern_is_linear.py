@@ -11,6 +11,7 @@ import pkgutil
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -33,6 +34,9 @@ MOST_NAMED: Final = 14
 """Characters of a pattern whose pairs are tried: nearly two hundred texts."""
 
 OPERATIONS: Final = frozenset({"search", "sub", "subn", "finditer", "findall", "split"})
+
+USE: Final = re.compile(r"\bre\.|\.(?:match|fullmatch|pattern)\b")
+"""Where a pattern is used: files without one need not be parsed."""
 
 ENDS: Final = ("", "!", "\nx", "\x00")
 
@@ -86,10 +90,12 @@ def compiled() -> dict[str, tuple[re.Pattern[Any], bool]]:
     return patterns
 
 
-def sources() -> Iterator[tuple[str, ast.Module]]:
+@cache
+def sources() -> list[tuple[str, ast.Module]]:
+    """The files of the package in which a pattern may be used."""
     package = Path(next(iter(coppice.__path__)))
-    for file in sorted(package.rglob("*.py")):
-        yield str(file.relative_to(package)), ast.parse(file.read_text(encoding="utf-8"))
+    files = ((file, file.read_text(encoding="utf-8")) for file in sorted(package.rglob("*.py")))
+    return [(str(file.relative_to(package)), ast.parse(text)) for file, text in files if USE.search(text)]
 
 
 def _matched_names() -> set[tuple[str, str]]:
