@@ -31,19 +31,28 @@ SECRET_NAMES: Final = (
 )  # fmt: skip
 """Names of files that usually hold credentials, as patterns of a `.gitignore` file, for names in any case."""
 
-_FORMS: Final = re.compile(
+_BLOCK: Final = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]{0,20000}"
     r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
-    r"|\b(?=[sprgxAynhSed])(?:"
-    r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,400}"
-    r"|gh[pousr]_[A-Za-z0-9]{20,300}|github_pat_\w{20,300}|glpat-[\w-]{16,100}"
-    r"|xox[a-z]-[\w-]{10,300}|(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[\w-]{30,60}"
-    r"|ya29\.[\w.-]{20,400}|npm_[A-Za-z0-9]{30,100}|pypi-[\w-]{40,300}|hf_[A-Za-z0-9]{30,100}"
-    r"|SG\.[\w-]{16,60}\.[\w-]{16,100}|do[opr]_v1_[a-f0-9]{64}|AGE-SECRET-KEY-1[A-Z0-9]{58}"
-    r"|eyJ[\w-]{8,4000}\.[\w-]{8,8000}\.[\w-]{8,4000}"
-    # One that was cut off, as titles and facts are.
-    r"|(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|ya29\.|npm_|pypi-|hf_|eyJ)"
-    r"[\w.-]{1,400}…)"
+)
+_FORMS: Final = re.compile(
+    r"\b(?=[sprgxAnhSd])(?:"
+    r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}+"
+    r"|gh[pousr]_[A-Za-z0-9]{20,}+|github_pat_\w{20,}+|glpat-[\w-]{16,}+"
+    r"|xox[a-z]-[\w-]{10,}+|(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[\w-]{30,}+"
+    r"|ya29\.[\w.-]{20,}+|npm_[A-Za-z0-9]{30,}+|pypi-[\w-]{40,}+|hf_[A-Za-z0-9]{30,}+"
+    r"|SG\.[\w-]{16,}+\.[\w-]{16,}+|do[opr]_v1_[a-f0-9]{64}|AGE-SECRET-KEY-1[A-Z0-9]{58})"
+)
+"""Each form ends where its alphabet does: one that does not match has read a few characters."""
+_DOTTED: Final = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]++){2,}+")
+"""Three parts or more with dots between them, as a JSON Web Token has. No part is read more than twice."""
+_PART: Final = re.compile(r"[\w-]+")
+_WEB_TOKEN: Final = re.compile(r"\beyJ(?=[\w-]{8})")
+_SHORTEST_PART: Final = 8  # characters of a web token's second and third part
+_CUT: Final = re.compile(r"(?<![\w.-])[\w.-]++…")
+"""A text that was cut off within a run of the characters of tokens, as titles and facts are."""
+_CUT_FORM: Final = re.compile(
+    r"\b(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|ya29\.|npm_|pypi-|hf_|eyJ)(?!…)"
 )
 _NAMED: Final = re.compile(
     r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)"
@@ -92,12 +101,26 @@ def with_marks(text: str) -> str:
 
 
 def _places(text: str) -> Iterator[tuple[int, int]]:
-    yield from (match.span() for match in _FORMS.finditer(text))
+    for form in (_BLOCK, _FORMS):
+        yield from (match.span() for match in form.finditer(text))
+    yield from _web_tokens(text)
+    for cut in _CUT.finditer(text) if "…" in text else ():
+        if begins := _CUT_FORM.search(text, *cut.span()):
+            yield begins.start(), cut.end()
     for match in _NAMED.finditer(text):
         name = match.lastgroup or ""
         if name != "value" or _is_secret_value(match[name]):
             yield match.span(name)
     yield from (match.span() for match in _RANDOM.finditer(text) if _is_random(match[0]))
+
+
+def _web_tokens(text: str) -> Iterator[tuple[int, int]]:
+    for dotted in _DOTTED.finditer(text) if "eyJ" in text else ():
+        parts = [part.span() for part in _PART.finditer(text, *dotted.span())]
+        for first, *others in zip(parts, parts[1:], parts[2:], strict=False):
+            is_long = all(end - start >= _SHORTEST_PART for start, end in others)
+            if is_long and (begins := _WEB_TOKEN.search(text, *first)):
+                yield begins.start(), others[-1][1]
 
 
 def _is_secret_value(value: str) -> bool:

@@ -33,6 +33,12 @@ MAX_RATIO = 9.0
 MOST_NAMED: Final = 14
 """Characters of a pattern whose pairs are tried: nearly two hundred texts."""
 
+MOST_WORDS: Final = 60
+"""Words of a pattern that are tried: all of nearly every one."""
+
+_NO_WORDS: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{[^}]*\}|\(\?[^:]*?[:=!>]")
+_WORD: Final = re.compile(r"[A-Za-z0-9_-]{2,}")
+
 OPERATIONS: Final = frozenset({"search", "sub", "subn", "finditer", "findall", "split"})
 
 USE: Final = re.compile(r"\bre\.|\.(?:match|fullmatch|pattern)\b")
@@ -160,6 +166,16 @@ def pairs_of(pattern: re.Pattern[Any]) -> Iterator[str]:
             yield (first + second) * (16 * LENGTH // 2)
 
 
+def words_of(pattern: re.Pattern[Any]) -> Iterator[str]:
+    """Every word that a pattern looks for, such as the prefix of a form, repeated: alone and with a mark that
+    may be in what follows it.
+    """
+    written = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
+    words = list(dict.fromkeys(_WORD.findall(_NO_WORDS.sub(" ", written))))
+    for word, mark in itertools.product(words[:MOST_WORDS], ("", "-", ".")):
+        yield (word + mark) * (16 * LENGTH // len(word + mark) + 1)
+
+
 def seconds(use: Callable[[str], Any], text: str, runs: int) -> float:
     """The least processor time of so many runs, or of fewer when one is fast."""
     least = float("inf")
@@ -189,13 +205,18 @@ def test_patterns_are_found_where_they_are() -> None:
     assert len(PATTERNS) > 100
 
 
+def test_the_words_of_a_pattern_are_its_prefixes() -> None:
+    [text, *_] = words_of(re.compile(r"\b(?:eyJ[\w-]{8,4000}\.(?=ab)|gh[pousr]_)"))
+    assert text.startswith("eyJeyJ")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PATTERNS)
 def test_a_pattern_takes_linear_time(place: str) -> None:
     pattern, is_searched = PATTERNS[place]
     use = uses_of(pattern, is_searched=is_searched)
     slow: list[str] = []
-    for text in (*texts(), *pairs_of(pattern)):
+    for text in (*texts(), *pairs_of(pattern), *words_of(pattern)):
         for end in ENDS:
             cut = {times: text[: int(times * LENGTH)] + end for times in (0.1, 1, 4, 8, 16)}
             if any(seconds(use, cut[times], 3) > FAST_SECONDS for times in (0.1, 1)):

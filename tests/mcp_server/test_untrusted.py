@@ -5,6 +5,7 @@ import random
 import re
 import sqlite3
 import string
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,34 @@ def test_a_secret_where_a_long_text_is_cut_stays_hidden(seen: int) -> None:
     assert secret[:seen] not in shown
     assert secret[-seen:] not in shown
     assert len(shown) == len(shortened(text))
+
+
+PREFIXES = (
+    "sk-", "sk_a.", "ghp_", "github_pat_", "glpat-", "xoxb-", "AKIA", "AIza-", "ya29.", "npm_", "pypi-",
+    "hf_", "SG.", "dop_v1_", "AGE-SECRET-KEY-1", "eyJ-", "eyJaaaaaaaa.", "-----BEGIN PRIVATE KEY", "token=",
+    "bearer ", "://a", "://a:b", "aB3-",
+)  # fmt: skip
+MOST_COST = 8.0
+"""Times the cost of prose. The costliest, short names with values, have 3; a quadratic form had 30."""
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("end", ["", "…", "=", "." + "a" * 20])
+def test_looking_for_secrets_costs_the_same_in_any_text(prefix: str, end: str) -> None:
+    def cost(text: str) -> float:
+        """The least processor time of three runs."""
+        took = []
+        for _ in range(3):
+            began = time.thread_time()
+            masked(text)
+            took.append(time.thread_time() - began)
+        return min(took)
+
+    size = 30_000
+    within = (prefix * 300)[:1_000] + "." + (prefix * 2_000)[:4_000] + end
+    prose = cost(("It reads the rows of a table and writes them to a file. " * size)[:size])
+    for text in (prefix * (size // len(prefix)) + end, within * (size // len(within))):
+        assert cost(text) < MOST_COST * prose
 
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from coppice.formats.session import SessionHeader
+from coppice.tree.code import code_span, fence_of
 from coppice.tree.entries import (
     BranchSummaryEntry,
     CompactionEntry,
@@ -44,7 +45,6 @@ _ROLES: Final = {
     "bashExecution": "User ran a command",
 }
 
-_BACKTICKS: Final = re.compile(r"`+")
 _CODE_SPAN: Final = re.compile(r"((?<!`)(`+)(?!`).+?(?<!`)\2(?!`))")
 _FENCE_LINE: Final = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _LONGEST_LINE_WITH_SPANS: Final = 10_000
@@ -177,7 +177,7 @@ def prose(text: str) -> str:
 
 def fenced(text: str, language: str = "") -> str:
     """`text` word for word, in a fence longer than any run of backticks in it."""
-    fence = "`" * max(3, _longest_run(text) + 1)
+    fence = fence_of(text)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
@@ -193,18 +193,12 @@ def inline(text: str) -> str:
 
 def code(text: str) -> str:
     """`text` on one line, as code."""
-    words = " ".join(text.split())
-    ticks = "`" * (_longest_run(words) + 1)
-    return f"{ticks} {words} {ticks}" if len(ticks) > 1 else f"{ticks}{words}{ticks}"
+    return code_span(" ".join(text.split()))
 
 
 def escaped(text: str) -> str:
     """`text` with the characters of HTML as entities."""
     return text.translate(_HTML)
-
-
-def _longest_run(text: str) -> int:
-    return max(map(len, _BACKTICKS.findall(text)), default=0)
 
 
 def _fence_after(line: str, fence: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from coppice.tree.clearing import cleared_result, clearing_steps
+from coppice.tree.code import code_span, fence_of
 from coppice.tree.entries import (
     BranchSummaryEntry,
     CompactionEntry,
@@ -129,7 +130,8 @@ def _words(message: AssistantMessage | ToolResultMessage) -> str:
 
 def bash_text(message: BashExecutionMessage) -> str:
     """A command the user ran, as a model is sent it."""
-    lines = [f"The user ran `{message.command}`", "```", message.output or "(no output)", "```"]
+    fence = fence_of(message.output)
+    lines = [f"The user ran {code_span(message.command)}", fence, message.output or "(no output)", fence]
     if message.cancelled:
         lines.append("The command was cancelled.")
     elif message.exit_code:

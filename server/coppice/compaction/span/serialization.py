@@ -41,22 +41,38 @@ _SPEAKERS: Final = (
     "memory",
     "extension",
 )
-_BLANK: Final = rf"[^\S\r\n{HIDDEN}]|[{HIDDEN}]"
-_MARK: Final = r"\\"
-_LINE_START: Final = r"(?:^|(?<=[\r\v\f\x1c-\x1e\x85\u2028\u2029]))"
+_LINE_ENDS: Final = "\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
+_BLANKS: Final = rf" \t\x1f\xa0\u1680\u2000-\u200a\u202f\u205f\u3000{HIDDEN}"
+"""Within a line: white space that ends none, and what shows nothing."""
+_MARK: Final = "\\"
 _OPENING: Final = r"[\[［【〔〖\u2045\u2772\u3018\u301a]"
 _CLOSING: Final = r"[\]］】〕〗\u2046\u2773\u3019\u301b]"
+_MOST_BEFORE: Final = 12  # blanks and marks of Markdown at a line's beginning, before a speaker
+_LINE_BEGINS: Final = re.compile(rf"(?:\A|(?<=[{_LINE_ENDS}]))[-{_BLANKS}*_#>`]{{0,{_MOST_BEFORE}}}\Z")
 
 
 @cache
-def _posing() -> re.Pattern[str]:
-    """What is read as the beginning of a message. Compiled when it is first needed, as tags are."""
+def _speaker() -> re.Pattern[str]:
+    """The bracket before what is read as a speaker. Compiled when it is first needed, as tags are.
+
+    A text is searched fast for the few characters that it is.
+    """
+    firsts = "|".join(imitations_of(speaker[0]) for speaker in _SPEAKERS)
     return re.compile(
-        rf"{_LINE_START}(?=(?:{_BLANK}|[-*_#>`]){{0,12}}{_OPENING}(?:{_BLANK}){{0,6}}"
-        rf"(?:{'|'.join(map(imitations_of, _SPEAKERS))})(?![A-Za-z0-9_])[^\]\r\n.]{{0,30}}{_CLOSING}"
-        rf"(?:{_BLANK}|[*_`]){{0,6}}[:：﹕︰∶ː˸꞉])",
-        re.MULTILINE,
+        rf"{_OPENING}(?=[{_BLANKS}]{{0,6}}+(?={firsts})(?:{'|'.join(map(imitations_of, _SPEAKERS))})"
+        rf"(?![A-Za-z0-9_])[^\]\r\n.]{{0,30}}{_CLOSING}[{_BLANKS}*_`]{{0,6}}+[:：﹕︰∶ː˸꞉])"
     )
+
+
+def _with_marks(text: str) -> str:
+    """`text` with a mark before each beginning of a line that is read as the beginning of a message."""
+    parts, done = list[str](), 0
+    for speaker in _speaker().finditer(text):
+        line = _LINE_BEGINS.search(text, max(done, speaker.start() - _MOST_BEFORE - 1), speaker.start())
+        if line is not None:
+            parts += text[done : line.start()], _MARK
+            done = line.start()
+    return "".join([*parts, text[done:]])
 
 
 def serialize(messages: Iterable[Message], result_chars: int | None = RESULT_CHARS) -> str:
@@ -92,7 +108,7 @@ def shorten(text: str, limit: int, *, tail: float = _TAIL_SHARE) -> str:
 
 def _parts(message: Message, result_chars: int | None) -> Iterator[str]:
     for speaker, content in _contents(message, result_chars):
-        yield f"[{speaker}]: {_posing().sub(_MARK, content)}"
+        yield f"[{speaker}]: {_with_marks(content)}"
 
 
 def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str, str]]:
