@@ -7,7 +7,7 @@ import { candidate, isSamePath, relativeWithin, unsafeOnWindows } from "../src/a
 import { shellCall, shellFor } from "../src/agent/shell";
 import { target } from "../src/chat/links";
 import { plainWords } from "../src/permissions/words";
-import { findOnPath } from "../src/server/paths";
+import { findOnPath, windowsProgram } from "../src/programs";
 import { candidates } from "../src/server/python";
 
 const POWERSHELL = "C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\powershell.exe";
@@ -27,6 +27,8 @@ test("cmd gets one line, verbatim in one pair of quotes, and is the shell where 
     const { file, args, isVerbatim } = shellCall("echo \"a b\" && dir ", shell, "win32", environment);
     assert.deepEqual([file.toLowerCase(), isVerbatim, args], ["c:\\windows\\system32\\cmd.exe", true, ["/d", "/s", "/c", "\"chcp 65001>nul & echo \"a b\" && dir\""]]);
   }
+  assert.equal(shellCall("dir", "cmd.exe", "win32", { SystemRoot: "D:\\Windows" }).file, "D:\\Windows\\System32\\cmd.exe", "a name alone could be a file of the checkout");
+  assert.equal(windowsProgram("taskkill.exe", {}), "C:\\Windows\\System32\\taskkill.exe");
   assert.throws(() => shellCall("echo one\r\necho two", undefined, "win32", {}), /one line/);
 });
 
@@ -81,12 +83,13 @@ test("a link leads to a file on the folder's drive or share, whatever its case, 
 
 test("the server's program is looked for as coppice.exe, in folders of the PATH with a drive or a share", async () => {
   const asked: string[] = [];
-  const isProgram = (file: string) => {
+  const isExecutable = (file: string) => {
     asked.push(file);
-    return Promise.resolve(file.startsWith("\\\\"));
+    return Promise.resolve(file.startsWith("\\\\") || file.includes("SHOP"));
   };
-  assert.equal(await findOnPath("coppice", "bin;.;C:\\Python312\\Scripts;\\\\server\\share\\bin;D:\\x", "win32", isProgram), "\\\\server\\share\\bin\\coppice.exe");
-  assert.deepEqual(asked, ["C:\\Python312\\Scripts\\coppice.exe", "\\\\server\\share\\bin\\coppice.exe"]);
+  const system = { platform: "win32" as const, isExecutable, realpath: (file: string) => Promise.resolve(file) };
+  assert.equal(await findOnPath("coppice", "bin;.;C:\\Python312\\Scripts;c:\\SHOP\\bin;\\\\server\\share\\bin;D:\\x", ["C:\\shop"], system), "\\\\server\\share\\bin\\coppice.exe");
+  assert.deepEqual(asked, ["C:\\Python312\\Scripts\\coppice.exe", "c:\\SHOP\\bin\\coppice.exe", "\\\\server\\share\\bin\\coppice.exe", "D:\\x\\coppice.exe"]);
 });
 
 test("names that Windows takes for another file or a device are refused", () => {
@@ -102,6 +105,7 @@ test("Python is found as python.exe in folders of the PATH, then by the launcher
   const system = {
     platform: "win32" as const,
     isExecutable: (file: string) => Promise.resolve(files.has(file)),
+    realpath: (file: string) => Promise.resolve(file),
     run: (file: string, args: string[]) => {
       asked.push([file, ...args.slice(0, 2)]);
       return Promise.resolve("C:\\Users\\ada\\Python313\\python.exe\r\n");

@@ -15,8 +15,8 @@ export interface Host {
   readonly folders: readonly string[];
   /** Nothing may be changed or run in a workspace that is not trusted. */
   readonly isTrusted: boolean;
-  /** Where `ripgrep` is. */
-  readonly ripgrep: string;
+  /** Where `ripgrep` is. Throws `ToolError` where there is none. */
+  ripgrep(): Promise<string>;
   /** The edits that the tools made, which are remembered. */
   readonly made: MadeEdits;
   /** The text with unsaved changes of the editor; null where there is no file. Throws `ToolError` for what is no text. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 
 import { visible } from "../format";
+import { windowsProgram } from "../programs";
 import { CommandOutput } from "./output";
 import { shellCall } from "./shell";
 
@@ -100,7 +101,7 @@ export class RunningCommand {
     const { pid } = this.#child;
     if (pid === undefined) return;
     if (process.platform === "win32") {
-      spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { windowsHide: true }).on("error", () => undefined);
+      spawn(windowsProgram("taskkill.exe", process.env), ["/pid", String(pid), "/T", "/F"], { windowsHide: true }).on("error", () => undefined);
       return;
     }
     try {

@@ -46,11 +46,12 @@ export class Suggestions {
   }
 
   async #list(): Promise<string[]> {
-    const { folders, ripgrep: program } = this.#host;
+    const { folders } = this.#host;
     const stop = new AbortController().signal;
     const lists = await Promise.all(
       folders.map(async (folder) => {
-        const { lines } = await ripgrep({ program, options: ["--files"], folder, most: MOST_FILES, stop }).catch(() => ({ lines: [] as string[] }));
+        const listed = this.#host.ripgrep().then((program) => ripgrep({ program, options: ["--files"], folder, most: MOST_FILES, stop }));
+        const { lines } = await listed.catch(() => ({ lines: [] as string[] }));
         const prefix = folders.length === 1 ? "" : `${basename(folder)}/`;
         return lines.map((line) => prefix + line.replaceAll("\\", "/")).sort();
       }),

@@ -24,7 +24,7 @@ export function registerHistoryServers(context: vscode.ExtensionContext, find: (
         const { command } = await find();
         return servers.map(({ label, folder }) => {
           const definition = new vscode.McpStdioServerDefinition(label, command, ["mcp", "--workspace", folder.uri.fsPath], {}, version);
-          definition.cwd = folder.uri;
+          definition.cwd = context.extensionUri;
           return definition;
         });
       } catch (error) {

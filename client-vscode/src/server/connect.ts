@@ -24,7 +24,7 @@ export function languageClient(
 ): LanguageClient {
   const section = (uri?: string) => serverSection(context.extension, uri === undefined ? undefined : vscode.Uri.parse(uri));
   // The folder is the extension's own, so that nothing in a checkout is picked up by the program.
-  const options = { cwd: context.extensionPath, env: { ...process.env, ...variables } };
+  const options = { cwd: context.extensionPath, env: { ...process.env, ...variables }, windowsHide: true };
   return new LanguageClient(
     "coppice",
     "Coppice",

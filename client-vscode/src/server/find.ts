@@ -1,13 +1,15 @@
 import { isAbsolute } from "node:path";
 
 import { NoServerError } from "../errors";
-import { findOnPath, isExecutable } from "./paths";
+import { findOnPath, isExecutable } from "../programs";
 
 /** Where a server may be. `setting` is `coppice.server.path`, `own` the program of the extension's own installation. */
 export interface Places {
   setting: string;
   own?: string | undefined;
   path?: string | undefined;
+  /** The workspace's folders: a program of the PATH that leads into them is none. */
+  folders: readonly string[];
 }
 
 export interface ServerCommand {
@@ -25,7 +27,7 @@ export async function findServer(places: Places): Promise<ServerCommand> {
     );
   }
   if (places.own !== undefined && (await isExecutable(places.own))) return { command: places.own, from: "own" };
-  const command = await findOnPath("coppice", places.path);
+  const command = await findOnPath("coppice", places.path, places.folders);
   if (command !== undefined) return { command, from: "path" };
   throw new NoServerError("Coppice needs its server, and none is installed.");
 }

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 
 /** A program that ended with something else than 0. `output` is the end of what it wrote. */
@@ -18,13 +19,15 @@ export interface RunOptions {
   onLine?: (line: string) => void;
   /** Ends the program; the run then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
+  /** Default: the folder of the program that runs the extension. That of the editor may be the checkout it was started in. */
   cwd?: string;
 }
 
 const KEPT_LINES = 40;
+const OWN_FOLDER = dirname(process.execPath);
 
 /** Runs a program without a shell, and gives what it wrote. Throws `ProcessError` where it fails. */
-export function run(command: string, given: string[], { onLine, signal, cwd }: RunOptions = {}): Promise<string> {
+export function run(command: string, given: string[], { onLine, signal, cwd = OWN_FOLDER }: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const lines: string[] = [];

@@ -1,51 +1,35 @@
-import { posix, win32 } from "node:path";
-
-import { relativeWithin } from "../agent/paths";
-import { isExecutable } from "./paths";
+import { isOutside, programsOnPath, type System, THIS_SYSTEM } from "../programs";
 import { run } from "./processes";
 
 /** The oldest Python that the server runs on. */
 export const OLDEST: readonly [number, number] = [3, 11];
 
 const NAMES = ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python"];
-const NAMES_ON_WINDOWS = ["python.exe", "python3.exe"];
+const NAMES_ON_WINDOWS = ["python", "python3"];
 /** The launcher of Python for Windows gives the newest Python 3 that was installed with it. */
-const LAUNCHER = "py.exe";
+const LAUNCHER = "py";
 const WHICH = "import sys; print(sys.executable)";
 const ASK = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])";
 
 /** What is asked of the system. */
-export interface System {
-  platform: NodeJS.Platform;
-  isExecutable(file: string): Promise<boolean>;
+interface RunningSystem extends System {
   run(file: string, args: string[]): Promise<string>;
 }
 
-const THIS: System = { platform: process.platform, isExecutable, run: (file, args) => run(file, args) };
+const THIS: RunningSystem = { ...THIS_SYSTEM, run: (file, args) => run(file, args) };
 
 /**
  * The programs that may be a Python, best first: those on the PATH, that of the launcher on Windows, then `reported` ones.
- * What lies in `folders` is left out, also as a launcher: a checkout must not choose what is run.
+ * What leads into `folders` is left out, also as a launcher.
  */
-export async function candidates(path: string | undefined, reported: string[], folders: string[], system: System = THIS): Promise<string[]> {
+export async function candidates(path: string | undefined, reported: string[], folders: string[], system = THIS): Promise<string[]> {
   const isWindows = system.platform === "win32";
-  const on = isWindows ? win32 : posix;
-  const outside = (file: string): boolean => folders.every((folder) => relativeWithin(folder, file, on) === undefined);
-  const places = (path ?? "").split(on.delimiter).filter((each) => on.isAbsolute(each));
-  const named = async (names: string[]): Promise<string[]> => {
-    const files: string[] = [];
-    for (const file of places.flatMap((folder) => names.map((name) => on.join(folder, name))).filter(outside)) {
-      if (await system.isExecutable(file)) files.push(file);
-    }
-    return files;
-  };
-  const programs = await named(isWindows ? NAMES_ON_WINDOWS : NAMES);
-  const launchers = isWindows ? await named([LAUNCHER]) : [];
-  for (const launcher of launchers.slice(0, 1)) {
-    const file = (await system.run(launcher, ["-3", "-I", "-c", WHICH]).catch(() => "")).trim();
-    if (on.isAbsolute(file)) programs.push(file);
-  }
-  return [...new Set([...programs, ...reported])].filter(outside);
+  const programs = await programsOnPath(isWindows ? NAMES_ON_WINDOWS : NAMES, path, folders, system);
+  const [launcher] = isWindows ? await programsOnPath([LAUNCHER], path, folders, system) : [];
+  const launched = launcher === undefined ? "" : await system.run(launcher, ["-3", "-I", "-c", WHICH]).catch(() => "");
+  const others: string[] = [];
+  for (const file of [launched.trim(), ...reported]) if (await isOutside(file, folders, system)) others.push(file);
+  return [...new Set([...programs, ...others])];
 }
 
 /** The first that is new enough and can make virtual environments. */

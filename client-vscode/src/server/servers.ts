@@ -49,7 +49,7 @@ export class Servers implements vscode.Disposable {
     if (await this.#installation?.isAnother()) await this.install();
     const setting = vscode.workspace.getConfiguration("coppice").get<string>("server.path", "");
     const own = await this.#installation?.program();
-    const server = await findServer({ setting, own, path: process.env["PATH"] });
+    const server = await findServer({ setting, own, path: process.env["PATH"], folders: localFolders() });
     this.#log.info(`The server is ${server.command} (${server.from}).`);
     return server;
   }
@@ -115,8 +115,7 @@ export class Servers implements vscode.Disposable {
   }
 
   async #python(): Promise<string> {
-    const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-    const python = await usablePython(await candidates(process.env["PATH"], await this.#reportedPythons(), folders));
+    const python = await usablePython(await candidates(process.env["PATH"], await this.#reportedPythons(), localFolders()));
     if (python !== undefined) return python;
     throw new Error(
       `Python ${OLDEST.join(".")} or newer is needed, with its modules venv and ensurepip (on Debian and Ubuntu: the package python3-venv). Install it and try again.`,
@@ -137,6 +136,10 @@ export class Servers implements vscode.Disposable {
       return [];
     }
   }
+}
+
+function localFolders(): string[] {
+  return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
 }
 
 function wheelIn(folder: string): string | undefined {

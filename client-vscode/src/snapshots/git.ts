@@ -3,6 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { devNull } from "node:os";
 import { join } from "node:path";
 
+import { findOnPath } from "../programs";
+
 /** Nothing that a checkout says changes a byte: this file ranks above its `.gitattributes`. */
 const ATTRIBUTES = "* -filter -text -eol -crlf -ident -working-tree-encoding -merge\n";
 /** Settings of ours; those of the system and the user are not read. */
@@ -25,11 +27,12 @@ export class GitError extends Error {}
 export class HiddenGit {
   readonly #environment: NodeJS.ProcessEnv;
 
-  /** `repository` and `folder` are absolute. `timeoutMs`: after which a command is ended. */
+  /** `repository` and `folder` are absolute. `timeoutMs`: after which a command is ended. `folders`: those of the workspace, where no Git is taken from. */
   constructor(
     readonly repository: string,
     private readonly folder: string,
     private readonly timeoutMs: number,
+    private readonly folders: () => readonly string[],
   ) {
     const foreign = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith("GIT_"));
     this.#environment = {
@@ -64,8 +67,9 @@ export class HiddenGit {
   /** What the command prints. `accepts`: whether an exit code is no error. `more`: settings of this command. Throws `GitError`. */
   async run(given: readonly string[], input: string | Buffer = "", { accepts = (code: number): boolean => code === 0, timeoutMs = this.timeoutMs, more = {} } = {}): Promise<Buffer> {
     const settings = Object.entries({ ...SETTINGS, ...more }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    // Windows looks for a program in the working folder first, and a checkout may have a `git.exe`.
-    const child = spawn("git", ["-C", this.folder, ...settings, ...given], { cwd: this.repository, env: this.#environment, windowsHide: true });
+    const program = await findOnPath("git", process.env["PATH"], this.folders());
+    if (program === undefined) throw new GitError("Git cannot be run: there is none on the PATH outside of the workspace.");
+    const child = spawn(program, ["-C", this.folder, ...settings, ...given], { cwd: this.repository, env: this.#environment, windowsHide: true });
     const timer = setTimeout(() => { child.kill("SIGKILL"); }, timeoutMs);
     const printed: Buffer[] = [];
     const errors: Buffer[] = [];

@@ -80,13 +80,14 @@ export class SnapshotStore {
   /** Once in the lifetime of a store its objects are packed, where they are many. */
   #tidied: Promise<void> | undefined;
 
-  /** `storage` is a folder of the extension; both are absolute. */
+  /** `storage` is a folder of the extension, `folders` are those of the workspace; all are absolute. */
   constructor(
     storage: string,
     private readonly folder: string,
     private readonly limits: Limits,
+    folders: () => readonly string[] = () => [folder],
   ) {
-    this.#git = new HiddenGit(join(storage, `${digest(folder)}.git`), folder, limits.time);
+    this.#git = new HiddenGit(join(storage, `${digest(folder)}.git`), folder, limits.time, folders);
   }
 
   /** Records the folder as it is, and keeps that for the conversation. Throws `GitError`. */

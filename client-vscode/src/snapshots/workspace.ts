@@ -199,7 +199,7 @@ export class WorkspaceSnapshots {
   }
 
   #store(folder: string): SnapshotStore {
-    const store = this.#stores.get(folder) ?? new SnapshotStore(this.storage, folder, this.limits);
+    const store = this.#stores.get(folder) ?? new SnapshotStore(this.storage, folder, this.limits, () => this.host.folders);
     this.#stores.set(folder, store);
     return store;
   }

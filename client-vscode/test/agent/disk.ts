@@ -5,7 +5,7 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { Agent, type ToolSettings } from "../../src/agent/agent";
-import { findRipgrep } from "../../src/agent/editor/ripgrep";
+import { findRipgrep, ripgrepOf } from "../../src/agent/editor/ripgrep";
 import { CommandList } from "../../src/agent/command-list";
 import type { CommandRun, Host } from "../../src/agent/host";
 import { MadeEdits } from "../../src/agent/made";
@@ -20,12 +20,11 @@ import type { InvokeToolResult } from "../../src/protocol.gen";
 const prefix = process.env["COPPICE_VSCODE_PREFIX"] ?? join(homedir(), ".cache", "coppice", "vscode");
 const editor = existsSync(prefix) ? readdirSync(prefix).find((name) => name.startsWith("code-server-")) : undefined;
 const appRoot = join(prefix, editor ?? "none", "lib", "vscode");
-export const ripgrepProgram = findRipgrep(appRoot);
-export const hasRipgrep = existsSync(ripgrepProgram) || process.env["CI"] === "true";
+export const hasRipgrep = ripgrepOf(appRoot) !== undefined || process.env["CI"] === "true";
 
 export class Disk implements Host {
   isTrusted = true;
-  readonly ripgrep = ripgrepProgram;
+  ripgrep = (): Promise<string> => findRipgrep(appRoot, this.folders);
   #made: readonly string[] = [];
   readonly made = new MadeEdits({ read: () => this.#made, write: (hashes) => { this.#made = hashes; } });
   readonly asked: ApprovalRequest[] = [];

@@ -20,7 +20,6 @@ const KEY = "coppice.made";
 /** The editor as the tools see it. */
 export class EditorHost implements Host, UndoHost, vscode.Disposable {
   readonly #terminal = new CommandTerminal();
-  readonly ripgrep = findRipgrep(vscode.env.appRoot);
   readonly made: MadeEdits;
   readonly confirm = notify.confirm;
 
@@ -41,6 +40,10 @@ export class EditorHost implements Host, UndoHost, vscode.Disposable {
 
   get isTrusted(): boolean {
     return vscode.workspace.isTrusted;
+  }
+
+  ripgrep(): Promise<string> {
+    return findRipgrep(vscode.env.appRoot, this.folders);
   }
 
   read(path: string): Promise<string | null> {

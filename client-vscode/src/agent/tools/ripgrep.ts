@@ -44,7 +44,7 @@ export async function ripgrep({ program, options, folder, path, most, stop, acce
   let complaint = "";
   child.stderr.on("data", (data: Buffer) => { complaint = (complaint + data.toString()).slice(0, 1000); });
   const ended = new Promise<number | null>((resolve, reject) => {
-    child.once("error", () => { reject(new ToolError("Searching needs ripgrep, which this editor does not bring. Use run_command instead.")); });
+    child.once("error", () => { reject(new ToolError("The search could not be started. Use run_command instead.")); });
     child.once("close", resolve);
   });
   const read = async (): Promise<Hits> => {

@@ -1,0 +1,56 @@
+/** Where the programs are that the extension starts. A checkout must not choose what is run. */
+import { constants } from "node:fs";
+import { access, realpath, stat } from "node:fs/promises";
+import { posix, win32 } from "node:path";
+
+import { relativeWithin } from "./agent/paths";
+
+/** What is asked of the system. */
+export interface System {
+  platform: NodeJS.Platform;
+  isExecutable(file: string): Promise<boolean>;
+  /** The path without symbolic links. Throws where there is no file. */
+  realpath(file: string): Promise<string>;
+}
+
+export const THIS_SYSTEM: System = { platform: process.platform, isExecutable, realpath: (file) => realpath(file) };
+
+/** The executables of a PATH with these names, by its folders and then by the names; only those that `isOutside`. */
+export async function programsOnPath(names: readonly string[], path: string | undefined, folders: readonly string[], system = THIS_SYSTEM): Promise<string[]> {
+  const on = system.platform === "win32" ? win32 : posix;
+  const ending = system.platform === "win32" ? ".exe" : "";
+  const places = (path ?? "").split(on.delimiter).filter((each) => on.isAbsolute(each));
+  const programs: string[] = [];
+  for (const file of places.flatMap((place) => names.map((name) => on.join(place, name + ending)))) {
+    if ((await system.isExecutable(file)) && (await isOutside(file, folders, system))) programs.push(file);
+  }
+  return programs;
+}
+
+/** The first of them. On Windows a name alone would be looked for in the working folder before the PATH. */
+export async function findOnPath(name: string, path: string | undefined, folders: readonly string[], system = THIS_SYSTEM): Promise<string | undefined> {
+  return (await programsOnPath([name], path, folders, system))[0];
+}
+
+/** Whether a path is absolute and lies in none of the workspace's folders, neither as written nor by where its links lead. */
+export async function isOutside(file: string, folders: readonly string[], system = THIS_SYSTEM): Promise<boolean> {
+  const on = system.platform === "win32" ? win32 : posix;
+  if (!on.isAbsolute(file)) return false;
+  const readings = async (path: string): Promise<string[]> => [path, await system.realpath(path).catch(() => path)];
+  const [files, closed] = await Promise.all([readings(file), Promise.all(folders.map(readings))]);
+  return closed.flat().every((folder) => files.every((each) => relativeWithin(folder, each, on) === undefined));
+}
+
+/** A program of Windows itself, by the environment of the editor. */
+export function windowsProgram(name: string, environment: NodeJS.ProcessEnv): string {
+  return win32.join(environment["SystemRoot"] ?? "C:\\Windows", "System32", name);
+}
+
+export async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
