@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import type { ChatAccess } from "../src/chat/feature";
@@ -48,6 +50,23 @@ test("what is attached goes to the model in tags that it cannot close, and is re
   assert.match(blocks[4]?.text ?? "", /Error: no/);
   assert.equal(content[5]?.type, "image");
   assert.equal(await messageContent("Look.", [], sources), "Look.");
+});
+
+test("an attached link to a secret, control or ignored file is not followed, and what is named itself is attached", async () => {
+  const secrets = { "shop/.env": "KEY=needle\n", "shop/.ssh/key": "needle\n", "shop/.git/config": "needle\n", "shop/build/out": "needle\n", "shop/build/.env.local": "needle\n" };
+  await using disk = await Disk.with({ ...secrets, "shop/.gitignore": "build/\nlocal/\n", "shop/docs/notes.md": "plain\n", "shop/local/a": "x\n" });
+  const links = { "NOTES.md": ".env", "docs/keys": "../.ssh", "docs/config": "../.git/config", "out.txt": "build/out", "build/notes": ".env.local", "twice.md": "NOTES.md", "README.md": "docs/notes.md", "local/out": "../build/out", ".env.shared": ".env" };
+  for (const [name, to] of Object.entries(links)) await symlink(to, join(disk.root, "shop", name));
+  const sources = { folders: disk.folders, read: (path: string) => disk.read(path), problems: () => [] };
+  const attached = async (attachment: Attachment): Promise<string> => JSON.stringify(await messageContent("Look.", [attachment], sources));
+  for (const path of ["NOTES.md", "docs/keys/key", "docs/config", "out.txt", "build/notes", "twice.md", "docs/../NOTES.md", join(disk.root, "shop/NOTES.md")]) {
+    for (const text of [await attached({ kind: "file", path }), await attached({ kind: "lines", path, start: 1, end: 1 })]) {
+      assert.ok(!text.includes("needle"), path);
+      assert.match(text, /is a link to .*, which has to be named itself/, path);
+    }
+  }
+  for (const path of [".env", ".ssh/key", "build/out", "local/out", ".env.shared"]) assert.match(await attached({ kind: "file", path }), /needle/, path);
+  assert.match(await attached({ kind: "file", path: "README.md" }), /plain/);
 });
 
 test("text that only looks like an attachment is none", () => {

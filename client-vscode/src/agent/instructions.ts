@@ -1,8 +1,7 @@
 import { join } from "node:path";
 
-import { placeOf } from "./paths";
+import { namedPlace } from "./named-place";
 import { INSTRUCTION_FILES, type Instructions } from "./prompt";
-import { sensitivityOf } from "./sensitive";
 
 /** The instructions for agents in a workspace folder, from the first file that has some. `read` is that of the host. */
 export async function instructionsIn(
@@ -13,9 +12,7 @@ export async function instructionsIn(
   for (const name of INSTRUCTION_FILES) {
     try {
       // A link out of the workspace is no file of the checkout.
-      const place = await placeOf(folders, join(folder, name));
-      // Nobody is asked here: a link leads only to what needs no question. The file itself may be ignored by Git.
-      if (place.path !== join(place.folder, name) && (await sensitivityOf(place, false)) !== undefined) continue;
+      const place = await namedPlace(folders, join(folder, name));
       const text = await read(place.path);
       if (text !== null && text.trim() !== "") return { path: `${place.prefix}${name}`, text };
     } catch {

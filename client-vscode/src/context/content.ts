@@ -1,4 +1,4 @@
-import { placeOf } from "../agent/paths";
+import { namedPlace } from "../agent/named-place";
 import { excerpt } from "../agent/tools/read-file";
 import type { UserContent } from "../protocol.gen";
 import { type Attachment, labelOf } from "./attachment";
@@ -34,7 +34,7 @@ function title(attached: Attachment): string {
 
 async function textOf(attached: Exclude<Attachment, { kind: "image" }>, sources: Sources): Promise<string> {
   if (attached.kind === "problems") return sources.problems(attached.path).join("\n") || "[There are no problems.]";
-  const place = await placeOf(sources.folders, attached.path);
+  const place = await namedPlace(sources.folders, attached.path);
   const text = await sources.read(place.path);
   if (text === null) return "[The file does not exist.]";
   return attached.kind === "file" ? excerpt(text, 1, MOST_LINES) : excerpt(text, attached.start, Math.min(attached.end - attached.start + 1, MOST_LINES));
