@@ -71,9 +71,16 @@ export class BranchesView implements vscode.TreeDataProvider<Element>, vscode.Di
   refresh(): void {
     this.#settling ??= setTimeout(() => {
       this.#settling = undefined;
-      this.#loading = undefined;
-      this.#changes.fire(undefined);
+      void this.#renew();
     }, SETTLE_MS);
+  }
+
+  /** While the editor waits for new rows it has none, and the entries of an open menu do nothing: they are read before. */
+  async #renew(): Promise<void> {
+    const loading = this.#view.visible ? this.#load() : undefined;
+    this.#loading = loading;
+    await loading?.catch(() => undefined); // getChildren throws it.
+    if (this.#loading === loading) this.#changes.fire(undefined);
   }
 
   async showMore(): Promise<void> {

@@ -186,7 +186,8 @@ export class SnapshotStore {
     await this.#checkIndex();
     const { gone, there, large } = await this.#changed();
     await this.#update(["--force-remove", "--stdin"], gone);
-    await this.#update(["--add", "--stdin"], there, there.length >= MANY && (await this.#git.isAtLeast(...PACKS)) ? PACKED : {});
+    // A file that has vanished since it was listed is none.
+    await this.#update(["--add", "--remove", "--stdin"], there, there.length >= MANY && (await this.#git.isAtLeast(...PACKS)) ? PACKED : {});
     await this.#update(["--index-info"], large.map((path) => `${LEFT_OUT.mode} ${LEFT_OUT.id}\t${path}`));
   }
 

@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
-import { GitError } from "../../src/snapshots/git";
+import { GitError, HiddenGit } from "../../src/snapshots/git";
 import { isLeftOut, type Limits, SnapshotStore } from "../../src/snapshots/store";
 
 const LIMITS: Limits = { file: 100_000, added: 1_000_000, files: 1000, time: 60_000 };
@@ -163,6 +163,21 @@ test("the variables of a shell that Git started do not lead elsewhere", async ()
   }
   assert.equal((await place.read(snapshot, "a"))?.bytes.toString(), "x");
   assert.deepEqual((await readdir(place.root)).sort(), ["shop", "storage"]);
+});
+
+test("files that vanish while they are recorded are left out of the snapshot", async () => {
+  await using place = await Place.with({ "kept.txt": "1\n", "old.txt": "1\n" });
+  await place.store.take("c");
+  await place.write("old.txt", "2\n");
+  await place.write("new/new.txt", "1\n");
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
+  const run = HiddenGit.prototype.run;
+  const recording = mock.method(HiddenGit.prototype, "run", async function (this: HiddenGit, ...given: Parameters<HiddenGit["run"]>) {
+    if (given[0].includes("--add")) for (const path of ["old.txt", "new"]) await rm(place.path(path), { recursive: true });
+    return run.apply(this, given);
+  });
+  const snapshot = await place.store.take("c").finally(() => { recording.mock.restore(); });
+  assert.deepEqual(await place.names(snapshot), ["kept.txt"]);
 });
 
 test("too many and too large changes give no snapshot, and leave the next one possible", async () => {
