@@ -181,6 +181,7 @@ scene("branches show what they changed, are compared, give single files, and sho
   equal(text("notes.txt"), "three\nand a half\n");
   await window.notifications.filter({ hasText: "Changed 1 file." }).getByRole("button", { name: "Undo" }).click();
   await until("it is taken back", () => text("made.txt") === undefined);
+  await window.notifications.filter({ hasText: "Changed 1 file." }).waitFor(); // The undo is done, and could be undone.
 
   // What the user changed since the last turn stays, and is named, whatever was taken over before.
   editor.write("notes.txt", "mine\n");

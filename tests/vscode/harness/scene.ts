@@ -67,6 +67,8 @@ export function scene(name: string, options: SceneOptions, play: (scene: Scene) 
       mkdirSync(artifacts, { recursive: true });
       await opening.editor.then((editor) => { writeFileSync(join(artifacts, `failed-${file}.log`), editor.logs()); }, () => undefined);
       await opening.window.then((window) => window.screenshot(`failed-${file}`), () => undefined);
+      const messages = await opening.window.then((window) => window.messages()).catch(String);
+      console.error(`${name}: the window shows\n${messages}`);
       throw error;
     } finally {
       await close(opening);

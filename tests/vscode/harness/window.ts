@@ -162,10 +162,11 @@ export class Window {
         // A click that comes too soon after the menu is taken for the end of the one that opened it.
         await item.hover({ timeout: 5000 });
         await this.page.locator(".action-item.focused").filter({ has: item }).waitFor({ timeout: 5000 });
+        // Takes the focus first: a key of the keyboard alone could go to whatever closes the menu at this moment.
+        await item.press("Enter", { timeout: 5000 });
       } catch {
         return false;
       }
-      await this.page.keyboard.press("Enter");
       await item.waitFor({ state: "hidden" });
       return true;
     });
@@ -302,6 +303,12 @@ export class Window {
 
   get notifications(): Locator {
     return this.page.locator(".notification-list-item");
+  }
+
+  /** The notifications and the status bar's texts, as a person reads them: why something did not happen. */
+  async messages(): Promise<string> {
+    const texts = await Promise.all([this.notifications, this.dialog, this.statusBar].map((part) => part.allInnerTexts()));
+    return texts.flat().join("\n");
   }
 
   async screenshot(name: string): Promise<void> {
