@@ -163,15 +163,11 @@ export interface Capability {
   methods: string[];
 }
 
-/**
- * A file with changes that no commit took. `changed` also means that it is not known to be new.
- * `definitions` are functions, types and modules that the edits wrote, the newest last.
- */
+/** A file with changes that no commit took. `changed` also means that it is not known to be new. */
 export interface ChangedFile {
   entryId: string;
   path: string;
   kind: "created" | "changed" | "renamed" | "deleted";
-  definitions?: string[];
 }
 
 /**

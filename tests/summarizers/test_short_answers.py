@@ -28,11 +28,12 @@ def test_what_introduces_messages_that_are_quoted_below_is_left_out_with_them() 
     earlier = "It cannot be read here.\n\nKept word for word:\n\nUser: Build it."
     ledger = WorkLedger(earlier=earlier, messages=[LedgerMessage(text="Build it.", source="user")])
     text = summarize_offline(replace(request([]), ledger=ledger))
-    assert "> It cannot be read here." in text
+    assert "- It cannot be read here." in text
     assert "Kept word for word" not in text
+    assert "as it was written" not in text
 
 
 def test_a_quoted_summary_says_which_commit_came_after_it() -> None:
-    ledger = WorkLedger(earlier="1. Intent: port it.", earlier_before_commit="1a2b3c4 Port it")
+    ledger = WorkLedger(earlier="1. Intent: port it. 2. Done: rows.", earlier_before_commit="1a2b3c4 Port it")
     text = summarize_offline(replace(request([]), ledger=ledger))
     assert "- The earlier summary, as it was written before commit “1a2b3c4 Port it”:\n> 1. Intent" in text

@@ -23,7 +23,7 @@ from coppice.tree.messages import (
     text_of,
 )
 
-ENCRYPTED: Final = "The summary of this compaction is encrypted for its provider and cannot be read here."
+ENCRYPTED: Final = "An earlier summary is encrypted for its provider and cannot be read here."
 KEPT: Final = "Messages that the compaction kept word for word, oldest first:"
 
 _TAG: Final = re.compile(r"\s{0,100}<([A-Za-z][\w -]{0,60}+)>")

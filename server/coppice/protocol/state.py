@@ -33,14 +33,10 @@ class Commit(Fact):
 
 
 class ChangedFile(Fact):
-    """A file with changes that no commit took. `changed` also means that it is not known to be new.
-
-    `definitions` are functions, types and modules that the edits wrote, the newest last.
-    """
+    """A file with changes that no commit took. `changed` also means that it is not known to be new."""
 
     path: str
     kind: ChangeKind = "changed"
-    definitions: list[str] = Field(default_factory=list)
 
 
 class Check(Fact):

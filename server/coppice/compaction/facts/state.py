@@ -5,7 +5,6 @@ To add a fact, write a class with `take(action)` that writes into `WorkState`, a
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.facts.checks import Checks
-from coppice.compaction.facts.definitions import Definitions
 from coppice.compaction.facts.files import Files
 from coppice.compaction.facts.git import Git
 from coppice.compaction.facts.jobs import Jobs
@@ -24,14 +23,12 @@ class StateBuilder:
         self.checks = Checks(state, self._tree)
         self.jobs = Jobs(state)
         self._todo = Todo(state)
-        self._definitions = Definitions(self._tree, workspace)
         self._extractors = (
             Files(self._tree, workspace),
             Git(state, self._tree, workspace),
             self.checks,
             self._todo,
             self.jobs,
-            self._definitions,
         )
 
     def begin_turn(self) -> None:
@@ -55,6 +52,6 @@ class StateBuilder:
 
     def state(self) -> WorkState:
         """The state as of now; a value that later actions do not change."""
-        self._state.uncommitted = self._definitions.named()
+        self._state.uncommitted = self._tree.files
         self.checks.write(self._state)
         return self._state.model_copy(deep=True)

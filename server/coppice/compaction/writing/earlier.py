@@ -9,6 +9,7 @@ from coppice.compaction.span.serialization import shorten
 from coppice.compaction.summary import SummaryDecision
 from coppice.compaction.summary_parser import is_foreign, parse_summary
 from coppice.compaction.text.markdown import block_quote
+from coppice.compaction.text.sentences import sentences_of
 from coppice.compaction.writing.choosing import Line
 from coppice.tokens.counting import CHARS_PER_TOKEN
 
@@ -23,10 +24,12 @@ _MARK_CHARS: Final = 40  # characters of the mark for what is left out
 
 
 def earlier_lines(text: str, before_commit: str) -> Iterator[Line]:
-    """The lines of an earlier summary by a model or a person. What was to do then is no next step where a
-    commit came after it.
+    """The lines of an earlier summary by a model or a person, or the only sentence of one in other sections.
+    What was to do then is no next step where a commit came after it.
     """
     if not text or is_foreign(text):
+        if _is_sentence(text):
+            yield Line("context", text, 500)
         return
     summary = parse_summary(text)
     for section in _ORDER:
@@ -47,9 +50,9 @@ def earlier_lines(text: str, before_commit: str) -> Iterator[Line]:
 
 def quoted_foreign(earlier: str, room: int, count: CountTokens) -> str:
     """An earlier summary that has not our sections, quoted as it was written, without its middle where there
-    is no room for it.
+    is no room for it; empty for a single sentence.
     """
-    chars = room * CHARS_PER_TOKEN if is_foreign(earlier) else 0
+    chars = room * CHARS_PER_TOKEN if is_foreign(earlier) and not _is_sentence(earlier) else 0
     while chars >= _LEAST_FOREIGN:
         quoted = block_quote(shorten(safe_text(earlier), chars))
         tokens = count(quoted)
@@ -57,3 +60,7 @@ def quoted_foreign(earlier: str, room: int, count: CountTokens) -> str:
             return quoted
         chars = chars * room // tokens - _MARK_CHARS
     return ""
+
+
+def _is_sentence(text: str) -> bool:
+    return len(text) <= _LEAST_FOREIGN and len(list(sentences_of(text))) == 1

@@ -115,7 +115,7 @@ def _lines(
     ledger: WorkLedger, now: WorkState, references: Mapping[str, str], wanted: frozenset[str]
 ) -> Iterator[Line]:
     """The statements, the most important first."""
-    earlier = list(earlier_lines(ledger.earlier, ledger.earlier_before_commit))
+    earlier = list(earlier_lines(_without_messages(ledger), ledger.earlier_before_commit))
     quotations = ledger.quotations
     yield from _goal(ledger, earlier, references)
     yield from (line for line in earlier if line.section == "constraints")

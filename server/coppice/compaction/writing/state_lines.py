@@ -77,11 +77,6 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
         *((_check(each), each) for each in passed if len(each.changed_since) == fewest),
         *((f"Ran with success: `{each.command}`", each) for each in state.commands[::-1]),
         *(
-            (f"Edits of {each.path} wrote: {', '.join(each.definitions)}", each)
-            for each in sorted(state.uncommitted, key=lambda file: len(file.definitions))
-            if each.definitions
-        ),
-        *(
             (_failed(each), each)
             for each in state.jobs[::-1]
             if each.state == "failed" and each.command not in run
