@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from coppice.compaction.actions.action import Action
@@ -22,11 +23,8 @@ _COMMAND_CHARS: Final = 80  # of each, half a line of a summary
 _LONGEST_ARGUMENT: Final = 200  # characters of a tool's argument that names a page
 _SEARCHES: Final = frozenset(["pattern", "query", "regex", "glob"])
 """Arguments of tools that search, whose output is no document."""
-_NAMED: Final = re.compile(r"(?<![\w@#./-])(?:https?://)?(?=[\w@#.-]{0,200}[-./#_\d])[\w@#./-]{1,400}")
-"""What a user names exactly: an issue, a path, an address. It has a mark or a digit that words do not have.
-"""
-_MARK: Final = re.compile(r"[-./#_\d]")
-_SHORTEST_NAME: Final = 3  # characters (guess)
+_NAMED: Final = re.compile(r"(?:https?://)?[\w@#./-]{2,400}")
+"""What a user names exactly: an issue, a path, an address; it is no word, which has letters alone."""
 _MOST_FOLLOWED: Final = 80
 """Documents that are followed at a time, as many as a stored ledger has quotations; the oldest go first."""
 
@@ -43,7 +41,7 @@ class Documents:
 
     def user(self, text: str) -> None:
         """Takes in what a message of the user names."""
-        self._named = _names(text[:_MOST_CHARS]) or self._named
+        self._named = names_of(text[:_MOST_CHARS]) or self._named
 
     def take(self, action: Action) -> Iterator[Quotation]:
         """Takes in what an action did to documents; those that it showed."""
@@ -63,14 +61,12 @@ class Documents:
                 self._quotations[id(document)] = self._followed[id(document)] = document
             if later:
                 document.about = _before(document.about, later)
-        if self._named and not action.failed:
-            for about, shown in _shown(action):
-                text = shown.strip()[:_MOST_CHARS]
-                named = any(name in about for name in self._named)
-                if named and len(text) >= _SHORTEST and text[0] not in "{[":
-                    new = Quotation(entry_id=action.entry, text=text, kind="brief", about=label(about))
-                    self._followed[id(new)] = new
-                    yield new
+        for about, shown in _shown(action, self._named):
+            text = shown.strip()[:_MOST_CHARS]
+            if len(text) >= _SHORTEST and text[0] not in "{[":
+                new = Quotation(entry_id=action.entry, text=text, kind="brief", about=label(about))
+                self._followed[id(new)] = new
+                yield new
 
     def clear(self) -> None:
         """What they ask for is done."""
@@ -81,8 +77,18 @@ class Documents:
         del self._quotations[id(document)], self._followed[id(document)]
 
 
-def _shown(action: Action) -> Iterator[tuple[str, str]]:
-    """What an action showed of documents: the command, path or argument, and the text."""
+def shows_document(action: Action, named: AbstractSet[str]) -> bool:
+    """Whether an action showed a document that one of the names `named` is of."""
+    return any(_shown(action, named))
+
+
+def _shown(action: Action, named: AbstractSet[str]) -> Iterator[tuple[str, str]]:
+    """What an action showed of the documents `named`: the command, path or argument, and the text."""
+    shown = () if action.failed else _all_shown(action)
+    return (each for each in shown if any(name in each[0] for name in named))
+
+
+def _all_shown(action: Action) -> Iterator[tuple[str, str]]:
     for run in action.runs:
         if run.command.program in _READERS:
             yield from ((word, run.output) for word in run.command.operands if word.endswith(TEXT_FILES))
@@ -105,13 +111,13 @@ def _names_part(command: Command, document: Quotation) -> bool:
     """Whether another command of the program that showed the document names something in it."""
     if command.program != document.about.split()[0] or _shows(command):
         return False
-    return not _names(f"{document.about} {document.text}").isdisjoint(command.operands)
+    return not names_of(f"{document.about} {document.text}").isdisjoint(command.operands)
 
 
 def _is_about(command: Command, document: Quotation) -> bool:
     """Whether `command` names what the document was shown by."""
     shown_by = document.about.partition(_LATER)[0].split()
-    return any(_names(word) and word in shown_by for word in command.operands)
+    return any(names_of(word) and word in shown_by for word in command.operands)
 
 
 def _before(about: str, later: list[Command]) -> str:
@@ -126,6 +132,7 @@ def _closes(command: Command) -> bool:
     return not _CLOSES.isdisjoint(command.operands[:3])
 
 
-def _names(text: str) -> set[str]:
-    names = {each.rstrip("./-") for each in _NAMED.findall(text)}
-    return {name for name in names if len(name) >= _SHORTEST_NAME and _MARK.search(name)}
+def names_of(text: str) -> set[str]:
+    """What a text names exactly: issues, paths, addresses."""
+    names = (each.rstrip("./-") for each in _NAMED.findall(text))
+    return {name for name in names if len(name) > 1 and not name.isalpha()}

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from coppice.compaction.actions.action import action_of
+from coppice.compaction.facts.documents import names_of, shows_document
 from coppice.compaction.span.outputs import decoded, without_progress
 from coppice.compaction.span.serialization import LOOKED_UP, RESULT_CHARS, shorten
 from coppice.compaction.span.speakers import HARNESS, speaker_of
@@ -50,22 +52,6 @@ _REMOVED: Final = re.compile(r"(?m)(?:^-(?!-- ).*\n){4,}")
 _REMINDER: Final = re.compile(
     r"<system-reminder>((?:(?!</?system-reminder>).)*+)</system-reminder>", re.DOTALL
 )
-_POINTED: Final = re.compile(
-    r"https?://[^\s<>()\"'`]{4,300}|(?<![\w./@~+-])[\w./@~+-]{1,200}\.(?:md|markdown|txt|rst|adoc|org|html?)\b"
-    r"|#\d{1,7}\b|\b(?:issue|ticket|task|story|bug|epic|spec|plan|pr|pull request)s?\s#?\d{1,7}\b"
-    r"|\b[A-Za-z][A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b",
-    re.IGNORECASE,
-)
-_ADDRESS: Final = re.compile(r"https?://[^\s<>()\"'`\\]{4,300}", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"\d{1,7}")
-_TICKET: Final = re.compile(
-    r"(?<![\w./@~+-])([a-z][a-z0-9]{1,12}(?:-[a-z0-9]{1,12}){1,3})(?:\.\d{1,4})?(?![\w./-])", re.IGNORECASE
-)
-"""An id of a tracker, or of a part of it, which no path holds; a word with hyphens looks alike."""
-_TOKEN: Final = re.compile(r"[\w.@~+-]+")
-_TRACKED: Final = re.compile(
-    r"(?<![A-Za-z])(?:issue|ticket|task|story|bug|epic|pr|pull|show|view)", re.IGNORECASE
-)
 
 
 @dataclass(slots=True)
@@ -101,44 +87,24 @@ def condensed(messages: Sequence[Message], result_chars: int = RESULT_CHARS) -> 
 
 def _seen(messages: Iterable[Message]) -> _Seen:
     seen = _Seen()
-    pointed: set[str] = set()
+    named: set[str] = set()
     signatures: dict[str, str] = {}
     for place, message in enumerate(messages):
         match message:
             case UserMessage() if speaker_of(message) != HARNESS:
-                pointed |= _pointed_to(text_of(message.content))
+                named |= names_of(text_of(message.content))
             case AssistantMessage():
                 for call in message.tool_calls:
                     seen.calls[call.id] = call
                     signatures[call.id] = f"{call.name} {call.arguments_json}"
-                    if pointed and _reads_one_of(call, pointed):
-                        seen.briefs.add(call.id)
-            case ToolResultMessage() if message.tool_call_id in signatures:
-                seen.last[signatures[message.tool_call_id]] = place
+            case ToolResultMessage(tool_call_id=call_id) if call_id in signatures:
+                seen.last[signatures[call_id]] = place
+                action = action_of("", seen.calls[call_id], "", is_error=message.is_error)
+                if shows_document(action, named) and decoded(text_of(message.content))[:1] not in ("{", "["):
+                    seen.briefs.add(call_id)
             case _:
                 pass
     return seen
-
-
-def _pointed_to(text: str) -> set[str]:
-    """Names of documents, addresses and ids of issues in what the user wrote, as a call may name them."""
-    names = set()
-    for match in _POINTED.finditer(text):
-        name = match[0].casefold().rstrip(".")
-        names.add(name if "://" in name else _TOKEN.findall(name)[-1])
-    return names
-
-
-def _reads_one_of(call: ToolCall, pointed: set[str]) -> bool:
-    stated = call.arguments_json
-    if not _OLD.isdisjoint(call.arguments) or "content" in call.arguments:
-        return False
-    named = {token.casefold() for token in (*_ADDRESS.findall(stated), *_TOKEN.findall(stated))} & pointed
-    ids = {name for name in named if _NUMBER.fullmatch(name)}
-    if any(not _TICKET.fullmatch(name) for name in named - ids):
-        return True
-    ids |= {name.casefold() for name in _TICKET.findall(stated)} & pointed
-    return bool(ids) and bool(_TRACKED.search(f"{call.name} {stated}"))
 
 
 def _condensed(message: Message, place: int, seen: _Seen, result_chars: int) -> Message:
