@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from talk import reply, request, user
 
 from coppice.compaction.summary_parser import parse_summary
@@ -31,6 +32,39 @@ def test_what_introduces_messages_that_are_quoted_below_is_left_out_with_them() 
     assert "- It cannot be read here." in text
     assert "Kept word for word" not in text
     assert "as it was written" not in text
+
+
+RECORDED = """Before it the chat was read.
+
+Analysis:
+1. The user asked for a port.
+
+Summary:
+1. Primary Request and Intent:
+   Port the reader.
+   ```py
+   def read(): ...
+   ```
+2. All user messages:
+   - "Port it."
+3. Pending Tasks:
+   - Port the writer
+4. Current Work:
+   The reader is half done.
+5. Optional Next Step:
+   Finish the reader.
+"""
+
+
+@pytest.mark.parametrize("commit", ["", "1a2b3c4 Port it"])
+def test_of_a_recorded_summary_its_statements_are_quoted(commit: str) -> None:
+    asked = LedgerMessage(text="Port it.", source="user")
+    ledger = WorkLedger(earlier=RECORDED, messages=[asked], earlier_before_commit=commit)
+    text = summarize_offline(replace(request([]), ledger=ledger))
+    assert (
+        ">    Port the reader.\n> 2. All user messages:\n> 3. Pending Tasks:\n>    - Port the writer" in text
+    )
+    assert ("half done" in text, "Finish the reader" in text) == (not commit, not commit)
 
 
 def test_a_quoted_summary_says_which_commit_came_after_it() -> None:

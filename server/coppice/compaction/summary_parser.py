@@ -5,14 +5,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from coppice.compaction.summary import HEADINGS, NOTHING, SPLIT_TURN_HEADING, Summary, SummaryDecision, plain
+from coppice.compaction.text.markdown import FENCE, HEADING, ITEM
 from coppice.compaction.text.sentences import one_line
 
-_HEADING: Final = re.compile(r"\s{0,3}#{1,6}(?!#)(?=\s)")
 _LONGEST_HEADING: Final = 200  # characters (guess)
 _NUMBERED_HEADING: Final = re.compile(r"(?:\d{1,2}[.)]\s+)?\**([A-Z][A-Za-z ,/&()'’-]{2,60}?)\**:\**")
-_TASK: Final = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX])\]\s+(.*)$")
-_ITEM: Final = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(.*)$")
-_FENCE: Final = re.compile(r"\s{0,12}(?:```|~~~)")
 _FILE_TAGS: Final = ("read-files", "modified-files")
 _LOOSE_TAG: Final = re.compile(r"</?(?:summary|previous-summary|analysis|read-files|modified-files)>")
 _ANALYSIS: Final = re.compile(r"\s*(?:#{1,6} )?\**(?:Analysis:?|<analysis>)\**\s*")
@@ -66,10 +63,24 @@ def is_foreign(text: str) -> bool:
     return bool(text.strip()) and len(missing_headings(text)) > len(HEADINGS) - LEAST_HEADINGS
 
 
+def recorded_lines(text: str, *, overtaken: bool) -> Iterator[str]:
+    """The lines of a summary as it was written, without code and what a program wrote before it; of one that
+    is `overtaken` without the work under way and the next steps after it.
+    """
+    left_out = False
+    for line, fenced in _lines(_without_preparation(text)):
+        words = _NUMBERED_HEADING.fullmatch(line.rstrip())
+        if name := _heading_in(line) or (words[1] if words else ""):
+            section = _section_of(name)
+            left_out = overtaken and (section == "in_progress" or (left_out and section == "next_steps"))
+        if not fenced and not left_out:
+            yield line
+
+
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
     fenced = False
     for line in text.splitlines():
-        if _FENCE.match(line):
+        if FENCE.match(line):
             fenced = not fenced
             continue
         yield line, fenced
@@ -105,7 +116,7 @@ def _without_preparation(text: str) -> str:
 
 def _heading_in(line: str) -> str:
     """The name of a Markdown heading; empty for any other line."""
-    opening = _HEADING.match(line)
+    opening = HEADING.match(line)
     name = line[opening.end() :].strip().rstrip("#").rstrip() if opening else ""
     return name if len(name) <= _LONGEST_HEADING else ""
 
@@ -165,17 +176,20 @@ class _Parser:
         self._section = _section_of(name)
 
     def _content(self, line: str, *, fenced: bool) -> None:
-        task, item = _TASK.match(line), _ITEM.match(line)
-        written = one_line(_LOOSE_TAG.sub("", task[2] if task else item[2] if item else line))
+        item = ITEM.match(line)
+        box = item["box"] if item else None
+        written = one_line(_LOOSE_TAG.sub("", item["text"] if item else line))
         text = plain(written)
         if not text or written in NOTHING:
             return
-        if task and self._section in ("progress", "done", "in_progress", "next_steps"):
+        if box and self._section in ("progress", "done", "in_progress", "next_steps"):
             undone = "next_steps" if self._section == "next_steps" else "in_progress"
-            self._add("done" if task[1] != " " else undone, text)
+            self._add("done" if box != " " else undone, text)
         elif self._section in (None, "progress"):
             self._add_other(text, fenced=fenced)
-        elif (item and not item[1]) or task or (self._section == "goal" and not self._items.get("goal")):
+        elif (
+            (item and not item["indent"]) or box or (self._section == "goal" and not self._items.get("goal"))
+        ):
             self._add(self._section, text)
         else:
             self._append(self._section, text)

@@ -48,14 +48,14 @@ def unwrapped(output: str) -> tuple[str, int | None]:
     """
     header = _HEADER.match(output[:1_200])
     if header is not None:
-        return _edges(output[header.end() :]), _exit_code(header[0])
+        return _edges(output[header.end() :]), exit_code_in(header[0])
     value = _json_object(output)
     text = next(
         (value[name] for name in ("output", "stdout", "text") if isinstance(value.get(name), str)), None
     )
     if text is None:
         text = _edges(output)
-        return text, _exit_code(f"{text[:400]}\n{text[-200:]}")
+        return text, exit_code_in(f"{text[:400]}\n{text[-200:]}")
     stderr, metadata = value.get("stderr"), value.get("metadata")
     code = value.get("exit_code", value.get("exitCode"))
     if code is None and isinstance(metadata, dict):
@@ -110,7 +110,8 @@ def _is_failure(match: re.Match[str]) -> bool:
     )
 
 
-def _exit_code(text: str) -> int | None:
+def exit_code_in(text: str) -> int | None:
+    """The exit code that `text` states last."""
     codes = _EXIT_CODE.findall(text)
     return int(codes[-1]) if codes else None
 

@@ -8,6 +8,7 @@ from typing import Final
 from coppice.compaction.summary import SPLIT_TURN_HEADING
 from coppice.compaction.summary_parser import MOST_CHARS
 from coppice.compaction.text.comparing import normalized
+from coppice.compaction.text.markdown import FENCE, HEADING, ITEM
 from coppice.compaction.text.sentences import sentences_of
 
 _THINKING: Final = ("think", "thinking", "reasoning", "analysis", "scratchpad")
@@ -26,10 +27,7 @@ _BARE_CALL: Final = re.compile(
     r"\s*(?:<\|?(?:tool_call|python_tag|tool_calls_begin)|\[TOOL_CALLS\]|\[?\{\s*\"(?:name|function|tool)\"\s*:)",
     re.IGNORECASE,
 )
-_FENCE: Final = re.compile(r"\s{0,3}(?:```|~~~)\s*+\w*+\s*+$")
-_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+\S")
 _NEXT_HEADING: Final = re.compile(r"\n\s{0,3}#{1,6}\s")
-_ITEM_MARK: Final = re.compile(r"\s*+(?:[-*+•]|\d{1,4}[.)])?+\s*+(?:\[[ xX]\])?+\s*+")
 _CLOSING: Final = re.compile(
     r"\s*(?:\*{1,2}|_)?(?:let me know|please let me know|i hope (?:this|that)|hope (?:this|that) helps"
     r"|feel free|if you (?:need|want|have|would like|['’]d like)|is there anything|would you like"
@@ -115,14 +113,14 @@ def without_loops(text: str) -> str:
     for line in text.splitlines():
         key = normalized(line[_marker_end(line) :])
         seen[key] = seen.get(key, 0) + 1
-        if len(key) < _LEAST_SENTENCE or _HEADING.match(line) or seen[key] <= _MOST_SAME_LINES:
+        if len(key) < _LEAST_SENTENCE or HEADING.match(line) or seen[key] <= _MOST_SAME_LINES:
             lines.append(_without_runs(_without_repeated_sentences(line)))
     return "\n".join(_without_same_neighbours(lines))
 
 
 def _marker_end(line: str) -> int:
-    match = _ITEM_MARK.match(line)
-    return match.end() if match else 0
+    item = ITEM.match(line)
+    return item.start("text") if item else 0
 
 
 def _without_same_neighbours(lines: Iterable[str]) -> Iterator[str]:
@@ -186,13 +184,13 @@ def _unfenced(text: str) -> str:
     fenced = False
     inside = outside = 0
     for line in text.splitlines():
-        if _FENCE.match(line):
+        if FENCE.match(line):
             fenced = not fenced
-        elif _HEADING.match(line):
+        elif HEADING.match(line):
             inside, outside = inside + fenced, outside + (not fenced)
     if inside <= outside:
         return text
-    return "\n".join(line for line in text.splitlines() if not _FENCE.match(line)).strip()
+    return "\n".join(line for line in text.splitlines() if not FENCE.match(line)).strip()
 
 
 def _without_leaks(text: str, leaks: frozenset[str]) -> str:
@@ -202,7 +200,7 @@ def _without_leaks(text: str, leaks: frozenset[str]) -> str:
         key = normalized(line)
         return key in leaks or any(leak in key for leak in whole)
 
-    return "\n".join(line for line in text.splitlines() if _HEADING.match(line) or not leaked(line))
+    return "\n".join(line for line in text.splitlines() if HEADING.match(line) or not leaked(line))
 
 
 def _without_last_line(text: str) -> str:
@@ -214,7 +212,7 @@ def _without_last_line(text: str) -> str:
 
 def without_preamble(text: str) -> str:
     """`text` from its first heading on, if there is one."""
-    first = _HEADING.search(text) if _HEADING.match(text) else _NEXT_HEADING.search(text)
+    first = HEADING.search(text) if HEADING.match(text) else _NEXT_HEADING.search(text)
     return text[first.start() :].lstrip("\n") if first else text
 
 

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from coppice.compaction.checking.verification import HASH, Claim
-from coppice.compaction.text.markdown import CODE
+from coppice.compaction.text.markdown import CODE, HEADING
 from coppice.compaction.text.sentences import one_line, sentences_of
 from coppice.protocol.state import Commit, WorkState
 
 _BLOCKED: Final = "### Blocked"
-_HEADING: Final = re.compile(r"#{1,6} ")
 _PASSES: Final = re.compile(
     r"\b(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)|clean|(?:no|0) (?:errors|failures|issues))\b|通过",
     re.IGNORECASE,
@@ -45,7 +44,7 @@ def contradicted(text: str, state: WorkState) -> list[Claim]:
     claims: list[Claim] = []
     blocked = False
     for number, line in enumerate(text.splitlines()):
-        if _HEADING.match(line):
+        if HEADING.match(line):
             blocked = line.strip() == _BLOCKED
         else:
             for sentence in sentences_of(line):

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from coppice.compaction.summary import HEADINGS, NONE
+from coppice.compaction.text.markdown import FENCE, HEADING
 from coppice.tree.tags import escape_tags
 
 _EMPTY: Final = re.compile(
@@ -11,8 +12,6 @@ _EMPTY: Final = re.compile(
     r"(?=\s*(?:#{1,6}\s|\Z))",
     re.MULTILINE,
 )
-_HEADING: Final = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
-_FENCE: Final = re.compile(r"\s{0,12}(?:```|~~~)")
 _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Control characters but for tab and line feed, separators of lines, and what turns the direction of text."""
 
@@ -22,9 +21,9 @@ def is_in_format(text: str) -> bool:
     headings: list[str] = []
     fenced = False
     for line in text.splitlines():
-        if _FENCE.match(line):
+        if FENCE.match(line):
             fenced = not fenced
-        elif not fenced and _HEADING.match(line):
+        elif not fenced and HEADING.match(line):
             headings.append(line.rstrip())
     return not fenced and tuple(headings) == HEADINGS
 

@@ -9,6 +9,7 @@ from coppice.compaction.checking.cleanup import cleaned, without_preamble
 from coppice.compaction.checking.narrative import is_in_format, safe_text, with_none
 from coppice.compaction.summary import Summary, inert
 from coppice.compaction.summary_parser import LEAST_HEADINGS, missing_headings, parse_summary
+from coppice.compaction.text.markdown import ITEM
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import one_line
 from coppice.tree.messages import AssistantMessage, text_of
@@ -34,18 +35,12 @@ _REFUSAL: Final = re.compile(
     r"|抱歉|对不起|我无法|我不能)",
     re.IGNORECASE,
 )
-_TOOL_CALL: Final = re.compile(
-    r"<\|?(?:tool_call|python_tag|function_call|invoke)|\[TOOL_CALLS\]"
-    r"|^[ \t]{0,40}\[?\{\s{0,40}\"(?:name|function|tool)\"\s*:",
-    re.IGNORECASE | re.MULTILINE,
-)
 _FILE_HEADING: Final = re.compile(
     r"(?:read|modified|changed|created|deleted|touched)[-_ ]files?$", re.IGNORECASE
 )
 _PLACEHOLDER: Final = re.compile(
     r"<[a-z][^<>]{8,120}>|\[(?:your|the|insert|list)\b[^\]]{0,80}\]|\.{3}|…", re.IGNORECASE
 )
-_ITEM: Final = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _LABEL: Final = re.compile(
     rf"\*{{0,4}}({'|'.join(TURN_LABELS)})\*{{0,4}}\s{{0,8}}[:：]\*{{0,4}}\s*", re.IGNORECASE
 )
@@ -112,7 +107,7 @@ def _validated_summary(text: str, repaired: list[str], *, cut_off: bool, looped:
     if looped and stated < _LEAST_WHEN_BROKEN:
         return Validation(None, tuple(repaired), _LOOPED)
     if _ALL_HEADINGS - len(missing) < LEAST_HEADINGS and stated < LEAST_HEADINGS:
-        return Validation(None, tuple(repaired), _why_unstructured(text))
+        return Validation(None, tuple(repaired), _why_unstructured(text, repaired))
     if not stated:
         return Validation(None, tuple(repaired), "The headings are there, but nothing is under them.")
     if cut_off and stated < _LEAST_WHEN_BROKEN:
@@ -128,9 +123,7 @@ def _validated_turn(text: str, repaired: list[str], *, looped: bool) -> Validati
     labelled = [line for line in lines if _LABEL.match(line)]
     if looped and not labelled:
         return Validation(None, tuple(repaired), _LOOPED)
-    if not labelled and (
-        _TOOL_CALL.search(text) or _REFUSAL.match(text) or not any(map(_ITEM.match, text.splitlines()))
-    ):
+    if not labelled and (_REFUSAL.match(text) or not any(map(ITEM.match, text.splitlines()))):
         return Validation(None, tuple(repaired), "It is no list of labelled lines.")
     if labelled and len(labelled) < len(lines):
         repaired.append("preamble")
@@ -146,8 +139,8 @@ def _validated_turn(text: str, repaired: list[str], *, looped: bool) -> Validati
 def _turn_line(raw: str) -> str:
     if raw.lstrip().startswith(("#", "---", "```", "**Turn Context")):
         return ""
-    item = _ITEM.match(raw)
-    line = one_line(raw[item.end() :] if item else raw)
+    item = ITEM.match(raw)
+    line = one_line(item["text"] if item else raw)
     rest = _LABEL.sub("", line, count=1)
     return "" if not rest or _is_nothing(rest) or _PLACEHOLDER.fullmatch(rest) else line
 
@@ -203,8 +196,8 @@ def _why_nothing_left(repaired: list[str]) -> str:
     return "It held nothing but thinking or file lists."
 
 
-def _why_unstructured(text: str) -> str:
-    if _TOOL_CALL.search(text):
+def _why_unstructured(text: str, repaired: list[str]) -> str:
+    if "tool calls" in repaired:
         return "It was a tool call; only text is wanted."
     if _REFUSAL.match(text):
         return "It declined. Only a report of what was written and done is asked for."

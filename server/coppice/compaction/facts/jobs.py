@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from coppice.compaction.actions.action import Action
+from coppice.compaction.actions.outputs import exit_code_in
 from coppice.compaction.text.sentences import label, one_line
 from coppice.protocol.state import Job, JobState, WorkState
 
@@ -24,9 +25,6 @@ _STATUS: Final = re.compile(
     r"<status>\s{0,4}(\w{1,20})\s{0,4}</status>|^\W{0,4}status\W{1,4}(\w{1,20})", re.MULTILINE | re.IGNORECASE
 )
 _NOTICE: Final = re.compile(r"<(?:task|shell|bash|job)-?id>\s{0,4}([A-Za-z0-9_-]{1,60})")
-_EXIT: Final = re.compile(
-    r"exit(?:ed)?(?: with)?[ _-]?code\W{1,4}(-?\d{1,5})|<exit_code>\s{0,4}(-?\d{1,5})", re.IGNORECASE
-)
 _STATES: Final[dict[str, JobState]] = {
     "completed": "finished", "finished": "finished", "exited": "finished", "success": "finished",
     "succeeded": "finished",
@@ -78,10 +76,10 @@ class Jobs:
 
     def _report(self, job: Job, text: str, entry: str, exit_code: int | None = None) -> None:
         head = f"{text[:1_000]}\n{text[-300:]}"
-        status, code = _STATUS.search(head), _EXIT.search(head)
+        status, code = _STATUS.search(head), exit_code_in(head)
         state = _STATES.get((status[1] or status[2]).lower()) if status else None
         if code is not None and (state or not status):
-            state = "finished" if (code[1] or code[2]) == "0" else "failed"
+            state = "failed" if code else "finished"
         elif exit_code is not None and not status:
             state = "failed" if exit_code else "finished"
         if state is not None:

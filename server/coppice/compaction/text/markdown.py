@@ -5,8 +5,12 @@ from typing import Final
 
 FENCE: Final = re.compile(r"\s{0,12}(?:```|~~~)")
 CODE: Final = re.compile(r"`[^`]{1,300}`")
-ITEM: Final = re.compile(r"(\s{0,40})(?:[-*+•]|\d{1,3}[.)、])\s+(?:\[[ xX]\]\s+)?(\S.*)")
-"""An item of a list: its indentation and its text."""
+ITEM: Final = re.compile(
+    r"(?P<indent>\s{0,40})(?:[-*+•]|\d{1,4}[.)、])\s+(?:\[(?P<box>[ xX])\](?:\s+|$))?(?P<text>.*)"
+)
+"""An item of a list; `box` is what a task's box has."""
+HEADING: Final = re.compile(r"\s{0,3}#{1,6}(?=\s|$)")
+"""What opens a heading that is no emphasized line."""
 _HEADING: Final = re.compile(r"\s{0,3}(?:#{1,6}\s+(\S.{0,160})|\*\*([^*\n]{2,160})\*\*:?)\s*$")
 
 

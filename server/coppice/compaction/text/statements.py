@@ -37,7 +37,7 @@ def statements_of(text: str) -> Iterator[str]:
                 yield from _packed(list(sentences_of(whole)), intro, " ")
                 intro = ""
         if item:
-            items.append(_plain(item[2]))
+            items.append(_plain(item["text"]))
         elif items and line.startswith("  "):
             items[-1] = f"{items[-1]} {_plain(line)}"
         elif line.strip() or not titled:

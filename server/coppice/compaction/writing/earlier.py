@@ -5,12 +5,13 @@ from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.checking.narrative import safe_text
-from coppice.compaction.span.serialization import shorten
 from coppice.compaction.summary import SummaryDecision
-from coppice.compaction.summary_parser import is_foreign, parse_summary
-from coppice.compaction.text.markdown import block_quote
+from coppice.compaction.summary_parser import is_foreign, parse_summary, recorded_lines
+from coppice.compaction.text.markdown import ITEM, block_quote
 from coppice.compaction.text.sentences import sentences_of
+from coppice.compaction.text.shortening import shortened
 from coppice.compaction.writing.choosing import Line
+from coppice.protocol.ledger import WorkLedger
 from coppice.tokens.counting import CHARS_PER_TOKEN
 
 _ORDER: Final = (
@@ -23,15 +24,15 @@ _LEAST_FOREIGN: Final = 200  # characters of it
 _MARK_CHARS: Final = 40  # characters of the mark for what is left out
 
 
-def earlier_lines(text: str, before_commit: str) -> Iterator[Line]:
+def earlier_lines(ledger: WorkLedger) -> Iterator[Line]:
     """The lines of an earlier summary by a model or a person, or the only sentence of one in other sections.
     What was to do then is no next step where a commit came after it.
     """
-    if not text or is_foreign(text):
-        if _is_sentence(text):
+    if is_foreign(ledger.earlier):
+        if _is_sentence(text := _recorded(ledger)):
             yield Line("context", text, 500)
         return
-    summary = parse_summary(text)
+    summary, before_commit = parse_summary(ledger.earlier), ledger.earlier_before_commit
     for section in _ORDER:
         if before_commit and section in _TO_DO:
             continue
@@ -48,18 +49,38 @@ def earlier_lines(text: str, before_commit: str) -> Iterator[Line]:
         yield Line("context", dated, 900)
 
 
-def quoted_foreign(earlier: str, room: int, count: CountTokens) -> str:
+def quoted_foreign(ledger: WorkLedger, room: int, count: CountTokens) -> str:
     """An earlier summary that has not our sections, quoted as it was written, without its middle where there
     is no room for it; empty for a single sentence.
     """
-    chars = room * CHARS_PER_TOKEN if is_foreign(earlier) and not _is_sentence(earlier) else 0
-    while chars >= _LEAST_FOREIGN:
-        quoted = block_quote(shorten(safe_text(earlier), chars))
+    text = _recorded(ledger) if is_foreign(ledger.earlier) else ""
+    chars = 0 if _is_sentence(text) else room * CHARS_PER_TOKEN
+    while text and chars >= _LEAST_FOREIGN:
+        quoted = block_quote(safe_text(shortened(text, chars)))
         tokens = count(quoted)
         if tokens <= room:
             return quoted
         chars = chars * room // tokens - _MARK_CHARS
     return ""
+
+
+def _recorded(ledger: WorkLedger) -> str:
+    """The earlier summary without code, without what is among the user's messages and, where a commit came
+    after it, without the work of then.
+    """
+    written = {_spoken(line) for each in ledger.messages for line in each.text.splitlines()}
+    lines = ledger.earlier.splitlines()
+    own = "\n".join(line for line in lines if not line.strip() or _spoken(line) not in written)
+    rest = list(recorded_lines(own, overtaken=bool(ledger.earlier_before_commit)))
+    while rest and (not rest[-1].strip() or rest[-1].endswith(":")):
+        rest.pop()
+    return "\n".join(rest).strip()
+
+
+def _spoken(line: str) -> str:
+    """What a line quotes of a speaker."""
+    item = ITEM.match(line)
+    return (item["text"] if item else line).removeprefix("User: ").strip().strip('"')
 
 
 def _is_sentence(text: str) -> bool:

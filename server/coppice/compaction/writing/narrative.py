@@ -78,7 +78,7 @@ def offline_narrative(
     room = limit - count(bare)
     if room < 0:
         return Narrative("", 0)
-    quoted = quoted_foreign(_without_messages(ledger), room // FOREIGN_SHARE, count)
+    quoted = quoted_foreign(ledger, room // FOREIGN_SHARE, count)
     dated = f" before commit “{ledger.earlier_before_commit}”" if ledger.earlier_before_commit else ""
     above = [Line("context", _QUOTED.format(dated), math.inf)] if quoted else []
     while room > 0:
@@ -101,21 +101,11 @@ def matches_focus(text: str, wanted: frozenset[str]) -> bool:
     return bool(wanted) and not wanted.isdisjoint(_WORD.findall(text.casefold()))
 
 
-def _without_messages(ledger: WorkLedger) -> str:
-    """The earlier summary without what is among the user's messages, and what introduced it."""
-    texts = "\n\n".join(each.text for each in ledger.messages)
-    paragraphs = ledger.earlier.split("\n\n")
-    rest = [each for each in paragraphs if each.removeprefix("User: ").strip() not in texts]
-    if rest and rest[-1] != paragraphs[-1] and rest[-1].endswith(":"):
-        rest.pop()
-    return "\n\n".join(rest)
-
-
 def _lines(
     ledger: WorkLedger, now: WorkState, references: Mapping[str, str], wanted: frozenset[str]
 ) -> Iterator[Line]:
     """The statements, the most important first."""
-    earlier = list(earlier_lines(_without_messages(ledger), ledger.earlier_before_commit))
+    earlier = list(earlier_lines(ledger))
     quotations = ledger.quotations
     yield from _goal(ledger, earlier, references)
     yield from (line for line in earlier if line.section == "constraints")
