@@ -258,13 +258,16 @@ def test_a_previous_summary_in_another_form_stays_as_it_was_written_round_after_
     for _ in range(3):
         text = summarize_offline(replace(request(_session(2, [])), ledger=ledger))
         ledger = LedgerBuilder.from_details({"ledger": ledger_details(ledger)}).ledger
-    assert "\n".join(f"> {line}".rstrip() for line in FOREIGN.splitlines()) in text
+    shown = FOREIGN.replace("```\n# not a heading\n```", "[…]")
+    assert "\n".join(f"> {line}".rstrip() for line in shown.splitlines()) in text
     assert text.count("one importer") == 1
     assert is_in_format(text)
 
 
 def test_of_a_long_summary_in_another_form_the_middle_is_left_out_with_a_mark() -> None:
-    foreign = f"Intent: port it.\n{'She went on about the weather. ' * 900}\nNext: run the port."
+    foreign = "\n".join(
+        ["Intent: port it.", *["She went on about the weather."] * 900, "Next: run the port."]
+    )
     text = summarize_offline(replace(request(_session(2, [])), ledger=WorkLedger(earlier=foreign)))
     assert "> Intent: port it." in text
     assert "> Next: run the port." in text

@@ -104,22 +104,7 @@ def test_the_numbered_list_of_an_unfinished_turn_is_its_next_steps() -> None:
     )
     summary = parse_summary(summarize_offline(request([*messages, reply("Both are written to reader.py.")])))
     assert (summary.next_steps, summary.decisions) == ((), ())
-    assert "Before changing reader.py: I do it in order: The `Reader` class; Its tests." in summary.context
-
-
-def test_a_plan_takes_the_place_of_one_for_the_same_files_and_one_with_a_reason_is_a_decision() -> None:
-    first = "I rewrite it:\n\n1. Remove the cut\n2. Add the groups"
-    second = "The changes, as `Reader` is shared:\n\n1. Add groups instead of rows\n2. Keep all lines"
-    messages = [
-        user("Read the rows"),
-        *saying(first, edit("src/reader.py")),
-        *saying(second, edit("src/reader.py")),
-        reply("Both are written to reader.py."),
-    ]
-    summary = parse_summary(summarize_offline(request(messages)))
-    (decision,) = summary.decisions
-    assert decision.what.endswith("as `Reader` is shared: Add groups instead of rows; Keep all lines.")
-    assert "Remove the cut" not in summary.render()
+    assert "I do it in order" not in summary.render()
 
 
 def test_a_command_to_the_application_is_no_message_of_the_user() -> None:

@@ -62,7 +62,8 @@ def test_of_a_recorded_summary_its_statements_are_quoted(commit: str) -> None:
     ledger = WorkLedger(earlier=RECORDED, messages=[asked], earlier_before_commit=commit)
     text = summarize_offline(replace(request([]), ledger=ledger))
     assert (
-        ">    Port the reader.\n> 2. All user messages:\n> 3. Pending Tasks:\n>    - Port the writer" in text
+        ">    Port the reader.\n> […]\n> 2. All user messages:\n> 3. Pending Tasks:\n>    - Port the writer"
+        in text
     )
     assert ("half done" in text, "Finish the reader" in text) == (not commit, not commit)
 

@@ -7,6 +7,7 @@ from typing import Final
 from coppice.compaction.summary import HEADINGS, NOTHING, SPLIT_TURN_HEADING, Summary, SummaryDecision, plain
 from coppice.compaction.text.markdown import FENCE, HEADING, ITEM
 from coppice.compaction.text.sentences import one_line
+from coppice.compaction.text.shortening import ELISION
 
 _LONGEST_HEADING: Final = 200  # characters (guess)
 _NUMBERED_HEADING: Final = re.compile(r"(?:\d{1,2}[.)]\s+)?\**([A-Z][A-Za-z ,/&()'’-]{2,60}?)\**:\**")
@@ -64,10 +65,10 @@ def is_foreign(text: str) -> bool:
 
 
 def recorded_lines(text: str, *, overtaken: bool) -> Iterator[str]:
-    """The lines of a summary as it was written, without code and what a program wrote before it; of one that
-    is `overtaken` without the work under way and the next steps after it.
+    """The lines of a summary as it was written, without what a program wrote before it, and with marks for
+    code and, of one that is `overtaken`, for the work under way and the next steps after it.
     """
-    left_out = False
+    left_out = marked = False
     for line, fenced in _lines(_without_preparation(text)):
         words = _NUMBERED_HEADING.fullmatch(line.rstrip())
         if name := _heading_in(line) or (words[1] if words else ""):
@@ -75,6 +76,9 @@ def recorded_lines(text: str, *, overtaken: bool) -> Iterator[str]:
             left_out = overtaken and (section == "in_progress" or (left_out and section == "next_steps"))
         if not fenced and not left_out:
             yield line
+        elif not marked:
+            yield ELISION
+        marked = fenced or left_out
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:

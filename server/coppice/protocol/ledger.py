@@ -34,9 +34,9 @@ class Quotation(Fact):
     an unfinished turn was to do next, and `about` names the files that it then changed. `reason` is what an
     announcement says beyond its steps, where it gives a cause, a contrast or a limit, and `about` the files
     that changed next, and the check that had failed. `plan` is the newest numbered list of an unfinished
-    turn, and `about` the files changed since; with `overtaken` the turn ended or another plan followed. With
-    `overtaken`, files have changed since a report or an answer was written: sentences that name what the
-    changes removed are left out; `beforeCommit` names the first commit after it.
+    turn, and `about` the files changed since. With `overtaken`, files have changed since a report or an
+    answer was written: sentences that name what the changes removed are left out; `beforeCommit` names the
+    first commit after it.
     """
 
     text: str

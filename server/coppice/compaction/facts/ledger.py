@@ -139,7 +139,7 @@ class LedgerBuilder:
     @property
     def inherited_quotations(self) -> list[Quotation]:
         """The quotations of the ledger that this one continues, so far as they still hold."""
-        return self._quotations.inherited(self._state.state().commits)
+        return self._quotations.write(self._state.state().commits, inherited=True)
 
     def _user(self, text: str, entry: str) -> None:
         self._state.jobs.notice(text, entry)

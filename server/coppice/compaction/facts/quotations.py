@@ -38,9 +38,9 @@ class Quotations:
     def __init__(self, quotations: list[Quotation]) -> None:
         self._announced = next((each for each in quotations[-1:] if each.kind == "announcement"), None)
         self._plan = next((each for each in quotations if each.kind == "plan" and not each.overtaken), None)
-        self._last_plan: Quotation | None = None
-        under_way = (self._announced, self._plan)
-        self._quotations = {id(each): each for each in quotations if each not in under_way}
+        self._quotations = {
+            id(each): each for each in quotations if each.kind != "plan" and each is not self._announced
+        }
         self._inherited = {id(each): each for each in quotations}
         self._documents = Documents(self._quotations)
         self._written_at = {id(each): 0 for each in quotations}
@@ -68,7 +68,7 @@ class Quotations:
             self._vague.add(id(self._reply))  # what it proposes is dealt with by the next change
             self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
         self._announce(None)
-        self._take_up(None)
+        self._plan = None
         self._ended_at = self._clock
         self._question, self._turn_changed = "", False
         if not text.startswith("/"):
@@ -87,7 +87,7 @@ class Quotations:
         self._announce(Quotation(entry_id=entry, text=stated, kind="announcement"))
         self._planned = _steps(text) >= _LEAST_STEPS and not text.endswith(QUESTION_MARKS)
         if self._planned:
-            self._take_up(Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind="plan"))
+            self._plan = Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind="plan")
         self._after = self._failing
         if self._failing:
             self._settle(self._failing)
@@ -115,23 +115,12 @@ class Quotations:
             self._wrote[id(reason)] = added
             self._add(reason)
 
-    def _take_up(self, plan: Quotation | None) -> None:
-        """The plan now; one before that led to changes stays, until another changes the same files."""
-        before, self._plan = self._plan, plan
-        if before is None or not before.about:
-            return
-        last = self._last_plan
-        if last is not None and set(last.about.split(", ")) <= set(before.about.split(", ")):
-            del self._quotations[id(last)]
-        self._last_plan = before.model_copy(update={"overtaken": True})
-        self._add(self._last_plan)
-
     def _end_turn(self, text: str, entry: str) -> None:
         """What ends a turn also tells what came of its failures."""
         ends = list(sentences_of(text[-2_000:]))[-_LAST_SENTENCES:]
         self._question = next((each for each in reversed(ends) if each.endswith(QUESTION_MARKS)), "")
         self._announce(None)
-        self._take_up(None)
+        self._plan = None
         self._ended_at = self._clock
         for command in list(self._causes):
             self._settle(command)
@@ -171,18 +160,14 @@ class Quotations:
         for command in failed[-1:]:
             self._failing = command
 
-    def write(self, commits: Iterable[Commit] = ()) -> list[Quotation]:
-        """The quotations that still hold, oldest first; of an unfinished turn what it announced last."""
+    def write(self, commits: Iterable[Commit] = (), *, inherited: bool = False) -> list[Quotation]:
+        """The quotations that still hold, oldest first, of an unfinished turn what it planned and announced
+        last; only those that this began with, when they are `inherited`.
+        """
         made = self._made(commits)
-        held = [self._holding(each, made) for each in self._quotations.values()]
-        held += self._plan, self._announced
-        return [each.model_copy() for each in held if each is not None]
-
-    def inherited(self, commits: Iterable[Commit] = ()) -> list[Quotation]:
-        """Those among them that this began with."""
-        made = self._made(commits)
-        held = [self._holding(each, made) for key, each in self._quotations.items() if key in self._inherited]
-        held += [each for each in (self._plan, self._announced) if id(each) in self._inherited]
+        quoted = filter(None, (*self._quotations.values(), self._plan, self._announced))
+        chosen = (each for each in quoted if not inherited or id(each) in self._inherited)
+        held = (self._holding(each, made) for each in chosen)
         return [each.model_copy() for each in held if each is not None]
 
     @property
@@ -201,14 +186,14 @@ class Quotations:
 
     def _holding(self, quotation: Quotation, made: Sequence[tuple[int, str]]) -> Quotation | None:
         """`quotation` as it holds now, marked where files that changed may have overtaken it."""
-        at = self._written_at[id(quotation)]
-        if quotation.kind not in ("report", "answer", "reason", "plan") or self._changed_at <= at:
+        at = self._written_at.get(id(quotation), self._clock)
+        if quotation.kind not in ("report", "answer", "reason") or self._changed_at <= at:
             return quotation
 
         def was_removed(sentence: str) -> bool:
             return any(self._removed.get(name, 0) > at for name in _names(sentence))
 
-        if quotation.kind in ("reason", "plan"):
+        if quotation.kind == "reason":
             wrote = self._wrote.get(id(quotation), set())
             undone = bool(wrote) and all(self._removed.get(name, 0) > at for name in wrote)
             return None if undone or was_removed(quotation.text) else quotation

@@ -256,10 +256,9 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
 
 
 def _reasons(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """What was written before files were changed, the newest first: reasons as decisions, and plans."""
+    """The reasons that were written before files were changed, the newest first."""
     reasons = [each for each in quotations if each.kind == "reason"][-_MOST_REPLIES:]
-    plans = [each for each in quotations if each.kind == "plan" and each.overtaken][-_MOST_REPLIES:]
-    for place, each in enumerate([*reversed(reasons), *reversed(plans)], 1_000):
+    for place, each in enumerate(reversed(reasons), 1_000):
         text = f"Before changing {each.about}: {_without_steps(each.text)}"
         section = "decisions" if any(map(is_reason, sentences_of(each.text))) else "context"
         yield Line(section, referenced(text, each.entry_id, references), place)
