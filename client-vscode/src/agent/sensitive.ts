@@ -8,84 +8,53 @@ import { SECRET_NAMES } from "../protocol.gen";
 import type { Place } from "./paths";
 import { textOfFile } from "./text-file";
 
-/** Files that make an editor, Git, a shell, a build service or an agent run, allow or believe something. */
+/** Files without a dot that make an editor, Git, a shell, a build service or an agent run, allow or believe something. */
 const CONTROL = [
+  // Of a folder that can become a repository.
   "HEAD",
-  ".gitattributes",
-  ".gitconfig",
-  ".gitmodules",
-  ".githooks/",
-  ".husky/",
-  ".hg/",
+  "*.git/",
+  "**/hooks/update",
+  ...["applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge"],
+  ...["pre-push", "pre-receive", "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate"],
+  ...["fsmonitor-watchman", "post-index-change"],
   "lefthook.y*ml",
-  ".lefthook.y*ml",
-  ".pre-commit-config.y*ml",
-  ".vscode/",
-  ".idea/",
-  ".zed/",
-  ".coppice/",
-  ".devcontainer/",
-  ".devcontainer.json",
   "*.code-workspace",
-  ".exrc",
-  ".nvimrc",
-  ".nvim.lua",
-  ".vimrc",
-  ".dir-locals.el",
   ".envrc",
-  ".direnvrc",
   "mise*.toml",
-  ".mise*.toml",
-  ".mise/",
-  ".profile",
-  ".bash_*",
-  ".bashrc",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".zlogin",
-  ".zlogout",
-  ".kshrc",
-  ".cshrc",
-  ".tcshrc",
-  ".login",
-  ".inputrc",
+  "rust-toolchain",
+  "rust-toolchain.toml",
+  "gradle-wrapper.properties",
+  "node_modules/",
+  "site-packages/",
+  "pyvenv.cfg",
   "config.fish",
   "*profile.ps1",
-  ".github/",
-  ".gitlab-ci.y*ml",
-  ".circleci/",
-  ".claude/",
-  ".codex/",
-  ".cursor/",
-  ".gemini/",
-  ".windsurf/",
-  ".opencode/",
   "opencode.json*",
-  ".pi/",
-  ".qwen/",
-  ".hermes/",
-  ".openclaw/",
-  ".agents/",
-  ".continue/",
-  ".kiro/",
-  ".roo/",
-  ".aider.conf.y*ml",
-  ".mcp.json",
   "mcp.json",
+  "AGENT.md",
   "AGENTS*.md",
   "CLAUDE*.md",
   "GEMINI.md",
   "QWEN.md",
   "HERMES.md",
-  ".hermes.md",
-  ".cursorrules",
-  ".windsurfrules",
-  ".clinerules",
+  "WARP.md",
+  "CRUSH.md",
+];
+
+/**
+ * Every file and folder with a dot is a tool's own: its settings name programs and modules, or instruct an agent, and
+ * each year has new ones. The others, which name neither, are few.
+ */
+const DOTTED = [
+  ".*",
+  ...[".gitignore", ".dockerignore", ".npmignore", ".eslintignore", ".prettierignore", ".stylelintignore", ".helmignore", ".vscodeignore", ".ignore", ".rgignore"].map((name) => `!${name}`),
+  ...[".gitkeep", ".keep", ".nojekyll", ".mailmap", ".editorconfig", ".env.example", ".env.sample", ".env.template"].map((name) => `!${name}`),
+  ...[".nvmrc", ".node-version", ".python-version", ".ruby-version", ".java-version", ".well-known", ".changeset"].map((name) => `!${name}`),
 ];
 
 const secrets = ignore({ ignorecase: true }).add(SECRET_NAMES);
 const control = ignore({ ignorecase: true }).add(CONTROL);
+const dotted = ignore({ ignorecase: true }).add(DOTTED);
 
 export type Sensitivity = "secret" | "ignored" | "control";
 
@@ -99,8 +68,10 @@ export async function sensitivityOf(place: Place, writing: boolean): Promise<Sen
   if (place.relative === "") return undefined;
   // A pattern of a folder matches a name that ends in `/`.
   const names = readings(place.relative).flatMap((name) => [name, `${name}/`]);
-  if (writing && (names.some((name) => control.ignores(name)) || (await isPartOfRepository(place)))) return "control";
-  if (names.some(isSecret) || (await isPartOfRepository(place))) return "secret";
+  const isGits = await isPartOfRepository(place);
+  if (writing && (isGits || names.some((name) => control.ignores(name)) || (await isPartOfEnvironment(place)))) return "control";
+  if (isGits || names.some(isSecret)) return "secret";
+  if (writing && names.some((name) => dotted.ignores(name))) return "control";
   return (await isIgnored(place)) ? "ignored" : undefined;
 }
 
@@ -128,6 +99,13 @@ export async function isPartOfRepository({ folder, relative }: Pick<Place, "fold
     if (await exists(join(at, ".git"))) return false;
     if (await exists(join(at, "HEAD"))) return true;
   }
+  return false;
+}
+
+/** Whether the file lies in a virtual environment of Python, whatever its name: editors and shells run its programs. */
+async function isPartOfEnvironment({ folder, relative }: Place): Promise<boolean> {
+  const parts = relative.split("/");
+  for (let depth = 0; depth < parts.length; depth += 1) if (await exists(join(folder, ...parts.slice(0, depth), "pyvenv.cfg"))) return true;
   return false;
 }
 

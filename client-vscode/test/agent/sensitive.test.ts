@@ -108,21 +108,26 @@ const CONTROL = [
   ".claude/settings.json", ".cursor/rules/x.mdc", ".mcp.json", ".pre-commit-config.yaml", ".vscode/tasks.json", "lib/.vscode/settings.json", ".zed/tasks.json",
   ".opencode/plugins/x.ts", "opencode.json", "opencode.jsonc", ".pi/extensions/x.ts", ".pi/settings.json", ".qwen/settings.json", ".hermes/config.yaml", ".openclaw/x.json",
   ".agents/skills/x/SKILL.md", ".continue/config.yaml", ".kiro/settings/mcp.json", ".roo/mcp.json", ".aider.conf.yml", ".hg/hgrc", "mise.toml", ".mise.local.toml",
+  ".cargo/config.toml", "lib/.cargo/config.toml", ".yarnrc.yml", ".pnpmfile.cjs", ".jj/repo/config.toml", ".venv/bin/ls", ".bundle/config", ".mvn/jvm.config", ".prettierrc", ".eslintrc.js", ".tool-versions",
+  "rust-toolchain.toml", "gradle/wrapper/gradle-wrapper.properties", "node_modules/.bin/tsc", "node_modules/x/index.js", "env/pyvenv.cfg", "env/bin/python", "env/lib/python3.12/site-packages/x.pth",
+  "hooks/pre-commit", "tools/hooks/update", "githooks/post-checkout", "store.git/config", "store.git/hooks/x", ".new-agent/rules.md", "docs/.unheard-of", ".vscode/.gitignore", ".VSCODE/tasks.json",
+  "AGENT.md", "docs/agent.md", "WARP.md", "CRUSH.md", ".goosehints", ".rules", ".junie/guidelines.md", ".augment/rules/a.md", ".amazonq/rules/a.md", ".trae/rules/a.md", ".factory/x",
   "AGENTS.md", "lib/AGENTS.md", "QWEN.md", ".hermes.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md",
 ];
 
 test("files that make programs run are asked about each time, also after edits were allowed for the conversation", async () => {
-  await using disk = await Disk.with({ "shop/cache.git/HEAD": "ref: refs/heads/main\n" });
+  await using disk = await Disk.with({ "shop/cache.git/HEAD": "ref: refs/heads/main\n", "shop/env/pyvenv.cfg": "home = /usr/bin\n" });
   disk.answer = () => REFUSED;
   for (const policy of ["firstUse", "never"] as const) {
     disk.settings = { access: "all", policy };
     for (const path of CONTROL) {
       assert.equal((await disk.call("write_file", { path, content: "x" })).text, REFUSED.reason);
-      assert.deepEqual([disk.asked.at(-1)?.title, disk.asked.at(-1)?.scope, disk.asked.at(-1)?.details[0]?.kind], [`Create ${path}`, null, "note"], path);
+      assert.deepEqual([disk.asked.at(-1)?.title, disk.asked.at(-1)?.scope, disk.asked.at(-1)?.details[0]?.kind], [`${path === "env/pyvenv.cfg" ? "Edit" : "Create"} ${path}`, null, "note"], path);
     }
   }
   assert.equal(disk.asked.length, 2 * CONTROL.length);
-  for (const path of ["src/agents.py", "docs/config", ".gitignore", "README.md"]) {
+  const harmless = [".gitignore", "lib/.dockerignore", ".editorconfig", ".env.example", "empty/.gitkeep", ".nvmrc", ".python-version", "public/.well-known/security.txt", ".changeset/new.md"];
+  for (const path of ["src/agents.py", "docs/config", "README.md", "src/hooks/useCart.ts", "hooks/pre-commit.md", "scripts/update", "docs/agent-loop.md", "venv.md", "src/env/a.py", "rules.md", "git/config", ...harmless]) {
     await disk.call("write_file", { path, content: "x" });
     assert.equal(disk.asked.at(-1)?.scope, "edit_file", path);
   }
