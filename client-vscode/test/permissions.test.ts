@@ -137,6 +137,23 @@ test("what a card proposes holds where it was said, answers what waits, and outl
   assert.equal(inConversation.pending().length, 2);
 });
 
+test("a rule about a folder or a file of its workspace is never one of every workspace", async () => {
+  const ofWorkspace: Rule[] = [NPM_TEST, { effect: "allow", tool: "edit_file", path: "" }, { effect: "allow", tool: "edit_file", path: "src" }];
+  const others: Rule[] = [{ effect: "deny", tool: "edit_file", path: "src" }, { effect: "ask", tool: "run_command", words: ["git"], directory: "." }, { effect: "allow", tool: "fetch" }, { effect: "allow", tool: "run_command", words: ["ls"] }];
+  const always = memory([...ofWorkspace, ...others]);
+  const rules = new Rules({ workspace: memory(), always });
+  assert.deepEqual(rules.all().map(({ rule }) => rule), others, "as an earlier version has stored them");
+  for (const request of [runs("npm test"), edits("a.ts")]) assert.equal(rules.decide(request), undefined);
+
+  const approvals = new Approvals(memory(), new Rules({ workspace: memory(), always: memory() }));
+  for (const request of [runs("npm test"), edits("a.ts"), { ...runs("x"), tool: "fetch", details: [], scope: "fetch" }]) void approvals.approve(request, "firstUse");
+  assert.deepEqual(approvals.pending().map(({ reaches }) => reaches?.includes("always")), [false, false, true]);
+  for (const { id } of approvals.pending()) approvals.decide(id, { kind: "allowRule", reach: "always" });
+  for (const request of [runs("npm test"), edits("a.ts")]) void approvals.approve(request, "firstUse");
+  assert.equal(approvals.pending().length, 2, "a page that asks for it nevertheless allows one use");
+  assert.deepEqual(await approvals.approve({ ...runs("x", { conversationId: "b" }), tool: "fetch", details: [], scope: "fetch" }, "firstUse"), ALLOWED);
+});
+
 test("what runs its arguments is proposed word for word, and what has to be seen each time not at all", () => {
   const proposed = (request: ApprovalRequest) => { const rule = proposalOf(request); return rule && describe(rule); };
   const cases = [

@@ -41,6 +41,9 @@ const request = v.object({
   covers: v.optional(v.string()),
 });
 
+/** `always` is in every workspace. */
+export const reach = v.picklist(["conversation", "workspace", "always"]);
+
 const pending = v.object({
   ...request.entries,
   id: v.string(),
@@ -48,6 +51,8 @@ const pending = v.object({
   interrupted: v.boolean(),
   /** What a rule could allow, in a line. */
   proposal: v.optional(v.string()),
+  /** Where that rule could hold. */
+  reaches: v.optional(v.array(reach)),
 });
 
 export type DiffHunk = v.InferOutput<typeof hunk>;
@@ -63,7 +68,7 @@ export type ApprovalDecision =
   | { kind: "allow" }
   | { kind: "allowConversation" }
   /** Allows it from now on, by the rule that was proposed. */
-  | { kind: "allowRule"; reach: "conversation" | "workspace" | "always" }
+  | { kind: "allowRule"; reach: v.InferOutput<typeof reach> }
   /** Approves a plan, as it is or as `plan`, to be carried out in a mode. */
   | { kind: "allowPlan"; mode: WorkMode; plan?: string | undefined }
   | { kind: "deny"; message?: string | undefined };

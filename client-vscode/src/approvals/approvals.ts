@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { describe, proposalOf } from "../permissions/rule";
-import { type Reach, type RuleMemory, Rules } from "../permissions/rules";
+import { type Reach, reachesOf, type RuleMemory, Rules } from "../permissions/rules";
 import {
   type ApprovalDecision,
   type ApprovalPolicy,
@@ -83,7 +83,7 @@ export class Approvals implements Approver {
       });
       if (proposedText !== undefined) this.#proposed.set(id, proposedText);
       const proposal = policy === "firstUse" && !isAsked ? proposalOf(request) : undefined;
-      const proposed = proposal === undefined ? {} : { proposal: describe(proposal) };
+      const proposed = proposal === undefined ? {} : { proposal: describe(proposal), reaches: reachesOf(proposal) };
       this.#put([...this.#pending, { ...request, id, interrupted: false, ...proposed }]);
     });
   }
@@ -131,7 +131,7 @@ export class Approvals implements Approver {
   /** The page says where the rule holds; what it allows is computed from the request. */
   #addRule(asked: PendingApproval, reach: Reach): void {
     const rule = asked.proposal === undefined ? undefined : proposalOf(asked);
-    if (rule !== undefined) this.#rules.add({ rule, reach, conversationId: asked.conversationId });
+    if (rule !== undefined && reachesOf(rule).includes(reach)) this.#rules.add({ rule, reach, conversationId: asked.conversationId });
   }
 
   #isCovered(request: ApprovalRequest): boolean {

@@ -7,7 +7,7 @@ import * as v from "valibot";
 
 import type { ListedCommand } from "../agent/listed-command";
 import type { Verdicts } from "../agent/review";
-import type { PendingApproval } from "../approvals/approval";
+import { type PendingApproval, reach } from "../approvals/approval";
 import { composerFromPage, composerToPage } from "../context/messages";
 import { mode, modes, workMode } from "../modes/mode";
 import type { Conversation, Entry, LossReport, OutlineResult, PromptUpdate, UsageState } from "../protocol.gen";
@@ -80,7 +80,7 @@ const fromPage = v.variant("type", [
     decision: v.variant("kind", [
       v.object({ kind: v.literal("allow") }),
       v.object({ kind: v.literal("allowConversation") }),
-      v.object({ kind: v.literal("allowRule"), reach: v.picklist(["conversation", "workspace", "always"]) }),
+      v.object({ kind: v.literal("allowRule"), reach }),
       v.object({ kind: v.literal("allowPlan"), mode: workMode }),
       v.object({ kind: v.literal("deny"), message: v.optional(v.pipe(v.string(), v.maxLength(20_000))) }),
     ]),

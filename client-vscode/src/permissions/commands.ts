@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import type { Commands } from "../commands/registry";
 import { plain } from "../format";
-import { describe, type Effect, type Rule } from "./rule";
+import { describe, type Effect, mayHoldAlways, type Rule } from "./rule";
 import type { PlacedRule, Reach, Rules } from "./rules";
 import { plainWords } from "./words";
 
@@ -34,7 +34,7 @@ async function edit(rules: Rules): Promise<boolean> {
 }
 
 async function change(rules: Rules, placed: PlacedRule): Promise<void> {
-  const effects = (Object.keys(EFFECTS) as Effect[]).filter((effect) => effect !== placed.rule.effect);
+  const effects = (Object.keys(EFFECTS) as Effect[]).filter((effect) => effect !== placed.rule.effect && (placed.reach !== "always" || mayHoldAlways({ ...placed.rule, effect })));
   const items = [{ label: "Remove", effect: undefined }, ...effects.map((effect) => ({ label: EFFECTS[effect], effect }))];
   const picked = await vscode.window.showQuickPick(items, { title: plain(describe(placed.rule)) });
   if (picked === undefined) return;

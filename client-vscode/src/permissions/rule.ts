@@ -25,6 +25,14 @@ const rule = v.object({
 export type Rule = v.InferOutput<typeof rule>;
 export type Effect = Rule["effect"];
 
+/**
+ * Whether a rule may hold in every workspace. One that allows what is in a folder or a file means those of its own
+ * workspace: the same names in the next checkout are other files.
+ */
+export function mayHoldAlways({ effect, directory, path }: Rule): boolean {
+  return effect !== "allow" || (directory === undefined && path === undefined);
+}
+
 /** The rules in `value` that can be read; what cannot is left out. */
 export function readRules(value: unknown): Rule[] {
   if (!Array.isArray(value)) return [];

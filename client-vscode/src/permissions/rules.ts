@@ -1,8 +1,13 @@
 import type { ApprovalRequest } from "../approvals/approval";
-import { describe, type Effect, isAbout, readRules, type Rule } from "./rule";
+import { describe, type Effect, isAbout, mayHoldAlways, readRules, type Rule } from "./rule";
 
 /** Where a rule holds. */
 export type Reach = "conversation" | "workspace" | "always";
+
+/** Where a rule can hold. */
+export function reachesOf(rule: Rule): Reach[] {
+  return mayHoldAlways(rule) ? ["conversation", "workspace", "always"] : ["conversation", "workspace"];
+}
 
 /** Where rules outlive the window: `vscode.Memento` with one key. A checkout cannot write there. */
 export interface RuleMemory {
@@ -51,7 +56,8 @@ export class Rules {
   }
 
   #stored(reach: "workspace" | "always"): Rule[] {
-    return readRules(this.memories[reach].read());
+    const rules = readRules(this.memories[reach].read());
+    return reach === "always" ? rules.filter(mayHoldAlways) : rules;
   }
 
   #put({ reach, conversationId = "" }: PlacedRule, change: (rules: readonly Rule[]) => readonly Rule[]): void {

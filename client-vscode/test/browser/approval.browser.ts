@@ -110,11 +110,14 @@ inBrowser("a notice appears for a reader who has scrolled up when a request wait
 
 inBrowser("what a card proposes is allowed from now on where the button says, and an interrupted question proposes nothing", {}, async (panel) => {
   for (const [label, reach] of [["In This Conversation", "conversation"], ["In This Workspace", "workspace"], ["Always", "always"]] as const) {
-    await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [COMMAND] });
+    await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [{ ...COMMAND, reaches: ["conversation", "workspace", "always"] }] });
     const group = panel.page.getByRole("group", { name: "Allow run_command `pytest tests …` in . from now on" });
     await group.getByRole("button", { name: label }).click();
     assert.deepEqual((await panel.asked()).at(-1), { type: "decide", id: COMMAND.id, decision: { kind: "allowRule", reach } });
   }
+  await panel.post({ type: "approvals", approvals: [COMMAND] });
+  await panel.page.getByRole("button", { name: "In This Workspace" }).waitFor();
+  await panel.page.getByRole("button", { name: "Always" }).waitFor({ state: "detached" });
   await panel.page.getByRole("button", { name: "Permissions…" }).click();
   assert.deepEqual((await panel.asked()).at(-1), { type: "run", command: "coppice.editPermissions" });
   await panel.post({ type: "approvals", approvals: [{ ...COMMAND, interrupted: true }, { ...EDIT, proposal: undefined }] });

@@ -170,7 +170,7 @@ export const EDIT: PendingApproval = {
 };
 
 export const COMMAND: PendingApproval = {
-  id: "approval-2", conversationId: "c1", toolCallId: "t10", tool: "run_command", title: "Run a command", scope: "run_command", interrupted: false, proposal: "run_command `pytest tests …` in .",
+  id: "approval-2", conversationId: "c1", toolCallId: "t10", tool: "run_command", title: "Run a command", scope: "run_command", interrupted: false, proposal: "run_command `pytest tests …` in .", reaches: ["conversation", "workspace"],
   details: [
     { kind: "arguments", arguments: { explanation: "An explanation that is very long. ".repeat(200), env: { CI: "true" } } },
     { kind: "command", command: "pytest -q tests/test_lines.py \u202e&& rm -rf .\u001b[2K", directory: "/orchard" },

@@ -26,7 +26,7 @@ export function approvalAnnouncement({ title, details }: PendingApproval): strin
 
 /** `hasKeys`: the keys for *Allow* and *Deny* answer this question. */
 function ApprovalCard({ approval, hasKeys }: { approval: PendingApproval; hasKeys: boolean }): JSX.Element {
-  const { id, title, details, scope, covers, interrupted, proposal } = approval;
+  const { id, title, details, scope, covers, interrupted, proposal, reaches = [] } = approval;
   const [reply, setReply] = useState("");
   const heading = useId();
   const isPlan = details.some(({ kind }) => kind === "plan");
@@ -59,7 +59,7 @@ function ApprovalCard({ approval, hasKeys }: { approval: PendingApproval; hasKey
       {proposal !== undefined && !interrupted && (
         <div class="approval-rule" role="group" aria-label={`Allow ${visible(proposal)} from now on`}>
           <p class="hint">From now on allow {visible(proposal)}</p>
-          {REACHES.map(([reach, label]) => (
+          {REACHES.filter(([reach]) => reaches.includes(reach)).map(([reach, label]) => (
             <button key={reach} type="button" class="button secondary" onClick={() => { decide({ kind: "allowRule", reach }); }}>{label}</button>
           ))}
           <button type="button" class="link" onClick={() => { post({ type: "run", command: "coppice.editPermissions" }); }}>Permissions…</button>
