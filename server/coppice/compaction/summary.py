@@ -19,6 +19,10 @@ HEADINGS: Final = (
     "## Next Steps",
     "## Critical Context",
 )
+SECTIONS: Final = (
+    "goal", "constraints", "done", "in_progress", "blocked", "decisions", "next_steps", "context",
+)  # fmt: skip
+"""The fields of a summary that have a heading, in order."""
 NONE: Final = "(none)"
 SPLIT_TURN_HEADING: Final = "**Turn Context (split turn):**"
 

@@ -146,18 +146,9 @@ class _Parser:
             if fenced or not self._structure(line):
                 self._content(line, fenced=fenced)
         items = {name: tuple(map(" ".join, texts)) for name, texts in self._items.items()}
-        return Summary(
-            goal=items.get("goal", ()),
-            constraints=items.get("constraints", ()),
-            done=items.get("done", ()),
-            in_progress=items.get("in_progress", ()),
-            blocked=items.get("blocked", ()),
-            decisions=tuple(_decision_of(text) for text in items.get("decisions", ())),
-            next_steps=items.get("next_steps", ()),
-            context=items.get("context", ()),
-            turn=items.get("turn", ()),
-            other=tuple((heading, " ".join(lines)) for heading, lines in self._other),
-        )
+        decisions = tuple(map(_decision_of, items.pop("decisions", ())))
+        other = tuple((heading, " ".join(lines)) for heading, lines in self._other)
+        return Summary(decisions=decisions, other=other, **items)
 
     def _structure(self, line: str) -> bool:
         stripped = line.strip()

@@ -17,7 +17,7 @@ from coppice.tree.messages import BashExecutionMessage, ToolCall
 
 _COMMAND_NAMES: Final = ("command", "cmd", "script", "commandLine")
 _DIRECTORY_NAMES: Final = ("workdir", "cwd", "dir_path", "directory")
-_OLD_NAMES: Final = ("old_string", "oldString", "old_str", "oldText")
+OLD_NAMES: Final = ("old_string", "oldString", "old_str", "oldText")
 _NEW_NAMES: Final = ("new_string", "newString", "new_str", "newText", "content", "contents")
 _PATCH_NAMES: Final = ("input", "patch", "patchText", "diff")
 _SHELLS: Final = ("bash", "sh", "zsh", "pwsh", "powershell", "cmd")
@@ -103,7 +103,7 @@ def action_of(entry: str, call: ToolCall, output: str, *, is_error: bool) -> Act
         lines=lines,
         runs=tuple(Run(run.command, None) for run in runs) if running or waiting_id(output) else runs,
         touches=() if failed else tuple(touches_of(call, {})),
-        old=tuple(_texts(call.arguments, _OLD_NAMES, "-")),
+        old=tuple(_texts(call.arguments, OLD_NAMES, "-")),
         new=tuple(_texts(call.arguments, _NEW_NAMES, "+")),
         running=running,
         exit_code=exit_code,

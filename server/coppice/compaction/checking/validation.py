@@ -7,23 +7,13 @@ from typing import Final
 from coppice.compaction.asking.prompts import TURN_LABELS, Part
 from coppice.compaction.checking.cleanup import cleaned, without_preamble
 from coppice.compaction.checking.narrative import is_in_format, safe_text, with_none
-from coppice.compaction.summary import Summary, inert
+from coppice.compaction.summary import SECTIONS, Summary, inert
 from coppice.compaction.summary_parser import LEAST_HEADINGS, missing_headings, parse_summary
 from coppice.compaction.text.markdown import ITEM
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.sentences import one_line
 from coppice.tree.messages import AssistantMessage, text_of
 
-_SECTIONS: Final = (
-    "goal",
-    "constraints",
-    "done",
-    "in_progress",
-    "blocked",
-    "decisions",
-    "next_steps",
-    "context",
-)
 _ALL_HEADINGS: Final = 9  # headings of the format
 _LEAST_WHEN_BROKEN: Final = 3  # stated lines of an answer that broke off (guess)
 _LEAST_LEFT: Final = 0.25  # share of an answer that must remain after repetitions are removed (guess)
@@ -103,7 +93,7 @@ def _validated_summary(text: str, repaired: list[str], *, cut_off: bool, looped:
         repaired.append("turn context")
     summary, dropped = _without_foreign_parts(replace(parsed, turn=()))
     repaired += dropped
-    stated = sum(bool(getattr(summary, section)) for section in _SECTIONS)
+    stated = sum(bool(getattr(summary, section)) for section in SECTIONS)
     if looped and stated < _LEAST_WHEN_BROKEN:
         return Validation(None, tuple(repaired), _LOOPED)
     if _ALL_HEADINGS - len(missing) < LEAST_HEADINGS and stated < LEAST_HEADINGS:
@@ -159,18 +149,9 @@ def _without_foreign_parts(summary: Summary) -> tuple[Summary, list[str]]:
     other = tuple(
         (heading, line) for heading, line in summary.other if heading and not _FILE_HEADING.match(heading)
     )
-    stated = replace(
-        summary,
-        goal=_meant(summary.goal),
-        constraints=_meant(summary.constraints),
-        done=_meant(summary.done),
-        in_progress=_meant(summary.in_progress),
-        blocked=_meant(summary.blocked),
-        next_steps=_meant(summary.next_steps),
-        context=_meant(summary.context),
-        decisions=tuple(each for each in summary.decisions if _meant((each.what,))),
-        other=other,
-    )
+    texts = {name: _meant(getattr(summary, name)) for name in SECTIONS if name != "decisions"}
+    decisions = tuple(each for each in summary.decisions if _meant((each.what,)))
+    stated = replace(summary, decisions=decisions, other=other, **texts)
     if stated != replace(summary, other=other):
         dropped.append("placeholders")
     return stated, dropped

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from coppice.compaction.actions.action import action_of
+from coppice.compaction.actions.action import OLD_NAMES, action_of
 from coppice.compaction.facts.documents import names_of, shows_document
 from coppice.compaction.span.outputs import decoded, without_progress
 from coppice.compaction.span.serialization import LOOKED_UP, RESULT_CHARS, shorten
@@ -45,7 +45,7 @@ _TAIL_SHARE: Final = 0.7
 """Of an output's characters, for its end: a failure is reported there (guess)."""
 _LEAST_REPEATED: Final = 200  # characters of a text that is named instead of repeated (guess)
 _REPEATED: Final = "[As before.]"
-_OLD: Final = frozenset({"old", "old_string", "oldString", "old_str", "oldStr", "oldText", "old_text"})
+_OLD: Final = frozenset({*OLD_NAMES, "old", "oldStr", "old_text"})
 _COMMANDS: Final = frozenset({"command", "cmd", "script"})
 _PATCH_MARKS: Final = ("@@", "*** Begin Patch")
 _REMOVED: Final = re.compile(r"(?m)(?:^-(?!-- ).*\n){4,}")

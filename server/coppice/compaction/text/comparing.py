@@ -5,7 +5,10 @@ from typing import Final
 
 from coppice.compaction.text.sentences import one_line
 
-_GLUE: Final = re.compile(r"a|an|and|are|as|be|by|do|for|in|is|it|not|of|on|or|please|that|the|this|to|user")
+_GLUE: Final = frozenset((
+    "a", "an", "and", "are", "as", "be", "by", "do", "for", "in", "is", "it", "not", "of", "on", "or",
+    "please", "that", "the", "this", "to", "user",
+))  # fmt: skip
 
 
 def normalized(text: str) -> str:
@@ -21,4 +24,4 @@ def words_in(text: str) -> set[str]:
             words.add(word)
         else:
             words.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-    return {word for word in words if not _GLUE.fullmatch(word)}
+    return {word for word in words if word not in _GLUE}

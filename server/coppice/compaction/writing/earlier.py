@@ -5,7 +5,7 @@ from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.checking.narrative import safe_text
-from coppice.compaction.summary import SummaryDecision
+from coppice.compaction.summary import SECTIONS, SummaryDecision
 from coppice.compaction.summary_parser import is_foreign, parse_summary, recorded_lines
 from coppice.compaction.text.markdown import ITEM, block_quote
 from coppice.compaction.text.sentences import sentences_of
@@ -14,9 +14,6 @@ from coppice.compaction.writing.choosing import Line
 from coppice.protocol.ledger import WorkLedger
 from coppice.tokens.counting import CHARS_PER_TOKEN
 
-_ORDER: Final = (
-    "goal", "constraints", "done", "in_progress", "blocked", "decisions", "next_steps", "context",
-)  # fmt: skip
 _TO_DO: Final = ("in_progress", "next_steps")
 FOREIGN_SHARE: Final = 2
 """The room divided by this bounds an earlier summary in sections of its own."""
@@ -33,7 +30,7 @@ def earlier_lines(ledger: WorkLedger) -> Iterator[Line]:
             yield Line("context", text, 500)
         return
     summary, before_commit = parse_summary(ledger.earlier), ledger.earlier_before_commit
-    for section in _ORDER:
+    for section in SECTIONS:
         if before_commit and section in _TO_DO:
             continue
         for place, line in enumerate(getattr(summary, section)):
