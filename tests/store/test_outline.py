@@ -6,16 +6,16 @@ import pytest
 from store.store_kit import NOW, assistant, compaction, label, new_conversation, pin, user
 
 from coppice.errors import UnknownEntryError
+from coppice.protocol.outline import OutlineResult
 from coppice.store.schema.records import LEAF, NewRecord
 from coppice.store.store import Store
-from coppice.store.tree.outline import Outline
 
 
 def put(store: Store, conversation: str, parent: str | None, *records: NewRecord) -> None:
     store.append(conversation, list(records), parent_id=parent, modified_at=NOW)
 
 
-def outline(store: Store, conversation: str, leaf: str | None = None) -> Outline:
+def outline(store: Store, conversation: str, leaf: str | None = None) -> OutlineResult:
     end = store.end(conversation, LEAF if leaf is None else leaf)
     assert end is not None
     return store.outline(end)

@@ -56,12 +56,8 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
     *parents, key = path
     root = parsed(text)
     here, missing = _follow(root, parents)
-    for name in reversed(missing):
+    for name in reversed(missing):  # the outermost of the missing objects is the member to be made
         key, value = name, {key: value}
-    if missing:
-        # The outermost of the missing objects is the member to be made.
-        key = missing[0]
-        value = _nested([*missing[1:], path[-1]], _innermost(value, len(missing)))
     member = here.member(key)
     if member is not None:
         indent = _indent_at(text, member.start)
@@ -71,8 +67,7 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
 
 def with_item(text: str, path: Sequence[str], value: Any) -> str:
     """`text` with `value` as the last item of the array under `path`, which is made if need be."""
-    here, missing = _follow(parsed(text), path[:-1])
-    slot = None if missing else here.member(path[-1])
+    _, slot = _slot(text, path)
     if slot is None:
         return with_member(text, path, [value])
     if slot.value.kind != "[":
@@ -82,8 +77,7 @@ def with_item(text: str, path: Sequence[str], value: Any) -> str:
 
 def without_member(text: str, path: Sequence[str], *, keep: int = 0) -> str:
     """`text` without what is under `path`; objects that are empty then go too, but the first `keep`."""
-    here, missing = _follow(parsed(text), path[:-1])
-    slot = None if missing else here.member(path[-1])
+    here, slot = _slot(text, path)
     if slot is None:
         return text
     text = _removed(text, here, [slot])
@@ -92,8 +86,7 @@ def without_member(text: str, path: Sequence[str], *, keep: int = 0) -> str:
 
 def without_items(text: str, path: Sequence[str], mark: str, *, keep: int = 0) -> str:
     """`text` without the items of the array under `path` in whose text `mark` occurs; `keep` as above."""
-    here, missing = _follow(parsed(text), path[:-1])
-    slot = None if missing else here.member(path[-1])
+    _, slot = _slot(text, path)
     if slot is None:
         return text
     items = [each for each in slot.value.slots if mark in text[each.start : each.value.end]]
@@ -156,6 +149,12 @@ def _value(text: str, at: int, depth: int) -> Value:
     return value
 
 
+def _slot(text: str, path: Sequence[str]) -> tuple[Value, Slot | None]:
+    """The innermost object on the way along `path`, and what is under its end, None where there is none."""
+    here, missing = _follow(parsed(text), path[:-1])
+    return here, None if missing else here.member(path[-1])
+
+
 def _follow(root: Value, path: Sequence[str]) -> tuple[Value, list[str]]:
     """The object that the longest beginning of `path` leads to, and the names that are missing there."""
     here = root
@@ -167,18 +166,6 @@ def _follow(root: Value, path: Sequence[str]) -> tuple[Value, list[str]]:
             raise ConfigurationError(f"{'.'.join(path[: number + 1])} is not an object.")
         here = slot.value
     return here, []
-
-
-def _innermost(value: Any, depth: int) -> Any:
-    for _ in range(depth):
-        (value,) = value.values()
-    return value
-
-
-def _nested(names: Sequence[str], value: Any) -> Any:
-    for name in reversed(names):
-        value = {name: value}
-    return value
 
 
 def _inserted(text: str, container: Value, lead: str, value: Any) -> str:
@@ -234,8 +221,7 @@ def _removed(text: str, container: Value, slots: Sequence[Slot]) -> str:
 def _without_empty(text: str, path: Sequence[str], keep: int) -> str:
     """Removes the container under `path` and those around it, from the inside, while they are empty."""
     for length in range(len(path), keep, -1):
-        here, missing = _follow(parsed(text), path[: length - 1])
-        slot = None if missing else here.member(path[length - 1])
+        here, slot = _slot(text, path[:length])
         if slot is None or slot.value.slots or text[slot.value.start + 1 : slot.value.end - 1].strip():
             return text
         text = _removed(text, here, [slot])

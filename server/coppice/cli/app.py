@@ -5,6 +5,7 @@ What a command needs is imported when it runs, so that `coppice --version` and a
 
 import sys
 from collections.abc import Awaitable, Sequence
+from typing import Final
 
 import typer
 
@@ -21,6 +22,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+_PASSED_ON: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -55,9 +59,7 @@ def _coppice(version: options.Version = False) -> None:
     del version
 
 
-@app.command(
-    add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-)
+@app.command(add_help_option=False, context_settings=_PASSED_ON)
 def serve(arguments: typer.Context) -> int:
     """Run the language server for one client, on standard streams or a socket."""
     from coppice.lsp.__main__ import main as serve_client
@@ -65,9 +67,7 @@ def serve(arguments: typer.Context) -> int:
     return serve_client(arguments.args)
 
 
-@app.command(
-    add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-)
+@app.command(add_help_option=False, context_settings=_PASSED_ON)
 def mcp(arguments: typer.Context) -> int:
     """Serve the history of this project's conversations to an agent, as an MCP server."""
     from coppice.mcp.__main__ import main as serve_client

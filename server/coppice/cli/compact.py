@@ -11,7 +11,7 @@ from rich.text import Text
 
 from coppice.cli.exits import UsageError
 from coppice.cli.output_file import check_output, export_format
-from coppice.cli.plain import plain, plain_line
+from coppice.cli.plain import counted, plain, plain_line
 from coppice.cli.progress import watched
 from coppice.cli.sources import Opened, opened
 from coppice.cli.terminal import console, print_row, write_json
@@ -86,9 +86,9 @@ def _show_numbers(out: Console, outcome: Outcome) -> None:
     out.print()
     turn = ""
     if preview.is_split_turn:
-        turn = f", and {_count(preview.turn_prefix_messages, 'message')} from the start of a split turn"
+        turn = f", and {counted(preview.turn_prefix_messages, 'message')} from the start of a split turn"
     dropped = result.report.dropped
-    _print_field(out, "Summarized", f"{_count(preview.messages_to_summarize, 'message')}{turn}")
+    _print_field(out, "Summarized", f"{counted(preview.messages_to_summarize, 'message')}{turn}")
     kinds = dropped.by_kind.model_dump()
     largest = sorted(((tokens, kind) for kind, tokens in kinds.items() if tokens), reverse=True)
     what = ", ".join(f"{kind.replace('_', ' ')} {tokens:,}" for tokens, kind in largest)
@@ -100,7 +100,7 @@ def _show_numbers(out: Console, outcome: Outcome) -> None:
     _print_field(
         out,
         "Kept",
-        f"{_count(kept_messages, 'message')}, {preview.kept_tokens:,} tokens, from entry {first} on",
+        f"{counted(kept_messages, 'message')}, {preview.kept_tokens:,} tokens, from entry {first} on",
     )
     read, modified = len(preview.read_files), len(preview.modified_files)
     further = f", {preview.files_left_out:,} more" if preview.files_left_out else ""
@@ -127,12 +127,12 @@ def _show_view(out: Console, outcome: Outcome) -> None:
         kept_messages = _messages_from(outcome.before, outcome.result.first_kept_entry_id)
         _show_heading(out, "What the model would see")
         tokens = outcome.result.tokens_after
-        out.print(f"The summary and {_count(kept_messages, 'message')}, {tokens:,} tokens.")
+        out.print(f"The summary and {counted(kept_messages, 'message')}, {tokens:,} tokens.")
         return
     _show_heading(out, "What the model now sees")
     messages = outcome.after.messages
     assert isinstance(messages, list)  # noqa: S101 - the format `entries` is a list
-    out.print(f"{_count(len(messages), 'message')}, {outcome.after.tokens:,} tokens\n")
+    out.print(f"{counted(len(messages), 'message')}, {outcome.after.tokens:,} tokens\n")
     hidden = len(messages) - 2 * _SHOWN_AT_EACH_END
     for index, message in enumerate(messages):
         if hidden > 1 and index == _SHOWN_AT_EACH_END:
@@ -166,8 +166,8 @@ def _show_heading(out: Console, title: str) -> None:
 
 
 def _counts(context: ContextResult) -> dict[str, Any]:
-    counted = context.model_dump(mode="json", by_alias=True, exclude={"messages", "system"})
-    return {"messages": len(context.messages), **counted}
+    facts = context.model_dump(mode="json", by_alias=True, exclude={"messages", "system"})
+    return {"messages": len(context.messages), **facts}
 
 
 def _messages_from(context: ContextResult, entry_id: str) -> int:
@@ -175,10 +175,6 @@ def _messages_from(context: ContextResult, entry_id: str) -> int:
     messages = context.messages
     ids = [message.get("entryId") for message in messages if isinstance(message, dict)]
     return len(ids) - ids.index(entry_id) if entry_id in ids else 0
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, Literal
 
-from coppice.formats.lines import text_at
+from coppice.formats.lines import object_at, text_at
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE
 
 Author = Literal["user", "harness", "memory"]
@@ -86,8 +86,7 @@ def command_line(text: str) -> str | None:
 
 
 def _is_harness(value: dict[str, Any]) -> bool:
-    origin = value.get("origin")
-    kind = text_at(origin, "kind") if isinstance(origin, dict) else None
+    kind = text_at(object_at(value, "origin"), "kind")
     return value.get("isMeta") is True or kind not in (None, "human", "user")
 
 

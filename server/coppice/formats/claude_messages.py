@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from coppice.formats.claude_harness import Author, authors_of, command_line
-from coppice.formats.lines import text_at
+from coppice.formats.lines import objects_at, text_at
 from coppice.tree.messages import (
     AssistantContent,
     AssistantMessage,
@@ -45,7 +45,7 @@ def blocks_of(message: dict[str, Any]) -> list[dict[str, Any]]:
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    return objects_at(message, "content")
 
 
 def tool_results_of(message: dict[str, Any]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from coppice.formats.claude_harness import Author, attached, attachment_of
 from coppice.formats.claude_messages import authors_in, blocks_of, tool_results_of
 from coppice.formats.claude_queue import queued_author
-from coppice.formats.lines import ParsedLine, text_at
+from coppice.formats.lines import ParsedLine, object_at, text_at
 
 Kind = Literal["assistant", "user", "attachment", "boundary", "summary", "queued", "stored"]
 """`queued` is a message that was given to the model from the queue. `stored` is no record: it stands for an
@@ -80,9 +80,8 @@ def record_of(line: ParsedLine, kind: Kind, index: int, uuid: str) -> Record:
             record.authors = (attached(value)[0],)
         case "boundary":
             record.logical_parent = text_at(value, "logicalParentUuid") or None
-            segment = compaction_metadata(value).get("preservedSegment")
-            if isinstance(segment, dict):
-                record.first_kept = text_at(segment, "headUuid") or None
+            segment = object_at(compaction_metadata(value), "preservedSegment")
+            record.first_kept = text_at(segment, "headUuid") or None
         case "queued":
             record.authors = (queued_author(value),)
         case "summary" | "stored":
@@ -103,5 +102,4 @@ def tool_calls_in(value: dict[str, Any]) -> list[tuple[str, str]]:
 
 def compaction_metadata(value: dict[str, Any]) -> dict[str, Any]:
     """What a boundary record holds about its compaction; may be empty."""
-    metadata = value.get("compactMetadata")
-    return metadata if isinstance(metadata, dict) else {}
+    return object_at(value, "compactMetadata")

@@ -12,7 +12,7 @@ from coppice.formats.codex_context import fingerprint
 from coppice.formats.codex_messages import CALL_TYPES, OUTPUT_TYPES, PROVIDER_CALL_TYPES
 from coppice.formats.codex_steps import Steps
 from coppice.formats.entry_index import shown
-from coppice.formats.lines import ParsedLine, read_objects, text_at, type_of
+from coppice.formats.lines import ParsedLine, object_at, read_objects, text_at, type_of
 from coppice.formats.session import SessionReader, changed_meanwhile, check_number_of_entries
 from coppice.formats.source import Source
 from coppice.formats.warning_log import WarningLog
@@ -115,10 +115,9 @@ class Reader(SessionReader):
             self.header.name = text_at(payload, "thread_name") or None
 
     def _take_header(self, payload: dict[str, Any]) -> None:
-        git = payload.get("git")
+        git = object_at(payload, "git")
         fields = {name: text_at(payload, key) for key, name in _HEADER_FIELDS.items()}
-        if isinstance(git, dict):
-            fields |= {"gitBranch": text_at(git, "branch"), "gitCommit": text_at(git, "commit_hash")}
+        fields |= {"gitBranch": text_at(git, "branch"), "gitCommit": text_at(git, "commit_hash")}
         self.header.session_id = text_at(payload, "id") or None
         self.header.cwd = text_at(payload, "cwd") or None
         self.header.created_at = text_at(payload, "timestamp") or None

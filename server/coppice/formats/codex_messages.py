@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from coppice.formats.codex_scripts import SCRIPT_TOOL, NestedCall, nested_calls
-from coppice.formats.lines import UnusableLineError, parse_object
+from coppice.formats.lines import UnusableLineError, object_at, objects_at, parse_object
 from coppice.tree.entries import FileChange, FileChangeKind
 from coppice.tree.messages import (
     ImageContent,
@@ -82,8 +82,7 @@ def calls_of(item: dict[str, Any]) -> list[ToolCall]:
                 for number, call in enumerate(calls)
             ]
         case kind:
-            given = item.get("arguments" if kind == "tool_search_call" else "action")
-            action = given if isinstance(given, dict) else {}
+            action = object_at(item, "arguments" if kind == "tool_search_call" else "action")
             arguments = {key: value for key, value in action.items() if key != "type"}
             tool = str(kind).removesuffix("_call")
             return [ToolCall(id=call_id, name=tool, arguments=_with_command_line(arguments))]
@@ -112,13 +111,8 @@ def result_of(item: dict[str, Any], call_id: str, tool_name: str, *, failed: boo
     """
     output = item.get("output")
     if item.get("type") == "tool_search_output":
-        tools = item.get("tools")
         # Their descriptions are the harness's.
-        output = "\n".join(
-            str(each.get("name"))
-            for each in (tools if isinstance(tools, list) else [])
-            if isinstance(each, dict)
-        )
+        output = "\n".join(str(each.get("name")) for each in objects_at(item, "tools"))
     if isinstance(output, dict):
         failed = failed or output.get("success") is False
         output = output.get("content")
@@ -143,9 +137,7 @@ def result_of(item: dict[str, Any], call_id: str, tool_name: str, *, failed: boo
 
 def usage_of(info: object) -> Usage | None:
     """The tokens of the last request, of a `token_count`'s `info`; None when nothing was counted."""
-    last = info.get("last_token_usage") if isinstance(info, dict) else None
-    if not isinstance(last, dict):
-        return None
+    last = object_at(info, "last_token_usage")
     names = ("input_tokens", "cached_input_tokens", "output_tokens", "total_tokens")
     counts = [count for name in names if type(count := last.get(name, 0)) is int]
     if len(counts) < len(names) or not counts[0]:

@@ -21,7 +21,7 @@ from coppice.formats.codex_messages import (
     usage_of,
 )
 from coppice.formats.codex_path import RolloutPath
-from coppice.formats.lines import MAX_LINE_BYTES, ParsedLine
+from coppice.formats.lines import MAX_LINE_BYTES, ParsedLine, objects_at
 from coppice.formats.session import SessionHeader
 from coppice.formats.warning_log import WarningLog
 from coppice.tree.entries import (
@@ -236,8 +236,7 @@ class Steps:
 
     def _compacted(self, payload: dict[str, Any]) -> Iterator[Entry]:
         """The compaction, and after it the context that it put anew before the model."""
-        history = payload.get("replacement_history")
-        messages = [item for item in history if isinstance(item, dict)] if isinstance(history, list) else []
+        messages = objects_at(payload, "replacement_history")
         summary = summary_text(payload.get("message"), messages, self._typed)
         tokens = present(tokens_before=self._context_tokens)
         yield CompactionEntry(**self.path.place(), summary=summary, **tokens)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.formats.lines import ParsedLine, text_at, type_of
+from coppice.formats.lines import ParsedLine, object_at, objects_at, text_at, type_of
 from coppice.formats.record_log import RecordLog
 from coppice.formats.session import derived_id
 from coppice.tree.entries import (
@@ -57,16 +57,16 @@ class Reader(RecordLog):
 
     @override
     def _survey(self, line: ParsedLine) -> None:
-        data = _data(line)
+        data = object_at(line.value, "data")
         if line.value["type"] != "session.start" or self.header.session_id is not None:
             return
-        header, context = self.header, data.get("context")
+        header, context = self.header, object_at(data, "context")
         header.session_id = text_at(data, "sessionId")
         header.created_at = text_at(data, "startTime")
-        if isinstance(context, dict):
-            header.cwd = text_at(context, "cwd")
-            header.extra = present(gitBranch=text_at(context, "branch"))
-        header.extra |= present(copilotVersion=text_at(data, "copilotVersion"))
+        header.cwd = text_at(context, "cwd")
+        header.extra = present(
+            gitBranch=text_at(context, "branch"), copilotVersion=text_at(data, "copilotVersion")
+        )
 
     @override
     def _begin(self, state: dict[str, Any]) -> None:
@@ -85,7 +85,7 @@ class Reader(RecordLog):
 
     @override
     def _made_of(self, line: ParsedLine) -> Iterator[Entry]:
-        data = _data(line)
+        data = object_at(line.value, "data")
         entry_id = text_at(line.value, "id") or derived_id(self.header.session_id, line.number)
         before = self.leaf_id
         if data.get("parentToolCallId") is not None or data.get("agentId") is not None:
@@ -125,12 +125,9 @@ class Reader(RecordLog):
             content.append(ThinkingContent(thinking=thinking))
         if text := text_at(data, "content"):
             content.append(TextContent(text=text))
-        requests = data.get("toolRequests")
-        for request in requests if isinstance(requests, list) else []:
-            if isinstance(request, dict):
-                call = _call(request)
-                self._tools[call.id] = call.name
-                content.append(call)
+        for call in map(_call, objects_at(data, "toolRequests")):
+            self._tools[call.id] = call.name
+            content.append(call)
         if content:
             calls = any(isinstance(block, ToolCall) for block in content)
             optional = present(model=text_at(data, "model"), usage=self._usage)
@@ -143,11 +140,9 @@ class Reader(RecordLog):
     def _result(self, data: dict[str, Any]) -> ToolResultMessage:
         call_id = text_at(data, "toolCallId") or ""
         failed = data.get("success") is False
-        output = data.get("error") if failed else data.get("result")
-        result = output if isinstance(output, dict) else {}
+        result = object_at(data, "error" if failed else "result")
         text = text_at(result, "content") or text_at(result, "message") or ""
-        shell = data.get("shellExecution")
-        code = shell.get("exitCode") if isinstance(shell, dict) else None
+        code = object_at(data, "shellExecution").get("exitCode")
         return ToolResultMessage(
             tool_call_id=call_id,
             tool_name=self._tools.pop(call_id, UNKNOWN_TOOL),
@@ -164,11 +159,9 @@ class Reader(RecordLog):
 
     def _shown(self, result: dict[str, Any]) -> Iterator[UserContent]:
         """What a result has next to its text."""
-        shown = result.get("binaryResultsForLlm")
-        for each in shown if isinstance(shown, list) else []:
-            if isinstance(each, dict):
-                image = self._images.get(text_at(each, "assetId") or "")
-                yield image or TextContent(text=text_at(each, "description") or "[binary data]")
+        for each in objects_at(result, "binaryResultsForLlm"):
+            image = self._images.get(text_at(each, "assetId") or "")
+            yield image or TextContent(text=text_at(each, "description") or "[binary data]")
 
     def _compaction(self, data: dict[str, Any], entry_id: str) -> Iterator[Entry]:
         summary = text_at(data, "summaryContent")
@@ -182,11 +175,6 @@ class Reader(RecordLog):
             first_kept_entry_id=None if cut is None else cut[1],
         )
         yield CompactionEntry(**self._place(entry_id), summary=summary, **optional)
-
-
-def _data(line: ParsedLine) -> dict[str, Any]:
-    data = line.value.get("data")
-    return data if isinstance(data, dict) else {}
 
 
 def _call(request: dict[str, Any]) -> ToolCall:

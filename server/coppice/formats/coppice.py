@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 from coppice.errors import ImportFailedError
 from coppice.formats.entry_file import EntryFile
 from coppice.formats.entry_index import shown
-from coppice.formats.lines import ParsedLine, dump_line, text_at, type_of
+from coppice.formats.lines import ParsedLine, dump_line, object_at, text_at, type_of
 from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
 from coppice.tree.entries import METADATA_TYPES, Entry
@@ -45,7 +45,6 @@ class Reader(EntryFile):
             )
         self._stored_leaf = value.get("leafId", False)
         self._header_number = line.number
-        extra = value.get("extra")
         unknown = {key: item for key, item in value.items() if key not in _HEADER_KEYS}
         self.header = SessionHeader(
             format=self.format,
@@ -53,7 +52,7 @@ class Reader(EntryFile):
             name=text_at(value, "name"),
             cwd=text_at(value, "cwd"),
             created_at=text_at(value, "createdAt"),
-            extra={**(extra if isinstance(extra, dict) else {}), **unknown},
+            extra={**object_at(value, "extra"), **unknown},
         )
 
     def _note(self, line: ParsedLine, position: int | None) -> None:

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from io import BufferedReader
 from typing import Any, BinaryIO, ClassVar, Final, get_args
 
@@ -10,8 +9,8 @@ from pydantic import ValidationError
 
 from coppice.errors import ImportFailedError
 from coppice.formats.entry_index import ROOT, EntryIndex, in_order, shown
-from coppice.formats.lines import ParsedLine, read_objects, read_text_at, text_at, type_of
-from coppice.formats.session import EPOCH, SessionReader, changed_meanwhile, derived_id, read_again
+from coppice.formats.lines import ParsedLine, object_at, read_objects, read_text_at, text_at, type_of
+from coppice.formats.session import EPOCH, SessionReader, changed_meanwhile, derived_id, read_again, time_of
 from coppice.formats.source import NotResumableError, Source
 from coppice.tree.entries import ENTRY, CustomEntry, Entry
 from coppice.tree.nesting import nests_deeper
@@ -171,22 +170,10 @@ class EntryFile(SessionReader):
         if isinstance(timestamp, str):
             self._last_timestamp = timestamp
             return timestamp
-        message = value.get("message")
-        recorded = message.get("timestamp") if isinstance(message, dict) else None
-        mended = _iso_of_milliseconds(timestamp) or _iso_of_milliseconds(recorded) or self._last_timestamp
+        recorded = object_at(value, "message").get("timestamp")
+        mended = time_of(timestamp, 1000) or time_of(recorded, 1000) or self._last_timestamp
         self._content_log.add(line, "no time", f"this entry has no usable timestamp; {mended} was taken")
         return mended
-
-
-def _iso_of_milliseconds(value: object) -> str | None:
-    """The ISO 8601 UTC string of milliseconds since 1970; None for what is no such time."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        moment = datetime.fromtimestamp(value / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _reason(value: dict[str, Any], error: ValidationError) -> str:

@@ -4,7 +4,6 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -42,13 +41,3 @@ def json_of(value: object) -> Any:
         with suppress(ValueError, RecursionError):
             return json.loads(value)
     return value
-
-
-def time_of(seconds: object) -> str | None:
-    """An ISO 8601 UTC string of seconds since 1970; None where `seconds` is no such number."""
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        return None
-    with suppress(OverflowError, ValueError, OSError):
-        moment = datetime.fromtimestamp(seconds, UTC)
-        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return None

@@ -18,7 +18,7 @@ from coppice.formats.gemini_parts import (
     usage_of,
     words_of,
 )
-from coppice.formats.lines import ParsedLine, read_objects, text_at
+from coppice.formats.lines import ParsedLine, objects_at, read_objects, text_at
 from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries, read_again
 from coppice.formats.source import NotResumableError, Source
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
@@ -118,14 +118,12 @@ class Reader(SessionReader):
         yield from self._results(value, parts, failed=False)
 
     def _reply(self, value: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[Entry]:
-        thoughts = value.get("thoughts")
         content: list[AssistantContent] = [
             ThinkingContent(thinking=f"{text_at(each, 'subject') or ''}\n{text}".strip())
-            for each in (thoughts if isinstance(thoughts, list) else [])
-            if isinstance(each, dict) and (text := text_at(each, "description"))
+            for each in objects_at(value, "thoughts")
+            if (text := text_at(each, "description"))
         ]
-        listed = value.get("toolCalls")
-        calls = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        calls = objects_at(value, "toolCalls")
         content += [block for block in reply_of(parts) if not (calls and isinstance(block, ToolCall))]
         content += [call_of(each) for each in calls]
         if not content:
@@ -156,8 +154,7 @@ class Reader(SessionReader):
 
     def _patched(self, value: dict[str, Any]) -> Iterator[Entry]:
         """What a new history adds: context, or a summary; and where it ends if it is shorter than before."""
-        listed = value["$set"]["messages"]
-        messages = [each for each in listed if isinstance(each, dict) and text_at(each, "id")]
+        messages = [each for each in objects_at(value["$set"], "messages") if text_at(each, "id")]
         fresh = [
             each for each in messages if each["id"] not in self._newest and each["id"] not in self._entry_of
         ]

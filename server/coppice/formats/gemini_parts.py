@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from coppice.formats.lines import text_at
+from coppice.formats.lines import object_at, text_at
 from coppice.tree.messages import (
     AssistantContent,
     ImageContent,
@@ -42,8 +42,8 @@ def words_of(parts: list[dict[str, Any]]) -> list[UserContent]:
 
 
 def _image(part: dict[str, Any]) -> ImageContent | None:
-    data = part.get("inlineData")
-    if not isinstance(data, dict) or not isinstance(data.get("data"), str):
+    data = object_at(part, "inlineData")
+    if not isinstance(data.get("data"), str):
         return None
     return ImageContent(data=data["data"], mime_type=text_at(data, "mimeType") or "image/png")
 
@@ -64,11 +64,10 @@ def reply_of(parts: list[dict[str, Any]]) -> list[AssistantContent]:
 
 def call_of(call: dict[str, Any]) -> ToolCall:
     """A tool call of `{id, name, args}`."""
-    arguments = call.get("args")
     return ToolCall(
         id=text_at(call, "id") or "",
         name=text_at(call, "name") or "unknown",
-        arguments=arguments if isinstance(arguments, dict) else {},
+        arguments=object_at(call, "args"),
     )
 
 
@@ -89,8 +88,7 @@ def results_in(parts: list[dict[str, Any]], *, failed: bool) -> Iterator[ToolRes
 
 def _result(response: dict[str, Any], *, failed: bool) -> ToolResultMessage:
     """A tool's result, without what hooks added."""
-    given = response.get("response")
-    answer = given if isinstance(given, dict) else {}
+    answer = object_at(response, "response")
     output, error = text_at(answer, "output"), text_at(answer, "error")
     if output is not None and output.endswith(_HOOK_END):
         output = output.partition(f"\n\n{_HOOK}")[0]

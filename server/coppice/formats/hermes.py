@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.formats.foreign_database import object_of, rows_of, time_of
+from coppice.formats.foreign_database import object_of, rows_of
 from coppice.formats.hermes_rows import QUERY, Row, row_of
-from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries
+from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries, time_of
 from coppice.formats.source import Source
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (

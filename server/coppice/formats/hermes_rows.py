@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coppice.formats.foreign_database import json_of, object_of, time_of
+from coppice.formats.foreign_database import json_of, object_of
 from coppice.formats.lines import text_at
+from coppice.formats.session import time_of
 from coppice.tree.messages import ToolCall
 
 QUERY: Final = """

@@ -92,6 +92,18 @@ def text_at(value: dict[str, Any], key: str) -> str | None:
     return text if isinstance(text, str) else None
 
 
+def object_at(value: object, key: str) -> dict[str, Any]:
+    """The object under `key`; empty where there is none or something else."""
+    inner = value.get(key) if isinstance(value, dict) else None
+    return inner if isinstance(inner, dict) else {}
+
+
+def objects_at(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects in the array under `key`; none where there is no array, or nothing but something else."""
+    inner = value.get(key)
+    return [each for each in inner if isinstance(each, dict)] if isinstance(inner, list) else []
+
+
 def type_of(value: dict[str, Any]) -> str | None:
     """The object's `type`; None where that is absent or no text."""
     return text_at(value, "type")

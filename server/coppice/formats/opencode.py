@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
-from coppice.formats.foreign_database import object_of, rows_of, time_of
-from coppice.formats.lines import text_at
-from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries
+from coppice.formats.foreign_database import object_of, rows_of
+from coppice.formats.lines import object_at, text_at
+from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries, time_of
 from coppice.formats.source import Source
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
@@ -51,8 +51,7 @@ class _Message:
     @property
     def is_complete(self) -> bool:
         """Whether nothing of it changes any more."""
-        times = self.data.get("time")
-        return self.role == "user" or (isinstance(times, dict) and times.get("completed") is not None)
+        return self.role == "user" or object_at(self.data, "time").get("completed") is not None
 
     def part(self, kind: str) -> dict[str, Any] | None:
         """The first part of this type."""
@@ -76,7 +75,7 @@ class Reader(SessionReader):
         header.session_id = self._session_id or str(id_)
         header.cwd = directory if isinstance(directory, str) else None
         header.name = title if isinstance(title, str) else None
-        header.created_at = time_of(_seconds(created))
+        header.created_at = time_of(created, 1000)
         header.extra = present(opencodeVersion=version if isinstance(version, str) else None)
         self._reverted = text_at(object_of(revert), "messageID")
 
@@ -185,18 +184,16 @@ class Reader(SessionReader):
             yield MessageEntry(**self._place(message, f"{message.id}#{number}"), message=result)
 
     def _place(self, message: _Message, entry_id: str) -> dict[str, Any]:
-        times = message.data.get("time")
-        created = times.get("created") if isinstance(times, dict) else None
-        timestamp = time_of(_seconds(created)) or self.header.created_at or EPOCH
+        created = object_at(message.data, "time").get("created")
+        timestamp = time_of(created, 1000) or self.header.created_at or EPOCH
         return {"id": entry_id, "parent_id": self.leaf_id, "timestamp": timestamp}
 
 
 def _call(part: dict[str, Any]) -> ToolCall:
-    arguments = object_of(part.get("state")).get("input")
     return ToolCall(
         id=text_at(part, "callID") or "",
         name=text_at(part, "tool") or "unknown",
-        arguments=arguments if isinstance(arguments, dict) else {},
+        arguments=object_at(object_of(part.get("state")), "input"),
     )
 
 
@@ -229,7 +226,3 @@ def _usage(value: object) -> Usage | None:
 
 def _texts(parts: list[dict[str, Any]]) -> list[str]:
     return [text for part in parts if part.get("type") == "text" and (text := text_at(part, "text"))]
-
-
-def _seconds(milliseconds: object) -> float | None:
-    return milliseconds / 1000 if type(milliseconds) is int else None

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from typing_extensions import override
 
 from coppice.formats.gemini_parts import parts_of, reply_of, results_in, usage_of, words_of
-from coppice.formats.lines import ParsedLine, text_at
+from coppice.formats.lines import ParsedLine, object_at, objects_at, text_at
 from coppice.formats.record_log import RecordLog
 from coppice.formats.source import NotResumableError
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
@@ -57,9 +57,7 @@ class Reader(RecordLog):
         self._entry_of[record_id] = self.leaf_id
 
     def _entries_of(self, value: dict[str, Any], record_id: str) -> Iterator[Entry]:
-        given = value.get("message")
-        message = given if isinstance(given, dict) else {}
-        parts = parts_of(message.get("parts"))
+        parts = parts_of(object_at(value, "message").get("parts"))
         match value["type"]:
             case "user" if parts:
                 yield self._user_entry(value, record_id, parts)
@@ -79,8 +77,7 @@ class Reader(RecordLog):
                     )
                     yield MessageEntry(**self._place(record_id), message=reply)
             case "tool_result":
-                result = value.get("toolCallResult")
-                failed = isinstance(result, dict) and result.get("status") == "error"
+                failed = object_at(value, "toolCallResult").get("status") == "error"
                 for result_message in results_in(parts, failed=failed):
                     yield MessageEntry(**self._place(record_id), message=result_message)
             case "system" if value.get("subtype") == _COMPRESSION:
@@ -98,18 +95,15 @@ class Reader(RecordLog):
 
     def _compaction(self, value: dict[str, Any], record_id: str) -> Iterator[Entry]:
         """The first text of the compressed history is the summary."""
-        given = value.get("systemPayload")
-        payload = given if isinstance(given, dict) else {}
-        history, info = payload.get("compressedHistory"), payload.get("info")
-        messages = [each for each in history if isinstance(each, dict)] if isinstance(history, list) else []
+        payload = object_at(value, "systemPayload")
         texts = [
             text
-            for each in messages
+            for each in objects_at(payload, "compressedHistory")
             for part in parts_of(each.get("parts"))
             if (text := text_at(part, "text"))
         ]
         if texts:
-            before = info.get("originalTokenCount") if isinstance(info, dict) else None
+            before = object_at(payload, "info").get("originalTokenCount")
             optional = present(tokens_before=before if type(before) is int else None)
             yield CompactionEntry(**self._place(record_id), summary=texts[0], **optional)
 

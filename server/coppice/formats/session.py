@@ -3,7 +3,9 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import blake2b
 from io import BufferedReader
 from typing import Any, BinaryIO, ClassVar, Final
@@ -112,6 +114,16 @@ def check_number_of_entries(number: int) -> None:
             "into sessions of their own.",
             most=MAX_ENTRIES,
         )
+
+
+def time_of(number: object, per_second: int = 1) -> str | None:
+    """An ISO 8601 UTC string of a time since 1970, in parts of a second; None for what is no number."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    with suppress(OverflowError, ValueError, OSError):
+        moment = datetime.fromtimestamp(number / per_second, UTC)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None
 
 
 def derived_id(session_id: str | None, ordinal: int) -> str:

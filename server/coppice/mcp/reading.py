@@ -10,6 +10,7 @@ from coppice.mcp.rendering import FRAME_TOKENS, entry_text, framed
 from coppice.protocol.history import is_history_tool
 from coppice.redaction import masked, with_marks
 from coppice.service.history.calls import calls_of_results
+from coppice.service.history.recall import head_of
 from coppice.store.search.indexing import Scope
 from coppice.store.search.recalling import RecallRow, Where
 from coppice.tokens.counting import estimate_tokens
@@ -17,8 +18,6 @@ from coppice.tree.tags import attribute
 
 _AROUND: Final = 3  # entries before and after one, unless a call says how many: question, answer, call
 _AT_THE_END: Final = 10  # entries of a session's end, unless a call says how many (guess)
-_CHARS: Final = 4
-"""Characters of a token in English prose, as `estimate_tokens` counts."""
 _AMBIGUOUS: Final = 5  # entries that a beginning of an id may name to be listed (guess)
 
 
@@ -89,7 +88,7 @@ def _page(project: Project, rows: list[RecallRow], wanted: ReadArguments) -> Ite
         tokens = estimate_tokens(text)
         part = text
         if tokens + FRAME_TOKENS > left:
-            part = _head(text, left - FRAME_TOKENS)
+            part = head_of(text, left - FRAME_TOKENS)
         left -= estimate_tokens(part) + FRAME_TOKENS
         call = calls.get(row.key) if start == 0 else None
         yield framed(row, with_marks(part), session=labels.get(row.conversation_id), call=call)
@@ -97,11 +96,3 @@ def _page(project: Project, rows: list[RecallRow], wanted: ReadArguments) -> Ite
             yield f'There is more: call history_read again with cursor "{place}:{start + len(part)}".'
             return
         start = 0
-
-
-def _head(text: str, tokens: int) -> str:
-    """The beginning of `text` that has at most so many tokens."""
-    head = text[: max(1, tokens * _CHARS)]
-    while len(head) > 1 and estimate_tokens(head) > tokens:
-        head = head[: len(head) // 2]
-    return head

@@ -9,6 +9,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from sqlalchemy import Connection
 
 from coppice.errors import StorageFailedError, StoreDamagedError
+from coppice.protocol.navigation import SearchHit
 from coppice.store.engines.choosing import database
 from coppice.store.engines.engine import Database, T, Work
 from coppice.store.engines.migrations import migrate
@@ -16,7 +17,6 @@ from coppice.store.reader import Snapshot, StoreReader
 from coppice.store.schema.errors import is_unwritable
 from coppice.store.schema.records import (
     NewConversation,
-    SearchRow,
     StoredChange,
 )
 from coppice.store.search import recalling, searching
@@ -174,7 +174,7 @@ class Store(StoreReader):
         workspace_uri: str | None = None,
         limit: int,
         report: Report = lambda _done, _total: None,
-    ) -> list[SearchRow]:
+    ) -> list[SearchHit]:
         """The newest stored entries, on any branch, that hold every word of `query`; none for no words.
 
         Words in double quotes must be adjacent, as must a run of Chinese, Japanese or Korean characters. The

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
 
-from coppice.formats.session import check_number_of_entries
+from coppice.formats.session import SessionHeader, check_number_of_entries
+from coppice.service.core.context import now
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.thread_work import ThreadWork
 from coppice.settings import Settings
@@ -14,7 +15,14 @@ from coppice.store.store import Store
 from coppice.store.tree.extending import ExtendWriter
 from coppice.store.tree.importing import ImportWriter
 from coppice.tokens.measuring import size_of_entry
-from coppice.tree.entries import MAX_ID_CHARS, MAX_TIME_CHARS, CompactionEntry, ContextEditEntry, Entry
+from coppice.tree.entries import (
+    MAX_ID_CHARS,
+    MAX_NAME_CHARS,
+    MAX_TIME_CHARS,
+    CompactionEntry,
+    ContextEditEntry,
+    Entry,
+)
 
 _ID_FIELDS: Final = ("id", "parent_id", "first_kept_entry_id", "target_id", "from_id")
 _MAX_TEXT_CHARS: Final = 4096
@@ -58,6 +66,25 @@ def short_time(time: str | None) -> str | None:
 def short_text(text: str | None) -> str | None:
     """The beginning of a text."""
     return None if text is None else text[:_MAX_TEXT_CHARS]
+
+
+def conversation_of_session(
+    header: SessionHeader, conversation_id: str, workspace_uri: str, **origin: str | None
+) -> NewConversation:
+    """The conversation that a session becomes; `origin` says where the session came from."""
+    source = {
+        "format": header.format,
+        **origin,
+        "cwd": short_text(header.cwd),
+        "header": header.extra,
+    }
+    return NewConversation(
+        id=conversation_id,
+        workspace_uri=workspace_uri,
+        created_at=short_time(header.created_at) or now(),
+        name=None if header.name is None else header.name[:MAX_NAME_CHARS],
+        source={key: value for key, value in source.items() if value is not None},
+    )
 
 
 @dataclass

@@ -24,7 +24,13 @@ from coppice.protocol.conversations import (
     ImportResult,
 )
 from coppice.service.conversations.conversations import conversation_of
-from coppice.service.conversations.importing import Intake, ReadingProgress, short_id, short_text, short_time
+from coppice.service.conversations.importing import (
+    Intake,
+    ReadingProgress,
+    conversation_of_session,
+    short_id,
+    short_text,
+)
 from coppice.service.core.context import Context, now
 from coppice.service.core.progress import Progress
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
@@ -32,7 +38,7 @@ from coppice.store.engines.opened_files import is_opened
 from coppice.store.reader import StoreReader
 from coppice.store.schema.records import ConversationRecord, NewConversation, PathEnd
 from coppice.store.tree import paging
-from coppice.tree.entries import MAX_NAME_CHARS, Entry
+from coppice.tree.entries import Entry
 
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What `link` fails with on file systems without hard links."""
@@ -190,20 +196,8 @@ def _path(uri: str, refusal: type[ImportFailedError | StorageFailedError]) -> Pa
 
 def _conversation(header: SessionHeader, workspace_uri: str, uri: str | None) -> NewConversation:
     path = path_of_uri(uri) if uri else None
-    source = {
-        "format": header.format,
-        "name": Path(path).name if path else None,
-        "sessionId": short_text(header.session_id),
-        "cwd": short_text(header.cwd),
-        "header": header.extra,
-    }
-    return NewConversation(
-        id=uuid.uuid4().hex,
-        workspace_uri=workspace_uri,
-        created_at=short_time(header.created_at) or now(),
-        name=None if header.name is None else header.name[:MAX_NAME_CHARS],
-        source={key: value for key, value in source.items() if value is not None},
-    )
+    origin = {"name": Path(path).name if path else None, "sessionId": short_text(header.session_id)}
+    return conversation_of_session(header, uuid.uuid4().hex, workspace_uri, **origin)
 
 
 def _header(record: ConversationRecord) -> SessionHeader:

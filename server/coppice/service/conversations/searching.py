@@ -6,7 +6,6 @@ from coppice.protocol.navigation import SearchHit, SearchParams, SearchResult
 from coppice.service.core.progress import Progress
 from coppice.service.core.stores import Stores
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
-from coppice.store.schema.records import SearchRow
 
 
 class Searching:
@@ -26,9 +25,9 @@ class Searching:
         rows = await run_in_thread(lambda thread: self._search(params, thread), progress, title="Searching")
         if progress is not None:
             progress.end(f"{len(rows):,} found")
-        return SearchResult(hits=[SearchHit.model_validate(row, from_attributes=True) for row in rows])
+        return SearchResult(hits=rows)
 
-    def _search(self, params: SearchParams, thread: ThreadWork) -> list[SearchRow]:
+    def _search(self, params: SearchParams, thread: ThreadWork) -> list[SearchHit]:
         stores = self._stores
         if params.conversation_id is not None:
             return stores.of_conversation(params.conversation_id).search(

@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -14,15 +13,14 @@ from typing_extensions import override
 
 from coppice.errors import IdConflictError, ImportFailedError, StaleLeafError, UnknownConversationError
 from coppice.formats.reading import open_growing
-from coppice.formats.session import SessionReader
+from coppice.formats.session import SessionReader, time_of
 from coppice.formats.source import Checkpoint, NotResumableError
 from coppice.service.conversations.importing import (
     Intake,
     ReadingProgress,
+    conversation_of_session,
     ledger_at,
     short_id,
-    short_text,
-    short_time,
     with_short_fields,
 )
 from coppice.service.core.context import now
@@ -34,7 +32,7 @@ from coppice.store.store import Store
 from coppice.store.transcript_catalog import Reading
 from coppice.store.tree.extending import ExtendWriter
 from coppice.tokens.measuring import size_of_entry
-from coppice.tree.entries import MAX_NAME_CHARS, CompactionEntry, Entry
+from coppice.tree.entries import CompactionEntry, Entry
 
 SETTLED_SECONDS: Final = 600.0
 """A transcript that has not changed for so long is taken whole. Claude Code lets no command run longer."""
@@ -106,8 +104,7 @@ class TranscriptStorer:
     def _imported(
         self, reader: SessionReader, new: NewConversation, transcript: Transcript, base: Reading
     ) -> Reading:
-        modified = datetime.fromtimestamp(transcript.modified, UTC).isoformat(timespec="milliseconds")
-        with self.store.importing(new, modified_at=modified.replace("+00:00", "Z")) as writer:
+        with self.store.importing(new, modified_at=time_of(transcript.modified)) as writer:
             intake = Intake(self.store, writer, new, self.settings, _Silent(self.thread))
             intake.take(reader)
             leaf = short_id(reader.leaf_id)
@@ -141,26 +138,17 @@ class TranscriptStorer:
         return NewRecord(entry, size_of_entry(entry), ledger)
 
     def _conversation(self, reader: SessionReader, transcript: Transcript, last: Reading) -> NewConversation:
-        header = reader.header
-        source = {
-            "format": header.format,
-            "agent": transcript.agent,
-            "name": transcript.name,
-            "path": transcript.path,
-            "sessionId": transcript.key,
-            "cwd": short_text(header.cwd),
-            "header": header.extra,
-        }
-        return NewConversation(
-            id=transcript.conversation_id,
-            workspace_uri=self.workspace,
-            created_at=short_time(header.created_at) or now(),
-            name=None if header.name is None else header.name[:MAX_NAME_CHARS],
-            parent_conversation_id=None
-            if last.parent is None
-            else conversation_id_of(transcript.agent, last.parent),
-            source={key: value for key, value in source.items() if value is not None},
+        new = conversation_of_session(
+            reader.header,
+            transcript.conversation_id,
+            self.workspace,
+            agent=transcript.agent,
+            name=transcript.name,
+            path=transcript.path,
+            sessionId=transcript.key,
         )
+        parent = None if last.parent is None else conversation_id_of(transcript.agent, last.parent)
+        return replace(new, parent_conversation_id=parent)
 
 
 def _after(

@@ -1,19 +1,12 @@
 """The use cases that append to a conversation tree and list it."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 
 from coppice.errors import StaleLeafError, UnknownEntryError
 from coppice.protocol.notifications import Change
-from coppice.protocol.outline import (
-    BranchEndParams,
-    BranchEndResult,
-    OutlineCompaction,
-    OutlineFork,
-    OutlineMark,
-    OutlineParams,
-    OutlineResult,
-)
+from coppice.protocol.outline import BranchEndParams, BranchEndResult, OutlineParams, OutlineResult
 from coppice.protocol.trees import (
     AppendParams,
     AppendResult,
@@ -164,19 +157,7 @@ class Trees:
         end = store.end(params.conversation_id, params.leaf_id if params.leaf_id is not None else LEAF)
         if end is None:
             return OutlineResult(leaf_id=None, length=0, compactions=[], marks=[], forks=[])
-        outline = store.outline(end)
-        return OutlineResult(
-            leaf_id=end.id,
-            length=end.depth + 1,
-            compactions=[
-                OutlineCompaction.model_validate(each, from_attributes=True) for each in outline.compactions
-            ],
-            marks=[
-                OutlineMark(entry_id=mark.entry_id, label=mark.label, pinned=mark.pinned or None)
-                for mark in outline.marks
-            ],
-            forks=[OutlineFork.model_validate(fork, from_attributes=True) for fork in outline.forks],
-        )
+        return store.outline(end)
 
 
 def _span(params: EntriesParams, store: Store, end: PathEnd) -> tuple[int, int]:
@@ -227,18 +208,5 @@ def _changes(stored: Sequence[Entry], *, leaf_moved: bool) -> list[Change]:
 
 def _node(row: TreeRow, counter: Counter) -> TreeNode:
     return TreeNode.model_validate(
-        {
-            "id": row.id,
-            "parentId": row.parent_id,
-            "type": row.type,
-            "role": row.role,
-            "preview": row.preview,
-            "label": row.label,
-            "pinned": row.pinned or None,
-            "timestamp": row.timestamp,
-            "tokens": counter.tokens(row.size),
-            "childCount": row.child_count,
-            "onCurrentPath": row.on_current_path,
-            "runLength": row.run_length,
-        }
+        asdict(row) | {"pinned": row.pinned or None, "tokens": counter.tokens(row.size)}
     )

@@ -85,7 +85,7 @@ def _page(params: RecallParams, hits: Sequence[Hit], store: Store) -> RecallResu
         if tokens > left:
             if chosen and (left < PIECE_CHARS // _ITEM_CHARS or not hit.whole):
                 break
-            text = _head(text, left)
+            text = head_of(text, left)
             chosen.append((hit, text, True))
             start += len(text)
             break
@@ -97,9 +97,9 @@ def _page(params: RecallParams, hits: Sequence[Hit], store: Store) -> RecallResu
     return RecallResult(items=items, next_cursor=f"{number}:{start}" if number < len(hits) else None)
 
 
-def _head(text: str, tokens: int) -> str:
+def head_of(text: str, tokens: int) -> str:
     """The beginning of `text` that has at most so many tokens."""
-    head = text[: tokens * _ITEM_CHARS]
+    head = text[: max(1, tokens * _ITEM_CHARS)]
     while len(head) > 1 and estimate_tokens(head) > tokens:
         head = head[: len(head) // 2]
     return head

@@ -6,10 +6,10 @@ So they are durable, searched, copied, exported and deleted like any other conve
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
 from coppice.errors import IdConflictError, InvalidNoteError, UnknownConversationError, UnknownNoteError
+from coppice.protocol.notes import Note
 from coppice.redaction import masked, with_marks
 from coppice.service.core.context import now
 from coppice.store.schema.records import LEAF, NewConversation, NewRecord, PathEnd
@@ -32,16 +32,6 @@ MAX_SHOWN_TOKENS: Final = 2_000
 _DATE_CHARS: Final = 10  # of an ISO time
 MOST_OF_AGENTS: Final = 1_000
 """Notes of agents that hold at a time: more than fit a list of the shortest ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A note that holds now; `id` is that of the entry with its text."""
-
-    id: str
-    timestamp: str
-    author: str
-    text: str
 
 
 def agent_author(name: str) -> str:
@@ -98,15 +88,8 @@ class Notebook:
     def remove(self, note_id: str) -> Note:
         """The note, which holds no longer; its text stays in the history. Raises UnknownNoteError."""
         note = self._require(note_id)
-        self._append(
-            CustomEntry(
-                id=new_entry_id(),
-                parent_id=None,
-                timestamp=now(),
-                custom_type=NOTE_TYPE,
-                data={"removes": note_id},
-            )
-        )
+        place: dict[str, Any] = {"id": new_entry_id(), "parent_id": None, "timestamp": now()}
+        self._append(CustomEntry(**place, custom_type=NOTE_TYPE, data={"removes": note_id}))
         return note
 
     def _end(self) -> PathEnd | None:
@@ -178,8 +161,12 @@ def _apply(entry: Entry, held: dict[str, Note]) -> None:
 
 def _note(entry: CustomMessageEntry) -> Note:
     author = _property(entry.details, "author")
-    text = text_of(entry.content)
-    return Note(entry.id, entry.timestamp, author if isinstance(author, str) else "unknown", text)
+    return Note(
+        id=entry.id,
+        timestamp=entry.timestamp,
+        author=author if isinstance(author, str) else "unknown",
+        text=text_of(entry.content),
+    )
 
 
 def _property(value: object, name: str) -> object:

@@ -19,7 +19,6 @@ from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.jobs import uninterrupted
 from coppice.service.core.workers import run_read, run_write
 from coppice.service.notes.notebook import MAX_SHOWN_TOKENS, Notebook, shown_to_model
-from coppice.service.notes.notebook import Note as StoredNote
 from coppice.tree.entries import HARNESS_TYPE, CustomMessageEntry
 from coppice.tree.ids import new_entry_id
 
@@ -45,28 +44,26 @@ class Notes:
     async def add(self, params: AddNoteParams) -> NoteResult:
         """Stores a note, without the secrets in it. Raises InvalidNoteError where agents wrote too many."""
         note = await self._write(params.workspace_uri, lambda book: book.add(params.text, params.author))
-        return NoteResult(note=_on_wire(note))
+        return NoteResult(note=note)
 
     async def replace(self, params: ReplaceNoteParams) -> NoteResult:
         """Raises UnknownNoteError."""
         note = await self._write(
             params.workspace_uri, lambda book: book.replace(params.note_id, params.text, params.author)
         )
-        return NoteResult(note=_on_wire(note))
+        return NoteResult(note=note)
 
     async def remove(self, params: RemoveNoteParams) -> NoteResult:
         """The note that was removed. Raises UnknownNoteError."""
         note = await self._write(params.workspace_uri, lambda book: book.remove(params.note_id))
-        return NoteResult(note=_on_wire(note))
+        return NoteResult(note=note)
 
     async def list_all(self, params: ListNotesParams) -> ListNotesResult:
         """The notes that hold, oldest first."""
 
         def read() -> ListNotesResult:
             book = self._notebook(params.workspace_uri)
-            return ListNotesResult(
-                notes=[_on_wire(note) for note in book.notes()], conversation_id=book.conversation_id
-            )
+            return ListNotesResult(notes=book.notes(), conversation_id=book.conversation_id)
 
         return await run_read(read)
 
@@ -109,7 +106,7 @@ class Notes:
         workspace = workspace_uri or stores.default_workspace()
         return Notebook(stores.of_workspace(workspace), workspace)
 
-    async def _write(self, workspace_uri: str | None, work: Callable[[Notebook], StoredNote]) -> StoredNote:
+    async def _write(self, workspace_uri: str | None, work: Callable[[Notebook], Note]) -> Note:
         book = await run_read(self._notebook, workspace_uri)
         note = await uninterrupted(run_write(book.store.url, work, book))
         self._context.announce(book.conversation_id, await run_read(book.leaf_id), "entries", "leaf")
@@ -127,7 +124,3 @@ def _shown(path: ConversationPath) -> str | None:
             if isinstance(digest, str):
                 return digest
     return None
-
-
-def _on_wire(note: StoredNote) -> Note:
-    return Note(id=note.id, timestamp=note.timestamp, author=note.author, text=note.text)

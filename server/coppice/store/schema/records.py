@@ -199,19 +199,3 @@ class StoredTurn:
     holder: str
     seen: int
     stop: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRow:
-    """An entry that was found. `snippet` is the place of the hit with its surroundings, on one line.
-
-    `role` is the message's, for entries of type `message`.
-    """
-
-    conversation_id: str
-    entry_id: str
-    type: str
-    role: str | None
-    snippet: str
-    timestamp: str
-    on_current_branch: bool

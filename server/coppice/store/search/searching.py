@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, func, select
 
-from coppice.store.schema.records import SearchRow
+from coppice.protocol.navigation import SearchHit
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE, RUN
 from coppice.store.search.indexing import Scope
 from coppice.store.search.search_text import searchable_text
@@ -26,7 +26,7 @@ _SPACES: Final = 4
 
 def search(
     index: WordIndex, connection: Connection, terms: Sequence[Term], scope: Scope, limit: int
-) -> list[SearchRow]:
+) -> list[SearchHit]:
     """The newest `limit` entries in `scope` that hold all `terms`, as far as they are indexed."""
     values, rows = {"words": index.all_of(terms)}, []
     if index.newest is not None:
@@ -39,7 +39,7 @@ def search(
         rows = rows_around_damage(connection, matches, values, index.key, keys)[:limit]
     current = on_current_paths(connection, rows)
     return [
-        SearchRow(
+        SearchHit(
             conversation_id=row.conversation_id,
             entry_id=row.id,
             type=row.type,

@@ -1,10 +1,10 @@
 """The shape of a path: its compactions and branch points, without reading the entries between them."""
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, and_, bindparam, cast, func, or_, select
 
+from coppice.protocol.outline import OutlineCompaction, OutlineFork, OutlineMark, OutlineResult
 from coppice.store.schema.records import PathEnd
 from coppice.store.schema.tables import COMPACTION, ENTRY_TABLE, LABEL, LANDMARK, PIN, RUN
 from coppice.store.tree import landmarks
@@ -19,67 +19,41 @@ MOST_ALTERNATIVES: Final = 10_000
 """Of all forks together; no older fork is listed once there are so many. 2 MB of ids at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionPoint:
-    """`first_kept_entry_id` is None where nothing before the compaction was kept."""
-
-    entry_id: str
-    depth: int
-    first_kept_entry_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """The entries at which branches begin, oldest first; `entry_id` is the one on the path.
-
-    Of more than `MOST` it and the newest others.
-    """
-
-    entry_id: str
-    alternatives: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A labelled or pinned entry."""
-
-    entry_id: str
-    label: str | None
-    pinned: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """Root first."""
-
-    compactions: list[CompactionPoint]
-    marks: list[Mark]
-    forks: list[Fork]
-
-
-def outline(connection: Connection, end: PathEnd) -> Outline:
+def outline(connection: Connection, end: PathEnd) -> OutlineResult:
     """The compactions, marks and branch points of the path, at most 1,000 of each."""
-    return Outline(_compactions(connection, end), _marks(connection, end), _forks(connection, end))
+    return OutlineResult(
+        leaf_id=end.id,
+        length=end.depth + 1,
+        compactions=_compactions(connection, end),
+        marks=_marks(connection, end),
+        forks=_forks(connection, end),
+    )
 
 
-def _compactions(connection: Connection, end: PathEnd) -> list[CompactionPoint]:
-    points: list[CompactionPoint] = []
+def _compactions(connection: Connection, end: PathEnd) -> list[OutlineCompaction]:
+    points: list[OutlineCompaction] = []
     for segment in reversed(segments(connection, end.run, end.depth, 0, end.depth)):
         rows = connection.execute(_COMPACTIONS, {**segment._asdict(), "most": MOST - len(points)})
-        points += [CompactionPoint(row.id, row.depth, row.first_kept_entry_id) for row in rows]
+        points += [
+            OutlineCompaction(entry_id=row.id, depth=row.depth, first_kept_entry_id=row.first_kept_entry_id)
+            for row in rows
+        ]
         if len(points) >= MOST:
             break
     return points[::-1]
 
 
-def _marks(connection: Connection, end: PathEnd) -> list[Mark]:
+def _marks(connection: Connection, end: PathEnd) -> list[OutlineMark]:
     marked = rows_on_path(connection, end, _MARKED)[-MOST:]
-    return [Mark(row.id, row.label, row.pin is not None) for _, row in marked]
+    return [
+        OutlineMark(entry_id=row.id, label=row.label, pinned=True if row.pin is not None else None)
+        for _, row in marked
+    ]
 
 
-def _forks(connection: Connection, end: PathEnd) -> list[Fork]:
+def _forks(connection: Connection, end: PathEnd) -> list[OutlineFork]:
     stretches = segments(connection, end.run, end.depth, 0, end.depth)
-    forks: list[Fork] = []
+    forks: list[OutlineFork] = []
     next_run = None
     for segment in reversed(stretches):
         for row in connection.execute(_FORKS, {**segment._asdict(), "most": MOST - len(forks)}).all():
@@ -106,9 +80,10 @@ def branch_end(connection: Connection, conversation_id: str, entry_id: str) -> s
     return entry_id if newest is None else str(newest.id)
 
 
-def _fork(connection: Connection, values: dict[str, int], run_of_path: int, statement: Any) -> Fork:
+def _fork(connection: Connection, values: dict[str, int], run_of_path: int, statement: Any) -> OutlineFork:
     on_path, *others = connection.execute(statement, {**values, "on_path": run_of_path}).all()
-    return Fork(on_path.id, [row.id for row in sorted([on_path, *others], key=lambda row: int(row.key))])
+    in_order = sorted([on_path, *others], key=lambda row: int(row.key))
+    return OutlineFork(entry_id=on_path.id, alternatives=[row.id for row in in_order])
 
 
 _IN_SEGMENT: Final = and_(
