@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 from pygls.uris import from_fs_path
 
-from coppice.lsp.values import at, list_at, text_at
+from coppice.json_values import at, list_at, text_at
 from coppice.protocol.handshake import InitializationOptions
 from coppice.protocol.server_requests import SERVER_REQUESTS
 

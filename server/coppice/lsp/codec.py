@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
-from coppice.lsp.values import at
+from coppice.json_values import at
 from coppice.tree.nesting import MAX_DEPTH, nests_deeper
 
 _MAYBE_SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")

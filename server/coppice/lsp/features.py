@@ -8,12 +8,12 @@ from typing import Any, Final
 from lsprotocol import types
 
 from coppice import __version__
+from coppice.json_values import at, text_at
 from coppice.lsp.client import read_client
 from coppice.lsp.errors import WireError
 from coppice.lsp.file_events import FILE_EVENTS, FILE_OPERATIONS, TEXT_DOCUMENT_SYNC, WATCHING, Reader
 from coppice.lsp.protocol import NotificationHandler
 from coppice.lsp.server import CoppiceServer
-from coppice.lsp.values import at, text_at
 from coppice.protocol.base import WireModel
 from coppice.protocol.documents import SCHEME, document_of_uri
 from coppice.protocol.handshake import Capability

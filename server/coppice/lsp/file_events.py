@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from lsprotocol import types
 
-from coppice.lsp.values import at, list_at, text_at
+from coppice.json_values import at, list_at, text_at
 from coppice.protocol.file_events import FileEvent
 from coppice.tree.entries import FileChangeKind
 

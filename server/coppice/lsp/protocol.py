@@ -17,12 +17,12 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
 from coppice.errors import TooManyRequestsError
+from coppice.json_values import at, text_at
 from coppice.lsp import codec, envelope, errors
 from coppice.lsp.envelope import RequestId
 from coppice.lsp.errors import WireError
 from coppice.lsp.framing import frame
 from coppice.lsp.in_work import RequestsInWork
-from coppice.lsp.values import at, text_at
 
 RequestHandler = Callable[[Any], Awaitable[Any]]
 NotificationHandler = Callable[[Any], None]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, Literal
 
+from coppice.json_values import as_count, as_object, as_text, at, objects
 from coppice.models.chat import ChatRequest, ContextEditing
 from coppice.models.providers.answer import LONGEST_NAME, AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError
@@ -14,7 +15,6 @@ from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
 from coppice.models.providers.failures import RefusedInStreamError
 from coppice.models.providers.thinking import adaptive_thinking, budgeted_thinking
-from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 from coppice.protocol.tools import Tool
 from coppice.tree.messages import StopReason, SystemMessage, Usage, present
 from coppice.tree.rendering.anthropic import anthropic_request

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import httpx
 
+from coppice.json_values import as_count, as_object, as_text, at, objects
 from coppice.models.providers.answer import LONGEST_MESSAGE
 from coppice.models.providers.events import read_at_most
-from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 
 LONGEST_BODY: Final = 64_000
 """Bytes of an error that are read; the rest of it is dropped."""

@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
+from coppice.json_values import as_count, as_object, as_text, at, objects
 from coppice.models.providers.answer import LONGEST_NAME, AnswerBuilder
 from coppice.models.providers.answer_fault import AnswerFaultError
 from coppice.models.providers.dialect import AnswerReader, Ending
 from coppice.models.providers.error_response import ErrorResponse, error_response_in
 from coppice.models.providers.failures import RefusedInStreamError
-from coppice.models.providers.values import as_count, as_object, as_text, at, objects
 from coppice.tree.messages import StopReason, Usage
 from coppice.tree.rendering.reasoning import REASONING_NAMES
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from coppice.models.providers.values import as_count, as_object, as_text, at, objects
+from coppice.json_values import as_count, as_object, as_text, at, objects
 
 Ask = Callable[[str], Awaitable[Any]]
 """The JSON at a URL, or None when there is none."""

@@ -1,4 +1,4 @@
-"""JSON of unknown shape: values of the type that is wanted, or an empty one instead."""
+"""JSON that others wrote, of any shape: values of the type that is wanted, or an empty one instead."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,18 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def at(value: Any, *path: str) -> Any:
-    """The value at `path` within nested objects, or None."""
+    """What is in `value` at the keys of `path`, None where it has no such part."""
     for key in path:
         value = as_object(value).get(key)
     return value
+
+
+def text_at(value: Any, *path: str) -> str | None:
+    """The string that is in `value` at the keys of `path`, None where there is none."""
+    text = at(value, *path)
+    return text if isinstance(text, str) else None
+
+
+def list_at(value: Any, *path: str) -> list[Any]:
+    """The array that is in `value` at the keys of `path`, empty where there is none."""
+    return as_list(at(value, *path))
