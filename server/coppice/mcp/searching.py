@@ -29,7 +29,8 @@ two fifths of the hits, and one answer of 115; with 0.45 two thirds, and five.""
 _LITTLE: Final = 0.5
 """Share of a question's words that the best three hits hold below which little was found. A guess."""
 _INDEX_SECONDS: Final = 5.0
-"""Seconds that a search waits for the index. A guess: some 20 MB of text; the rest is indexed later."""
+"""Seconds that a search waits for the index, some 20 MB of text; the rest is indexed later. With as long for
+transcripts (project.py) a sixth of the 60 s after which clients made with MCP's own SDK give a request up."""
 _INCOMPLETE: Final = "A part of the history is not indexed yet and was not searched; ask again in a moment."
 _COMPARED_HITS: Final = 3  # hits that tell whether much was found (guess)
 

@@ -38,7 +38,7 @@ _REPLACED_SHARE: Final = 0.2
 """Of a result's characters, for one whose call was made again later (guess)."""
 _HARNESS_CHARS: Final = 1_000  # characters of a harness's text (guess: a notification fits, no catalogue)
 _INSTRUCTION_CHARS: Final = 8_000  # characters of a developer message: a longer one is a harness's manual
-_OLD_CHARS: Final = 160  # characters of the old side of an edit: where it was (guess: two lines)
+_OLD_CHARS: Final = 160  # characters of the old side of an edit: where it was; 41 % of 236 are shorter
 _NEW_CHARS: Final = 4_000
 """Characters of another argument: the repository has the whole. 99 % of 2,216 recorded ones are shorter."""
 _TAIL_SHARE: Final = 0.7

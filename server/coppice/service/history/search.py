@@ -22,10 +22,10 @@ from coppice.store.store import Store
 from coppice.store.words.pieces import KEYS_PER_ENTRY, pieces_of
 
 MAX_POSTINGS: Final = 1000
-"""The newest pieces that a stem is looked up in. A guess: three in each of the newest entries that hold
-it."""
+"""The newest pieces that a stem is looked up in. recall_tools.py: with 300 the pages of 2,000 tokens hold one
+answer of 85 less in one item, with 3,000 none more."""
 MAX_EXAMINED: Final = 5 * MAX_CANDIDATES
-"""Candidates of which those on other paths are left out. A guess."""
+"""Candidates of which those on other paths are left out. recall_tools.py: 300 and 6,000 find the same."""
 MAX_HITS: Final = 120
 """Pieces whose entries are read. At 400 characters they fill three pages of 4,000 tokens."""
 _REPEATED_SHARE: Final = 0.6
