@@ -41,26 +41,29 @@ test("on Windows a drive is no scheme and another drive no workspace", () => {
   const folders = ["C:\\orchard"];
   assert.deepEqual(target("C:\\orchard\\a.py:3", folders, true), { kind: "file", path: "C:\\orchard\\a.py", line: 3 });
   assert.deepEqual(target("file:///C:/orchard/a.py", folders, true), { kind: "file", path: "C:\\orchard\\a.py" });
-  assert.equal(target("D:\\orchard\\a.py", folders, true), undefined);
+  assert.deepEqual(target("C:%5Corchard%5Ca%20b.py", folders, true), { kind: "file", path: "C:\\orchard\\a b.py" }, "as Markdown writes an address");
+  for (const outside of ["D:\\orchard\\a.py", "C:%5Cother%5Ca.py", "C:%5Corchard%5C..%5Cother", "C:orchard", "C:%2Forchard%2Fa.py", "x:%5Ca"]) assert.equal(target(outside, folders, true), undefined, outside);
+  for (const drive of ["C:\\orchard\\a.py", "C:%5Corchard%5Ca.py", "c:/orchard/a.py"]) assert.equal(target(drive, FOLDERS, false), undefined, drive);
   assert.equal(target("\\\\host\\share\\a.py", folders, true), undefined);
 });
 
 test("the page shows no link for what could not be followed", () => {
-  for (const href of ["https://example.org", "src/a.py", "src/a.py:5", "a.py:5", "a.py:5-9", "file:///a", "/abs", " http://x "]) {
+  for (const href of ["C:\\shop\\a.py", "c:/shop/a.py:5", "C:%5Cshop%5Ca.py", "src\\a.py:5", "https://example.org", "src/a.py", "src/a.py:5", "a.py:5", "a.py:5-9", "file:///a", "/abs", " http://x "]) {
     assert.equal(followable(href), href.trim());
   }
-  for (const href of ["javascript:alert(1)", " jAvascript:x", "vbscript:x", "data:text/html,x", "command:x", "javascript:1;alert(1)", "#top", "//host/x", ""]) {
+  for (const href of ["C:", "C:a.py", "C:%2Fa.py", "x:y", "javascript:\\a", "javascript:alert(1)", " jAvascript:x", "vbscript:x", "data:text/html,x", "command:x", "javascript:1;alert(1)", "#top", "//host/x", ""]) {
     assert.equal(followable(href), undefined, href);
   }
 });
 
 test("a file's place is seen in code, and in prose where it names a folder", () => {
-  for (const code of ["src/lines.py:12", "lines.py:12", "src/lines.py:12:4", "src/lines.py:12-20", "a-b/@c/d.test.ts:1"]) assert.ok(isPlace(code), code);
-  for (const code of ["lines.py", "12:30", "localhost:8080", "a b.py:1", "lines.py:", "std::vec:1", "https://a/b.py:1"]) assert.ok(!isPlace(code), code);
+  for (const code of ["src/lines.py:12", "lines.py:12", "src/lines.py:12:4", "src/lines.py:12-20", "a-b/@c/d.test.ts:1", "C:\\shop\\a.py:12", "c:/shop/a.py:12:4", "src\\a.py:3"]) assert.ok(isPlace(code), code);
+  for (const code of ["lines.py", "12:30", "localhost:8080", "a b.py:1", "lines.py:", "std::vec:1", "https://a/b.py:1", "C:a.py:1", "\\\\host\\a.py:1", "C:\\\\a.py:1"]) assert.ok(!isPlace(code), code);
   assert.deepEqual(atPlaces("See src/lines.py:12, (lib/a.ts:3:4) and src/b.py:5: error."), ["See ", "src/lines.py:12", ", (", "lib/a.ts:3:4", ") and ", "src/b.py:5", ": error."]);
-  for (const prose of ["At example.org:443.", "https://example.org/a.py:1", "~/src/a.py:1", "src/a.py:1x"]) assert.deepEqual(atPlaces(prose), [prose]);
+  assert.deepEqual(atPlaces("See C:\\shop\\a.py:12, (lib\\a.ts:3) and d:/b.py:5."), ["See ", "C:\\shop\\a.py:12", ", (", "lib\\a.ts:3", ") and ", "d:/b.py:5", "."]);
+  for (const prose of ["\\\\host\\src\\a.py:1", "x\\C:\\a.py:1", "C:a.py:1", "At example.org:443.", "https://example.org/a.py:1", "~/src/a.py:1", "src/a.py:1x"]) assert.deepEqual(atPlaces(prose), [prose]);
 });
 
 test("long text without a place is read to its end", { timeout: 5000 }, () => {
-  for (const piece of ["a/", "a.", "a", "a/a.b:", "-@"]) assert.equal(atPlaces(piece.repeat(200_000)).length, 1, piece);
+  for (const piece of ["a\\", "C:\\", "C:\\a", "a\\/", "a/", "a.", "a", "a/a.b:", "-@"]) assert.equal(atPlaces(piece.repeat(200_000)).length, 1, piece);
 });

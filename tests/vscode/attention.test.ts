@@ -1,6 +1,7 @@
 // A question in a conversation that is not in sight: it is marked, led to, and answered with a key.
 import { match } from "node:assert/strict";
 import { scene } from "./harness/scene.ts";
+import { until } from "./harness/waiting.ts";
 
 scene("the list and the status bar mark a conversation that waits, lead to it, and a key answers", {}, async ({ window, provider }) => {
   const chat = await window.openCoppice();
@@ -22,4 +23,28 @@ scene("the list and the status bar mark a conversation that waits, lead to it, a
   await chat.replies.filter({ hasText: "It printed seven." }).waitFor();
   await chat.rests();
   match(JSON.stringify(provider.asked.at(-1)?.messages.at(-1)), /seven/);
+});
+
+scene("a tab is marked while its conversation waits and runs, and a key denies", {}, async ({ window, provider }) => {
+  await window.openCoppice();
+  await window.run("Coppice: Open Chat in Editor");
+  const chat = window.chatInTab;
+  provider.turn({ calls: [["c1", "run_command", { command: "echo seven" }]] });
+  provider.turn({ text: "Nothing was run.", waits: true });
+  await chat.send("Count.");
+  await chat.approvals.waitFor();
+  await window.editorTab("(!) Count.").waitFor();
+  await window.screenshot("tab-waits");
+  // A question that has just come takes no key yet.
+  await until("the key denies", async () => {
+    await chat.input.press("Control+Alt+D");
+    return (await chat.approvals.count()) === 0;
+  });
+  await window.editorTab("▸ Count.").waitFor();
+  provider.release();
+  await chat.replies.filter({ hasText: "Nothing was run." }).waitFor();
+  await chat.rests();
+  await window.editorTab("▸ Count.").waitFor({ state: "hidden" });
+  await window.editorTab("Count.").waitFor();
+  match(JSON.stringify(provider.asked.at(-1)?.messages.at(-1)), /The user did not allow this/);
 });

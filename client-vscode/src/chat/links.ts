@@ -38,7 +38,7 @@ function filePath(href: string, windows: boolean): string | undefined {
     const path = decoded(pathname);
     return host === "" ? (windows ? path?.replace(/^\/(?=[a-z]:)/i, "") : path) : undefined;
   }
-  const isDrive = windows && /^[a-z]:[\\/]/i.test(href);
+  const isDrive = windows && /^[a-z]:(?:[\\/]|%5c)/i.test(href);
   if (!isDrive && /^[a-z][a-z0-9+.-]*:/i.test(href)) return undefined;
   return decoded(href);
 }

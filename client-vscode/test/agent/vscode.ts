@@ -1,4 +1,4 @@
-/** What src/agent/editor/files.ts and src/chat/file-changes.ts use of VS Code's API, for tests without an editor. A document is loaded again only by `load`. */
+/** What src/agent/editor/files.ts, src/chat/attention.ts and src/chat/file-changes.ts use of VS Code's API, for tests without an editor. A document is loaded again only by `load`. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 export class Uri {
@@ -100,6 +100,7 @@ export class WorkspaceEdit {
 /** Notifications are answered by `answer`. */
 export const window = {
   answer: (_message: string): string | undefined => undefined,
+  state: { focused: false },
   showInformationMessage: (message: string) => Promise.resolve(window.answer(message)),
   showWarningMessage: (message: string) => Promise.resolve(window.answer(message)),
   showErrorMessage: (message: string) => Promise.resolve(window.answer(message)),
@@ -108,6 +109,11 @@ export const window = {
 
 export const workspace = {
   isTrusted: true,
+  /** By their whole names. */
+  settings: {} as Record<string, unknown>,
+  getConfiguration(section: string) {
+    return { get: <T>(name: string, usual: T): T => (this.settings[`${section}.${name}`] as T | undefined) ?? usual };
+  },
   textDocuments: [] as TextDocument[],
 
   openTextDocument(uri: Uri): Promise<TextDocument> {
