@@ -139,6 +139,10 @@ def test_json_in_a_string_is_written_out() -> None:
         assert decoded(text) == text
 
 
+def test_json_that_nests_deeply_stays_json() -> None:
+    assert decoded('{"a": ' * 12 + '"one\\ntwo"' + "}" * 12).endswith('{"a":"one\\ntwo"}}}}')
+
+
 def test_an_argument_of_several_lines_is_no_json() -> None:
     assert 'new_string="""a\nb"""' in shown(*edit("a.py", "a\nb"))
 

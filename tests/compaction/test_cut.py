@@ -48,6 +48,9 @@ def cut(rows: list[Row], tokens: int, keep: int) -> Cut | None:
         pytest.param(
             [REPLY, RESULT, REPLY, REPLY], 20, (2, 2), id="a turn without its beginning is all history"
         ),
+        pytest.param(
+            [REPLY, RESULT, REPLY, USER], 20, (2, 2), id="nor does it begin with the question after it"
+        ),
         pytest.param([USER, COMPACTION, REPLY, REPLY], 20, (0, 2), id="an earlier compaction stays behind"),
     ],
 )
@@ -55,6 +58,7 @@ def test_the_cut_falls(rows: list[Row], keep: int, expected: tuple[int, int]) ->
     place_of_cut = cut(rows, 10, keep)
     assert place_of_cut is not None
     assert (place_of_cut.history_end, place_of_cut.first_kept) == expected
+    assert place_of_cut.is_split_turn == (expected[0] != expected[1])
 
 
 @pytest.mark.parametrize(
@@ -75,6 +79,15 @@ def test_a_result_that_fills_the_budget_alone_stays_with_its_call() -> None:
     place_of_cut = find_cut(rows, [10, 10, 1, 1, 100], 50)
     assert place_of_cut is not None
     assert (place_of_cut.history_end, place_of_cut.first_kept) == (2, 3)
+
+
+@pytest.mark.parametrize(("before", "expected"), [(9, None), (10, Cut(0, 1, kept_tokens=105))])
+def test_a_cut_before_the_budget_frees_a_tenth_of_it(before: int, expected: Cut | None) -> None:
+    assert find_cut([USER, REPLY, RESULT], [before, 5, 100], 100) == expected
+
+
+def test_a_budget_that_is_one_token_short_takes_another_entry() -> None:
+    assert find_cut([USER, REPLY, USER, REPLY], [10, 10, 9, 10], 20) == Cut(0, 1, kept_tokens=29)
 
 
 def test_a_large_extension_message_is_not_taken_back_into_the_kept_part() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from conftest_service import MakeClient
 
-from coppice.compaction.span.sizes import SUMMARY_SHARE, fitted_sizes, smallest_reserve
+from coppice.compaction.span.sizes import SUMMARY_SHARE, TURN_PREFIX_SHARE, fitted_sizes, smallest_reserve
 from coppice.settings import CompactionSettings
 
 
@@ -24,10 +24,17 @@ async def test_a_reserve_of_one_token_leaves_room_for_an_answer_all_the_same(
 def test_the_floor_holds_after_all_sizes_were_scaled_to_the_window(window: int) -> None:
     sizes = fitted_sizes(CompactionSettings(reserve_tokens=1), window)
     assert sizes.reserve >= smallest_reserve(window)
-    assert sizes.reserve + sizes.keep_recent + sizes.max_summary <= window
+    assert sizes.reserve + sizes.keep_recent + sizes.max_summary <= 0.9 * window
     assert sizes.keep_recent + sizes.max_summary < sizes.threshold
+    assert sizes.max_turn_prefix <= sizes.max_summary
 
 
-def test_a_summary_has_its_share_of_the_reserve_where_all_fits() -> None:
+def test_summaries_have_their_shares_of_the_reserve_where_all_fits() -> None:
     sizes = fitted_sizes(CompactionSettings(reserve_tokens=10_000), 200_000)
     assert sizes.max_summary == SUMMARY_SHARE * 10_000
+    assert sizes.max_turn_prefix == TURN_PREFIX_SHARE * 10_000
+
+
+def test_a_window_is_divided_in_the_same_proportions() -> None:
+    sizes = fitted_sizes(CompactionSettings(reserve_tokens=10_000, keep_recent_tokens=10_000), 10_000)
+    assert sizes.reserve == sizes.keep_recent == 9_000 * 10 // 28
