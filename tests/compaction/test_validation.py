@@ -110,8 +110,8 @@ def test_an_answer_cut_off_too_early_is_refused() -> None:
         ("", "empty"),
         ("   \n ", "empty"),
         ("Sure! You can fix the bug by changing line 4 of a.py. Shall I do it?", "answered"),
-        ("I'm sorry, but I can't help with that.", "declined"),
-        ("抱歉，我无法完成这个请求。", "declined"),
+        ("I'm sorry, but I can't help with that.", "without the headings"),
+        ("抱歉，我无法完成这个请求。", "without the headings"),
         ('<tool_call>{"name": "Bash", "arguments": {}}</tool_call>', "tool"),
         ('{"name": "Bash", "arguments": {"command": "ls"}}', "tool"),
         ("<think>I should write a summary of", "nothing but thinking"),
@@ -163,6 +163,8 @@ def test_loops_are_cut_and_code_is_not() -> None:
     assert without_loops(code) == code
     assert without_loops("- go go go go go") == "- go"
     assert without_loops("- a b c a b c a b c a b c d") == "- a b c d"
+    sentence = "The reader takes each row of the file as it comes, and it writes each one down."
+    assert without_loops(f"- {' '.join([sentence] * 5)} Then it ends.") == f"- {sentence} Then it ends."
 
 
 @given(st.text(max_size=500), st.sampled_from(["stop", "length", "toolUse"]))

@@ -13,8 +13,8 @@ _LONGEST_HEADING: Final = 200  # characters; the longest of 126 recorded ones ha
 _NUMBERED_HEADING: Final = re.compile(r"(?:\d{1,2}[.)]\s+)?\**([A-Z][A-Za-z ,/&()'’-]{2,60}?)\**:\**")
 _FILE_TAGS: Final = ("read-files", "modified-files")
 _LOOSE_TAG: Final = re.compile(r"</?(?:summary|previous-summary|analysis|read-files|modified-files)>")
-_ANALYSIS: Final = re.compile(r"\s*(?:#{1,6} )?\**(?:Analysis:?|<analysis>)\**\s*")
-_PREPARED: Final = re.compile(r"\s*(?:#{1,6} )?\**(?:Summary:?|<summary>)\**\s*")
+_PREPARED: Final = re.compile(r"\s*(?:#{1,6} )?\**(?:(Analysis:?|<analysis>)|Summary:?|<summary>)\**\s*")
+"""What opens a summary, or in the group an analysis before it."""
 _DECISION: Final = re.compile(r"\*\*(.{1,2000}?)\*\*(?::\s*(.*))?$")
 LEAST_HEADINGS: Final = 2  # of ours in a summary that follows the format (guess)
 MOST_CHARS: Final = 400_000  # characters of a summary that are parsed, in 50 ms
@@ -110,9 +110,10 @@ def _without_preparation(text: str) -> str:
     lines = text.splitlines()
     analysis = False
     for number, line in enumerate(lines):
-        if _PREPARED.fullmatch(line):
+        opens = _PREPARED.fullmatch(line)
+        if opens and not opens[1]:
             return "\n".join(lines[number + 1 :])
-        analysis = analysis or bool(_ANALYSIS.fullmatch(line))
+        analysis = analysis or opens is not None
         if not analysis and _section_of(_heading_in(line) or line) is not None:
             return text
     return text

@@ -9,7 +9,6 @@ from coppice.compaction.summary import SPLIT_TURN_HEADING
 from coppice.compaction.summary_parser import MOST_CHARS
 from coppice.compaction.text.comparing import normalized
 from coppice.compaction.text.markdown import FENCE, HEADING, ITEM
-from coppice.compaction.text.sentences import sentences_of
 
 _THINKING: Final = ("think", "thinking", "reasoning", "analysis", "scratchpad")
 _CALLS: Final = (
@@ -40,10 +39,9 @@ _MOST_SAME_LINES: Final = 2
 """Times that a line may occur. Of 842 recorded texts of models one has a line more often, with 1 two have."""
 _LOOP: Final = 4
 """Repetitions in a row that are a loop. None of the recorded texts has one, with 2 one has."""
-_LONGEST_UNIT: Final = 12  # words of a repeated sequence; with 24 none of the recorded texts has one, either
+_LONGEST_UNIT: Final = 24  # words of a repeated sequence; none of the recorded texts has one
 _LEAST_WORD: Final = 5  # characters of a line that counts as repeated: code repeats `end`, `done` and `pass`
-_LEAST_SENTENCE: Final = 20
-"""Characters of a sentence that counts as repeated. With 10 three of the recorded texts would change."""
+_LEAST_LINE: Final = 20  # characters of a line that may occur twice only: short ones are code and labels
 _WHOLE_LEAK: Final = 40
 """Characters of a sentence of ours that is removed wherever it occurs. The recorded texts have none of 15 or
 more."""
@@ -107,14 +105,14 @@ def without_blocks(text: str, names: Iterable[str]) -> str:
 
 
 def without_loops(text: str) -> str:
-    """`text` with lines, sentences and runs of words that repeat themselves stated once."""
+    """`text` with lines and runs of words that repeat themselves stated once."""
     seen: dict[str, int] = {}
     lines: list[str] = []
     for line in text.splitlines():
         key = normalized(line[_marker_end(line) :])
         seen[key] = seen.get(key, 0) + 1
-        if len(key) < _LEAST_SENTENCE or HEADING.match(line) or seen[key] <= _MOST_SAME_LINES:
-            lines.append(_without_runs(_without_repeated_sentences(line)))
+        if len(key) < _LEAST_LINE or HEADING.match(line) or seen[key] <= _MOST_SAME_LINES:
+            lines.append(_without_runs(line))
     return "\n".join(_without_same_neighbours(lines))
 
 
@@ -130,17 +128,8 @@ def _without_same_neighbours(lines: Iterable[str]) -> Iterator[str]:
         yield from same[:1] if len(key) >= _LEAST_WORD and len(same) >= _LOOP else same
 
 
-def _without_repeated_sentences(line: str) -> str:
-    mark = _marker_end(line)
-    sentences = list(sentences_of(line[mark:]))
-    long = [each for each in sentences if len(each) >= _LEAST_SENTENCE]
-    if len(sentences) < _LOOP or len(set(long)) == len(long):
-        return line
-    return line[:mark] + " ".join(dict.fromkeys(sentences))
-
-
 def _without_runs(line: str) -> str:
-    """`line` without a run of up to twelve words that comes four times or more on end."""
+    """`line` without a run of up to 24 words that comes four times or more on end."""
     words = line.split(" ")
     for length in range(1, _LONGEST_UNIT + 1):
         if len(words) < length * _LOOP:

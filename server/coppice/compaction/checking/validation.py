@@ -20,11 +20,6 @@ _LEAST_LEFT: Final = 0.25  # share of an answer that must remain after repetitio
 _MANY_NAMES: Final = 20  # names in the material of which an answer must have one (guess)
 _LEAST_CHARS: Final = 20  # characters under all headings together (guess)
 _LOOPED: Final = "It repeated itself instead of stating what happened."
-_REFUSAL: Final = re.compile(
-    r"\s*(?:i['’]?m sorry|sorry,|i (?:can(?:no|['’])t|cannot|am unable|won['’]?t)|as an ai|unfortunately, i"
-    r"|抱歉|对不起|我无法|我不能)",
-    re.IGNORECASE,
-)
 _FILE_HEADING: Final = re.compile(
     r"(?:read|modified|changed|created|deleted|touched)[-_ ]files?$", re.IGNORECASE
 )
@@ -97,7 +92,7 @@ def _validated_summary(text: str, repaired: list[str], *, cut_off: bool, looped:
     if looped and stated < _LEAST_WHEN_BROKEN:
         return Validation(None, tuple(repaired), _LOOPED)
     if _ALL_HEADINGS - len(missing) < LEAST_HEADINGS and stated < LEAST_HEADINGS:
-        return Validation(None, tuple(repaired), _why_unstructured(text, repaired))
+        return Validation(None, tuple(repaired), _why_unstructured(repaired))
     if not stated:
         return Validation(None, tuple(repaired), "The headings are there, but nothing is under them.")
     if cut_off and stated < _LEAST_WHEN_BROKEN:
@@ -113,7 +108,7 @@ def _validated_turn(text: str, repaired: list[str], *, looped: bool) -> Validati
     labelled = [line for line in lines if _LABEL.match(line)]
     if looped and not labelled:
         return Validation(None, tuple(repaired), _LOOPED)
-    if not labelled and (_REFUSAL.match(text) or not any(map(ITEM.match, text.splitlines()))):
+    if not labelled and not any(map(ITEM.match, text.splitlines())):
         return Validation(None, tuple(repaired), "It is no list of labelled lines.")
     if labelled and len(labelled) < len(lines):
         repaired.append("preamble")
@@ -177,11 +172,9 @@ def _why_nothing_left(repaired: list[str]) -> str:
     return "It held nothing but thinking or file lists."
 
 
-def _why_unstructured(text: str, repaired: list[str]) -> str:
+def _why_unstructured(repaired: list[str]) -> str:
     if "tool calls" in repaired:
         return "It was a tool call; only text is wanted."
-    if _REFUSAL.match(text):
-        return "It declined. Only a report of what was written and done is asked for."
     return (
         "It answered the conversation, or reported it without the headings; write under the headings given."
     )

@@ -4,12 +4,12 @@ from typing import Final
 
 from coppice.compaction.checking.stated import Statements
 from coppice.compaction.text.sentences import sentences_of, whole_sentences
+from coppice.compaction.text.shortening import ELISION
 from coppice.compaction.writing.state_lines import state_section
 from coppice.compaction.writing.user_messages import user_messages_section
 from coppice.protocol.ledger import LedgerMessage, WorkLedger
 from coppice.tokens.counting import CHARS_PER_TOKEN, estimate_tokens
 
-_ELISION: Final = "[…]"
 _REPORT_HEADING: Final = "## Last report\n"
 
 
@@ -40,9 +40,9 @@ def _unsaid(message: LedgerMessage, statements: Statements) -> LedgerMessage | N
     for sentence in sentences:
         if not statements.say(sentence):
             parts.append(sentence)
-        elif parts[-1:] != [_ELISION]:
-            parts.append(_ELISION)
-    lost = [part for part in parts if part != _ELISION]
+        elif parts[-1:] != [ELISION]:
+            parts.append(ELISION)
+    lost = [part for part in parts if part != ELISION]
     if not lost or len(lost) == len(sentences):
         return message if lost else None
     return message.model_copy(update={"text": " ".join(parts), "shortened": True})
