@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import type { CoppiceClient } from "../client";
+import { setContextKey } from "../context-keys";
 import { NoServerError, sentence } from "../errors";
 import type { Servers } from "../server/servers";
 import type { ToPage } from "./messages";
@@ -49,7 +50,7 @@ export class ServerState implements vscode.Disposable {
     const models = model.models.map(({ id, name, prices }) => ({ id, name, prices }));
     this.post({ type: "model", name: model.name, problem: model.problem, models });
     this.onModel(model.problem === undefined);
-    void vscode.commands.executeCommand("setContext", "coppice.hasModel", model.problem === undefined);
+    setContextKey("coppice.hasModel", model.problem === undefined);
   }
 
   dispose(): void {
