@@ -23,13 +23,19 @@ def reply(text: str) -> Message:
     return AssistantMessage(content=[TextContent(text=text)])
 
 
-def tool(name: str, arguments: dict[str, Any], output: str = "", *, is_error: bool = False) -> list[Message]:
+def tool(
+    name: str, arguments: dict[str, Any], output: str = "", *, is_error: bool = False, details: Any = None
+) -> list[Message]:
     """A tool call and its result."""
     call_id = f"call-{name}-{abs(hash((str(arguments), output, is_error)))}"
     return [
         AssistantMessage(content=[ToolCall(id=call_id, name=name, arguments=arguments)]),
         ToolResultMessage(
-            tool_call_id=call_id, tool_name=name, content=[TextContent(text=output)], is_error=is_error
+            tool_call_id=call_id,
+            tool_name=name,
+            content=[TextContent(text=output)],
+            is_error=is_error,
+            details=details,
         ),
     ]
 

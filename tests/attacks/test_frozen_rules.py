@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import psutil
 import pytest
-from attacks.frozen_rule import BEGUN, frozen, killed
+from attacks.frozen_rule import BEGUN, frozen, killed, process_id
 from attacks.worker_processes import TESTS, processes_that_know_the_tests, workers_of
 from conftest_service import Client
 from lsp.editor import turn
@@ -20,9 +21,15 @@ from lsp.raw_client import RawServer, environment
 from waiting import PATIENCE, wait_until
 
 from coppice.errors import WorkTooLongError
+from coppice.protocol.navigation import NavigateParams
+from coppice.service.branches import navigating
+from coppice.service.branches.branch_switch import BranchSwitch
 from coppice.service.compaction import work_ledger
 from coppice.service.core import worker_process
 from coppice.service.core.worker_process import SMALL_TOKENS, call_on_tokens
+from coppice.service.views import views
+from coppice.tree.entries import MessageEntry
+from coppice.tree.messages import UserMessage
 
 __all__ = ["processes_that_know_the_tests"]
 
@@ -62,6 +69,32 @@ async def test_others_are_answered_and_a_cancel_ends_it(
     monkeypatch.setenv("PYTHONPATH", str(TESTS))
     answer = await client.ask("ledger", conversationId=conversation)
     assert "part" in str(answer["ledger"])
+
+
+async def test_the_context_as_text_is_written_where_it_can_be_ended(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation = await a_long_conversation(client)
+    monkeypatch.setattr(views, "transcript", frozen)
+    asked = asyncio.create_task(client.ask("context", conversationId=conversation, format="text"))
+    await asyncio.to_thread(wait_until, lambda: bool(workers_of(os.getpid())))
+    await asyncio.wait_for(client.ask("entries", conversationId=conversation, limit=5), PATIENCE)
+    assert not asked.done()
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(asked, PATIENCE)
+    await asyncio.to_thread(wait_until, lambda: not workers_of(os.getpid()))
+
+
+def test_what_hooks_are_given_of_a_branch_is_written_where_it_can_be_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(navigating, "serialize", process_id)
+    text = MessageEntry(id="a", parent_id=None, timestamp="", message=UserMessage(content="a b " * 20_000))
+    switch = SimpleNamespace(newest_entries=lambda: [text], rows=list, old_leaf_id=None, ancestor=None)
+    params = NavigateParams(conversation_id="c", target_id="a")
+    given = navigating._announced(params, cast("BranchSwitch", switch))
+    assert given.text != str(os.getpid())
 
 
 @pytest.mark.parametrize("mistake", [frozen, killed])

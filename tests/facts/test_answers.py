@@ -6,6 +6,7 @@ import pytest
 from talk import tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.tree.messages import ANSWERED
 
 
 @pytest.mark.parametrize(
@@ -19,7 +20,7 @@ from coppice.compaction.facts.ledger import LedgerBuilder
     ids=["JSON", "text", "after the question", "broken JSON"],
 )
 def test_an_answer_is_its_texts(output: str, words: str) -> None:
-    asked = tool("ask", {"questions": [{"question": "Which shape?"}]}, output)
+    asked = tool("ask", {"questions": [{"question": "Which shape?"}]}, output, details=ANSWERED)
     _, answer = LedgerBuilder().add_messages([user("Build it."), *asked]).ledger.messages
     assert (answer.source, answer.about) == ("answer", "Which shape?")
     assert answer.text[:20] == words[:20]

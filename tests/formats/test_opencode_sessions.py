@@ -15,9 +15,10 @@ from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
 from coppice.sources.registry import AGENTS
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
-from coppice.tree.messages import AssistantMessage, Usage
+from coppice.tree.messages import ANSWERED, DENIED, AssistantMessage, ToolResultMessage, Usage
 
 OPENCODE = next(agent for agent in AGENTS if agent.name == "opencode")
+REJECTED = "The user rejected permission to use this specific tool call"
 TABLES = """
 CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, directory TEXT, title TEXT, version TEXT,
     revert TEXT, time_created INTEGER, time_updated INTEGER);
@@ -94,6 +95,27 @@ def test_a_reply_has_its_calls_and_their_results_follow(database: Database) -> N
     assert reply.usage == Usage(input=9, output=2, cache_read=5, cache_write=0, total_tokens=16)
     assert [getattr(result, "is_error", None) for result in results] == [True, True]
     assert texts(entries)[2:] == ["ok", "denied"]
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "details"),
+    [
+        ("bash", {"status": "error", "error": f"{REJECTED}: no."}, DENIED),
+        ("apply_patch", {"status": "error", "error": REJECTED}, DENIED),
+        ("docs_ask", {"status": "error", "error": REJECTED}, None),
+        ("bash", {"status": "completed", "output": REJECTED, "metadata": {"exit": 1}}, {"exitCode": 1}),
+        ("question", {"status": "completed", "output": "No."}, ANSWERED),
+        ("docs_question", {"status": "completed", "output": "No."}, None),
+    ],
+)
+def test_opencode_names_its_question_and_its_refusal(
+    database: Database, name: str, state: Json, details: Json | None
+) -> None:
+    database.message("a", "assistant", {**tool("c", **state), "tool": name})
+    _, [_, result] = database.read()
+    assert isinstance(result, MessageEntry)
+    assert isinstance(result.message, ToolResultMessage)
+    assert result.message.details == details
 
 
 def test_what_opencode_added_is_of_the_harness(database: Database) -> None:

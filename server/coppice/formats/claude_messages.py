@@ -7,6 +7,8 @@ from typing import Any, Final
 from coppice.formats.claude_harness import Author, authors_of, command_line
 from coppice.formats.lines import objects_at, text_at
 from coppice.tree.messages import (
+    ANSWERED,
+    DENIED,
     AssistantContent,
     AssistantMessage,
     ImageContent,
@@ -22,6 +24,15 @@ from coppice.tree.messages import (
 )
 
 UNKNOWN_TOOL: Final = "unknown"
+
+_ASKING_TOOL: Final = "AskUserQuestion"
+_SERVER_TOOL: Final = "mcp__"
+"""How tools of MCP servers are named: what such a server reports as an error is the result, word for word. An
+error of any other tool begins with words of Claude Code's own, "Exit code 1" for instance."""
+_DENIALS: Final = (
+    "The user doesn't want to proceed with this tool use.",
+    "The user doesn't want to take this action right now.",
+)
 
 _STOP_REASONS: Final[dict[str, StopReason]] = {
     "end_turn": "stop",
@@ -103,13 +114,20 @@ def _typed(block: UserContent) -> UserContent:
 
 def tool_result_message(block: dict[str, Any], tool_name: str) -> ToolResultMessage:
     """The result in one block; blocks in it that are neither text nor image become their JSON."""
-    content = blocks_of(block)
+    content, failed = blocks_of(block), block.get("is_error") is True
+    is_denied = failed and not tool_name.startswith(_SERVER_TOOL) and _begins_with(content, _DENIALS)
+    is_answer = not failed and tool_name == _ASKING_TOOL
     return ToolResultMessage(
         tool_call_id=str(block.get("tool_use_id", "")),
         tool_name=tool_name,
         content=[_user_block(item) for item in content],
-        is_error=block.get("is_error") is True,
+        is_error=failed,
+        **present(details=DENIED if is_denied else ANSWERED if is_answer else None),
     )
+
+
+def _begins_with(content: Sequence[dict[str, Any]], beginnings: tuple[str, ...]) -> bool:
+    return bool(content) and (text_at(content[0], "text") or "").startswith(beginnings)
 
 
 def text_of_message(message: dict[str, Any]) -> str:

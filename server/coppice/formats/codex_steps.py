@@ -34,6 +34,8 @@ from coppice.tree.entries import (
     ThinkingLevelChangeEntry,
 )
 from coppice.tree.messages import (
+    ANSWERED,
+    DENIED,
     AssistantContent,
     AssistantMessage,
     TextContent,
@@ -41,6 +43,7 @@ from coppice.tree.messages import (
     ToolResultMessage,
     UserMessage,
     present,
+    text_of,
 )
 
 MAX_HELD: Final = 1000
@@ -55,6 +58,10 @@ UNKNOWN_TOOL: Final = "unknown"
 PATCH_TOOL: Final = "apply_patch"
 
 _HARNESS_ROLES: Final = ("developer", "system")
+
+_ASKING_TOOL: Final = "request_user_input"
+_DENIALS: Final = ("exec command rejected by user", "patch rejected by user", "rejected by user")
+"""Whole outputs. Codex records no reason of the user's."""
 
 
 @dataclass
@@ -96,6 +103,7 @@ class Steps:
         self._effort: str | None = None
         self._calls: dict[str, list[ToolCall]] = {}
         self._failed: set[str] = set()
+        self._asking: set[str] = set()  # calls that ask the user
         self._unapplied: set[str] = (
             set()
         )  # calls of the patch tool, until something says that they were applied
@@ -174,6 +182,8 @@ class Steps:
             yield from self._extend(calls)
             # Ids and names are enough, and there may be many calls without a result.
             self._calls[calls[0].id] = [call.model_copy(update={"arguments": {}}) for call in calls]
+            if kind == "function_call" and item.get("name") == _ASKING_TOOL and not item.get("namespace"):
+                self._asking.add(calls[0].id)
             if item.get("name") == PATCH_TOOL:
                 self._unapplied.add(calls[0].id)
         elif kind in PROVIDER_CALL_TYPES:
@@ -211,6 +221,11 @@ class Steps:
             # It was refused: what is run has an exit code.
             result = result.model_copy(update={"is_error": True})
         self._unapplied.discard(call_id)
+        if call_id in self._asking and not result.is_error:
+            result = result.model_copy(update={"details": ANSWERED})
+        elif result.is_error and result.details is None and text_of(result.content).strip() in _DENIALS:
+            result = result.model_copy(update={"details": DENIED})
+        self._asking.discard(call_id)
         self._hold(result)
 
     def _hold(self, result: ToolResultMessage) -> None:

@@ -20,6 +20,8 @@ from coppice.tree.entries import (
     MessageEntry,
 )
 from coppice.tree.messages import (
+    ANSWERED,
+    DENIED,
     AssistantContent,
     AssistantMessage,
     ImageContent,
@@ -34,6 +36,8 @@ from coppice.tree.messages import (
 )
 
 UNKNOWN_TOOL: Final = "unknown"
+_ASKING_TOOL: Final = "ask_user"
+_REJECTED: Final = "rejected"  # code of the error of a call that the user rejected
 _PREFIXES: Final = ("session.", "user.", "assistant.", "tool.", "system.")
 
 
@@ -143,12 +147,18 @@ class Reader(RecordLog):
         result = object_at(data, "error" if failed else "result")
         text = text_at(result, "content") or text_at(result, "message") or ""
         code = object_at(data, "shellExecution").get("exitCode")
+        tool_name = self._tools.pop(call_id, UNKNOWN_TOOL)
+        details: dict[str, Any] | None = {"exitCode": code} if type(code) is int else None
+        if failed and text_at(result, "code") == _REJECTED:
+            details = DENIED
+        elif not failed and tool_name == _ASKING_TOOL:
+            details = ANSWERED
         return ToolResultMessage(
             tool_call_id=call_id,
-            tool_name=self._tools.pop(call_id, UNKNOWN_TOOL),
+            tool_name=tool_name,
             content=[TextContent(text=text), *self._shown(result)],
             is_error=failed or bool(code),
-            **present(details={"exitCode": code} if type(code) is int else None),
+            **present(details=details),
         )
 
     def _keep_image(self, data: dict[str, Any]) -> None:

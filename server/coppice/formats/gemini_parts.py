@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from coppice.formats.lines import object_at, text_at
 from coppice.tree.messages import (
+    ANSWERED,
     AssistantContent,
     ImageContent,
     TextContent,
@@ -13,8 +14,10 @@ from coppice.tree.messages import (
     ToolResultMessage,
     Usage,
     UserContent,
+    present,
 )
 
+_ASKING_TOOLS: Final = ("ask_user", "ask_user_question")  # Gemini CLI's, Qwen Code's
 _HOOK: Final = "<hook_context>"
 _HOOK_END: Final = "</hook_context>"
 
@@ -92,11 +95,14 @@ def _result(response: dict[str, Any], *, failed: bool) -> ToolResultMessage:
     output, error = text_at(answer, "output"), text_at(answer, "error")
     if output is not None and output.endswith(_HOOK_END):
         output = output.partition(f"\n\n{_HOOK}")[0]
+    tool = text_at(response, "name") or "unknown"
+    is_answer = not failed and output is not None and tool in _ASKING_TOOLS
     return ToolResultMessage(
         tool_call_id=text_at(response, "id") or "",
-        tool_name=text_at(response, "name") or "unknown",
+        tool_name=tool,
         content=[TextContent(text=output if output is not None else error or "")],
         is_error=failed or (output is None and error is not None),
+        **present(details=ANSWERED if is_answer else None),
     )
 
 

@@ -18,6 +18,8 @@ from coppice.formats.session import EPOCH, SessionReader, check_number_of_entrie
 from coppice.formats.source import Source
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
+    ANSWERED,
+    DENIED,
     AssistantContent,
     AssistantMessage,
     StopReason,
@@ -32,6 +34,10 @@ from coppice.tree.messages import (
 )
 
 _STOP_REASONS: Final[dict[str, StopReason]] = {"stop": "stop", "length": "length", "tool-calls": "toolUse"}
+_ASKING_TOOL: Final = "question"
+_PATCH_TOOL: Final = "apply_patch"
+_DENIAL: Final = "The user rejected permission to use this specific tool call"
+"""Of a tool of opencode's own. One of an MCP server has an underscore in its name, and any words as error."""
 _ENDED: Final = ("completed", "error")
 _SESSION: Final = "SELECT id, directory, title, version, revert, time_created FROM session WHERE id = ?"
 _MESSAGES: Final = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
@@ -203,13 +209,19 @@ def _results(part: dict[str, Any]) -> Iterator[ToolResultMessage]:
     if status not in _ENDED:
         return
     code = object_of(state.get("metadata")).get("exit")
-    text = text_at(state, "output") if status == "completed" else text_at(state, "error")
+    text = (text_at(state, "output") if status == "completed" else text_at(state, "error")) or ""
+    tool = text_at(part, "tool") or "unknown"
+    details: dict[str, Any] | None = {"exitCode": code} if type(code) is int else None
+    if status == "error" and "_" not in tool.removeprefix(_PATCH_TOOL) and text.startswith(_DENIAL):
+        details = DENIED
+    elif status == "completed" and tool == _ASKING_TOOL:
+        details = ANSWERED
     yield ToolResultMessage(
         tool_call_id=text_at(part, "callID") or "",
-        tool_name=text_at(part, "tool") or "unknown",
-        content=[TextContent(text=text or "")],
+        tool_name=tool,
+        content=[TextContent(text=text)],
         is_error=status == "error" or bool(type(code) is int and code),
-        **present(details={"exitCode": code} if type(code) is int else None),
+        **present(details=details),
     )
 
 

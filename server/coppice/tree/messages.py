@@ -5,7 +5,7 @@ that was sent as `null` stays `null`, so that what goes in comes out.
 """
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
@@ -168,8 +168,19 @@ class AssistantMessage(_Message):
         return self.stop_reason in ("error", "aborted")
 
 
+DENIED: Final = {"denied": True}
+"""`details` of a result: the user did not allow the call, and the content says so, with the reason if one was
+given. Set by a client that asked or by the importer of a format that records it, whatever the content is.
+"""
+ANSWERED: Final = {"answered": True}
+"""`details` of a result: the call asked the user, and the content is the answer. Set as `DENIED` is."""
+
+
 class ToolResultMessage(_Message):
     """What a tool returned for the call `toolCallId`. `details` is for clients; a model is not sent it.
+
+    With `denied: true` in `details` the user did not allow the call, with `answered: true` the call asked the
+    user: what the user said is then in the content, as it is in no other result.
 
     `workspaceState` names the files as they are after the call.
     """

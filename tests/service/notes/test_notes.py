@@ -11,7 +11,7 @@ from models.provider_window import ScriptedReply, Windowed
 
 from coppice.errors import InvalidNoteError, UnknownNoteError
 from coppice.service.notes import notebook
-from coppice.service.notes.notebook import Notebook, shown_to_model
+from coppice.service.notes.notebook import Notebook, agent_author, shown_to_model
 from coppice.store.store import Store
 
 WINDOW = 20_000
@@ -195,6 +195,14 @@ async def test_deleted_notes_hold_no_longer(make_client: MakeClient) -> None:
     await prepared(client, made)
     path = await client.ask("entries", conversationId=made)
     assert "no notes any more" in path["entries"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    "name", ["user", " User ", "the user", "user.", "user (me)", "your USER", "USER, again"]
+)
+def test_no_agent_is_named_as_the_user(name: str) -> None:
+    assert agent_author(name) == "agent"
+    assert agent_author("superuser") == "superuser"
 
 
 async def test_a_note_cannot_leave_its_tags(make_client: MakeClient) -> None:

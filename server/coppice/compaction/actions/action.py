@@ -22,26 +22,14 @@ _NEW_NAMES: Final = ("new_string", "newString", "new_str", "newText", "content",
 _PATCH_NAMES: Final = ("input", "patch", "patchText", "diff")
 _SHELLS: Final = ("bash", "sh", "zsh", "pwsh", "powershell", "cmd")
 _NOT_RUN: Final = (
-    "The user doesn't want to proceed with this tool use",
-    "The user doesn't want to take this action right now",
     "[Request interrupted by user",
-    "exec command rejected by user",
-    "patch rejected by user",
-    "rejected by user",
-    "The user rejected",
-    "The user declined",
-    "The user denied",
-    "The user refused",
-    "The user did not allow",
     "No such tool",
     "Unknown tool",
     "Tool not found",
     "unsupported call",
     "<tool_use_error>",
 )
-"""How results begin that report that a call was not carried out: by Claude Code, Codex, Pi, opencode, and
-ours.
-"""
+"""How results begin that report that a call was not carried out, without the user's having refused it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +69,8 @@ class Action:
     exit_code: int | None = None
 
 
-def is_refused(output: str, *, is_error: bool) -> bool:
-    """Whether a result reports that the call was not carried out: refused by the user, or of no tool."""
+def is_not_run(output: str, *, is_error: bool) -> bool:
+    """Whether a result reports that the call was not carried out."""
     return is_error and output.lstrip(" \n[").startswith(tuple(text.lstrip("[") for text in _NOT_RUN))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final, Self, get_args
 
-from coppice.compaction.actions.action import Action, action_of, action_of_user, is_refused
+from coppice.compaction.actions.action import Action, action_of, action_of_user, is_not_run
 from coppice.compaction.actions.outputs import waiting_id
 from coppice.compaction.facts.quotations import Quotations
 from coppice.compaction.facts.state import StateBuilder
@@ -178,9 +178,13 @@ class LedgerBuilder:
             return
         entry, call = asked
         output = text_of(message.content)
-        if is_refused(output, is_error=message.is_error):
+        details = message.details if isinstance(message.details, dict) else {}
+        is_denied = details.get("denied") is True
+        if is_denied:
             named = next((text for text in call.arguments.values() if isinstance(text, str)), "")
             self._keep(refusal_of(output, f"{call.name} {named[:400]}", entry))
+        is_executed = "exitCode" in details
+        if is_denied or (not is_executed and is_not_run(output, is_error=message.is_error)):
             self._quotations.refused(entry)
             return
         call = self._waiting.pop(str(call.arguments.get("cell_id")), call)
@@ -189,7 +193,8 @@ class LedgerBuilder:
         action = action_of(entry, call, output, is_error=message.is_error)
         if action.running:
             self._running[action.running] = call
-        self._keep(answer_of(action))
+        if details.get("answered") is True:
+            self._keep(answer_of(action))
         self._state.take(action)
         self._take_end(action)
         self._quotations.action(action)

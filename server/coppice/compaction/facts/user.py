@@ -38,7 +38,9 @@ _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _GIVEN: Final = re.compile(r"\"\s?[=:]\s?\"(.{1,2000}?)\"(?=, \"|\. |\.?$)", re.DOTALL)
 """An answer in quotation marks, after its question in such marks."""
-_REASON: Final = re.compile(r"(?:the user said:|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE)
+_REASON: Final = re.compile(
+    r"(?:the user (?:said|says):|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE
+)
 
 
 def written_by_user(text: str) -> str:
@@ -77,7 +79,7 @@ def rules_of(text: str, source: MessageSource, entry: str) -> LedgerMessage | No
 
 
 def answer_of(action: Action) -> LedgerMessage | None:
-    """What the user answered to a tool: the call has questions, its result is the answer."""
+    """What the user answered to the questions of a call; None where it has none."""
     questions = action.arguments.get("questions")
     if isinstance(questions, list):
         asked = [each.get("question") for each in questions if isinstance(each, dict)]
@@ -106,7 +108,7 @@ def _texts_in(output: str) -> str:
 
 
 def refusal_of(output: str, about: str, entry: str) -> LedgerMessage | None:
-    """The reason that the user gave for not allowing a call; None where there is none."""
+    """The reason that the user gave for not allowing a call, by its result; None where there is none."""
     parts = _REASON.split(output, maxsplit=1)
     if len(parts) == 1 or not parts[1].strip():
         return None

@@ -25,6 +25,7 @@ from coppice.service.branches.labels_and_pins import label_entry
 from coppice.service.core.client_turns import Turns
 from coppice.service.core.context import Context, now
 from coppice.service.core.progress import JobProgress, LateProgress, Progress
+from coppice.service.core.worker_process import call_in_process
 from coppice.service.core.workers import run_long
 from coppice.service.hooks.hooks import NavigationAnswer, both
 from coppice.service.window.usage import usage_state
@@ -170,7 +171,7 @@ def _announced(params: NavigateParams, branch_switch: BranchSwitch) -> WillNavig
         common_ancestor_id=branch_switch.ancestor.id if branch_switch.ancestor else None,
         entries_to_summarize=[row.id for row in branch_switch.rows()],
         entries=entries,
-        text=serialize(message for entry in entries if (message := message_to_summarize(entry)) is not None),
+        text=call_in_process(serialize, [each for each in map(message_to_summarize, entries) if each]),
         user_wants_summary=params.summarize,
     )
 

@@ -4,6 +4,7 @@ So they are durable, searched, copied, exported and deleted like any other conve
 """
 
 import hashlib
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -29,15 +30,16 @@ NOTE_TYPE: Final = "coppice.note"
 """The `customType` of a note's entry, and of the entry that removes a note."""
 MAX_SHOWN_TOKENS: Final = 2_000
 """Of a list of notes for a model, by estimate: the user's newest that fit, then the newest of others."""
+_NAMES_USER: Final = re.compile(rf"\b{USER}\b", re.IGNORECASE)
 _DATE_CHARS: Final = 10  # of an ISO time
 MOST_OF_AGENTS: Final = 1_000
 """Notes of agents that hold at a time: more than fit a list of the shortest ones."""
 
 
 def agent_author(name: str) -> str:
-    """The author of an agent's notes: `name` in ASCII, so that none passes for the user in other letters."""
+    """The author of an agent's notes, which nobody takes for the user: `name` in ASCII, without the word."""
     author = attribute(name.encode("ascii", "replace").decode())
-    return "agent" if author.strip().lower() == USER else author
+    return "agent" if _NAMES_USER.search(author) else author
 
 
 def notes_id(workspace_uri: str) -> str:

@@ -22,6 +22,7 @@ from coppice.service.compaction.work_ledger import first_read, ledger_until
 from coppice.service.core.context import Context
 from coppice.service.core.listed_files import ListedFiles
 from coppice.service.core.progress import Progress
+from coppice.service.core.summarizers import in_process
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
 from coppice.service.core.workers import run_read
 from coppice.service.recovery.truncating import fitted_view
@@ -49,8 +50,12 @@ class Views:
         self._context = context
 
     async def context(self, params: ContextParams) -> ContextResult:
-        """What a model is sent for a path, in the format that is asked for."""
-        return await run_read(self._view, params)
+        """What a model is sent for a path, in the format that is asked for. Raises WorkTooLongError."""
+        result, view = await run_read(self._view, params)
+        if params.format != "text":
+            return result
+        text = await in_process(transcript, [item.message for item in view])
+        return result.model_copy(update={"messages": text})
 
     async def usage(self, params: UsageParams) -> UsageState:
         """How full the window is, with the parts that are sent besides the view."""
@@ -125,7 +130,7 @@ class Views:
             progress.end("Done")
         return result
 
-    def _view(self, params: ContextParams) -> ContextResult:
+    def _view(self, params: ContextParams) -> tuple[ContextResult, Sequence[ViewMessage]]:
         path = self._context.path(params.conversation_id, params.leaf_id)
         counter = Counter(path.settings)
         tokens, source = context_tokens(path, counter)
@@ -143,7 +148,7 @@ class Views:
                 tokens += counter.tokens(size_of_entry(entry))
         messages, system = _rendered(view, params.format)
         compaction = path.compaction
-        return ContextResult(
+        result = ContextResult(
             messages=messages,
             system=system,
             tokens=tokens,
@@ -151,10 +156,13 @@ class Views:
             compaction_id=compaction.entry_id if compaction else None,
             first_kept_entry_id=compaction.first_kept_entry_id if compaction else None,
         )
+        return result, view
 
 
 def _rendered(view: Sequence[ViewMessage], format_: ContextFormat) -> tuple[list[Any] | str, str | None]:
-    """The view's messages in a format, and the system prompt where the format keeps it apart."""
+    """The view's messages in a format, and the system prompt where the format keeps it apart. None as text,
+    which looks for patterns in them: that is done in another process.
+    """
     match format_:
         case "openai":
             return openai_messages(view), None
@@ -162,7 +170,7 @@ def _rendered(view: Sequence[ViewMessage], format_: ContextFormat) -> tuple[list
             request = anthropic_request(view)
             return request.messages, request.system
         case "text":
-            return transcript(item.message for item in view), None
+            return "", None
         case "entries":
             return [_entry_message(item) for item in view], None
 
