@@ -265,13 +265,11 @@ def test_a_previous_summary_in_another_form_stays_as_it_was_written_round_after_
 
 
 def test_of_a_long_summary_in_another_form_the_middle_is_left_out_with_a_mark() -> None:
-    foreign = "\n".join(
-        ["Intent: port it.", *["She went on about the weather."] * 900, "Next: run the port."]
-    )
+    foreign = "\n".join(["Intent: port it.", *["Never rename the exports."] * 900, "Next: run the port."])
     text = summarize_offline(replace(request(_session(2, [])), ledger=WorkLedger(earlier=foreign)))
     assert "> Intent: port it." in text
     assert "> Next: run the port." in text
-    assert "characters left out" in text
+    assert "characters left out …]" in text
     assert count_tokens(text) <= request([]).max_tokens
 
 

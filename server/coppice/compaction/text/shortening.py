@@ -14,18 +14,19 @@ ELISION: Final = "[…]"
 _LONGEST_LINE: Final = 2_000  # characters of one line of a message
 
 
-def shortened(text: str, limit: int) -> str:
-    """`text` in about `limit` characters: its first and last lines, and the rules that lie between."""
+def shortened(text: str, limit: int, *, with_rules: bool = True) -> str:
+    """`text` in about `limit` characters: its first and last lines, and the user's rules that lie between."""
+    share = _LASTING_SHARE if with_rules else 0
     text = text.strip()
     if len(text) <= limit:
         return text
     lines = [clip(line, max(40, min(_LONGEST_LINE, limit // 3))) for line in text.splitlines()]
     head = _fitting(lines, int(limit * _HEAD_SHARE))
-    tail = _fitting(lines[len(head) :][::-1], int(limit * (1 - _HEAD_SHARE - _LASTING_SHARE)))[::-1]
+    tail = _fitting(lines[len(head) :][::-1], int(limit * (1 - _HEAD_SHARE - share)))[::-1]
     middle = "\n".join(lines[len(head) : len(lines) - len(tail)])
     if not middle.strip():
         return "\n".join(lines)
-    rules = _fitting(lasting_sentences(middle), int(limit * _LASTING_SHARE))
+    rules = _fitting(lasting_sentences(middle), int(limit * share)) if with_rules else []
     mark = f"[… {len(middle):,} characters left out{', with these sentences in them:' if rules else ''} …]"
     return "\n".join([*head, mark, *rules, *([ELISION] if rules and tail else []), *tail]).strip()
 

@@ -53,7 +53,7 @@ def quoted_foreign(ledger: WorkLedger, room: int, count: CountTokens) -> str:
     text = _recorded(ledger) if is_foreign(ledger.earlier) else ""
     chars = 0 if _is_sentence(text) else room * CHARS_PER_TOKEN
     while text and chars >= _LEAST_FOREIGN:
-        quoted = block_quote(safe_text(shortened(text, chars)))
+        quoted = block_quote(safe_text(shortened(text, chars, with_rules=False)))
         tokens = count(quoted)
         if tokens <= room:
             return quoted
