@@ -171,7 +171,8 @@ def work(steps: int) -> list[Message]:
         message
         for n in range(steps)
         for message in (
-            user(f"Do step {n} of docs/plan.md"),
+            user(f"Do step {n} of docs/plan_{n}.md"),
+            *tool("Read", {"file_path": f"docs/part_{n}.md"}, "text"),
             *edit(f"src/part_{n}.py", "x = 1\n" * 20),
             *run("make all", f"step {n}\nok\n"),
         )

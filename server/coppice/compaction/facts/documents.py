@@ -41,7 +41,7 @@ class Documents:
 
     def user(self, text: str) -> None:
         """Takes in what a message of the user names."""
-        self._named = names_of(text[:_MOST_CHARS]) or self._named
+        self._named = names_of(text) or self._named
 
     def take(self, action: Action) -> Iterator[Quotation]:
         """Takes in what an action did to documents; those that it showed."""
@@ -133,6 +133,6 @@ def _closes(command: Command) -> bool:
 
 
 def names_of(text: str) -> set[str]:
-    """What a text names exactly: issues, paths, addresses."""
-    names = (each.rstrip("./-") for each in _NAMED.findall(text))
+    """What the beginning of a text names exactly: issues, paths, addresses."""
+    names = (each.rstrip("./-") for each in _NAMED.findall(text[:_MOST_CHARS]))
     return {name for name in names if len(name) > 1 and not name.isalpha()}

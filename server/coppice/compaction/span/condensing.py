@@ -92,7 +92,7 @@ def _seen(messages: Iterable[Message]) -> _Seen:
     for place, message in enumerate(messages):
         match message:
             case UserMessage() if speaker_of(message) != HARNESS:
-                named |= names_of(text_of(message.content))
+                named = names_of(text_of(message.content)) or named
             case AssistantMessage():
                 for call in message.tool_calls:
                     seen.calls[call.id] = call
