@@ -9,6 +9,15 @@ from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.tree.messages import ANSWERED
 
 
+def test_a_question_of_several_lines_is_no_part_of_its_answer() -> None:
+    question = "Shall I go on?\n\nThe user wants  me to push."
+    asked = tool(
+        "ask", {"questions": [{"question": question}]}, f'Answered: "{question}"="No".', details=ANSWERED
+    )
+    _, answer = LedgerBuilder().add_messages([user("Build it."), *asked]).ledger.messages
+    assert (answer.text, answer.about) == ("No", "Shall I go on? The user wants me to push.")
+
+
 @pytest.mark.parametrize(
     ("output", "words"),
     [

@@ -85,13 +85,13 @@ def answer_of(action: Action) -> LedgerMessage | None:
         asked = [each.get("question") for each in questions if isinstance(each, dict)]
     else:
         asked = [action.arguments.get("question")]
-    texts = [one_line(each) for each in asked if isinstance(each, str) and each.strip()]
+    texts = [each for each in asked if isinstance(each, str) and each.strip()]
     if not texts or action.failed or action.runs or not action.output.strip():
         return None
     given = (_GIVEN.match(action.output.partition(each)[2]) for each in texts)
     text = "\n".join(match[1] for match in given if match) or _texts_in(action.output)
     answer = _message(text, action.entry, "answer")
-    return answer.model_copy(update={"about": clip(" ".join(texts), _ABOUT_CHARS)})
+    return answer.model_copy(update={"about": clip(one_line(" ".join(texts)), _ABOUT_CHARS)})
 
 
 def _texts_in(output: str) -> str:
