@@ -103,6 +103,21 @@ def test_a_transcript_cannot_leave_its_tags_or_pass_for_another_role(start: Star
     assert listed.count("<history-note") == listed.count("</history-note>") == 1
 
 
+@pytest.mark.parametrize(
+    "session",
+    ["--dangerously-skip-permissions", "-c", "_x", "x;id", "x y", "$(id)", "x\n", "é1"],
+)
+def test_an_id_that_is_an_option_or_several_words_is_no_part_of_a_command(
+    start: Start, folder: Path, session: str
+) -> None:
+    stored(folder, [user("walnut-1", "Plant the walnut tree.")], session=session)
+    stored(folder, [user("walnut-2", "Water the walnut tree.")], session="plain_Id-2")
+    client = start()
+    for shown in (client.call("history_search", query="walnut tree"), client.call("history_overview")):
+        assert shown.count("claude --resume") == 1
+        assert "claude --resume plain_Id-2" in shown
+
+
 SECRETS = {
     "a provider's key": "sk-proj-4f9aB2kLm8QwErTyUiOpAsDfGh",
     "a token of GitHub": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",

@@ -1,6 +1,7 @@
 """The workspace of the agent: its store, its conversations, and which of them is running."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
@@ -29,6 +30,8 @@ RESUME_COMMANDS = {
     "pi": "pi --session {id}",
 }
 """By the format of a session: the command with which its agent goes on with it."""
+_PLAIN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+"""An id that a shell takes as one word and a program as no option. Agents give no other."""
 
 
 class Project:
@@ -103,9 +106,7 @@ def resume_command(record: ConversationRecord) -> str | None:
     """The command with which a session's agent goes on with it, or None where none is documented."""
     agent, session = _origin(record)
     command = RESUME_COMMANDS.get(agent)
-    # An id that a shell would not take as one word is no id that an agent gave.
-    is_plain = session.replace("-", "").replace("_", "").isalnum() and session.isascii()
-    return command.format(id=session) if command is not None and is_plain else None
+    return command.format(id=session) if command is not None and _PLAIN_ID.fullmatch(session) else None
 
 
 def _origin(record: ConversationRecord) -> tuple[str, str]:
