@@ -75,6 +75,37 @@ def test_headings_of_others_become_lines_of_the_context() -> None:
     assert summary.other == ()
 
 
+def test_ten_times_the_lines_take_about_ten_times_the_comparisons() -> None:
+    compared = 0
+
+    class Tokens(int):
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return int(self) == other
+
+        def __lt__(self, other: int) -> bool:
+            nonlocal compared
+            compared += 1
+            return int(self) < int(other)
+
+        def __gt__(self, other: int) -> bool:
+            nonlocal compared
+            compared += 1
+            return int(self) > int(other)
+
+        __hash__ = int.__hash__
+
+    def comparisons(size: int) -> int:
+        nonlocal compared
+        compared = 0
+        lines = tuple("never " * (1 + number * 7 % 11) for number in range(size))
+        assert fit_whole(Summary(constraints=lines), 100, lambda text: Tokens(len(text) // 4))
+        return compared
+
+    assert comparisons(10_000) < 20 * comparisons(1_000)
+
+
 @given(st.integers(1, 1_500))
 def test_a_whole_summary_fits_any_limit_or_is_empty(limit: int) -> None:
     text = fit_whole(FULL, limit, count_tokens)

@@ -1,5 +1,6 @@
 """A summary over a hard limit, without the least important lines of its longest sections."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
@@ -23,39 +24,43 @@ def fit_whole(summary: Summary, limit: int, count_tokens: CountTokens) -> str:
     def cost(line: _Line) -> int:
         return count_tokens(f"- [x] {inert(_text(line))}\n")
 
-    lines: dict[str, list[_Line]] = {name: [*getattr(summary, name)] for name in _SECTIONS}
-    lines["context"] += summary.other_lines()
-    costs = {name: [cost(line) for line in lines[name]] for name in _SECTIONS}
-    totals = {name: sum(costs[name]) for name in _SECTIONS}
+    numbered = {name: dict[int, _Line](enumerate(getattr(summary, name))) for name in _SECTIONS}
+    context = numbered["context"]
+    context.update(enumerate(summary.other_lines(), start=len(context)))
+    costs = {name: {place: cost(line) for place, line in lines.items()} for name, lines in numbered.items()}
+    going = {name: _last_to_go_first(name, costs[name]) for name in _SECTIONS}
+    totals = {name: sum(costs[name].values()) for name in _SECTIONS}
     over = sum(totals.values()) + count_tokens(Summary().render()) - limit
     while True:
-        while over > 0 and any(lines.values()):
+        while over > 0 and any(numbered.values()):
             name = max(
-                _SECTIONS, key=lambda each: (each != "constraints" and bool(lines[each]), totals[each])
+                _SECTIONS, key=lambda each: (each != "constraints" and bool(numbered[each]), totals[each])
             )
-            place = _least_important(name, costs[name])
-            line, gone = lines[name].pop(place), costs[name].pop(place)
+            place = going[name].pop()
+            line, gone = numbered[name].pop(place), costs[name][place]
             chars = len(_text(line)) * (gone - over) // max(1, gone)
-            if not lines[name] and chars >= _SHORTEST_CLIP:
+            if not numbered[name] and chars >= _SHORTEST_CLIP:
                 shorter = clip(_text(line), chars)
-                lines[name].append(SummaryDecision(shorter) if name == "decisions" else shorter)
-                costs[name].append(cost(shorter))
-                gone -= costs[name][0]
+                numbered[name][place] = SummaryDecision(shorter) if name == "decisions" else shorter
+                costs[name][place] = cost(shorter)
+                going[name].append(place)
+                gone -= costs[name][place]
             totals[name] -= gone
             over -= gone
-        text = Summary(**{name: tuple(lines[name]) for name in _SECTIONS}).render()  # type: ignore[arg-type]
+        text = Summary(**{name: tuple(lines.values()) for name, lines in numbered.items()}).render()  # type: ignore[arg-type]
         over = count_tokens(text) - limit
-        if over <= 0 or not any(lines.values()):
+        if over <= 0 or not any(numbered.values()):
             return text if over <= 0 else ""
 
 
-def _least_important(name: str, costs: list[int]) -> int:
-    """The place of the line that goes first."""
+def _last_to_go_first(name: str, costs: Mapping[int, int]) -> list[int]:
+    """The places of a section's lines, the least important one at the end."""
+    places = [*costs]
     if name == "constraints":
-        return costs.index(max(costs))
+        return sorted(places, key=lambda place: (costs[place], -place))
     if name in _NEWEST_LAST:
-        return 0
-    return -2 if name == "goal" and len(costs) > 1 else -1
+        return places[::-1]
+    return [*places[-1:], *places[:-1]] if name == "goal" else places
 
 
 def _text(line: _Line) -> str:
