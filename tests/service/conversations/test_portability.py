@@ -74,6 +74,20 @@ async def test_a_conversation_that_is_before_its_first_entry_comes_in_so(client:
     assert again["conversation"]["entryCount"] > len(ids)
 
 
+async def test_states_of_a_workspace_do_not_come_in(client: Client) -> None:
+    made = await client.conversation()
+    written, (call, done) = user("start"), tool("c", "edit", {"path": "a.py"}, "ok")
+    for entry in (written, done):
+        entry["message"]["workspaceState"] = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    await client.ask("append", conversationId=made, entries=[written, call, done])
+    exported = (await client.ask("conversation/export", conversationId=made, format="coppice"))["content"]
+    assert exported.count("4b825dc") == 2
+    again = await client.ask("conversation/import", content=exported)
+    entries = await client.ask("entries", conversationId=again["conversation"]["id"])
+    assert len(entries["entries"]) == 3
+    assert "4b825dc" not in json.dumps(entries)
+
+
 async def test_an_export_is_written_to_its_file_whole(client: Client, tmp_path: Path) -> None:
     made, _ = await a_tree(client)
     file = tmp_path / "out" / "a b.md"

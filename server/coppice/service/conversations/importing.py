@@ -22,6 +22,7 @@ from coppice.tree.entries import (
     CompactionEntry,
     ContextEditEntry,
     Entry,
+    MessageEntry,
 )
 
 _ID_FIELDS: Final = ("id", "parent_id", "first_kept_entry_id", "target_id", "from_id")
@@ -37,8 +38,11 @@ READINGS: Final = 2
 """How often a session file is read: once for its structure, once for its entries."""
 
 
-def with_short_fields(entry: Entry, time: str) -> Entry:
-    """`entry`; where an id of it is too long, with a digest of the id, and with `time` for such a time."""
+def taken_over(entry: Entry, time: str) -> Entry:
+    """`entry`; where an id of it is too long, with a digest of the id, and with `time` for such a time.
+
+    Without the state of a workspace: a client that recorded none would offer to restore what a file names.
+    """
     changed: dict[str, object] = {}
     for name in _ID_FIELDS:
         text = getattr(entry, name, None)
@@ -48,6 +52,8 @@ def with_short_fields(entry: Entry, time: str) -> Entry:
         changed["cleared"] = [short_id(each) for each in entry.cleared]
     if short_time(entry.timestamp) is None:
         changed["timestamp"] = time
+    if isinstance(entry, MessageEntry) and getattr(entry.message, "workspace_state", None) is not None:
+        changed["message"] = entry.message.model_copy(update={"workspace_state": None})
     return entry.model_copy(update=changed) if changed else entry
 
 
@@ -124,7 +130,7 @@ class Intake:
         """Stores all of them, parents before children. Raises ImportFailedError when they are too many."""
         for original in entries:
             check_number_of_entries(self.count + len(self._batch) + 1)
-            entry = with_short_fields(original, self.conversation.created_at)
+            entry = taken_over(original, self.conversation.created_at)
             ledger = None
             if isinstance(entry, CompactionEntry):
                 self._flush()

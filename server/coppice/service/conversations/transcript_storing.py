@@ -21,7 +21,7 @@ from coppice.service.conversations.importing import (
     conversation_of_session,
     ledger_at,
     short_id,
-    with_short_fields,
+    taken_over,
 )
 from coppice.service.core.context import now
 from coppice.service.core.thread_work import ThreadWork
@@ -116,7 +116,7 @@ class TranscriptStorer:
         record = self.store.conversation(new.id)
         given: set[str | None] = set()
         time_ = record.modified_at
-        for batch in _batches(with_short_fields(entry, new.created_at) for entry in reader):
+        for batch in _batches(taken_over(entry, new.created_at) for entry in reader):
             self.thread.check()
             given |= {entry.id for entry in batch}
             time_ = batch[-1].timestamp
