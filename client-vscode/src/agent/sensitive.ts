@@ -1,12 +1,12 @@
-import { lstat, stat } from "node:fs/promises";
-import { join, posix } from "node:path";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
 
 import ignore from "ignore";
 
 import { withoutHidden } from "../format";
+import { isIgnored } from "../ignoring/files";
 import { SECRET_NAMES } from "../protocol.gen";
 import type { Place } from "./paths";
-import { textOfFile } from "./text-file";
 
 /** Files without a dot that make an editor, Git, a shell, a build service or an agent run, allow or believe something. */
 const CONTROL = [
@@ -43,11 +43,12 @@ const CONTROL = [
 
 /**
  * Every file and folder with a dot is a tool's own: its settings name programs and modules, or instruct an agent, and
- * each year has new ones. The others, which name neither, are few.
+ * each year has new ones. The others, which name neither, are few. `.gitignore` is none of them: it decides what is read
+ * without a question.
  */
 const DOTTED = [
   ".*",
-  ...[".gitignore", ".dockerignore", ".npmignore", ".eslintignore", ".prettierignore", ".stylelintignore", ".helmignore", ".vscodeignore", ".ignore", ".rgignore"].map((name) => `!${name}`),
+  ...[".dockerignore", ".npmignore", ".eslintignore", ".prettierignore", ".stylelintignore", ".helmignore", ".vscodeignore"].map((name) => `!${name}`),
   ...[".gitkeep", ".keep", ".nojekyll", ".mailmap", ".editorconfig", ".env.example", ".env.sample", ".env.template"].map((name) => `!${name}`),
   ...[".nvmrc", ".node-version", ".python-version", ".ruby-version", ".java-version", ".well-known", ".changeset"].map((name) => `!${name}`),
 ];
@@ -72,7 +73,7 @@ export async function sensitivityOf(place: Place, writing: boolean): Promise<Sen
   if (writing && (isGits || names.some((name) => control.ignores(name)) || (await isPartOfEnvironment(place)))) return "control";
   if (isGits || names.some(isSecret)) return "secret";
   if (writing && names.some((name) => dotted.ignores(name))) return "control";
-  return (await isIgnored(place)) ? "ignored" : undefined;
+  return (await isIgnored(place.folder, place.relative)) ? "ignored" : undefined;
 }
 
 /**
@@ -113,23 +114,9 @@ async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined)) !== undefined;
 }
 
-/** Whether a `.gitignore` between the workspace folder and the file excludes it, or cannot be read. */
-async function isIgnored({ path, folder, relative }: Place): Promise<boolean> {
-  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
-  const parts = relative.split("/");
-  let ignored = false;
-  for (let depth = 0; depth < parts.length; depth += 1) {
-    const rules = await textOfFile(join(folder, ...parts.slice(0, depth), ".gitignore")).catch(() => "*");
-    if (rules === null) continue;
-    const { ignored: excluded, unignored } = ignore().add(rules).test(`${posix.join(...parts.slice(depth))}${isFolder ? "/" : ""}`);
-    ignored = (ignored || excluded) && !unignored;
-  }
-  return ignored;
-}
-
 /** What the question shows a person of the file. */
 export const WARNINGS: Record<Sensitivity, string> = {
   secret: "This file may hold credentials. What is read goes to the model's provider.",
   ignored: "This file is ignored by Git.",
-  control: "This file can make programs run, or give instructions to agents.",
+  control: "This file can make programs run, give instructions to agents, or decide what is read without asking.",
 };

@@ -1,5 +1,5 @@
 /** What is to be written so that a folder goes over from one recorded state to another. */
-import { isExcluded } from "./excludes";
+import { IgnoreRules, isExcluded, type PlacedRules } from "../ignoring/rules";
 import { isLeftOut, type SnapshotStore, type StoredFile } from "./store";
 
 const REGULAR = new Set(["100644", "100755"]);
@@ -79,10 +79,11 @@ async function merge(store: SnapshotStore, from: StoredFile | undefined, to: Sto
 /** A file that a state does not have may have been there, ignored: it stays. */
 async function withoutExcluded(store: SnapshotStore, target: string, steps: Step[]): Promise<Step[]> {
   if (!steps.some(({ fate }) => fate === "deleted")) return steps;
-  const rules = new Map<string, string>();
+  const rules: PlacedRules[] = [];
   for (const [path, file] of await store.files(target)) {
-    if (/(?:^|\/)\.gitignore$/.test(path) && REGULAR.has(file.mode)) rules.set(path.replace(/\/?\.gitignore$/, ""), (await store.content(file)).toString());
+    if (/(?:^|\/)\.gitignore$/.test(path) && REGULAR.has(file.mode)) rules.push({ folder: path.replace(/\/?\.gitignore$/, ""), rules: IgnoreRules.of((await store.content(file)).toString()) });
   }
+  rules.sort((one, other) => one.folder.length - other.folder.length);
   return steps.filter(({ fate, path }) => fate !== "deleted" || !isExcluded(path, rules));
 }
 

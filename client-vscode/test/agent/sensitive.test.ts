@@ -110,7 +110,7 @@ const CONTROL = [
   ".agents/skills/x/SKILL.md", ".continue/config.yaml", ".kiro/settings/mcp.json", ".roo/mcp.json", ".aider.conf.yml", ".hg/hgrc", "mise.toml", ".mise.local.toml",
   ".cargo/config.toml", "lib/.cargo/config.toml", ".yarnrc.yml", ".pnpmfile.cjs", ".jj/repo/config.toml", ".venv/bin/ls", ".bundle/config", ".mvn/jvm.config", ".prettierrc", ".eslintrc.js", ".tool-versions",
   "rust-toolchain.toml", "gradle/wrapper/gradle-wrapper.properties", "node_modules/.bin/tsc", "node_modules/x/index.js", "env/pyvenv.cfg", "env/bin/python", "env/lib/python3.12/site-packages/x.pth",
-  "hooks/pre-commit", "tools/hooks/update", "githooks/post-checkout", "store.git/config", "store.git/hooks/x", ".new-agent/rules.md", "docs/.unheard-of", ".vscode/.gitignore", ".VSCODE/tasks.json",
+  "hooks/pre-commit", "tools/hooks/update", "githooks/post-checkout", "store.git/config", "store.git/hooks/x", ".new-agent/rules.md", "docs/.unheard-of", ".vscode/.gitignore", ".gitignore", "lib/.gitignore", ".ignore", ".rgignore", ".VSCODE/tasks.json",
   "AGENT.md", "docs/agent.md", "WARP.md", "CRUSH.md", ".goosehints", ".rules", ".junie/guidelines.md", ".augment/rules/a.md", ".amazonq/rules/a.md", ".trae/rules/a.md", ".factory/x",
   "AGENTS.md", "lib/AGENTS.md", "QWEN.md", ".hermes.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md",
 ];
@@ -126,11 +126,29 @@ test("files that make programs run are asked about each time, also after edits w
     }
   }
   assert.equal(disk.asked.length, 2 * CONTROL.length);
-  const harmless = [".gitignore", "lib/.dockerignore", ".editorconfig", ".env.example", "empty/.gitkeep", ".nvmrc", ".python-version", "public/.well-known/security.txt", ".changeset/new.md"];
+  const harmless = ["lib/.dockerignore", ".editorconfig", ".env.example", "empty/.gitkeep", ".nvmrc", ".python-version", "public/.well-known/security.txt", ".changeset/new.md"];
   for (const path of ["src/agents.py", "docs/config", "README.md", "src/hooks/useCart.ts", "hooks/pre-commit.md", "scripts/update", "docs/agent-loop.md", "venv.md", "src/env/a.py", "rules.md", "git/config", ...harmless]) {
     await disk.call("write_file", { path, content: "x" });
     assert.equal(disk.asked.at(-1)?.scope, "edit_file", path);
   }
+});
+
+test("the ignore files around the workspace folder hold in it, and one within takes nothing back of an excluded folder", async () => {
+  await using disk = await Disk.with({
+    ".gitignore": "/shop/local.py\nprivate/\n*.dump\n", ".git/info/exclude": "mine/\n", "shop/.gitignore": "!private/x\n!own.dump\n", "shop/lib/.gitignore": "!private/\n!private/**\n",
+    "shop/local.py": "x\n", "shop/private/x": "x\n", "shop/lib/private/x": "x\n", "shop/a.dump": "x\n", "shop/own.dump": "x\n", "shop/mine/x": "x\n", "shop/lib/local.py": "x\n",
+  });
+  const asked = async (path: string): Promise<boolean> => {
+    const before = disk.asked.length;
+    await disk.call("read_file", { path });
+    return disk.asked.length > before;
+  };
+  const all = ["local.py", "private/x", "lib/private/x", "a.dump", "own.dump", "mine/x", "lib/local.py"];
+  const withQuestion: string[] = [];
+  for (const path of all) if (await asked(path)) withQuestion.push(path);
+  assert.deepEqual(withQuestion, ["local.py", "private/x", "a.dump", "mine/x"], "the folder's own rules take lib/private back, as in Git");
+  await writeFile(join(disk.root, "shop/.gitignore"), "lib/local.py\n");
+  assert.deepEqual([await asked("lib/local.py"), await asked("own.dump")], [true, true], "rules that change are read again");
 });
 
 test("a repository without a checkout holds folders that are checkouts, in which nothing more is asked", async () => {
