@@ -36,7 +36,7 @@ _BLOCK: Final = re.compile(
     r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
 _FORMS: Final = re.compile(
-    r"\b(?=[sprgxAnhSd])(?:"
+    r"\b(?=[sprgxynhdAS])(?:"
     r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}+"
     r"|gh[pousr]_[A-Za-z0-9]{20,}+|github_pat_\w{20,}+|glpat-[\w-]{16,}+"
     r"|xox[a-z]-[\w-]{10,}+|(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[\w-]{30,}+"

@@ -197,19 +197,19 @@ MOST_COST = 8.0
 @pytest.mark.parametrize("end", ["", "…", "=", "." + "a" * 20])
 def test_looking_for_secrets_costs_the_same_in_any_text(prefix: str, end: str) -> None:
     def cost(text: str) -> float:
-        """The least processor time of three runs."""
-        took = []
-        for _ in range(3):
-            began = time.thread_time()
-            masked(text)
-            took.append(time.thread_time() - began)
-        return min(took)
+        """The processor time of one run."""
+        began = time.thread_time()
+        masked(text)
+        return time.thread_time() - began
 
     size = 30_000
     within = (prefix * 300)[:1_000] + "." + (prefix * 2_000)[:4_000] + end
-    prose = cost(("It reads the rows of a table and writes them to a file. " * size)[:size])
+    prose = min(
+        cost(("It reads the rows of a table and writes them to a file. " * size)[:size]) for _ in range(3)
+    )
     for text in (prefix * (size // len(prefix)) + end, within * (size // len(within))):
-        assert cost(text) < MOST_COST * prose
+        # What else runs on the machine makes one measurement long, and not each of twenty.
+        assert any(cost(text) < MOST_COST * prose for _ in range(20))
 
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())
@@ -218,6 +218,32 @@ def test_each_form_of_a_secret_is_recognized_and_keeps_the_length(secret: str) -
     assert len(masked(text)) == len(text)
     assert MARK in with_marks(masked(text))
     assert with_marks(masked(text)).startswith("before ")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *(
+            "sk-",
+            "pk_",
+            "rk-",
+            "ghp_",
+            "gho_",
+            "ghs_",
+            "github_pat_",
+            "glpat-",
+            "xoxb-",
+            "AIza",
+            "ya29.",
+            "npm_",
+            "pypi-",
+        ),
+        *("hf_", f"SG.{'a' * 16}.", "dop_v1_", "eyJhbGciOiJI.eyJzdWIi."),
+    ],
+)
+def test_a_form_is_recognized_whole_without_randomness(form: str) -> None:
+    text = f"before {form}{'a' * 64} after"
+    assert with_marks(masked(text)) == f"before {MARK} after"
 
 
 @pytest.mark.parametrize(
