@@ -1,9 +1,11 @@
 /** Where the programs are that the extension starts. A checkout must not choose what is run. */
 import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import { posix, win32 } from "node:path";
 
 import { relativeWithin } from "./agent/paths";
+import { repositoryOf } from "./ignoring/files";
 
 /** What is asked of the system. */
 export interface System {
@@ -11,9 +13,11 @@ export interface System {
   isExecutable(file: string): Promise<boolean>;
   /** The path without symbolic links. Throws where there is no file. */
   realpath(file: string): Promise<string>;
+  /** The repository that a folder lies in, unless it holds the user's home: undefined. */
+  checkoutOf(folder: string): Promise<string | undefined>;
 }
 
-export const THIS_SYSTEM: System = { platform: process.platform, isExecutable, realpath: (file) => realpath(file) };
+export const THIS_SYSTEM: System = { platform: process.platform, isExecutable, realpath: (file) => realpath(file), checkoutOf };
 
 /** The executables of a PATH with these names, by its folders and then by the names; only those that `isOutside`. */
 export async function programsOnPath(names: readonly string[], path: string | undefined, folders: readonly string[], system = THIS_SYSTEM): Promise<string[]> {
@@ -32,13 +36,24 @@ export async function findOnPath(name: string, path: string | undefined, folders
   return (await programsOnPath([name], path, folders, system))[0];
 }
 
-/** Whether a path is absolute and lies in none of the workspace's folders, neither as written nor by where its links lead. */
+/**
+ * Whether a path is absolute and lies in none of the workspace's folders nor of the repositories that hold them, neither
+ * as written nor by where its links lead.
+ */
 export async function isOutside(file: string, folders: readonly string[], system = THIS_SYSTEM): Promise<boolean> {
   const on = system.platform === "win32" ? win32 : posix;
   if (!on.isAbsolute(file)) return false;
   const readings = async (path: string): Promise<string[]> => [path, await system.realpath(path).catch(() => path)];
-  const [files, closed] = await Promise.all([readings(file), Promise.all(folders.map(readings))]);
-  return closed.flat().every((folder) => files.every((each) => relativeWithin(folder, each, on) === undefined));
+  const [files, opened] = await Promise.all([readings(file), Promise.all(folders.map(readings))]);
+  const checkouts = (await Promise.all(opened.flat().map((folder) => system.checkoutOf(folder)))).flatMap((each) => each ?? []);
+  return [...opened.flat(), ...checkouts].every((folder) => files.every((each) => relativeWithin(folder, each, on) === undefined));
+}
+
+async function checkoutOf(folder: string): Promise<string | undefined> {
+  const root = await repositoryOf(folder);
+  // Of files in the home that a user keeps in a repository, the programs are the user's own.
+  const homes = [homedir(), await realpath(homedir()).catch(() => homedir())];
+  return root !== undefined && homes.every((home) => relativeWithin(root, home) === undefined) ? root : undefined;
 }
 
 /** A program of Windows itself, by the environment of the editor. */

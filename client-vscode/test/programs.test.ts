@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, relative } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 
+import { shellOutside } from "../src/agent/shell";
 import { NoServerError } from "../src/errors";
 import { findOnPath, isOutside } from "../src/programs";
 import { findServer } from "../src/server/find";
@@ -81,4 +82,37 @@ test("a link in the workspace that leads out of it is a program of the checkout,
   await symlink(outside, join(root, "shop", "coppice"));
   const folders = [join(root, "shop")];
   assert.deepEqual(await Promise.all([join(root, "shop/coppice"), outside, join(root, "shop/gone"), "coppice"].map((file) => isOutside(file, folders))), [false, true, false, false]);
+});
+
+test("a program of the repository around the workspace folder is one of the checkout, and one next to it is none", async () => {
+  const inside = await program("repo/node_modules/.bin");
+  const outside = await program("repo-tools/bin");
+  await mkdir(join(root, "repo/.git"));
+  await mkdir(join(root, "repo/packages/x"), { recursive: true });
+  await symlink("repo/packages/x", join(root, "x"));
+  const path = [inside, outside].map((file) => join(file, "..")).join(delimiter);
+  for (const folder of ["repo/packages/x", "x"]) assert.equal(await findOnPath("coppice", path, [join(root, folder)]), outside);
+});
+
+test("programs of a home that is a repository are the user's own", async () => {
+  const own = await program("home/bin");
+  await mkdir(join(root, "home/.git"));
+  await mkdir(join(root, "home/shop"));
+  const home = process.env["HOME"];
+  process.env["HOME"] = join(root, "home");
+  try {
+    assert.equal(await isOutside(own, [join(root, "home/shop")]), true);
+    assert.equal(await isOutside(join(root, "home/shop/x"), [join(root, "home/shop")]), false);
+  } finally {
+    if (home === undefined) delete process.env["HOME"];
+    else process.env["HOME"] = home;
+  }
+});
+
+test("a shell that a checkout holds is none, however the settings of the folder name it", async () => {
+  const inside = await program("shop/tools", 0o755, "bash");
+  const outside = await program("bin", 0o755, "bash");
+  await symlink(inside, join(root, "bin/zsh"));
+  const shells = await Promise.all([inside, outside, join(root, "bin/zsh"), "bash", ""].map((shell) => shellOutside(shell, [join(root, "shop")])));
+  assert.deepEqual(shells, [undefined, outside, undefined, undefined, undefined]);
 });

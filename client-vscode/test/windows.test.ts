@@ -87,7 +87,7 @@ test("the server's program is looked for as coppice.exe, in folders of the PATH 
     asked.push(file);
     return Promise.resolve(file.startsWith("\\\\") || file.includes("SHOP"));
   };
-  const system = { platform: "win32" as const, isExecutable, realpath: (file: string) => Promise.resolve(file) };
+  const system = { platform: "win32" as const, isExecutable, realpath: (file: string) => Promise.resolve(file), checkoutOf: () => Promise.resolve(undefined) };
   assert.equal(await findOnPath("coppice", "bin;.;C:\\Python312\\Scripts;c:\\SHOP\\bin;\\\\server\\share\\bin;D:\\x", ["C:\\shop"], system), "\\\\server\\share\\bin\\coppice.exe");
   assert.deepEqual(asked, ["C:\\Python312\\Scripts\\coppice.exe", "c:\\SHOP\\bin\\coppice.exe", "\\\\server\\share\\bin\\coppice.exe", "D:\\x\\coppice.exe"]);
 });
@@ -106,6 +106,7 @@ test("Python is found as python.exe in folders of the PATH, then by the launcher
     platform: "win32" as const,
     isExecutable: (file: string) => Promise.resolve(files.has(file)),
     realpath: (file: string) => Promise.resolve(file),
+    checkoutOf: () => Promise.resolve(undefined),
     run: (file: string, args: string[]) => {
       asked.push([file, ...args.slice(0, 2)]);
       return Promise.resolve("C:\\Users\\ada\\Python313\\python.exe\r\n");

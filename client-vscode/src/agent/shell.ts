@@ -1,6 +1,6 @@
 import { posix, win32 } from "node:path";
 
-import { windowsProgram } from "../programs";
+import { isOutside, windowsProgram } from "../programs";
 import { ToolError } from "./errors";
 
 /** How a command line is given to a shell. `isVerbatim`: Windows must not quote the arguments once more. */
@@ -39,8 +39,13 @@ export function shellCall(command: string, given: string | undefined, platform: 
   return { file, args: ["/d", "/s", "/c", `"chcp 65001>nul & ${command.trim()}"`], isVerbatim: true };
 }
 
+/** The editor's shell, which settings of a checkout can choose; undefined for none and for a program of the checkout. */
+export async function shellOutside(given: string, folders: readonly string[]): Promise<string | undefined> {
+  return (await isOutside(given, folders)) ? given : undefined;
+}
+
 /** The name of the shell that runs commands, for the model. */
-export function shellFor(given: string, platform: NodeJS.Platform): string {
+export function shellFor(given: string | undefined, platform: NodeJS.Platform): string {
   const shell = withWholePath(given, platform) ?? "";
   if (platform !== "win32") return shell === "" ? "sh" : shell;
   const name = shellName(shell);

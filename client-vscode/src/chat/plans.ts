@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 
 import type { PendingApproval } from "../approvals/approval";
 import type { Approvals } from "../approvals/approvals";
+import { attachmentBlock } from "../context/blocks";
 import type { Modes } from "../modes/modes";
 import type { ChatAccess, Feature } from "./feature";
 import type { FromPage } from "./messages";
@@ -32,9 +33,10 @@ export class Plans implements Feature {
     const asked = this.approvals.decide(id, { ...decision, plan });
     this.#documents.delete(id);
     if (asked?.interrupted !== true) return true;
-    // Nothing waits for the answer any more: it becomes a message.
+    // Nothing waits for the answer any more: it becomes a message, in which the model's sentences are not the user's.
     this.modes.set(asked.conversationId, decision.mode);
-    this.access.run(asked.conversationId, { text: `I approve this plan. Carry it out.\n\n${plan ?? planOf(asked)}` });
+    const content = ["I approve this plan. Carry it out.", attachmentBlock("plan", plan ?? planOf(asked))].map((text) => ({ type: "text" as const, text }));
+    this.access.run(asked.conversationId, { content });
     return true;
   }
 

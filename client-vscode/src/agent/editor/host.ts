@@ -19,7 +19,7 @@ const KEY = "coppice.made";
 
 /** The editor as the tools see it. */
 export class EditorHost implements Host, UndoHost, vscode.Disposable {
-  readonly #terminal = new CommandTerminal();
+  readonly #terminal = new CommandTerminal(() => this.folders);
   readonly made: MadeEdits;
   readonly confirm = notify.confirm;
 

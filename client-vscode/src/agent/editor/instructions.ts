@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import type { Mode } from "../../modes/mode";
 import { instructionsIn } from "../instructions";
 import { type Instructions, systemPrompt } from "../prompt";
-import { shellFor } from "../shell";
+import { shellFor, shellOutside } from "../shell";
 import { readText } from "./files";
 
 /** The system prompt for the next turn. A workspace that is not trusted adds nothing to it. */
@@ -14,7 +14,7 @@ export async function currentSystemPrompt(folders: readonly string[], tools: rea
   return systemPrompt(settings.get("chat.systemPrompt", ""), {
     folders,
     platform: process.platform,
-    shell: shellFor(vscode.env.shell, process.platform),
+    shell: shellFor(await shellOutside(vscode.env.shell, folders), process.platform),
     tools,
     mode,
     instructions: byFolder.flatMap((each) => each ?? []),

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { CommandList } from "../command-list";
 import type { CommandRun } from "../host";
 import { commandHead, type Outcome, RunningCommand } from "../process";
+import { shellOutside } from "../shell";
 
 const NAME = "Coppice";
 const CTRL_C = "\u0003";
@@ -17,14 +18,16 @@ export class CommandTerminal implements vscode.Disposable {
   #opened: Promise<void> = Promise.resolve();
   readonly commands = new CommandList();
 
+  constructor(private readonly folders: () => readonly string[]) {}
+
   /** `limit`: characters of output that the outcome holds. */
   async run({ cwd, timeoutMs, ...call }: CommandRun, limit: number, stop: AbortSignal): Promise<Outcome> {
     this.#terminal ??= this.#open();
     this.#terminal.show(true);
     await this.#opened;
+    const shell = await shellOutside(vscode.env.shell, this.folders());
     stop.throwIfAborted();
     this.#print(commandHead(cwd, call.command));
-    const shell = vscode.env.shell === "" ? undefined : vscode.env.shell;
     const running = new RunningCommand({ command: call.command, cwd, shell, timeoutMs, limit }, (text) => {
       this.#print(text);
       this.commands.noteOutput();
