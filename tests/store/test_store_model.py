@@ -35,8 +35,6 @@ from store.store_kit import (
 from coppice.store.schema.records import LEAF, NewRecord, PathEnd
 from coppice.store.store import Store
 
-pytestmark = pytest.mark.slow
-
 ATTACHED = ["file_activity", "label", "session_info"]
 KINDS = st.lists(
     st.sampled_from(["user", "assistant", "error", "counted", "compaction", "label", "pin", "name", "file"]),
@@ -202,6 +200,7 @@ def machine(server: PostgresServer | None) -> StoreMachine:
     return StoreMachine(fresh_file() if server is None else fresh_schema(server))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "histories"), [("sqlite", 40), ("postgresql", 6)])
 def test_after_any_history_the_store_says_what_the_plain_tree_says(
     request: pytest.FixtureRequest, engine: str, histories: int
@@ -228,7 +227,9 @@ def any_record(chance: random.Random, ids: list[str], parent: str | None) -> New
             return compaction(target, parent=parent)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=pytest.mark.slow if seed else ()) for seed in range(6)]
+)
 def test_an_imported_tree_of_many_runs_is_found_along_every_path(store: Store, seed: int) -> None:
     chance = random.Random(seed)
     tree, records = ReferenceTree(), []
