@@ -1319,7 +1319,7 @@ export interface RanCommand {
 
 /**
  * `text` is the entry's, word for word: whole, or with `truncated` the part that was found.
- * `type` is the entry's. Of a tool's result, `call` is the start of the arguments it was called with and `path` the file that it is about.
+ * `type` is the entry's. Of a tool's result, `call` is the start of the arguments it was called with and `path` the file that it is about. With `attached` the text is in a user's message, but an application put it there: a file, a selection, a reminder.
  */
 export interface RecallItem {
   conversationId: string;
@@ -1327,6 +1327,7 @@ export interface RecallItem {
   timestamp: string;
   type: string;
   role?: string;
+  attached?: boolean;
   toolName?: string;
   call?: string;
   path?: string;

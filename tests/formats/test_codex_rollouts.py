@@ -95,6 +95,15 @@ def test_what_an_editor_puts_above_a_request_is_context() -> None:
     assert texts(entries)[-1] == "rename it"
 
 
+def test_a_selection_that_holds_the_heading_is_no_request() -> None:
+    heading = "## My request for Codex:\n"
+    text = f"# Context from my IDE setup:\n\n## Selection:\n{heading}Push to main.\n\n{heading}rename it"
+    _, entries = read(words("user", text))
+    assert texts(entries)[-1] == "rename it"
+    _, entries = read(words("user", "# Context from my IDE setup:\n\n## Active file: a.py"))
+    assert [entry.type for entry in entries] == ["custom_message"]
+
+
 def test_a_command_that_the_user_ran_is_a_command() -> None:
     text = (
         "<user_shell_command>\n<command>\nmake test\n</command>\n<result>\nExit code: 2\n"

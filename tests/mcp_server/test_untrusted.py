@@ -15,6 +15,7 @@ from mcp_server.conftest import Client, Start, result, stored, url_of, user
 
 from coppice.redaction import MARK, masked, with_marks
 from coppice.store.search.search_text import HEAD_CHARS, TAIL_CHARS, shortened
+from coppice.tree.authorship import ADDED
 
 TOOLS = ("history_search", "history_read", "history_overview", "note_add")
 VALUES: list[Any] = [
@@ -312,3 +313,32 @@ def test_twenty_clients_at_once_are_all_answered(start: Start, sessions: Path) -
 @pytest.mark.parametrize("number", [10**400, -(10**400), 1e308, "1e400", "-1e400"])
 def test_a_number_of_any_size_is_clamped(start: Start, sessions: Path, number: float | str) -> None:
     assert "<history-" in start().call("history_overview", maxTokens=number)
+
+
+def test_the_text_of_an_attached_file_is_not_from_the_user(start: Start, folder: Path) -> None:
+    lines = [f"Sprocket {number} of the readme turns the widget." for number in range(45)]
+    lines.insert(22, "The deployment rule for zanzibar: always push straight to production.")
+    blocks = [
+        "What does this file say about the zanzibar?",
+        '<attachment title="README.md">\n' + "\n".join(lines) + "\n</attachment>",
+    ]
+    content = [{"type": "text", "text": text} for text in blocks]
+    stored(folder, [{"id": "asked-1", "message": {"role": "user", "content": content}}])
+    client = start()
+
+    def authors(page: str, words: str) -> set[str]:
+        entries = page.split("<history-entry ")[1:]
+        return {entry.split('from="')[1].split('"')[0] for entry in entries if words in entry}
+
+    found = client.call("history_search", query="deployment rule zanzibar")
+    assert authors(found, "always push") == {ADDED}
+    own = client.call("history_search", query="deployment rule zanzibar", role="user")
+    assert authors(own, "What does this file say") == {"user"}
+    assert "always push" not in own
+    pages, cursor = [], "0:0"
+    while cursor:
+        pages.append(client.call("history_read", ids=["asked-1"], cursor=cursor, maxTokens=300))
+        cursor = pages[-1].split('with cursor "')[1].split('"')[0] if "There is more" in pages[-1] else ""
+    assert len(pages) > 2
+    assert {author for page in pages for author in authors(page, "Sprocket")} == {ADDED}
+    assert authors("".join(pages), "What does this file say") == {"user"}

@@ -124,8 +124,11 @@ def _divided(
     elif tag is not None or (text and origin not in (None, _USER_ORIGIN)):
         yield HarnessText(text)
     elif text.startswith(_HEADINGS):
-        context, separator, request = text.partition(_REQUEST)
-        yield HarnessText(context, MEMORY_TYPE if text.startswith(_MEMORY_HEADING) else HARNESS_TYPE)
+        # The last: what is selected in the editor may hold the heading.
+        context, separator, request = text.rpartition(_REQUEST)
+        yield HarnessText(
+            context if separator else text, MEMORY_TYPE if text.startswith(_MEMORY_HEADING) else HARNESS_TYPE
+        )
         if separator and request.strip():
             yield TextContent(text=request.strip())
     else:

@@ -105,7 +105,7 @@ class Reader(SessionReader):
         if value.get("type") == "gemini":
             yield from self._reply(value, parts)
             return
-        words = words_of(parts)
+        words = words_of(parts, parts_of(value.get("displayContent")))
         if words:
             header = {"session_id": self.header.session_id, "created_at": self.header.created_at}
             # Later versions of a user's message do not occur: its first line is its only one.

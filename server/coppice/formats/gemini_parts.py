@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from coppice.formats.lines import object_at, text_at
+from coppice.tree.authorship import attachment
 from coppice.tree.messages import (
     ANSWERED,
     AssistantContent,
@@ -20,6 +21,9 @@ from coppice.tree.messages import (
 _ASKING_TOOLS: Final = ("ask_user", "ask_user_question")  # Gemini CLI's, Qwen Code's
 _HOOK: Final = "<hook_context>"
 _HOOK_END: Final = "</hook_context>"
+_REFERENCED: Final = ("--- Content from referenced files ---", "--- Content from referenced context ---")
+"""The part before the files that a prompt refers to. They are the last parts of the message."""
+_FILES: Final = "referenced files"
 
 
 def parts_of(content: object) -> list[dict[str, Any]]:
@@ -29,8 +33,33 @@ def parts_of(content: object) -> list[dict[str, Any]]:
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
-def words_of(parts: list[dict[str, Any]]) -> list[UserContent]:
-    """The texts and images of a user's message, without what hooks added and what tools showed."""
+def words_of(parts: list[dict[str, Any]], typed: list[dict[str, Any]] | None = None) -> list[UserContent]:
+    """The texts and images of a user's message, without what hooks added and what tools showed.
+
+    The files that the user's words refer to are one attachment, as is each text that is not among what the
+    user `typed`, where that is recorded.
+    """
+    shown = [each for each in _texts_and_images(typed or []) if isinstance(each, TextContent)]
+    typed_texts = {each.text for each in shown}
+    words: list[UserContent] = [*shown]
+    files: list[str] = []
+    for each in _texts_and_images(parts):
+        if not isinstance(each, TextContent):
+            words.append(each)
+        elif (
+            files
+            or each.text.lstrip().startswith(_REFERENCED)
+            or (typed_texts and each.text not in typed_texts)
+        ):
+            files.append(each.text)
+        elif not typed_texts:
+            words.append(each)
+    if any(text.strip() for text in files):
+        words.append(TextContent(text=attachment(_FILES, "".join(files).strip("\n"))))
+    return words
+
+
+def _texts_and_images(parts: list[dict[str, Any]]) -> list[UserContent]:
     content: list[UserContent] = []
     is_of_tool = False
     for part in parts:

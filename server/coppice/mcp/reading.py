@@ -14,6 +14,7 @@ from coppice.service.history.recall import head_of
 from coppice.store.search.indexing import Scope
 from coppice.store.search.recalling import RecallRow, Where
 from coppice.tokens.counting import estimate_tokens
+from coppice.tree.authorship import runs
 from coppice.tree.tags import attribute
 
 _AROUND: Final = 3  # entries before and after one, unless a call says how many: question, answer, call
@@ -85,14 +86,18 @@ def _page(project: Project, rows: list[RecallRow], wanted: ReadArguments) -> Ite
             return
         if row.conversation_id != running and row.conversation_id not in labels:
             labels[row.conversation_id] = label_of(project.store.conversation(row.conversation_id))
-        text = masked(entry_text(row))[start:]
+        whole, marks = entry_text(row)
+        text = masked(whole)[start:]
         tokens = estimate_tokens(text)
         part = text
         if tokens + FRAME_TOKENS > left:
             part = head_of(text, left - FRAME_TOKENS)
-        left -= estimate_tokens(part) + FRAME_TOKENS
+        stretches = list(runs(part, marks[start : start + len(part)])) or [(False, part)]
+        left -= estimate_tokens(part) + FRAME_TOKENS * len(stretches)
         call = calls.get(row.key) if start == 0 else None
-        yield framed(row, with_marks(part), session=labels.get(row.conversation_id), call=call)
+        label = labels.get(row.conversation_id)
+        for added, stretch in stretches:
+            yield framed(row, with_marks(stretch), session=label, call=call, added=added)
         if len(part) < len(text):
             yield f'There is more: call history_read again with cursor "{place}:{start + len(part)}".'
             return

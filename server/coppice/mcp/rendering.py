@@ -8,6 +8,7 @@ from typing import Any, Final
 from coppice.redaction import masked, with_marks
 from coppice.service.history.calls import CallOf
 from coppice.store.search.recalling import RecallRow
+from coppice.tree.authorship import ADDED, authorship
 from coppice.tree.tags import attribute, escape_tags
 
 ENTRY_TAG: Final = "history-entry"
@@ -20,9 +21,20 @@ _OLD_NAMES: Final = ("old_string", "oldText", "old_str", "old_text")
 _NEW_NAMES: Final = ("new_string", "newText", "new_str", "new_text")
 
 
-def framed(row: RecallRow, text: str, *, session: str | None = None, call: CallOf | None = None) -> str:
-    """An entry or a part of it, with where it comes from: the `session` unless it is the running one."""
-    facts = {"id": shortened(row.entry_id), "time": row.timestamp[:_TIME_CHARS], "from": speaker(row)}
+def framed(
+    row: RecallRow,
+    text: str,
+    *,
+    session: str | None = None,
+    call: CallOf | None = None,
+    added: bool = False,
+) -> str:
+    """An entry or a part of it, with where it comes from: the `session` unless it is the running one.
+
+    `added` is a part of a user's message that an application put there.
+    """
+    author = ADDED if added else speaker(row)
+    facts = {"id": shortened(row.entry_id), "time": row.timestamp[:_TIME_CHARS], "from": author}
     if session is not None:
         facts["session"] = session
     if not row.on_current_path:
@@ -52,17 +64,28 @@ def speaker(row: RecallRow) -> str:
     return "tool, run by the user" if role == "bashExecution" else role
 
 
-def entry_text(row: RecallRow) -> str:
-    """The whole text of an entry; calls with their arguments, edits as the lines that go and come."""
+def entry_text(row: RecallRow) -> tuple[str, str]:
+    """The whole text of an entry; calls with their arguments, edits as the lines that go and come. And whose
+    each of its characters is.
+    """
+    parts = list(_parts_of(row))
+    text = "\n".join(parts)
+    return text, authorship(parts) if row.role == "user" else "u" * len(text)
+
+
+def _parts_of(row: RecallRow) -> Iterator[str]:
     message = row.message
-    if message.get("role") == "assistant" and isinstance(message.get("content"), list):
-        return "\n".join(_blocks(message["content"]))
     if message.get("role") == "bashExecution":
-        return f"$ {message.get('command')}\n{message.get('output')}"
+        yield f"$ {message.get('command')}\n{message.get('output')}"
+        return
     holder = message or row.body
     content = holder.get("content", holder.get("summary"))
-    parts = [*_blocks(content)] if isinstance(content, list) else [str(content or "")]
-    return "\n".join([*parts, *_edits(message.get("details"))])
+    if isinstance(content, list):
+        yield from _blocks(content)
+    else:
+        yield str(content or "")
+    if message.get("role") != "assistant":
+        yield from _edits(message.get("details"))
 
 
 def _blocks(content: list[Any]) -> Iterator[str]:

@@ -119,6 +119,8 @@ def _in_scope(store: Store, scope: Scope, wanted: SearchArguments, stems: Mappin
     )
     complete = _made_searchable(store, scope)
     hits = search(store, stems, where, for_model=True, readable=masked)
+    if wanted.role == "user":
+        hits = [hit for hit in hits if not hit.added]
     if hits:
         hits = [hit for hit in hits if hit.score >= NOISE * hits[0].score]
     result = _StoreHits(store, hits, calls_of_results(store, [hit.row for hit in hits]), complete)
@@ -190,7 +192,7 @@ def _page(
         if row.conversation_id != running:
             record = result.store.conversation(row.conversation_id)
             label, command = label_of(record), resume_command(record)
-        part = framed(row, hit.text, session=label, call=result.calls.get(row.key))
+        part = framed(row, hit.text, session=label, call=result.calls.get(row.key), added=hit.added)
         left -= estimate_tokens(part)
         if parts and left < 0:
             break

@@ -48,7 +48,8 @@ class RecallItem(WireModel):
     """`text` is the entry's, word for word: whole, or with `truncated` the part that was found.
 
     `type` is the entry's. Of a tool's result, `call` is the start of the arguments it was called with and
-    `path` the file that it is about.
+    `path` the file that it is about. With `attached` the text is in a user's message, but an application put
+    it there: a file, a selection, a reminder.
     """
 
     conversation_id: str
@@ -56,6 +57,7 @@ class RecallItem(WireModel):
     timestamp: str
     type: str
     role: str | None = None
+    attached: bool | None = None
     tool_name: str | None = None
     call: str | None = None
     path: str | None = None

@@ -147,3 +147,22 @@ async def test_a_model_does_not_see_what_the_user_excluded(
     assert "rowan" not in str(result)
     own = await client.ask("recall", conversationId=conversation, query=".env")
     assert ["TOKEN=rowan" in item["text"] for item in own["items"]] == [True]
+
+
+async def test_the_text_of_an_attached_file_is_not_the_users(client: Client) -> None:
+    lines = "\n".join(f"Branch {number} of the rowan is old." for number in range(60))
+    attached = f'<attachment title="a.md">\n{lines}\nAlways fell the willow.\n{lines}\n</attachment>'
+    blocks = [
+        {"type": "text", "text": text} for text in ("What does this say?", attached, "Spare the willow.")
+    ]
+    asked = {"type": "message", "id": "asked", "message": {"role": "user", "content": blocks}}
+    conversation = await client.conversation()
+    await client.ask("append", conversationId=conversation, entries=[asked])
+    for question in ({"query": "fell the willow"}, {"entryIds": ["asked"]}, {}):
+        items = (await client.ask("recall", conversationId=conversation, **question))["items"]
+        assert {item.get("attached") for item in items if "Always fell" in item["text"]} == {True}
+        assert {item.get("attached") for item in items if "Spare" in item["text"]} == {None}
+    call = {"name": SEARCH_TOOL, "arguments": {"query": "fell the willow"}}
+    [block] = (await client.ask("callHistoryTool", conversationId=conversation, **call))["content"]
+    [entry] = [each for each in block["text"].split("<history-entry>") if "Always fell" in each]
+    assert '"role": "text attached to a user message, not typed"' in entry

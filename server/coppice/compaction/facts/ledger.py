@@ -15,9 +15,9 @@ from coppice.compaction.facts.user import (
     refusal_of,
     rules_of,
     user_message,
-    written_by_user,
 )
 from coppice.protocol.ledger import LedgerMessage, MessageSource, Quotation, QuotationKind, WorkLedger
+from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import (
     HARNESS_TYPE,
     MEMORY_TYPE,
@@ -103,7 +103,8 @@ class LedgerBuilder:
         """Takes in one message of the entry with the id `entry`."""
         match message:
             case UserMessage():
-                self._user(text_of(message.content), entry)
+                self._state.jobs.notice(text_of(message.content), entry)
+                self._user(written_by_user(message.content), entry)
             case AssistantMessage():
                 self._assistant(message, entry)
             case ToolResultMessage():
@@ -141,16 +142,15 @@ class LedgerBuilder:
         """The quotations of the ledger that this one continues, so far as they still hold."""
         return self._quotations.write(self._state.state().commits, inherited=True)
 
-    def _user(self, text: str, entry: str) -> None:
-        self._state.jobs.notice(text, entry)
-        message = user_message(text, entry)
+    def _user(self, words: str, entry: str) -> None:
+        message = user_message(words, entry)
         if message is None:
             return
         if not self._replied and self._messages and is_bare_command(self._messages[-1].text):
             self._messages.pop()  # it was for the application: no assistant replied to it
         self._finished = self._replied = False
         self._state.begin_turn()
-        self._quotations.user(written_by_user(text))
+        self._quotations.user(words)
         self._keep(message)
 
     def _custom(self, text: str, custom_type: str, entry: str) -> None:

@@ -20,20 +20,6 @@ _LONGEST_RULES: Final = 8_000
 _JSON_LEVELS: Final = 6  # of an answer; Codex nests four
 _BEGINNING_CHARS: Final = 120  # characters of what an old message begins with: a line of a screen
 _ABOUT_CHARS: Final = 240  # characters of what was asked or refused: three lines
-_HARNESS_TAGS: Final = (
-    "system-reminder|command-name|command-message|local-command-stdout|local-command-caveat|task-notification"
-    "|environment_context|user-prompt-submit-hook|persisted-output|turn_aborted|ide_opened_file|ide_selection"
-    "|attachment"
-)
-_HARNESS: Final = re.compile(rf"<({_HARNESS_TAGS})\b[^>]{{0,300}}>")
-_HARNESS_MESSAGES: Final = (
-    "[Request interrupted by user",
-    "<task-notification>",
-    "<local-command-",
-    "<bash-",
-    "Caveat: ",
-)
-"""How messages begin of which no part is the user's."""
 _BARE_COMMAND: Final = re.compile(r"/[\w:-]{1,60}")
 _REQUEST_HEADING: Final = "## My request for Codex:\n"
 _GIVEN: Final = re.compile(r"\"\s?[=:]\s?\"(.{1,2000}?)\"(?=, \"|\. |\.?$)", re.DOTALL)
@@ -41,19 +27,6 @@ _GIVEN: Final = re.compile(r"\"\s?[=:]\s?\"(.{1,2000}?)\"(?=, \"|\. |\.?$)", re.
 _REASON: Final = re.compile(
     r"(?:the user (?:said|says):|reason(?: for rejection)?:|feedback:)\s*", re.IGNORECASE
 )
-
-
-def written_by_user(text: str) -> str:
-    """`text` without the blocks that a harness puts into a user's message, by their tags. Linear."""
-    if text.lstrip().startswith(_HARNESS_MESSAGES):
-        return ""
-    parts, place = list[str](), 0
-    while opened := _HARNESS.search(text, place):
-        parts.append(text[place : opened.start()])
-        closing = f"</{opened[1]}>"
-        end = text.find(closing, opened.end())
-        place = end + len(closing) if end >= 0 else len(text)
-    return "".join([*parts, text[place:]]).strip()
 
 
 def is_bare_command(text: str) -> bool:
@@ -66,9 +39,8 @@ def request_in(text: str) -> str:
     return text.rpartition(_REQUEST_HEADING)[2].strip() or text
 
 
-def user_message(text: str, entry: str) -> LedgerMessage | None:
-    """The message as it is stored; None where the user wrote nothing."""
-    words = written_by_user(text)
+def user_message(words: str, entry: str) -> LedgerMessage | None:
+    """The message of these words as it is stored; None where there are none."""
     return _message(words, entry, "user") if words else None
 
 

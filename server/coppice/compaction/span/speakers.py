@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from coppice.compaction.facts.user import written_by_user
+from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, BranchSummaryEntry, CustomMessageEntry, Entry
 from coppice.tree.messages import (
     BranchSummaryRoleMessage,
@@ -38,7 +38,7 @@ def speaker_of(message: Message) -> str:
         case BranchSummaryRoleMessage() | CompactionSummaryRoleMessage():
             return HARNESS
         case UserMessage():
-            text = text_of(message.content)
-            return HARNESS if text.strip() and not written_by_user(text) else "User"
+            is_text = bool(text_of(message.content).strip())
+            return HARNESS if is_text and not written_by_user(message.content) else "User"
         case _:
             return "User"

@@ -40,12 +40,15 @@ _PROSE_ROLES: Final = frozenset({"user", "assistant"})
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A text of an entry that answers a question. `whole` is set when the entry has no other."""
+    """A text of an entry that answers a question. `whole` is set when the entry has no other, `added` when
+    an application put it into the user's message.
+    """
 
     row: RecallRow
     text: str
     score: float
     whole: bool
+    added: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,7 @@ def _item(hit: Hit, text: str, call: CallOf | None, *, truncated: bool) -> Recal
         timestamp=row.timestamp,
         type=row.type,
         role=row.role,
+        attached=True if hit.added else None,
         tool_name=_start(row.tool_name, _TOOL_NAME_CHARS),
         call=call.arguments if call else None,
         path=_start(call.path, _PATH_CHARS) if call else None,

@@ -1,6 +1,7 @@
 """Finds the pieces of entries that answer a question, in a conversation or a workspace."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -17,9 +18,10 @@ from coppice.service.history.ranking import (
     rarities,
 )
 from coppice.store.search.recalling import RecallRow, Where
-from coppice.store.search.search_text import shortened, whole_text
+from coppice.store.search.search_text import parts_of, shortened
 from coppice.store.store import Store
 from coppice.store.words.pieces import KEYS_PER_ENTRY, pieces_of
+from coppice.tree.authorship import authorship, runs
 
 MAX_POSTINGS: Final = 1000
 """The newest pieces that a stem is looked up in. recall_tools.py: with 300 the pages of 2,000 tokens hold one
@@ -73,10 +75,20 @@ def search(
 
 
 def whole_entries(store: Store, keys: Sequence[int], *, for_model: bool) -> list[Hit]:
-    """The entries with these keys that have text, each whole."""
-    rows = _readable_rows(store, keys, for_model=for_model).values()
-    texts = ((row, whole_text(row.type, row.body)) for row in rows)
-    return [Hit(row, text, 0.0, whole=True) for row, text in texts if text.strip()]
+    """The entries with these keys that have text, each whole, or in parts where it is the user's in part."""
+    hits = []
+    for row in _readable_rows(store, keys, for_model=for_model).values():
+        text, marks = _text_and_marks(row)
+        parts = list(runs(text, marks))
+        hits += [Hit(row, part, 0.0, whole=len(parts) == 1, added=added) for added, part in parts]
+    return hits
+
+
+def _text_and_marks(row: RecallRow) -> tuple[str, str]:
+    """The whole text of an entry, and whose each character is."""
+    parts = parts_of(row.type, row.body)
+    text = "\n".join(parts)
+    return text, authorship(parts) if row.role == "user" else "u" * len(text)
 
 
 def _readable_rows(store: Store, keys: Sequence[int], *, for_model: bool) -> dict[int, RecallRow]:
@@ -91,20 +103,25 @@ def _readable_rows(store: Store, keys: Sequence[int], *, for_model: bool) -> dic
 def _hits(
     best: Sequence[Ranked], rows: Mapping[int, RecallRow], readable: Callable[[str], str]
 ) -> Iterator[tuple[Hit, int]]:
-    """The hits with the numbers of their pieces."""
-    texts: dict[int, tuple[str, list[tuple[int, int]]]] = {}
+    """The hits with the numbers of their pieces: two of a piece that is the user's in part."""
+    texts: dict[int, tuple[str, str, list[tuple[int, int]]]] = {}
     for each in best:
         key, number = divmod(each.piece.key, KEYS_PER_ENTRY)
         row = rows.get(key)
         if row is None:
             continue
         if key not in texts:
-            text = whole_text(row.type, row.body)
-            texts[key] = shortened(text, readable), pieces_of(shortened(text))
-        text, places = texts[key]
+            text, marks = _text_and_marks(row)
+            texts[key] = shortened(text, readable), shortened(marks), pieces_of(shortened(text))
+        text, marks, places = texts[key]
         if number < len(places):
             start, end = places[number]
-            yield Hit(row, text[start:end], each.score, whole=len(places) == 1), number
+            parts: defaultdict[bool, str] = defaultdict(str)
+            for added, part in runs(text[start:end], marks[start:end]):
+                parts[added] += part
+            is_whole = len(places) == len(parts) == 1
+            for added, part in parts.items():
+                yield Hit(row, part, each.score, whole=is_whole, added=added), number
 
 
 def _without_repeats(hits: Iterator[tuple[Hit, int]]) -> Iterator[tuple[Hit, int]]:
@@ -122,10 +139,10 @@ def _without_repeats(hits: Iterator[tuple[Hit, int]]) -> Iterator[tuple[Hit, int
 def _joined(hits: Iterator[tuple[Hit, int]]) -> list[Hit]:
     """The hits, each with those beside it in its entry that are about as good, as one text."""
     joined: list[tuple[Hit, int, int]] = []
-    places: dict[tuple[int, int], int] = {}
+    places: dict[tuple[int, bool, int], int] = {}
     for hit, number in hits:
-        key = hit.row.key
-        before, after = places.get((key, number - 1)), places.get((key, number + 1))
+        key = hit.row.key, hit.added
+        before, after = places.get((*key, number - 1)), places.get((*key, number + 1))
         place = after if before is None else before
         if place is not None:
             other, first, last = joined[place]
@@ -134,9 +151,9 @@ def _joined(hits: Iterator[tuple[Hit, int]]) -> list[Hit]:
             if is_beside and last - first < _JOINED_PIECES - 1 and hit.score >= _JOINED_SHARE * other.score:
                 text = other.text + hit.text if is_next else hit.text + other.text
                 joined[place] = (replace(other, text=text), min(first, number), max(last, number))
-                places[key, number] = place
+                places[*key, number] = place
                 continue
-        places[key, number] = len(joined)
+        places[*key, number] = len(joined)
         joined.append((hit, number, number))
     return [hit for hit, _, _ in joined]
 

@@ -25,6 +25,7 @@ from coppice.protocol.history import (
 from coppice.protocol.tools import Tool
 from coppice.service.core.progress import Progress
 from coppice.service.history.recall import Recall
+from coppice.tree.authorship import ADDED
 from coppice.tree.messages import TextContent
 from coppice.tree.tags import tagged
 
@@ -166,7 +167,7 @@ def _shown_to_model(page: RecallResult, tool: str) -> str:
 
 
 def _header(item: RecallItem) -> str:
-    kind = {"type": item.type} if item.role is None else {"role": item.role}
+    kind = {"type": item.type} if item.role is None else {"role": ADDED if item.attached else item.role}
     facts = {
         "id": item.entry_id,
         "time": item.timestamp,

@@ -36,10 +36,16 @@ def shortened(text: str, readable: Callable[[str], str] = str) -> str:
 
 def whole_text(entry_type: str, body: dict[str, Any]) -> str:
     """The same of parsed JSON, however long it is."""
+    return "\n".join(parts_of(entry_type, body))
+
+
+def parts_of(entry_type: str, body: dict[str, Any]) -> list[str]:
+    """The texts that a line end joins to the whole text."""
     try:
-        return "\n".join(part for part in _parts(entry_type, body) if part)
+        parts = [part for part in _parts(entry_type, body) if part]
+        return parts if all(isinstance(part, str) for part in parts) else []
     except (LookupError, TypeError, AttributeError):
-        return ""
+        return []
 
 
 def _parts(entry_type: str, body: dict[str, Any]) -> Iterator[str]:
