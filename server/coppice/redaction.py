@@ -6,6 +6,7 @@ are; files that hold them, by their names.
 
 import math
 import re
+import string
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -32,9 +33,10 @@ SECRET_NAMES: Final = (
 """Names of files that usually hold credentials, as patterns of a `.gitignore` file, for names in any case."""
 
 _BLOCK: Final = re.compile(
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]{0,20000}"
-    r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|(?:(?<=\n)|(?<=\\n))-(?!----)){0,20000}+"
+    r"(?:-?-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
+"""Also as a diff takes it out: each line after a hyphen."""
 _FORMS: Final = re.compile(
     r"\b(?=[sprgxynhdAS])(?:"
     r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}+"
@@ -54,16 +56,25 @@ _CUT: Final = re.compile(r"(?<![\w.-])[\w.-]++…")
 _CUT_FORM: Final = re.compile(
     r"\b(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|ya29\.|npm_|pypi-|hf_|eyJ)(?!…)"
 )
+_NAME: Final = (
+    r"(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|account|private)[_-]?key|credentials?)"
+)
+_VALUE: Final = r"[A-Za-z0-9+/_.~!@#%^&*$=-]{8,}+"
 _NAMED: Final = re.compile(
-    r"(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?)"
-    r"[\"'\\]{0,3}\s{0,3}[:=]\s{0,3}[\"'\\]{0,3}(?P<value>[A-Za-z0-9+/_.~!@#%^&*$=-]{8,400})(?![A-Za-z0-9(\[])"
-    r"|\b(?:bearer|basic)\s{1,3}(?P<bearer>[A-Za-z0-9+/_.~=-]{16,4000})"
+    rf"{_NAME}[\"'\\]{{0,3}}\s{{0,3}}[:=]\s{{0,3}}[\"'\\]{{0,3}}(?P<value>{_VALUE})"
+    rf"|(?<![\w-])--[\w-]{{0,40}}{_NAME}\s{{1,3}}[\"'\\]{{0,3}}(?P<option>{_VALUE})"
+    rf"|(?<=\s)-u\s{{0,3}}[\"'\\]{{0,3}}[\w.@+-]{{1,100}}:(?P<user>{_VALUE})"
+    r"|\b(?:bearer|basic)\s{1,3}(?P<bearer>[A-Za-z0-9+/_.~=-]{16,}+)"
     r"|://[^\s/:@]{1,100}:(?P<login>[^\s/@]{3,200})@",
     re.IGNORECASE,
 )
-_RANDOM: Final = re.compile(
-    r"(?<![A-Za-z0-9+_=-])(?:[A-Za-z0-9+_=-]{24,400}(?![A-Za-z0-9+_=-])|[A-Za-z0-9+_=-]{12,400}(?=…))"
-)
+"""Each value ends where its alphabet does, of any length: a text of many names is read once."""
+_CHECKED: Final = ("value", "option", "user")
+_SHORTEST_VALUE: Final = 8  # characters
+_LETTERS_AND_DIGITS: Final = string.ascii_letters + string.digits
+_RANDOM: Final = re.compile(r"(?<![A-Za-z0-9+_=-])(?P<run>[A-Za-z0-9+_=-]{12,}+)(?P<cut>…)?")
+_SHORTEST_RANDOM: Final = 24
+"""Characters of a random text that was not cut off."""
 _DIGIT: Final = re.compile(r"\d")
 _LETTER: Final = re.compile(r"[A-Za-z]")
 _CAPITAL: Final = re.compile(r"[A-Z]")
@@ -109,9 +120,19 @@ def _places(text: str) -> Iterator[tuple[int, int]]:
             yield begins.start(), cut.end()
     for match in _NAMED.finditer(text):
         name = match.lastgroup or ""
-        if name != "value" or _is_secret_value(match[name]):
-            yield match.span(name)
-    yield from (match.span() for match in _RANDOM.finditer(text) if _is_random(match[0]))
+        start, end = match.span(name)
+        if name in _CHECKED:
+            value = match[name]
+            if text.startswith(("(", "["), end):  # what is called is code, and what stands before its name
+                value = value.rstrip(_LETTERS_AND_DIGITS)[:-1]
+            if not _is_secret_value(value):
+                continue
+            end = start + len(value)
+        yield start, end
+    for match in _RANDOM.finditer(text):
+        run = match["run"]
+        if (match["cut"] or len(run) >= _SHORTEST_RANDOM) and _is_random(run):
+            yield match.span("run")
 
 
 def _web_tokens(text: str) -> Iterator[tuple[int, int]]:
@@ -125,6 +146,8 @@ def _web_tokens(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_secret_value(value: str) -> bool:
     """Whether what follows `token =` is a value and no expression of code."""
+    if len(value) < _SHORTEST_VALUE:
+        return False
     has_both = _DIGIT.search(value) is not None and _LETTER.search(value) is not None
     return has_both and _entropy(value) >= _LEAST_NAMED_ENTROPY
 

@@ -132,6 +132,9 @@ SECRETS = {
     "in JSON": '{"apiKey": "9f8e7d6c5b4a39281706"}',
     "in a header": "Authorization: Bearer 9aF3kLmN0pQrStUvWxYz12345678",
     "in an address": "postgres://garden:s3cr3tpass@db.example/trees",
+    "as an option": "mysql --admin-password quince7orchard",
+    "of a login": "curl -u gardener:medlar5hedge https://trees.example",
+    "with slashes": "AccountKey=wK3/qe+Zr8/0vT==;",
     "by its randomness": "x8Kq2LmZp0Rt7Vw4Yb1Nc6Hd9Jf3Gs5A",
 }
 HIDDEN = (
@@ -147,6 +150,9 @@ HIDDEN = (
     "9f8e7d6c",
     "9aF3kLmN",
     "s3cr3tpass",
+    "quince7",
+    "medlar5",
+    "qe+Zr8",
     "x8Kq2LmZ",
 )
 
@@ -257,6 +263,8 @@ def test_a_form_is_recognized_whole_without_randomness(form: str) -> None:
         "convertUtf8StringToBase64EncodedValueForHttp2Headers",
         "token = read_token(session)",
         "password: str | None = None",
+        "token = token_of_session_3(session), tokens_by_id_2[key]",
+        "docker run -u 1000:1000 --token <your-token-2> image",
         "max_tokens: 4000, token_count=12",
         "https://example.org/a/b?c=d#e",
         "2026-11-23T18:15:31.123Z sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
@@ -272,6 +280,26 @@ def test_random_keys_are_recognized_by_their_randomness() -> None:
     keys = ["".join(drawn.choices(alphabet, k=40)) for _ in range(200)]
     keys += [base64.urlsafe_b64encode(drawn.randbytes(30)).decode() for _ in range(200)]
     assert sum(masked(key) != key for key in keys) >= 0.97 * len(keys)
+
+
+@pytest.mark.parametrize("size", [100, 500, 5_000])
+@pytest.mark.parametrize(
+    "form",
+    ["a token: {}\n", "x {} y", '{{"SessionToken": "{}"}}', "Authorization: Bearer {}\n", "--secret {}"],
+)
+def test_a_secret_of_any_length_is_hidden_whole(form: str, size: int) -> None:
+    secret = "".join(random.Random(size).choices(string.ascii_letters + string.digits, k=size))
+    assert with_marks(masked(form.format(secret))) == form.format(MARK)
+
+
+@pytest.mark.parametrize("sign", ["-", "+", " "])
+@pytest.mark.parametrize("newline", ["\n", "\\n"])
+def test_a_private_key_in_a_diff_is_hidden_whole(sign: str, newline: str) -> None:
+    key = base64.b64encode(random.Random(3).randbytes(1_200)).decode()
+    body = [key[place : place + 64] for place in range(0, len(key), 64)]
+    lines = ["-----BEGIN RSA PRIVATE KEY-----", *body, "-----END RSA PRIVATE KEY-----", "rest"]
+    shown = with_marks(masked("".join(f"{sign}{line}{newline}" for line in lines)))
+    assert shown == f"{sign}{MARK}{newline}{sign}rest{newline}"
 
 
 def test_a_store_that_another_program_holds_is_read_as_far_as_it_is_indexed(
