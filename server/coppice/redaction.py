@@ -20,15 +20,17 @@ _FILLED: Final = re.compile(f"{_FILL}+")
 
 SECRET_NAMES: Final = (
     ".env", ".env.*", "*.env", "!.env.example", "!.env.sample", "!.env.template", ".envrc",
+    ".env-*", "!.env-example", "!.env-sample", "!.env-template", ".dev.vars", "local.settings.json",
     "*.pem", "*.key", "*.ppk", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx",
     "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "!*.pub",
-    ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd",
+    ".netrc", "_netrc", ".npmrc", ".yarnrc.yml", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd",
     ".git-credentials", ".dockercfg", ".vault-token", ".vault_pass*",
     ".ssh/", ".aws/", ".azure/", ".gnupg/", ".kube/", ".docker/config.json", "kubeconfig", "*.kubeconfig",
     "hosts.yml", "*.tfvars", "*.tfvars.json", "*.tfstate", "*.tfstate.*", ".terraformrc",
-    "application_default_credentials.json",
+    "application_default_credentials.json", "client_secret*.json", "rclone.conf", ".s3cfg", ".boto",
     "*service-account*.json", "*service_account*.json", "*serviceaccount*.json",
-    "credentials", "credentials.*", "secrets.*",
+    "credentials", "credentials.*", ".credentials.json", "auth.json", "token.json",
+    "secret.*", "secrets.*", ".secrets", "secrets/",
 )  # fmt: skip
 """Names of files that usually hold credentials, as patterns of a `.gitignore` file, for names in any case."""
 

@@ -13,6 +13,8 @@ const REFUSED = { allowed: false as const, reason: "The user did not allow this.
 const SECRETS = [
   ".env", ".envrc", "deploy/hosts.yml", "prod.tfvars", "prod.auto.tfvars.json", "terraform.tfstate", ".vault-token",
   "gcp-service-account.json", "my_service_account_key.json", "application_default_credentials.json", ".ssh/known", ".kube/config", ".gnupg/x",
+  ".claude/.credentials.json", "auth.json", ".dev.vars", ".yarnrc.yml", ".secrets", "secrets/db", "secret.py", "token.json", "client_secret_1.json",
+  "local.settings.json", "rclone.conf", ".s3cfg", ".boto", ".env-prod",
   ".git/config", "sub/.git/config", "sub/.GIT/config", "sub/.git/modules/x/config", "lib/.git", "cache.git/config", "cache.git/hooks/update",
 ];
 const IGNORED = ["debug.log", "build/out.txt", "build/deep/out.txt"];

@@ -122,12 +122,19 @@ async def test_what_must_not_be_shown_is_not(make: Any, folder: Path, tmp_path: 
         "kubeconfig",
         "my-service-account.json",
         "credentials",
+        "auth.json",
+        "token.json",
+        "client_secret_1.apps.json",
+        "local.settings.json",
+        "rclone.conf",
+        "secret.py",
+        "secrets/db.yml",
     ],
 )
 async def test_a_file_that_by_its_name_holds_credentials_is_not_shown(
     make: Any, folder: Path, name: str
 ) -> None:
-    (folder / "deploy").mkdir()
+    (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_text("MARK\n")
     (folder / "a.py").write_text("# of a.py\n")
     text = await asked(*await make(), name, "a.py")
