@@ -37,7 +37,7 @@ function hostile(): string[] {
     "npm t", "npm tst", "npm", "", " ", "npm 'test ' ", "npm test\u00a0", "n\u0440m test", "npm t\u0435st", "id; npm test", "id && npm test", "id | npm test", "npm test & id", "test npm", "'' npm test",
   ];
   const options = ["--script-shell=/tmp/x", "--script-shell /tmp/x", "--prefix /tmp", "--prefix=/tmp", "-C /tmp", "--node-options=--require=/tmp/x", "--userconfig=/tmp/x", "SHELL=/tmp/x", "--ignore-scripts=false", "-w ../x", "-P", "-- ; id", "-- $(id)", "-- > x", "-- a|b",
-    "-- '.SHELLFLAGS=-c \"id\";'", "-- SHELL=/tmp/x", "-- --globalSetup=/tmp/x.js", "-- --globalSetup /tmp/x.js", "-- -c /tmp/x", "-- -- --grep x", "a -- '--require=x'", "@/tmp/options", "-- @/tmp/options"];
+    "-- '.SHELLFLAGS=-c \"id\";'", "-- SHELL=/tmp/x", "-- --globalSetup=/tmp/x.js", "-- --globalSetup /tmp/x.js", "-- -c /tmp/x", "-- -- --grep x", "a -- '--require=x'", "@/tmp/options", "-- @/tmp/options", "/tmp/evil.test.js", "-- /tmp/evil.test.js", "../evil", "a/../../evil", "..", "file:///tmp/evil.mjs", "'C:\\evil.js'", "C:/evil.js"];
   return [...around, ...expansions.map((each) => `npm test ${each}`), ...prefixes, ...options.map((each) => `npm test ${each}`)];
 }
 
@@ -45,7 +45,7 @@ test("no hostile line passes as npm test …", () => {
   const lines = hostile();
   assert.ok(new Set(lines).size >= 200, String(new Set(lines).size));
   for (const line of lines) assert.ok(!isAbout(NPM_TEST, runs(line)), JSON.stringify(line));
-  for (const line of ["npm test", "npm test", "  npm   test ", "npm test a.test.ts", "npm test -- x", "npm test --", "npm test -- --coverage a.test.ts", "npm test 'a b; c'", "npm test \"a b\"", "'npm' test", "npm test --silent"]) {
+  for (const line of ["npm test", "npm test", "  npm   test ", "npm test a.test.ts", "npm test -- x", "npm test --", "npm test -- --coverage a.test.ts", "npm test 'a b; c'", "npm test \"a b\"", "'npm' test", "npm test --silent", "npm test ./...", "npm test a/b..c", "npm test orders::total"]) {
     assert.ok(isAbout(NPM_TEST, runs(line)), JSON.stringify(line));
   }
   assert.ok(!isAbout(NPM_TEST, runs("npm test", {}, "other")), "in another folder");
@@ -65,8 +65,8 @@ test("a rule that refuses sees its command however it is wrapped, and wins over 
   rules.add({ rule: { effect: "allow", tool: "run_command", words: ["git", "push"] }, reach: "workspace" });
   assert.equal(rules.decide(runs("git push"))?.effect, "allow");
   rules.add({ rule: { ...deny, directory: "." }, reach: "always" });
-  for (const line of ["git push", "cd x && git push", "(git push)", "sh -c 'git push'", "g\\it pu''sh", "/usr/bin/git push", "A=1 git push", "git \\\n push", "echo `git push`"]) assert.equal(rules.decide(runs(line))?.effect, "deny", line);
-  assert.equal(rules.decide(runs("git pull"))?.effect, undefined);
+  for (const line of ["git push", "cd x && git push", "(git push)", "sh -c 'git push'", "g\\it pu''sh", "/usr/bin/git push", "A=1 git push", "git \\\n push", "echo `git push`", "git -C . push", "git --no-pager push", "cd x; git -c a.b='c d' -C y push", "git.exe push", "C:\\Git\\bin\\GIT.EXE push"]) assert.equal(rules.decide(runs(line))?.effect, "deny", line);
+  for (const line of ["git pull", "git stash push", "git commit push", "git log x push", "git --no-pager log | grep push", "git -C . stash push", "git-push"]) assert.equal(rules.decide(runs(line))?.effect, undefined, line);
   const approvals = new Approvals(memory(), rules);
   for (const policy of ["never", "firstUse", "always"] as const) {
     assert.deepEqual(await approvals.approve(runs("git push"), policy), { allowed: false, reason: "A rule of the user's refuses this: run_command `git push …` in .." });

@@ -39,6 +39,12 @@ const CONTROL = [
   "HERMES.md",
   "WARP.md",
   "CRUSH.md",
+  "SOUL.md",
+  "HEARTBEAT.md",
+  "MEMORY.md",
+  // Of Python, which runs them at each start.
+  "sitecustomize.py",
+  "usercustomize.py",
 ];
 
 /**

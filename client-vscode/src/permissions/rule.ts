@@ -66,9 +66,15 @@ function isBelow(folder: string, path: string): boolean {
 /** Options that choose what is shown or how much is done, and name no program, file or folder. */
 const HARMLESS = /^(?:-[vqs]+|--(?:verbose|quiet|silent|coverage|no-coverage|bail|color|no-color|release|lib|all|workspace|locked|offline|help|version))$/;
 
-/** Whether words may follow a prefix: no other options, no files of options and no assignments, `make test SHELL=…`, also behind `--`. */
+/** A path that is absolute, that of a URL too, or leads upwards. */
+const ELSEWHERE = /(?:^|:)[/\\]|(?:^|[/\\])\.\.(?:[/\\]|$)/;
+
+/**
+ * Whether words may follow a prefix: no other options, no files of options, no assignments, `make test SHELL=…`, and no
+ * paths out of the folder, also behind `--`.
+ */
 function areHarmless(rest: readonly string[]): boolean {
-  return rest.every((word) => word === "--" || HARMLESS.test(word) || !/^[-@]|=/.test(word));
+  return rest.every((word) => word === "--" || HARMLESS.test(word) || !(/^[-@]|=/.test(word) || ELSEWHERE.test(word)));
 }
 
 /**
@@ -127,6 +133,26 @@ function couldContain(line: string, words: readonly string[]): boolean {
   return possibleWords(line).some((given, at) => contains(given, parts[at] ?? []));
 }
 
+/**
+ * Whether the words of `part` come one after the other in `all`. Options may lie between, each with a word that can be
+ * its value, since `git -C x push` pushes, too; a program counts with its folder and the ending of Windows.
+ */
 function contains(all: readonly string[], part: readonly string[]): boolean {
-  return part.length > 0 && all.some((_, from) => part.every((word, at) => all[from + at] === word || (at === 0 && all[from]?.endsWith(`/${word}`) === true)));
+  /** How many words of `part` may have been read, and whether the next word can be the value of an option. */
+  let reached = new Map([[0, false]]);
+  for (const word of all) {
+    const next = new Map([[0, false]]);
+    for (const [count, isValue] of reached) {
+      const wanted = part[count];
+      if (wanted === word || (count === 0 && wanted !== undefined && programName(word) === programName(wanted))) next.set(count + 1, next.get(count + 1) ?? false);
+      if (count > 0 && (isValue || word.startsWith("-"))) next.set(count, word.startsWith("-") || (next.get(count) ?? false));
+    }
+    if (part.length > 0 && next.has(part.length)) return true;
+    reached = next;
+  }
+  return false;
+}
+
+function programName(word: string): string {
+  return word.replace(/^.*\//, "").replace(/\.(?:exe|cmd|bat|com)$/i, "").toLowerCase();
 }

@@ -30,8 +30,15 @@ export function plainWords(line: string, windows = process.platform === "win32")
   return program === undefined || program === "" || ASSIGNMENT.test(program) ? undefined : words;
 }
 
-/** What could be the words of commands in a line, with quotes and backslashes as ends of words and as nothing. For rules that refuse. */
+/**
+ * What could be the words of commands in a line, with quotes and backslashes as ends of words, as nothing, and with what
+ * is in quotes or after `=` as part of one word. For rules that refuse.
+ */
 export function possibleWords(line: string): string[][] {
   const joined = line.replaceAll(/\\\r?\n/g, "");
-  return [joined, joined.replaceAll(/["'\\^]/g, "")].map((each) => each.split(/[\s;|&()<>`$"'{}\\=]+/).filter((word) => word !== ""));
+  const squeezed = joined.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single: string | undefined, double: string | undefined) => (single ?? double ?? "").replaceAll(/[^\p{L}\p{N}]/gu, "_"));
+  return [
+    ...[joined, joined.replaceAll(/["'\\^]/g, "")].map((each) => each.split(/[\s;|&()<>`$"'{}\\=]+/)),
+    squeezed.split(/[\s;|&()<>`{}]+/),
+  ].map((words) => words.filter((word) => word !== ""));
 }

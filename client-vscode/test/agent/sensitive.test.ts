@@ -113,7 +113,7 @@ const CONTROL = [
   ".cargo/config.toml", "lib/.cargo/config.toml", ".yarnrc.yml", ".pnpmfile.cjs", ".jj/repo/config.toml", ".venv/bin/ls", ".bundle/config", ".mvn/jvm.config", ".prettierrc", ".eslintrc.js", ".tool-versions",
   "rust-toolchain.toml", "gradle/wrapper/gradle-wrapper.properties", "node_modules/.bin/tsc", "node_modules/x/index.js", "env/pyvenv.cfg", "env/bin/python", "env/lib/python3.12/site-packages/x.pth",
   "hooks/pre-commit", "tools/hooks/update", "githooks/post-checkout", "store.git/config", "store.git/hooks/x", ".new-agent/rules.md", "docs/.unheard-of", ".vscode/.gitignore", ".gitignore", "lib/.gitignore", ".ignore", ".rgignore", ".VSCODE/tasks.json",
-  "AGENT.md", "docs/agent.md", "WARP.md", "CRUSH.md", ".goosehints", ".rules", ".junie/guidelines.md", ".augment/rules/a.md", ".amazonq/rules/a.md", ".trae/rules/a.md", ".factory/x",
+  "AGENT.md", "docs/agent.md", "WARP.md", "CRUSH.md", "SOUL.md", "agents/heartbeat.md", "MEMORY.md", "lib/sitecustomize.py", "usercustomize.py", ".goosehints", ".rules", ".junie/guidelines.md", ".augment/rules/a.md", ".amazonq/rules/a.md", ".trae/rules/a.md", ".factory/x",
   "AGENTS.md", "lib/AGENTS.md", "QWEN.md", ".hermes.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md",
 ];
 
