@@ -62,12 +62,14 @@ export async function isIgnored(folder: string, relative: string): Promise<boole
 
 /** Null where there is no file, undefined where it cannot be read or is over the limit. Parsed once in each of its states. */
 async function rulesOf(file: string): Promise<IgnoreRules | null | undefined> {
-  const { ino, size, mtimeMs, ctimeMs } = (await stat(file).catch(() => undefined)) ?? {};
+  const there = await stat(file).catch((error: unknown) => (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "") ? null : undefined));
+  if (!there) return there;
+  const { ino, size, mtimeMs, ctimeMs } = there;
   const state = [ino, size, mtimeMs, ctimeMs].join();
   const before = remembered.get(file);
   if (before?.state === state) return before.rules;
   remembered.delete(file);
-  if (size !== undefined && size > LONGEST_FILE) return undefined;
+  if (size > LONGEST_FILE) return undefined;
   const text = await textOfFile(file).catch(() => undefined);
   const rules = typeof text === "string" ? IgnoreRules.of(text) : text;
   if (rules) remember(file, state, rules);

@@ -153,6 +153,14 @@ test("the ignore files around the workspace folder hold in it, and one within ta
   assert.deepEqual([await asked("lib/local.py"), await asked("own.dump")], [true, true], "rules that change are read again");
 });
 
+test("in a worktree, whose .git is a file, only what its rules exclude is asked about", async () => {
+  await using disk = await Disk.with({ ".git": "gitdir: ../main/.git/worktrees/w\n", ".gitignore": "*.dump\n", "shop/a.dump": "x\n", "shop/a.py": "x\n" });
+  await disk.call("read_file", { path: "a.py" });
+  assert.deepEqual(disk.asked, []);
+  await disk.call("read_file", { path: "a.dump" });
+  assert.equal(disk.asked.length, 1);
+});
+
 test("a repository without a checkout holds folders that are checkouts, in which nothing more is asked", async () => {
   await using disk = await Disk.with({ "shop/HEAD": "ref: refs/heads/main\n", "shop/main/.git": "gitdir: ../worktrees/main\n", "shop/main/a.py": "one\n" });
   await disk.call("read_file", { path: "main/a.py" });
