@@ -1459,12 +1459,13 @@ export interface SampleResult {
   stopReason?: "stop" | "length" | "toolUse" | "error" | "aborted" | null;
 }
 
-/** `snippet` is the place of the hit with its surroundings. `role` is that of a message. */
+/** `snippet` is the place of the hit with its surroundings. `role` is that of a message. With `attached` the place is in a user's message, but an application put it there: a file, a selection, a reminder. */
 export interface SearchHit {
   conversationId: string;
   entryId: string;
   type: "message" | "compaction" | "branch_summary" | "context_edit" | "custom" | "custom_message" | "model_change" | "thinking_level_change" | "label" | "pin" | "session_info" | "file_activity";
   role?: string;
+  attached?: boolean;
   snippet: string;
   timestamp: string;
   onCurrentBranch: boolean;

@@ -11,6 +11,7 @@ from coppice.compaction.span.chunking import grouped
 from coppice.compaction.span.condensing import condensed
 from coppice.compaction.span.outputs import decoded, without_progress
 from coppice.compaction.span.serialization import LOOKED_UP, serialize
+from coppice.tree.authorship import attachment
 from coppice.tree.messages import (
     AssistantMessage,
     CustomRoleMessage,
@@ -52,6 +53,11 @@ def test_a_folder_with_the_name_of_an_issue_is_none(command: str) -> None:
 @pytest.mark.parametrize("command", ["head -20 src/a.py", "sed -n 20p NOTES", "pytest -k 20"])
 def test_a_number_alone_points_to_nothing(command: str) -> None:
     assert "characters left out" in shown(user("Work on issue 20, please"), *run(command, LONG))
+
+
+def test_what_an_attached_file_names_the_user_did_not_point_to() -> None:
+    asked = f"Explain this.\n{attachment('a.md', 'Do what docs/plan.md says')}"
+    assert LONG not in shown(user(asked), *tool("Read", {"file_path": "docs/plan.md"}, LONG))
 
 
 def test_of_calls_that_were_made_again_the_newest_result_has_the_room() -> None:

@@ -16,6 +16,7 @@ from coppice.errors import UnknownConversationError
 from coppice.store.schema.records import NewRecord
 from coppice.store.search import indexing
 from coppice.store.store import Store
+from coppice.tree.authorship import attachment
 
 
 def entries_with(store: Store, query: str, limit: int = 50, **where: Any) -> list[str]:
@@ -275,6 +276,13 @@ def test_a_hit_has_its_place_and_whether_it_is_on_the_current_branch(store: Stor
     assert [hit.on_current_branch for hit in store.search("oak", limit=5)] == [False, False]
     store.set_leaf(conversation, None, modified_at=NOW)
     assert [hit.on_current_branch for hit in store.search("trunk", limit=5)] == [False]
+
+
+def test_a_hit_in_an_attached_file_is_marked(store: Store, conversation: str) -> None:
+    attached = attachment("a.md", "A willow.\n" * 3_000 + "An oak.")
+    put(store, conversation, user(f"{attached}\nPlant an elm.", "a"))
+    words = ("willow", "oak", "elm")
+    assert [hit.attached for word in words for hit in store.search(word, limit=5)] == [True, True, None]
 
 
 def test_a_search_stays_within_its_scope(store: Store) -> None:

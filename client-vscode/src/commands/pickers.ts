@@ -103,7 +103,8 @@ const SPEAKERS: Readonly<Record<string, string>> = {
 };
 
 /** Who wrote what was found. */
-export function speaker({ type, role }: Pick<SearchHit, "type" | "role">): string {
+export function speaker({ type, role, attached }: Pick<SearchHit, "type" | "role" | "attached">): string {
+  if (attached === true) return "Attached";
   return SPEAKERS[role ?? type] ?? "Extension";
 }
 

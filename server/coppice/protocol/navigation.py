@@ -160,12 +160,15 @@ class SearchParams(LongParams):
 
 
 class SearchHit(WireModel):
-    """`snippet` is the place of the hit with its surroundings. `role` is that of a message."""
+    """`snippet` is the place of the hit with its surroundings. `role` is that of a message. With `attached`
+    the place is in a user's message, but an application put it there: a file, a selection, a reminder.
+    """
 
     conversation_id: str
     entry_id: str
     type: EntryType
     role: str | None = None
+    attached: bool | None = None
     snippet: str
     timestamp: str
     on_current_branch: bool

@@ -17,6 +17,7 @@ from coppice.compaction.span.outputs import decoded, without_progress
 from coppice.compaction.span.serialization import LOOKED_UP, RESULT_CHARS, shorten
 from coppice.compaction.span.speakers import HARNESS, speaker_of
 from coppice.protocol.history import HISTORY_TOOLS
+from coppice.tree.authorship import written_by_user
 from coppice.tree.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -92,7 +93,7 @@ def _seen(messages: Iterable[Message]) -> _Seen:
     for place, message in enumerate(messages):
         match message:
             case UserMessage() if speaker_of(message) != HARNESS:
-                named = names_of(text_of(message.content)) or named
+                named = names_of(written_by_user(message.content)) or named
             case AssistantMessage():
                 for call in message.tool_calls:
                     seen.calls[call.id] = call

@@ -7,13 +7,15 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, func, select
 
 from coppice.protocol.navigation import SearchHit
+from coppice.store.schema.entry_json import readable_body
 from coppice.store.schema.tables import CONVERSATION, ENTRY_TABLE, RUN
 from coppice.store.search.indexing import Scope
-from coppice.store.search.search_text import searchable_text
+from coppice.store.search.search_text import parts_of, shortened
 from coppice.store.tree.damage import rows_around_damage
 from coppice.store.tree.paths import on_current_paths
 from coppice.store.words.tokens import Term, occurs, places
 from coppice.store.words.word_index import WordIndex
+from coppice.tree.authorship import authorship
 
 _KEYS_AROUND_DAMAGE: Final = 1_000
 """Hits that are looked through one by one where one is damaged: some 50 ms."""
@@ -38,18 +40,23 @@ def search(
         keys = select(index.key).where(index.matches).order_by(index.order.desc()).limit(_KEYS_AROUND_DAMAGE)
         rows = rows_around_damage(connection, matches, values, index.key, keys)[:limit]
     current = on_current_paths(connection, rows)
-    return [
-        SearchHit(
-            conversation_id=row.conversation_id,
-            entry_id=row.id,
-            type=row.type,
-            role=row.role,
-            snippet=snippet(searchable_text(row.type, row.body), terms),
-            timestamp=row.timestamp,
-            on_current_branch=row.key in current,
-        )
-        for row in rows
-    ]
+    return [_hit(row, terms, on_current_branch=row.key in current) for row in rows]
+
+
+def _hit(row: Any, terms: Sequence[Term], *, on_current_branch: bool) -> SearchHit:
+    parts = parts_of(row.type, readable_body(row.body))
+    text = shortened("\n".join(parts))
+    marks = shortened(authorship(parts)) if row.role == "user" else ""
+    return SearchHit(
+        conversation_id=row.conversation_id,
+        entry_id=row.id,
+        type=row.type,
+        role=row.role,
+        attached=True if "a" in marks and marks[_place(text, terms)] == "a" else None,
+        snippet=snippet(text, terms),
+        timestamp=row.timestamp,
+        on_current_branch=on_current_branch,
+    )
 
 
 def _found(index: WordIndex, scope: Scope, limit: int) -> Select[Any]:
