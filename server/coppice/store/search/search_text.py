@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from coppice.store.schema.entry_json import readable_body
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE
 
 HEAD_CHARS: Final = 16_000  # characters: with the end, 98 % of 4,611 recorded texts are searched whole
@@ -12,15 +11,6 @@ TAIL_CHARS: Final = 4_000
 
 _BEYOND_CHARS: Final = 4_000  # characters beyond a cut that tell what is cut there: keys are shorter
 _CONTENT_ROLES: Final = frozenset({"user", "developer", "system", "custom", "assistant", "toolResult"})
-
-
-def searchable_text(entry_type: str, body: str) -> str:
-    """The text of messages, tool calls with their arguments, tool results, commands and summaries.
-
-    `body` is an entry's JSON as the store keeps it; one that is damaged gives no text, as do thinking,
-    images, metadata, and what the harness of another agent wrote.
-    """
-    return shortened(whole_text(entry_type, readable_body(body)))
 
 
 def shortened(text: str, readable: Callable[[str], str] = str) -> str:
@@ -35,7 +25,11 @@ def shortened(text: str, readable: Callable[[str], str] = str) -> str:
 
 
 def whole_text(entry_type: str, body: dict[str, Any]) -> str:
-    """The same of parsed JSON, however long it is."""
+    """The text of messages, tool calls with their arguments, tool results, commands and summaries.
+
+    `body` is an entry's JSON; one that is damaged gives no text, as do thinking, images, metadata, and what
+    the harness of another agent wrote.
+    """
     return "\n".join(parts_of(entry_type, body))
 
 
