@@ -34,8 +34,13 @@ SECRET_NAMES: Final = (
 )  # fmt: skip
 """Names of files that usually hold credentials, as patterns of a `.gitignore` file, for names in any case."""
 
+_BLOCK_CHARS: Final = 20_000
+"""Most characters of a private key: of RSA with 16,384 bits it has some 12,600, by its numbers."""
+_REACH: Final = _BLOCK_CHARS + 200
+"""Characters around a part of a text that decide what is secret in it: a private key with its first line."""
 _BLOCK: Final = re.compile(
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|(?:(?<=\n)|(?<=\\n))-(?!----)){0,20000}+"
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+    rf"(?:[^-]|(?:(?<=\n)|(?<=\\n))-(?!----)){{0,{_BLOCK_CHARS}}}+"
     r"(?:-?-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
 """Also as a diff takes it out: each line after a hyphen."""
@@ -106,6 +111,12 @@ def masked(text: str) -> str:
         parts.append(_FILL * (stop - max(start, end)))
         end = max(end, stop)
     return "".join(parts) + text[end:]
+
+
+def masked_part(text: str, start: int, end: int) -> str:
+    """`masked(text)[start:end]` at the cost of that part: names beyond `_REACH` before it are not seen."""
+    first = max(0, start - _REACH)
+    return masked(text[first : end + _REACH])[start - first : end - first]
 
 
 def with_marks(text: str) -> str:

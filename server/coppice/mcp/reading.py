@@ -8,12 +8,12 @@ from coppice.mcp.arguments import ReadArguments
 from coppice.mcp.project import Project, label_of
 from coppice.mcp.rendering import FRAME_TOKENS, entry_text, framed
 from coppice.protocol.history import is_history_tool
-from coppice.redaction import masked, with_marks
+from coppice.redaction import masked_part, with_marks
 from coppice.service.history.calls import calls_of_results
 from coppice.service.history.recall import head_of
 from coppice.store.search.indexing import Scope
 from coppice.store.search.recalling import RecallRow, Where
-from coppice.tokens.counting import estimate_tokens
+from coppice.tokens.counting import CHARS_PER_TOKEN, estimate_tokens
 from coppice.tree.authorship import runs
 from coppice.tree.tags import attribute
 
@@ -87,18 +87,17 @@ def _page(project: Project, rows: list[RecallRow], wanted: ReadArguments) -> Ite
         if row.conversation_id != running and row.conversation_id not in labels:
             labels[row.conversation_id] = label_of(project.store.conversation(row.conversation_id))
         whole, marks = entry_text(row)
-        text = masked(whole)[start:]
-        tokens = estimate_tokens(text)
-        part = text
-        if tokens + FRAME_TOKENS > left:
-            part = head_of(text, left - FRAME_TOKENS)
+        room = left - FRAME_TOKENS
+        part = masked_part(whole, start, start + room * CHARS_PER_TOKEN)
+        if estimate_tokens(part) > room:
+            part = head_of(part, room)
         stretches = list(runs(part, marks[start : start + len(part)])) or [(False, part)]
         left -= estimate_tokens(part) + FRAME_TOKENS * len(stretches)
         call = calls.get(row.key) if start == 0 else None
         label = labels.get(row.conversation_id)
         for added, stretch in stretches:
             yield framed(row, with_marks(stretch), session=label, call=call, added=added)
-        if len(part) < len(text):
+        if start + len(part) < len(whole):
             yield f'There is more: call history_read again with cursor "{place}:{start + len(part)}".'
             return
         start = 0
