@@ -15,6 +15,10 @@ from coppice.agents.jsonc import ConfigurationError, parsed
 _RECORD: Final = "connections.json"
 
 
+class ChangedMeanwhileError(ConfigurationError):
+    """A file is no longer what a change of it was computed from."""
+
+
 @dataclass(frozen=True)
 class Change:
     """A file, its text now and afterwards; None for no file. `original` is its text without our part."""
@@ -29,11 +33,27 @@ class Change:
         """Whether anything is to be written."""
         return self.now != self.after
 
+    def check(self) -> None:
+        """Raises ChangedMeanwhileError."""
+        if files.read(self.path) != self.now:
+            raise ChangedMeanwhileError(f"{self.path} is changed by another program again and again.")
+
+    def write(self) -> None:
+        """Writes what is needed, after `check`."""
+        if not self.is_needed:
+            return
+        self.check()
+        if self.after is None:
+            self.path.resolve().unlink(missing_ok=True)
+        else:
+            files.write(self.path, self.after)
+
 
 class Connections:
     """What is connected, with a backup of each file. `folder` is Coppice's own.
 
-    Every method raises ConfigurationError, with nothing written for the agent that it is about.
+    Every method raises ConfigurationError, with nothing written for the agent that it is about. Agents write
+    their files at any time: what was computed before a question may be stale after it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -70,7 +90,12 @@ class Connections:
         return changes
 
     def connect(self, agent: str, changes: Sequence[Change]) -> None:
-        """Writes what `connecting` gave, after a backup of each file."""
+        """Writes what `connecting` gave, after a backup of each file.
+
+        Raises ChangedMeanwhileError: compute the changes again. Of several files, some may be written then.
+        """
+        for change in changes:
+            change.check()
         record = self._record()
         before = record.get(agent, {})
         entry = record[agent] = dict(before)
@@ -87,18 +112,16 @@ class Connections:
             }
         files.write(self._folder / _RECORD, json.dumps(record, indent=2) + "\n")
         for change in changes:
-            if change.is_needed and change.after is not None:
-                files.write(change.path, change.after)
+            change.write()
 
     def remove(self, agent: str, changes: Sequence[Change], folders: Sequence[Path] = ()) -> None:
         """Writes what `removing` gave, and deletes `folders` and those that connecting made, but for what
-        others put there.
+        others put there. Raises ChangedMeanwhileError as `connect` does.
         """
         for change in changes:
-            if change.is_needed and change.after is None:
-                change.path.resolve().unlink(missing_ok=True)
-            elif change.is_needed and change.after is not None:
-                files.write(change.path, change.after)
+            change.check()
+        for change in changes:
+            change.write()
         for folder in folders:
             _delete_empty(folder)
         record = self._record()

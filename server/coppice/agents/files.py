@@ -42,6 +42,8 @@ def write(path: Path, text: str) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(text.encode("utf-8"))
+                file.flush()
+                os.fsync(file.fileno())
             Path(name).chmod(mode)
             Path(name).replace(target)
         except BaseException:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import typer
 
-from coppice.agents.connecting import Change, Connections
+from coppice.agents.connecting import Change, ChangedMeanwhileError, Connections
 from coppice.agents.connector import Connector
 from coppice.agents.edits import Edit
 from coppice.agents.files import read
@@ -21,6 +21,8 @@ from coppice.cli.plain import plain, plain_line
 from coppice.cli.terminal import print_error, write_json, write_text
 from coppice.directories import config_directory
 
+_MOST_AGAIN: Final = 3
+"""Times that changes are computed again: between that and writing are some milliseconds."""
 _SHOWN_LINES: Final = 24  # lines of a new file that a dry run shows: a small terminal
 
 
@@ -59,19 +61,8 @@ async def connect_agents(names: Sequence[str], wanted: Wanted, *, as_json: bool)
         try:
             wants_lines = wanted.agents_md and (wanted.yes or wanted.dry_run or _agrees_to_lines(connector))
             edits = _edits(connector, program, remove=wanted.remove, wants_lines=wants_lines)
-            changes = (
-                connections.removing(connector.name, edits)
-                if wanted.remove
-                else connections.connecting(connector.name, edits)
-            )
+            changes, agreed = _changed(connections, connector, edits, wanted, asks=asks, as_json=as_json)
             is_needed = any(change.is_needed for change in changes)
-            if not as_json:
-                _show(connector, changes, edits, remove=wanted.remove, in_full=wanted.dry_run)
-            agreed = not wanted.dry_run and (
-                not asks or not is_needed or _agrees(connector, remove=wanted.remove)
-            )
-            if agreed:
-                _write(connections, connector, changes, remove=wanted.remove)
             if is_needed and not as_json:
                 done = ("Removed." if wanted.remove else "Connected.") if agreed else "Nothing was written."
                 write_text(f"  {done}")
@@ -82,6 +73,43 @@ async def connect_agents(names: Sequence[str], wanted: Wanted, *, as_json: bool)
     if as_json:
         write_json({"agents": rows})
     return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _changed(
+    connections: Connections,
+    connector: Connector,
+    edits: Sequence[Edit],
+    wanted: Wanted,
+    *,
+    asks: bool,
+    as_json: bool,
+) -> tuple[list[Change], bool]:
+    """What changes, and whether it was written.
+
+    Where a file changed before that, all is computed again, and shown and asked again if it is more.
+    """
+    shown: set[Path] | None = None
+    for again in range(_MOST_AGAIN + 1):
+        changes = (
+            connections.removing(connector.name, edits)
+            if wanted.remove
+            else connections.connecting(connector.name, edits)
+        )
+        needed = {change.path for change in changes if change.is_needed}
+        if shown is None or not needed <= shown:
+            if not as_json:
+                _show(connector, changes, edits, remove=wanted.remove, in_full=wanted.dry_run)
+            if wanted.dry_run or (asks and needed and not _agrees(connector, remove=wanted.remove)):
+                break
+            shown = needed
+        try:
+            _write(connections, connector, changes, remove=wanted.remove)
+        except ChangedMeanwhileError:
+            if again == _MOST_AGAIN:
+                raise
+        else:
+            return changes, True
+    return changes, False
 
 
 def _check_instructions(chosen: Sequence[Connector], wanted: Wanted, *, can_ask: bool) -> None:
