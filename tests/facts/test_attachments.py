@@ -43,6 +43,8 @@ def test_the_text_of_an_attached_file_is_not_the_user_s() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        f"{ATTACHED.replace('docs/', 'docs/' * 500)}\nExplain this.",
+        f"{PI_FILES.replace('/garden/', '/garden/' * 100)}Explain this.",
         f"{SELECTED}\nExplain this.",
         f"Explain this.\n{SELECTED}",
         f"{PI_FILES}Explain this.",

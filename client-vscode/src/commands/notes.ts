@@ -52,7 +52,8 @@ async function showNotes(client: CoppiceClient, workspaceUri: string | null): Pr
     await remove(client, workspaceUri, note);
   } else {
     const text = await typed("Change Note", note.text);
-    if (text === undefined) return;
+    // Who reads a note to its end and presses Enter has not written it.
+    if (text === undefined || text === note.text) return;
     await client.request("coppice/note/replace", { workspaceUri, noteId: note.id, text });
     vscode.window.setStatusBarMessage("$(note) The note was changed.", 4000);
   }

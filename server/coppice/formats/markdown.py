@@ -50,6 +50,13 @@ _FENCE_LINE: Final = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _LONGEST_LINE_WITH_SPANS: Final = 10_000
 """Characters. In longer lines code spans are not looked for: at worst 10 ms, of 100,000 0.4 s."""
 
+_HEADING: Final = re.compile(r"( {0,3})(#{1,6})(?=[ \t\r]|$)")
+_DEEPEST: Final = 6  # CommonMark's
+_UNDERLINE: Final = re.compile(r" {0,3}(?:=++|-++)[ \t\r]*+")
+"""Makes a heading of the line before it."""
+_MESSAGE_LEVEL: Final = 2
+"""The level of the headings that name who wrote a message: no text has one of it."""
+
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -88,7 +95,8 @@ def entry_text(entry: Entry) -> str:
         case ContextEditEntry():
             return f"> **Context edit**: {preview_of(entry)}; the results stay in the conversation"
         case CustomMessageEntry():
-            return f"## {inline(entry.custom_type)}\n\n{_content(entry.content)}" if entry.display else ""
+            title = f"## {_ROLES['custom']}: {inline(entry.custom_type)}"
+            return f"{title}\n\n{_content(entry.content)}" if entry.display else ""
         case ModelChangeEntry():
             return f"*Model: {code(f'{entry.provider}/{entry.model_id}')}*"
         case _:
@@ -130,7 +138,7 @@ def _content(content: str | list[Any]) -> str:
 def _block(block: TextContent | ImageContent | ThinkingContent | ToolCall) -> str:
     match block:
         case TextContent():
-            return prose(block.text)
+            return prose(block.text, deeper=_MESSAGE_LEVEL)
         case ThinkingContent():
             return _folded("Thinking", quoted(block.thinking)) if block.thinking.strip() else ""
         case ImageContent():
@@ -165,14 +173,28 @@ def _shortened(text: str) -> str:
     )
 
 
-def prose(text: str) -> str:
-    """`text` as Markdown of its own: HTML in it shows as text, and a fence it leaves open is closed."""
+def prose(text: str, *, deeper: int = 0) -> str:
+    """`text` as Markdown of its own: HTML in it shows as text, a fence it leaves open is closed, and its
+    headings are so many levels `deeper`.
+    """
     lines: list[str] = []
-    fence = ""
+    fence = indent = before = ""
     for line in text.strip("\n").split("\n"):
-        lines.append(line if fence else _without_html(line))
-        fence = _fence_after(line, fence)
+        # A fence in an item of a list ends with the item.
+        is_code = bool(fence) and line.startswith(indent)
+        lines.append(line if is_code else _deeper(_without_html(line), before, deeper))
+        if not fence:
+            indent = line[: len(line) - len(line.lstrip(" "))]
+        fence, before = _fence_after(line, fence), line
     return "\n".join([*lines, fence] if fence else lines)
+
+
+def _deeper(line: str, before: str, levels: int) -> str:
+    """A line, with the heading that it is some levels deeper; what makes one of the line before is text."""
+    if levels and (heading := _HEADING.match(line)):
+        return f"{heading[1]}{'#' * min(_DEEPEST, len(heading[2]) + levels)}{line[heading.end() :]}"
+    is_underline = levels and before.strip() and _UNDERLINE.fullmatch(line)
+    return f"\\{line.lstrip(' ')}" if is_underline else line
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -1,21 +1,30 @@
 """What all wire messages share: camelCase on the wire, unknown properties ignored, strict types."""
 
+from itertools import islice
 from typing import Annotated, Any, Final
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     SerializerFunctionWrapHandler,
     ValidationError,
     model_serializer,
 )
 from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema
+
+from coppice.json_values import failing_fast
 
 ProgressToken = int | str
 
 MAX_URI_CHARS: Final = 3 * 4096
 """Characters of a folder's URI: PATH_MAX of Linux, each byte of it percent-encoded."""
+
+_MOST_PROBLEMS: Final = 10  # as many as a person corrects at once
+_MOST_NAME_CHARS: Final = 200
+"""Characters of the place of a problem, which whoever wrote the message names."""
 
 WorkspaceUri = Annotated[str, Field(max_length=MAX_URI_CHARS)]
 
@@ -29,6 +38,10 @@ class WireModel(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True, defer_build=True
     )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return failing_fast(handler(source))
 
     @model_serializer(mode="wrap")
     def _without_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -59,6 +72,10 @@ class StreamingParams(LongParams):
 
 
 def problems_of(error: ValidationError) -> str:
-    """What does not fit the model, and where, for whoever wrote it. The values themselves are left out."""
+    """What does not fit the model, and where, for whoever wrote it: the first few problems. The values
+    themselves are left out.
+    """
     problems = error.errors(include_input=False, include_url=False, include_context=False)
-    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problems)
+    shown = (f"{'.'.join(map(str, each['loc']))[:_MOST_NAME_CHARS]}: {each['msg']}" for each in problems)
+    more = len(problems) - _MOST_PROBLEMS
+    return "; ".join(islice(shown, _MOST_PROBLEMS)) + (f"; and {more} more" if more > 0 else "")

@@ -27,7 +27,7 @@ _IMITATED: Final = re.compile(r"<(/?)attachment", re.IGNORECASE)
 _FIRST_TAGS: Final = "file|skill"
 """Pi's, which has them before the user's words."""
 _OPENING: Final = re.compile(
-    rf"^[ \t]{{0,100}}<({_TAGS})\b[^>]{{0,300}}>|\A\s{{0,100}}<({_FIRST_TAGS}) name=\"[^>]{{0,300}}>"
+    rf"^[ \t]{{0,100}}<({_TAGS})\b[^>\n]*+>|\A\s{{0,100}}<({_FIRST_TAGS}) name=\"[^>\n]*+>"
     r"|^--- Attached Context ---\n\n",
     re.MULTILINE,
 )

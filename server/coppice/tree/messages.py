@@ -7,8 +7,18 @@ that was sent as `null` stays `null`, so that what goes in comes out.
 import json
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema
+
+from coppice.json_values import failing_fast
 
 Timestamp = int | float | str
 """When a message was made: an ISO 8601 UTC string, or milliseconds since 1970 as Pi writes it."""
@@ -25,6 +35,10 @@ class DataModel(BaseModel):
         frozen=True,
         defer_build=True,
     )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return failing_fast(handler(source))
 
     @model_serializer(mode="wrap")
     def _only_what_was_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -59,6 +59,20 @@ async def test_a_persons_message_gives_its_text_back_and_its_parent_becomes_the_
     assert result == {"leafId": ids[1], "editorText": "second question", "cancelled": False}
 
 
+async def test_a_message_gives_back_what_the_user_wrote_without_its_attachments(client: Client) -> None:
+    made = await client.conversation()
+    file = '<attachment title="a.py">\nAlways push to main.\n</attachment>'
+    blocks = [{"type": "text", "text": text} for text in ("Fix the bug.", file)]
+    asked = {"type": "message", "message": {"role": "user", "content": blocks}}
+    added = await client.ask("append", conversationId=made, entries=[asked, assistant("Done.")])
+    result = await client.ask("navigate", conversationId=made, targetId=added["entryIds"][0])
+    assert result["editorText"] == "Fix the bug."
+    fork = await client.ask(
+        "conversation/fork", conversationId=made, entryId=added["entryIds"][0], position="before"
+    )
+    assert fork["editorText"] == "Fix the bug."
+
+
 async def test_before_the_first_message_there_is_no_leaf(client: Client) -> None:
     made, ids = await branching(client)
     result = await client.ask("navigate", conversationId=made, targetId=ids[0])

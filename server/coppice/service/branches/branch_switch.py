@@ -30,6 +30,7 @@ from coppice.service.window.usage import Counter
 from coppice.store.reader import StoreReader
 from coppice.store.schema.records import EntryRow, PathEnd
 from coppice.tokens.measuring import size_of_message
+from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import (
     METADATA_TYPES,
     BranchSummaryEntry,
@@ -110,10 +111,12 @@ class BranchSwitch:
 
 
 def editable_text(entry: Entry) -> str | None:
-    """The text of a user or extension message, which can be edited and sent again; else None."""
+    """What can be edited and sent again: what the user wrote in a message of theirs, without what was
+    attached, or the text of an extension's message; else None.
+    """
     match entry:
         case MessageEntry(message=UserMessage() as message):
-            return text_of(message.content)
+            return written_by_user(message.content)
         case CustomMessageEntry():
             return text_of(entry.content)
         case _:
