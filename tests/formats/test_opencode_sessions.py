@@ -97,6 +97,16 @@ def test_a_reply_has_its_calls_and_their_results_follow(database: Database) -> N
     assert texts(entries)[2:] == ["ok", "denied"]
 
 
+def test_arguments_that_nest_too_deep_can_be_stored_and_sent(database: Database) -> None:
+    deep: Json = {}
+    for _ in range(300):
+        deep = {"a": deep}
+    database.message("a", "assistant", tool("c", "completed", output="ok", input=deep))
+    _, [reply, _] = database.read()
+    assert isinstance(reply, MessageEntry)
+    assert "nested more than" in reply.model_dump_json()
+
+
 @pytest.mark.parametrize(
     ("name", "state", "details"),
     [

@@ -93,12 +93,17 @@ def summary_text(written: object, items: list[dict[str, Any]], typed: Container[
 def _kept_texts(item: dict[str, Any], summary: str, typed: Container[int]) -> Iterator[str]:
     """The texts of a message, without the summary itself, which is one of the messages."""
     if item.get("role") == "assistant":
-        yield from (f"Assistant: {text}" for text in texts_of(item.get("content")))
+        yield from (f"Assistant: {_indented(text)}" for text in texts_of(item.get("content")))
     elif item.get("role") == "user":
         for piece in pieces_of(item, typed):
             text = text_of(piece.content).strip() if isinstance(piece, UserMessage) else ""
             if text and text not in summary:
-                yield f"User: {text}"
+                yield f"User: {_indented(text)}"
+
+
+def _indented(text: str) -> str:
+    """The text, no further line of which names a speaker."""
+    return text.replace("\n", "\n  ")
 
 
 def _origins(item: dict[str, Any], count: int) -> list[str | None]:

@@ -7,6 +7,7 @@ from coppice.formats.foreign_database import json_of, object_of
 from coppice.formats.lines import text_at
 from coppice.formats.session import time_of
 from coppice.tree.messages import ToolCall
+from coppice.tree.nesting import storable
 
 QUERY: Final = """
 SELECT id, role, content, tool_call_id, tool_calls, tool_name, timestamp,
@@ -105,4 +106,4 @@ def _call(value: dict[str, Any]) -> ToolCall:
     given = json_of(function.get("arguments"))
     arguments = given if isinstance(given, dict) else {} if given in (None, "") else {"input": given}
     name = text_at(function, "name") or "unknown"
-    return ToolCall(id=text_at(value, "id") or "", name=name, arguments=arguments)
+    return ToolCall(id=text_at(value, "id") or "", name=name, arguments=storable(arguments))

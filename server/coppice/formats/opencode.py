@@ -32,6 +32,7 @@ from coppice.tree.messages import (
     UserMessage,
     present,
 )
+from coppice.tree.nesting import storable
 
 _STOP_REASONS: Final[dict[str, StopReason]] = {"stop": "stop", "length": "length", "tool-calls": "toolUse"}
 _ASKING_TOOL: Final = "question"
@@ -199,7 +200,7 @@ def _call(part: dict[str, Any]) -> ToolCall:
     return ToolCall(
         id=text_at(part, "callID") or "",
         name=text_at(part, "tool") or "unknown",
-        arguments=object_at(object_of(part.get("state")), "input"),
+        arguments=storable(object_at(object_of(part.get("state")), "input")),
     )
 
 

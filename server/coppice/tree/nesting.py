@@ -17,6 +17,11 @@ def nests_deeper(value: Any, levels: int = MAX_DEPTH) -> bool:
     return True
 
 
+def storable(value: dict[str, Any]) -> dict[str, Any]:
+    """`value`, or a note in place of one that nests too deep."""
+    return {"input": f"[nested more than {MAX_DEPTH} levels deep]"} if nests_deeper(value) else value
+
+
 def _within(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
