@@ -64,7 +64,8 @@ class NavigateParams(LongParams, ConversationParams):
 
 
 class NavigateResult(WireModel):
-    """`editorText` is the text of the target, when it is a user's message: it can be edited and sent again.
+    """`editorText` is the text of the target, when it is a user's message, without what was attached: it can
+    be edited and sent again.
 
     `cancelled` is true when nothing changed, `aborted` when that was because somebody stopped it. `warnings`
     name the summarizers that failed before one succeeded, and the hooks that were skipped.
