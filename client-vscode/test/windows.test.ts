@@ -57,7 +57,7 @@ test("a file is the same however its drive, its share and its separators are wri
   for (const [one, other] of [["C:\\work\\a.ts", "D:\\work\\a.ts"], ["C:\\work\\a.ts", "C:\\work\\a.tsx"], ["\\\\server\\share\\a", "\\\\server\\other\\a"], ["\\\\server\\share\\a", "C:\\share\\a"]] as const) {
     assert.ok(!isSamePath(one, other, win32), one);
   }
-  assert.deepEqual([isSamePath("/work/a", "/work/A", posix), isSamePath("/work/a", "/work/b/../a", posix)], [false, true]);
+  assert.deepEqual([isSamePath("/garden/a", "/garden/A", posix), isSamePath("/garden/a", "/garden/b/../a", posix)], [false, true]);
 });
 
 test("what a model writes is a path of the first folder, also of its drive or share, or of the folder that it names", () => {
@@ -69,7 +69,7 @@ test("what a model writes is a path of the first folder, also of its drive or sh
   assert.equal(place("Tools/run.ts", "D:\\shop", "E:\\tools"), "E:\\tools\\run.ts");
   assert.equal(place("tools\\run.ts", "D:\\shop", "E:\\tools"), "E:\\tools\\run.ts");
   assert.equal(place("/tools/run.ts", "D:\\shop", "E:\\tools"), "D:\\tools\\run.ts");
-  assert.equal(candidate(["/work/shop", "/work/tools"], "Tools/run.ts", posix), "/work/shop/Tools/run.ts");
+  assert.equal(candidate(["/garden/shop", "/garden/tools"], "Tools/run.ts", posix), "/garden/shop/Tools/run.ts");
 });
 
 test("a link leads to a file on the folder's drive or share, whatever its case, and nowhere else", () => {
