@@ -51,7 +51,7 @@ test("a path is in a folder whatever its case, and not on another drive or share
 });
 
 test("a file is the same however its drive, its share and its separators are written", () => {
-  for (const [one, other] of [["c:\\work\\a.ts", "C:\\Work\\A.ts"], ["C:\\work\\a.ts", "C:/work/src/../a.ts"], ["\\\\server\\share\\a", "\\\\SERVER\\Share\\a"]] as const) {
+  for (const [one, other] of [["c:\\shop\\a.ts", "C:\\Shop\\A.ts"], ["C:\\shop\\a.ts", "C:/shop/src/../a.ts"], ["\\\\server\\share\\a", "\\\\SERVER\\Share\\a"]] as const) {
     assert.ok(isSamePath(one, other, win32), one);
   }
   for (const [one, other] of [["C:\\work\\a.ts", "D:\\work\\a.ts"], ["C:\\work\\a.ts", "C:\\work\\a.tsx"], ["\\\\server\\share\\a", "\\\\server\\other\\a"], ["\\\\server\\share\\a", "C:\\share\\a"]] as const) {
