@@ -76,16 +76,18 @@ class ServiceMachine(RuleBasedStateMachine):
         return Client(service)
 
     def teardown(self) -> None:
-        for conversation_id, talk in self.talks.items():
-            self.check_listing(conversation_id, talk)
-            for entry_id in list(talk.entries)[::3]:
-                self.check_path(conversation_id, talk, entry_id)
-        listed = self.ask("conversation/list", limit=1000)["conversations"]
-        assert {one["id"] for one in listed} == set(self.talks)
-        self.loop.run(self.client.service.close())
-        self.loop.close()
-        self.environment.stop()
-        self.folder.cleanup()
+        try:
+            for conversation_id, talk in self.talks.items():
+                self.check_listing(conversation_id, talk)
+                for entry_id in list(talk.entries)[::3]:
+                    self.check_path(conversation_id, talk, entry_id)
+            listed = self.ask("conversation/list", limit=1000)["conversations"]
+            assert {one["id"] for one in listed} == set(self.talks)
+        finally:
+            self.loop.run(self.client.service.close())
+            self.loop.close()
+            self.environment.stop()
+            self.folder.cleanup()
 
     def ask(self, method: str, **params: Any) -> Any:
         return self.loop.run(self.client.ask(method, **params))

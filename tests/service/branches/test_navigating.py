@@ -53,6 +53,14 @@ async def test_a_reply_becomes_the_leaf(client: Client) -> None:
     assert await leaf(client, made) == ids[1]
 
 
+async def test_a_persons_message_comes_back_with_its_spaces(client: Client) -> None:
+    made = await client.conversation()
+    done = await client.ask("append", conversationId=made, entries=[user("  indented\n\n")])
+    await client.ask("append", conversationId=made, entries=[assistant("answer")])
+    result = await client.ask("navigate", conversationId=made, targetId=done["entryIds"][0])
+    assert result["editorText"] == "  indented\n\n"
+
+
 async def test_a_persons_message_gives_its_text_back_and_its_parent_becomes_the_leaf(client: Client) -> None:
     made, ids = await branching(client)
     result = await client.ask("navigate", conversationId=made, targetId=ids[2])

@@ -115,8 +115,9 @@ def editable_text(entry: Entry) -> str | None:
     attached, or the text of an extension's message; else None.
     """
     match entry:
-        case MessageEntry(message=UserMessage() as message):
-            return written_by_user(message.content)
+        case MessageEntry(message=UserMessage(content=content)):
+            text, own = text_of(content), written_by_user(content)
+            return text if text.strip() == own else own
         case CustomMessageEntry():
             return text_of(entry.content)
         case _:
