@@ -3,9 +3,9 @@
 import pytest
 
 from coppice.compaction.actions.action import Action, action_of
-from coppice.compaction.actions.shell_scanner import Command
 from coppice.compaction.facts import documents
 from coppice.compaction.facts.quotations import Quotations
+from coppice.files.shell_scanner import Command
 from coppice.protocol.ledger import Quotation
 from coppice.tree.messages import ToolCall
 

@@ -66,6 +66,38 @@ def test_a_tool_writes(tool: str, arguments: dict[str, Any]) -> None:
     assert ledger().add(called(tool, arguments)).modified_files == ["src/a.py"]
 
 
+PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** End Patch\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"apply_patch <<'EOF'\n{PATCH}EOF",
+        f"cd /home/me/app && apply_patch <<EOF\n{PATCH}EOF\nmake test",
+        f"/usr/bin/apply_patch '{PATCH}'",
+    ],
+)
+def test_a_shell_that_has_apply_patch_writes(line: str) -> None:
+    assert ledger().add(called("exec_command", {"cmd": line})).modified_files == ["src/a.py"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "line"),
+    [
+        ("exec_command", f"cat <<'EOF'\n{PATCH}EOF"),
+        ("exec_command", f"cat > notes <<'EOF'\napply_patch <<X\n{PATCH}X\nEOF"),
+        ("exec_command", f"git commit -m '{PATCH}'"),
+        ("exec_command", f"apply_patch --help\necho '{PATCH}'"),
+        ("exec_command", f"false && apply_patch '{PATCH}' || true"),
+        ("ask_user", f"apply_patch <<'EOF'\n{PATCH}EOF"),
+        ("Bash", f"echo '{PATCH}'"),
+    ],
+)
+def test_a_patch_that_is_only_text_changes_no_file(tool: str, line: str) -> None:
+    assert ledger().add(called(tool, {"command": line})).histories == {}
+    assert ledger().add(called(tool, {"cmd": line})).histories == {}
+
+
 @pytest.mark.parametrize("tool", ["bash", "Grep", "Glob", "ls", "task", "web_search", "TodoWrite"])
 def test_other_tools_touch_no_file(tool: str) -> None:
     assert ledger().add(called(tool, {"path": "src", "command": "cat a"})).histories == {}

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from coppice.files.shell_scanner import scanned
 from coppice.settings import ToolMapping
 from coppice.tree.entries import FileChangeKind
 from coppice.tree.messages import ToolCall
@@ -65,8 +66,9 @@ _RENAME: Final = {"movefile", "renamefile", "move", "rename"}
 _EDITORS: Final = {"strreplaceeditor", "strreplacebasededittool"}
 _PATCHES: Final = {"applypatch", "patch"}
 
+_PATCHING_SHELLS: Final = {"shell", "shellcommand", "localshell", "exec", "execcommand"}
+"""Codex's, in which `apply_patch` is a command that takes the patch as its input or its argument."""
 _PATCH_START: Final = "*** Begin Patch\n"
-"""In a command line: a shell is given `apply_patch` with the patch as its input."""
 _PATCH_LINE: Final = re.compile(
     r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,4096})$", re.MULTILINE
 )
@@ -121,8 +123,19 @@ def _known_touches(tool: str, arguments: Mapping[str, Any]) -> Iterator[FileTouc
             yield from _patch_touches(patch)
         else:
             yield from (FileTouch(path, "modified") for path in _paths(arguments))
-    elif (command := _first(arguments, ("command", "cmd"))) and _PATCH_START in command:
-        yield from _patch_touches(command)
+    elif tool in _PATCHING_SHELLS:
+        for patch in _patches_in(_first(arguments, ("command", "cmd")) or ""):
+            yield from _patch_touches(patch)
+
+
+def _patches_in(line: str) -> Iterator[str]:
+    """The patches that a command line applies; its status says nothing about one in a `||` list."""
+    commands = scanned(line) if _PATCH_START in line else []
+    if any(command.operator == "||" for command in commands):
+        return
+    for command in commands:
+        if command.program in ("apply_patch", "applypatch"):
+            yield from (text for text in (*command.documents, *command.arguments) if _PATCH_START in text)
 
 
 def _patch_touches(patch: str) -> Iterator[FileTouch]:
@@ -135,14 +148,6 @@ def _patch_touches(patch: str) -> Iterator[FileTouch]:
         elif verb in _PATCH_KINDS:
             last = FileTouch(path, _PATCH_KINDS[verb])
             yield last
-
-
-def patched_files(patch: str) -> Iterator[tuple[str, list[str]]]:
-    """The path and the lines of each file that such a patch adds or updates."""
-    heads = [match for match in _PATCH_LINE.finditer(patch) if match[1] in ("Add File", "Update File")]
-    for head, following in zip(heads, [*heads[1:], None], strict=False):
-        end = following.start() if following else len(patch)
-        yield head[2].strip(), patch[head.end() : end].splitlines()
 
 
 def _mapped_touches(arguments: Mapping[str, Any], mapping: ToolMapping) -> Iterator[FileTouch]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from coppice.compaction.actions.outputs import left_running, unwrapped, waiting_id
 from coppice.compaction.actions.shell import commands_of, divided, outcomes
-from coppice.compaction.actions.shell_scanner import Command
+from coppice.files.shell_scanner import Command
 from coppice.files.tools import FileTouch, touches_of
 from coppice.tree.messages import BashExecutionMessage, ToolCall
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from coppice.compaction.actions.shell_scanner import Command, scanned
+from coppice.files.shell_scanner import Command, scanned
 
 _MOST_CHARS: Final = 20_000
 """Characters of a command line that are read; the longest recorded one without a here-document has 9,000."""

@@ -4,10 +4,10 @@ from typing import Final
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.actions.outputs import counted, error_line
-from coppice.compaction.actions.shell_scanner import Command
 from coppice.compaction.facts.runners import check_words, handles_files, only_looks, selection
 from coppice.compaction.facts.working_tree import WorkingTree
 from coppice.compaction.text.sentences import label
+from coppice.files.shell_scanner import Command
 from coppice.protocol.state import Check, Failure, RanCommand, WorkState
 
 _MOST_CHECKS: Final = 40

@@ -6,8 +6,8 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from coppice.compaction.actions.action import Action
-from coppice.compaction.actions.shell_scanner import Command
 from coppice.compaction.text.sentences import clip, label
+from coppice.files.shell_scanner import Command
 from coppice.protocol.ledger import Quotation
 
 _SHORTEST: Final = 200  # characters; less is an answer of a search

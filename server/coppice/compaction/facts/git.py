@@ -4,11 +4,11 @@ import re
 from typing import Final
 
 from coppice.compaction.actions.action import Action, Run
-from coppice.compaction.actions.shell_scanner import Command
 from coppice.compaction.facts.git_files import GitFiles
 from coppice.compaction.facts.git_output import COMMITTED, PUSHED, branch_in, logged, message_of
 from coppice.compaction.facts.working_tree import WorkingTree, Workspace
 from coppice.compaction.text.sentences import label, one_line
+from coppice.files.shell_scanner import Command
 from coppice.protocol.state import ChangedFile, Commit, WorkState
 
 _MOST_COMMITS: Final = 200  # of a conversation; the recorded ones have at most 31

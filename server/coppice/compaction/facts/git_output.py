@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from coppice.compaction.actions.action import Action
-from coppice.compaction.actions.shell_scanner import Command
 from coppice.compaction.text.sentences import clip, one_line
+from coppice.files.shell_scanner import Command
 from coppice.protocol.state import ChangeKind
 
 _BODY_CHARS: Final = 600
