@@ -1,8 +1,7 @@
 """What differs between operating systems: how files are opened, which signals end a process, who runs.
 
-The place of every difference that the server needs. `sys.platform` is compared here and where a module is for
-one system alone (`lsp/unix_socket.py`). On Windows a mode has no effect: what keeps other users out of a file
-is its folder, which is in the user's profile.
+The place of every difference that the server needs. On Windows a mode has no effect: what keeps other users
+out of a file is its folder, which is in the user's profile.
 """
 
 import asyncio
@@ -18,14 +17,11 @@ from typing import Final
 if sys.platform == "win32":
     import msvcrt
 
-    ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGBREAK)
     _BINARY: Final = os.O_BINARY
     _AT_ONCE: Final = 0
 else:
-    ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     _BINARY: Final = 0
     _AT_ONCE: Final = os.O_NONBLOCK
-"""What a user, or the end of a session, ends a process with."""
 
 
 def create_file(path: Path, mode: int = 0o600) -> int:
@@ -120,14 +116,6 @@ def on_signal(loop: asyncio.AbstractEventLoop, number: signal.Signals, work: Cal
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(work))
     else:
         loop.add_signal_handler(number, work)
-
-
-def off_signal(loop: asyncio.AbstractEventLoop, number: signal.Signals) -> None:
-    """Takes back `on_signal`."""
-    if sys.platform == "win32":
-        signal.signal(number, signal.SIG_DFL)
-    else:
-        loop.remove_signal_handler(number)
 
 
 def is_running(pid: int) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, text
 
-from coppice.lsp.serve import serve_stdio
+from coppice.lsp.connection import serve_stdio
 from coppice.store import store
 from coppice.store.engines.engine import Database
 from coppice.store.engines.migrations import MIGRATIONS, Migration, migrate
@@ -32,4 +32,4 @@ def _add_column(step: int, _: Database, connection: Connection) -> None:
 
 if __name__ == "__main__":
     look_ahead(int(sys.argv[1]))
-    raise SystemExit(serve_stdio())
+    serve_stdio()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coppice.compaction.asking.summarizer import SummaryRequest, WrittenSummary
 from coppice.lsp import features
-from coppice.lsp.serve import serve_stdio
+from coppice.lsp.connection import serve_stdio
 from coppice.lsp.server import CoppiceServer
 from coppice.protocol.methods import METHODS
 from coppice.service.methods import Dispatcher
@@ -39,4 +39,4 @@ def make() -> CoppiceServer:
 
 
 if __name__ == "__main__":
-    raise SystemExit(serve_stdio(make))
+    serve_stdio(make)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from coppice.lsp import features
-from coppice.lsp.serve import serve_stdio
+from coppice.lsp.connection import serve_stdio
 from coppice.lsp.server import CoppiceServer
 from coppice.protocol.base import LongParams, WireModel
 from coppice.protocol.methods import METHODS, LongMethod, Method
@@ -111,4 +111,4 @@ def make() -> CoppiceServer:
 
 
 if __name__ == "__main__":
-    raise SystemExit(serve_stdio(make))
+    serve_stdio(make)

@@ -9,12 +9,11 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from waiting import PATIENCE
 
 ABSENT: Any = object()
-Ended = subprocess.CompletedProcess[bytes]
 
 
 def environment(directory: Path) -> dict[str, str]:
@@ -24,18 +23,6 @@ def environment(directory: Path) -> dict[str, str]:
         "COPPICE_STORAGE_DIRECTORY": str(directory / "store"),
         "COPPICE_CONFIG_DIRECTORY": str(directory / "config"),
     }
-
-
-def run_server(directory: Path, *arguments: str, stdout: int | IO[bytes] = subprocess.PIPE) -> Ended:
-    """A server that is expected to end by itself, in an environment of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "coppice.lsp", *arguments],
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        timeout=PATIENCE,
-        env=environment(directory),
-        check=False,
-    )
 
 
 def framed(body: bytes) -> bytes:

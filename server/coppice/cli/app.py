@@ -60,11 +60,11 @@ def _coppice(version: options.Version = False) -> None:
 
 
 @app.command(add_help_option=False, context_settings=_PASSED_ON)
-def serve(arguments: typer.Context) -> int:
-    """Run the language server for one client, on standard streams or a socket."""
+def serve(arguments: typer.Context) -> None:
+    """Run the language server for one client, on standard input and output."""
     from coppice.lsp.__main__ import main as serve_client
 
-    return serve_client(arguments.args)
+    serve_client(arguments.args)
 
 
 @app.command(add_help_option=False, context_settings=_PASSED_ON)

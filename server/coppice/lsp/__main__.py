@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-from pathlib import Path
 from typing import Final, NoReturn
 
 _EXIT_CODES: Final = (
@@ -19,55 +18,25 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the server that the arguments describe. Returns only where it cannot start, with 2."""
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the server, and end the process with its exit code."""
     parser = _Parser(
         prog="coppice serve",
-        description="Run the language server for one client, on standard input and output or on a socket.",
+        description="Run the language server for one client, on standard input and output.",
         epilog=_EXIT_CODES,
     )
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument("--stdio", action="store_true", help="standard input and output; the default")
-    way.add_argument(
-        "--socket", metavar="PATH", type=Path, help="a Unix socket, in a folder that only you can enter"
-    )
-    way.add_argument(
-        "--tcp",
-        metavar="HOST:PORT",
-        type=_address,
-        help="a loopback address, port 0 picks a free one; the client must begin with the secret",
-    )
-    parser.add_argument(
-        "--secret-file",
-        metavar="PATH",
-        type=Path,
-        help="with --tcp: write the secret to this new file instead of to standard output",
-    )
-    chosen = parser.parse_args(arguments)
-    if chosen.secret_file is not None and chosen.tcp is None:
-        parser.error("--secret-file goes with --tcp")
+    parser.add_argument("--stdio", action="store_true", help="the only way, and the default")
+    _, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        parser.error(
+            f"{unknown[0]!r} is unknown: the server uses standard input and output, and nothing else"
+        )
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for them takes 30 ms
     # Only what the client needs is imported: it waits for the answer to `initialize`.
-    if chosen.socket is not None:
-        from coppice.lsp.listening import serve_unix  # noqa: PLC0415
+    from coppice.lsp.connection import serve_stdio  # noqa: PLC0415
 
-        return serve_unix(chosen.socket)
-    if chosen.tcp is not None:
-        from coppice.lsp.listening import serve_tcp  # noqa: PLC0415
-
-        host, port = chosen.tcp
-        return serve_tcp(host, port, chosen.secret_file)
-    from coppice.lsp.serve import serve_stdio  # noqa: PLC0415
-
-    return serve_stdio()
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit()):
-        raise argparse.ArgumentTypeError("HOST:PORT is expected, 127.0.0.1:0 for instance")
-    return host, int(port)
+    serve_stdio()
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

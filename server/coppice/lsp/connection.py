@@ -1,14 +1,16 @@
-"""One client's connection, from its first byte to the server's exit code."""
+"""One client's connection, on standard input and output, from its first byte to the server's exit code."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from coppice.lsp import features
 from coppice.lsp.framing import FramingError, read_message
+from coppice.lsp.process import prepare_logs, run_and_exit
 from coppice.lsp.server import CoppiceServer
+from coppice.lsp.streams import PipeWriter, claim_stdio, open_reader
 from coppice.protocol.methods import METHODS
 
 if TYPE_CHECKING:
@@ -29,6 +31,23 @@ def make_server() -> CoppiceServer:
     server = CoppiceServer(METHODS, _make_service)
     features.register(server)
     return server
+
+
+def serve_stdio(make: Callable[[], CoppiceServer] = make_server) -> NoReturn:
+    """Serve one client on standard input and output, and end the process (see `serve`)."""
+    prepare_logs()
+    real_in, real_out = claim_stdio()
+    run_and_exit(_serve_descriptors(make, real_in, real_out))
+
+
+async def _serve_descriptors(make: Callable[[], CoppiceServer], real_in: int, real_out: int) -> int:
+    lost = asyncio.Event()
+    writer = PipeWriter(real_out, lost.set)
+    connection = Connection(open_reader(real_in), writer.write, writer.drain, lost)
+    try:
+        return await serve(make(), connection)
+    finally:
+        await writer.flush_and_close()
 
 
 @dataclass(frozen=True)
