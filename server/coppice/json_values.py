@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic_core import CoreSchema
-
 
 def as_object(value: Any) -> dict[str, Any]:
     """`value` if it is an object, else an empty one."""
@@ -49,17 +47,3 @@ def text_at(value: Any, *path: str) -> str | None:
 def list_at(value: Any, *path: str) -> list[Any]:
     """The array that is in `value` at the keys of `path`, empty where there is none."""
     return as_list(at(value, *path))
-
-
-def failing_fast(schema: CoreSchema) -> CoreSchema:
-    """The schema of a model, whose lists are refused at their first item that does not fit: with an error for
-    each item, a list of megabytes takes gigabytes and seconds in which nothing else runs. Changes `schema`.
-    """
-    parts: list[Any] = [schema]
-    while parts:
-        part = parts.pop()
-        if isinstance(part, dict) and part.get("type") == "list":
-            part["fail_fast"] = True
-        if isinstance(part, dict | list | tuple):
-            parts += part.values() if isinstance(part, dict) else part
-    return schema

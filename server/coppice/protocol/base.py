@@ -3,19 +3,9 @@
 from itertools import islice
 from typing import Annotated, Any, Final
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    model_serializer,
-)
-from pydantic.alias_generators import to_camel
-from pydantic_core import CoreSchema
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
-from coppice.json_values import failing_fast
+from coppice.tree.base import CamelModel
 
 ProgressToken = int | str
 
@@ -29,19 +19,13 @@ _MOST_NAME_CHARS: Final = 200
 WorkspaceUri = Annotated[str, Field(max_length=MAX_URI_CHARS)]
 
 
-class WireModel(BaseModel):
+class WireModel(CamelModel):
     """A message or a part of one.
 
     A required property may be null on the wire; an optional one that is None is left out.
     """
 
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True, defer_build=True
-    )
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return failing_fast(handler(source))
+    model_config = ConfigDict(extra="ignore")
 
     @model_serializer(mode="wrap")
     def _without_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -7,38 +7,18 @@ that was sent as `null` stays `null`, so that what goes in comes out.
 import json
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-)
-from pydantic.alias_generators import to_camel
-from pydantic_core import CoreSchema
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
-from coppice.json_values import failing_fast
+from coppice.tree.base import CamelModel
 
 Timestamp = int | float | str
 """When a message was made: an ISO 8601 UTC string, or milliseconds since 1970 as Pi writes it."""
 
 
-class DataModel(BaseModel):
+class DataModel(CamelModel):
     """A stored value. It serializes to what it was made from: unset properties are left out."""
 
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        populate_by_name=True,
-        extra="allow",
-        strict=True,
-        frozen=True,
-        defer_build=True,
-    )
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return failing_fast(handler(source))
+    model_config = ConfigDict(extra="allow", frozen=True)
 
     @model_serializer(mode="wrap")
     def _only_what_was_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
