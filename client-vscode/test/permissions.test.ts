@@ -36,7 +36,7 @@ function hostile(): string[] {
     "if npm test; then id; fi", "eval npm test", ". npm test", "sh -c 'npm test'", "bash -c \"npm test; id\"", "xargs npm test", "npx npm test", "nice npm test", "\\npm test", "npm\\ test", "'npm test'", "\"npm test\"", "'npm' 'test;id'x",
     "npm t", "npm tst", "npm", "", " ", "npm 'test ' ", "npm test\u00a0", "n\u0440m test", "npm t\u0435st", "id; npm test", "id && npm test", "id | npm test", "npm test & id", "test npm", "'' npm test",
   ];
-  const options = ["--script-shell=/tmp/x", "--script-shell /tmp/x", "--prefix /tmp", "--prefix=/tmp", "-C /tmp", "--node-options=--require=/tmp/x", "--userconfig=/tmp/x", "SHELL=/tmp/x", "--ignore-scripts=false", "-w ../x", "-P", "-- ; id", "-- $(id)", "-- > x", "-- a|b",
+  const options = ["--script-shell=/tmp/x", "--script-shell /tmp/x", "--prefix /tmp", "--prefix=/tmp", "-C /tmp", "--node-options=--require=/tmp/x", "--userconfig=/tmp/x", "SHELL=/tmp/x", "--ignore-scripts=false", "-w ../x", "--workspace ../x", "--workspace packages/x", "-P", "-- ; id", "-- $(id)", "-- > x", "-- a|b",
     "-- '.SHELLFLAGS=-c \"id\";'", "-- SHELL=/tmp/x", "-- --globalSetup=/tmp/x.js", "-- --globalSetup /tmp/x.js", "-- -c /tmp/x", "-- -- --grep x", "a -- '--require=x'", "@/tmp/options", "-- @/tmp/options", "/tmp/evil.test.js", "-- /tmp/evil.test.js", "../evil", "a/../../evil", "..", "file:///tmp/evil.mjs", "'C:\\evil.js'", "C:/evil.js"];
   return [...around, ...expansions.map((each) => `npm test ${each}`), ...prefixes, ...options.map((each) => `npm test ${each}`)];
 }
@@ -65,8 +65,8 @@ test("a rule that refuses sees its command however it is wrapped, and wins over 
   rules.add({ rule: { effect: "allow", tool: "run_command", words: ["git", "push"] }, reach: "workspace" });
   assert.equal(rules.decide(runs("git push"))?.effect, "allow");
   rules.add({ rule: { ...deny, directory: "." }, reach: "always" });
-  for (const line of ["git push", "cd x && git push", "(git push)", "sh -c 'git push'", "g\\it pu''sh", "/usr/bin/git push", "A=1 git push", "git \\\n push", "echo `git push`", "git -C . push", "git --no-pager push", "cd x; git -c a.b='c d' -C y push", "git.exe push", "C:\\Git\\bin\\GIT.EXE push"]) assert.equal(rules.decide(runs(line))?.effect, "deny", line);
-  for (const line of ["git pull", "git stash push", "git commit push", "git log x push", "git --no-pager log | grep push", "git -C . stash push", "git-push"]) assert.equal(rules.decide(runs(line))?.effect, undefined, line);
+  for (const line of ["git push", "cd x && git push", "(git push)", "sh -c 'git push'", "g\\it pu''sh", "/usr/bin/git push", "A=1 git push", "git \\\n push", "echo `git push`", "git -C . push", "git --no-pager push", "cd x; git -c a.b='c d' -C y push", "git.exe push", "C:\\Git\\bin\\GIT.EXE push", "git -C my\\ dir push", "git -C \"my dir\" push", "git {push,}", "git pus?", "git p*", "git [p]ush", "x=push; git $x", "git \"$x\"", "git ${x}sh"]) assert.equal(rules.decide(runs(line))?.effect, "deny", line);
+  for (const line of ["git pull", "git stash push", "git commit push", "git log x push", "git --no-pager log | grep push", "git -C . stash push", "git-push", "git log $x", "git --no-pager diff *.py", "git --no-pager diff '*'", "git pull{,s}", "echo $HOME", "git \\$x"]) assert.equal(rules.decide(runs(line))?.effect, undefined, line);
   const approvals = new Approvals(memory(), rules);
   for (const policy of ["never", "firstUse", "always"] as const) {
     assert.deepEqual(await approvals.approve(runs("git push"), policy), { allowed: false, reason: "A rule of the user's refuses this: run_command `git push …` in .." });

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 
 import type { ApprovalRequest } from "../approvals/approval";
-import { plainWords, possibleWords } from "./words";
+import { couldBecome, plainWords, possibleWords } from "./words";
 
 const COMMANDS = "run_command";
 /** Both tools that change files ask with this scope. */
@@ -49,7 +49,7 @@ export function isAbout({ effect, tool, words, exact, directory, path }: Rule, r
     const asked = commandOf(request);
     if (asked === undefined || (directory !== undefined && directory !== asked.directory)) return false;
     const given = plainWords(asked.command);
-    if (effect !== "allow") return contains(given ?? [], words) || couldContain(asked.command, words);
+    if (effect !== "allow") return contains(given ?? [], words, isSame) || couldContain(asked.command, words);
     if (given === undefined || !words.every((word, at) => word === given[at])) return false;
     return exact === true ? given.length === words.length : areHarmless(given.slice(words.length));
   }
@@ -64,7 +64,7 @@ function isBelow(folder: string, path: string): boolean {
 }
 
 /** Options that choose what is shown or how much is done, and name no program, file or folder. */
-const HARMLESS = /^(?:-[vqs]+|--(?:verbose|quiet|silent|coverage|no-coverage|bail|color|no-color|release|lib|all|workspace|locked|offline|help|version))$/;
+const HARMLESS = /^(?:-[vqs]+|--(?:verbose|quiet|silent|coverage|no-coverage|bail|color|no-color|release|lib|all|locked|offline|help|version))$/;
 
 /** A path that is absolute, that of a URL too, or leads upwards. */
 const ELSEWHERE = /(?:^|:)[/\\]|(?:^|[/\\])\.\.(?:[/\\]|$)/;
@@ -130,27 +130,31 @@ function pathOf({ details }: ApprovalRequest): string | undefined {
 /** Whether a line could run a command with these words, both taken apart in the same way. */
 function couldContain(line: string, words: readonly string[]): boolean {
   const parts = possibleWords(words.join(" "));
-  return possibleWords(line).some((given, at) => contains(given, parts[at] ?? []));
+  return possibleWords(line).some((given, at, { length }) => contains(given, parts[at] ?? [], at === length - 1 ? couldBecome : isSame));
 }
 
 /**
  * Whether the words of `part` come one after the other in `all`. Options may lie between, each with a word that can be
  * its value, since `git -C x push` pushes, too; a program counts with its folder and the ending of Windows.
  */
-function contains(all: readonly string[], part: readonly string[]): boolean {
+function contains(all: readonly string[], part: readonly string[], agree: (word: string, wanted: string) => boolean): boolean {
   /** How many words of `part` may have been read, and whether the next word can be the value of an option. */
   let reached = new Map([[0, false]]);
   for (const word of all) {
     const next = new Map([[0, false]]);
     for (const [count, isValue] of reached) {
       const wanted = part[count];
-      if (wanted === word || (count === 0 && wanted !== undefined && programName(word) === programName(wanted))) next.set(count + 1, next.get(count + 1) ?? false);
+      if (wanted !== undefined && (count === 0 ? programName(word) === programName(wanted) : agree(word, wanted))) next.set(count + 1, next.get(count + 1) ?? false);
       if (count > 0 && (isValue || word.startsWith("-"))) next.set(count, word.startsWith("-") || (next.get(count) ?? false));
     }
     if (part.length > 0 && next.has(part.length)) return true;
     reached = next;
   }
   return false;
+}
+
+function isSame(word: string, wanted: string): boolean {
+  return word === wanted;
 }
 
 function programName(word: string): string {

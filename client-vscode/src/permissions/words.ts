@@ -31,14 +31,25 @@ export function plainWords(line: string, windows = process.platform === "win32")
 }
 
 /**
- * What could be the words of commands in a line, with quotes and backslashes as ends of words, as nothing, and with what
- * is in quotes or after `=` as part of one word. For rules that refuse.
+ * What could be the words of commands in a line, with quotes and backslashes as ends of words, as nothing, and as a shell
+ * reads them: what is quoted, escaped or after `=` belongs to one word, and what it would expand is left in place. For
+ * rules that refuse.
  */
 export function possibleWords(line: string): string[][] {
   const joined = line.replaceAll(/\\\r?\n/g, "");
-  const squeezed = joined.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single: string | undefined, double: string | undefined) => (single ?? double ?? "").replaceAll(/[^\p{L}\p{N}]/gu, "_"));
+  const read = joined.replaceAll(/\\([^])|'([^']*)'|"((?:[^"\\]|\\[^])*)"/g, (_, escaped?: string, single?: string, double?: string) =>
+    double === undefined ? (escaped ?? single ?? "").replaceAll(/[^\p{L}\p{N}]/gu, "_") : double.replaceAll(/[^\p{L}\p{N}$]/gu, "_"),
+  );
   return [
     ...[joined, joined.replaceAll(/["'\\^]/g, "")].map((each) => each.split(/[\s;|&()<>`$"'{}\\=]+/)),
-    squeezed.split(/[\s;|&()<>`{}]+/),
+    read.split(/[\s;|&()<>`]+/),
   ].map((words) => words.filter((word) => word !== ""));
+}
+
+/** Whether a shell could make `wanted` of a word of the last kind: a variable or a pattern can become anything. */
+export function couldBecome(word: string, wanted: string): boolean {
+  const start = word.search(/[$*?[]|\{[^{}]*(?:,|\.\.)/);
+  if (start < 0) return word === wanted;
+  const ending = /[*?\]}]([^$*?\]}]*)$/.exec(word)?.[1] ?? "";
+  return wanted.startsWith(word.slice(0, start)) && wanted.endsWith(ending);
 }
