@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 from attacks.hostile_texts import UNITS
+from attacks.linear_time import assert_linear
 from attacks.test_any_session_values import SESSIONS, VALUES, check, places, replaced
 
 from coppice.compaction.asking.summarizer import SummaryRequest
@@ -27,17 +28,10 @@ from coppice.tree.entries import MessageEntry
 
 SEED = int(os.environ.get("COPPICE_FAULT_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
 SECONDS = float(os.environ.get("COPPICE_FUZZ_SECONDS", "60"))
-SMALL, LARGE = 4, 16
-RUNS: Final = 3
-"""Of which the fastest counts."""
 CHARS: Final = 6_000
 """Characters of the shortest text."""
 TIMES: Final = 25
 """How often the lines are repeated in the shortest session."""
-FAST_SECONDS: Final = 0.15
-"""At 16 times the size nothing this fast is more than linear."""
-MAX_RATIO: Final = 9.0
-"""Of the times of the large and the small size: it is 4 where time is linear, 16 where it is quadratic."""
 SPLICES: Final = (
     *UNITS,
     '\\"',
@@ -170,24 +164,13 @@ def _with_other_ids(line: str, count: int) -> str:
     return line
 
 
-def seconds(text: str) -> float:
-    began = time.process_time()
+def read_if_possible(text: str) -> None:
     with contextlib.suppress(ImportFailedError):
         read_whole(text)
-    return time.process_time() - began
 
 
-def assert_linear(name: str, sized: Callable[[int], str]) -> None:
-    """The large size is measured again only where it seems to take too long: it takes most of the time."""
-    large = float("inf")
-    for _ in range(RUNS):
-        large = min(large, seconds(sized(LARGE)))
-        if large < FAST_SECONDS:
-            return
-        small = min(seconds(sized(SMALL)) for _ in range(RUNS))
-        if large <= MAX_RATIO * max(small, FAST_SECONDS / 4):
-            return
-    raise AssertionError(SEED, name, small, large)
+def _assert_linear(name: str, sized: Callable[[int], str]) -> None:
+    assert_linear(f"seed {SEED}: {name}", read_if_possible, sized)
 
 
 def run(until: float, most: int) -> int:
@@ -205,9 +188,9 @@ def run(until: float, most: int) -> int:
             except Exception as error:
                 error.add_note(f"seed {SEED}: {text}")
                 raise
-        assert_linear(*sessions.growing_text())
+        _assert_linear(*sessions.growing_text())
         if done % 5 == 0:
-            assert_linear(*sessions.growing_number())
+            _assert_linear(*sessions.growing_number())
         done += 1
     return done
 

@@ -6,11 +6,11 @@ same turn is counted once. A tool call counts when its result is not an error.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, Self
 
-from coppice.files.paths import ByPath, is_within, normalize_path
+from coppice.files.paths import ByPath, folders_above, normalize_path
 from coppice.files.tools import FileTouch, touches_of
 from coppice.settings import ToolMapping
 from coppice.tree.entries import (
@@ -40,7 +40,8 @@ class TouchCounter:
     """
 
     _reported: dict[tuple[str, Touch], Counter[FileSource]] = field(default_factory=dict)
-    _moves: list[tuple[str, str]] = field(default_factory=list)
+    _moved_from: set[str] = field(default_factory=set)
+    _moved_to: set[str] = field(default_factory=set)
 
     def count(self, path: str, touch: Touch, source: FileSource) -> int:
         """Counts one report of `source`; returns the increase of the path's count, 1 or 0."""
@@ -57,15 +58,20 @@ class TouchCounter:
 
     def note_move(self, old: str, new: str) -> None:
         """Records that the file or folder `old` was renamed to `new`."""
-        self._moves.append((old, new))
+        self._moved_from.add(old)
+        self._moved_to.add(new)
 
     def was_moved_from(self, path: str) -> bool:
         """Whether `path` was renamed, alone or with its folder; its deletion is part of that."""
-        return any(is_within(path, old) for old, _ in self._moves)
+        return _is_within_any(path, self._moved_from)
 
     def was_moved_to(self, path: str) -> bool:
         """Whether `path` is the target of a rename, its own or its folder's; its creation is part of that."""
-        return any(is_within(path, new) for _, new in self._moves)
+        return _is_within_any(path, self._moved_to)
+
+
+def _is_within_any(path: str, names: Container[str]) -> bool:
+    return path in names or any(folder in names for folder in folders_above(path))
 
 
 def _most(reports: Counter[FileSource]) -> int:
@@ -251,7 +257,8 @@ class FileLedger:
         return [self._move(path, new + path[len(old) :]) for path in moved]
 
     def _move(self, path: str, target: str) -> str:
-        history = self.histories.pop(path)
+        history = self.histories[path]
+        del self.histories[path]
         existing = self.histories.get(target) or FileHistory(target)
         self.histories[target] = replace(
             history,

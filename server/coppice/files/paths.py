@@ -60,22 +60,26 @@ def is_within(path: str, folder: str) -> bool:
 
 
 class ByPath(dict[str, T], Generic[T]):
-    """Values by path. Items are set one at a time; folders stay known when their files are removed."""
+    """Values by path. Items are set and deleted one at a time."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._folders: set[str] = set()
+        self._at_or_below: dict[str, dict[str, None]] = {}
 
     def __setitem__(self, path: str, value: T) -> None:
         if path not in self:
-            self._folders.update(folders_above(path))
+            for above in (path, *folders_above(path)):
+                self._at_or_below.setdefault(above, {})[path] = None
         super().__setitem__(path, value)
 
+    def __delitem__(self, path: str) -> None:
+        super().__delitem__(path)
+        for above in (path, *folders_above(path)):
+            del self._at_or_below[above][path]
+
     def at_or_below(self, path: str) -> list[str]:
-        """The known paths that are `path`, or lie in it if it is a folder."""
-        if path not in self._folders:
-            return [path] if path in self else []
-        return [each for each in self if is_within(each, path)]
+        """The known paths that are `path`, or lie in it if it is a folder, in the order of their setting."""
+        return [*self._at_or_below.get(path, ())]
 
 
 def path_of_uri(uri: str) -> str | None:
