@@ -88,6 +88,7 @@ test("a program of the repository around the workspace folder is one of the chec
   const inside = await program("repo/node_modules/.bin");
   const outside = await program("repo-tools/bin");
   await mkdir(join(root, "repo/.git"));
+  await writeFile(join(root, "repo/.git/HEAD"), "ref: refs/heads/main\n");
   await mkdir(join(root, "repo/packages/x"), { recursive: true });
   await symlink("repo/packages/x", join(root, "x"));
   const path = [inside, outside].map((file) => join(file, "..")).join(delimiter);
@@ -97,6 +98,7 @@ test("a program of the repository around the workspace folder is one of the chec
 test("programs of a home that is a repository are the user's own", async () => {
   const own = await program("home/bin");
   await mkdir(join(root, "home/.git"));
+  await writeFile(join(root, "home/.git/HEAD"), "ref: refs/heads/main\n");
   await mkdir(join(root, "home/shop"));
   const home = process.env["HOME"];
   process.env["HOME"] = join(root, "home");

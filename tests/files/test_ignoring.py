@@ -53,3 +53,11 @@ def test_lines_over_a_limit_are_counted() -> None:
     assert patterns(["a", "x" * (MAX_PATTERN_LENGTH + 1)]).omitted == 1
     assert patterns([f"a{count}" for count in range(MAX_PATTERNS + 7)]).omitted == 7
     assert patterns([f"[a-{letter}]" * 60 for letter in "bcdefghijklmnopqrstuvwxyz"]).omitted > 0
+
+
+def test_names_that_differ_in_case_alone_are_one_where_the_files_are() -> None:
+    lines = ["Local/", "[a-c]x", "*.LOG", "!Keep.log"]
+    paths = ["local/x", "LOCAL/y", "Ax", "bX", "dx", "a.Log", "keep.LOG"]
+    folded, plain = [patterns(lines, ignores_case=True)], [patterns(lines)]
+    assert [ignored(path, folded) for path in paths] == [True, True, True, True, False, True, False]
+    assert [path for path in paths if ignored(path, plain)] == ["keep.LOG"]

@@ -1,22 +1,29 @@
-/** Which ignore files hold for a folder, and what is in them. */
+/** Which ignore files hold for a folder, and what is in them. The server has the same rules for what it shows a model. */
 import { lstat, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 import { relativeWithin } from "../agent/paths";
 import { textOfFile } from "../agent/text-file";
+import { gitConfigValues } from "./git-config";
+import { ParsedFiles } from "./parsed-files";
 import { IgnoreRules, isExcluded, LONGEST_FILE, LONGEST_TOGETHER, type PlacedRules } from "./rules";
 
-/** Characters of the files that are remembered: those of eight paths with the longest rules. */
-const REMEMBERED = 8 * LONGEST_TOGETHER;
+/** Characters. Git adds three lines for each branch: those of 10,000 branches. */
+const LONGEST_CONFIG = 1_000_000;
+/** Configuration files with those they include: a checkout's may include each other. */
+const MOST_CONFIGS = 50;
+const SYSTEM_CONFIG = "/etc/gitconfig";
 
-/** By path. `state` changes with the file. */
-const remembered = new Map<string, { state: string; rules: IgnoreRules }>();
+/** Those of eight paths with the longest rules. */
+const ignoreFiles = new ParsedFiles((text) => IgnoreRules.of(text), LONGEST_FILE, 8 * LONGEST_TOGETHER);
+const configs = new ParsedFiles((text) => ({ values: gitConfigValues(text), length: text.length }), LONGEST_CONFIG, 4 * LONGEST_CONFIG);
 
-/** The repository that a folder lies in; undefined where it lies in none. */
+/** The innermost repository that a folder lies in: its `.git` is a file, or a folder with a HEAD. */
 export async function repositoryOf(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
-    if ((await lstat(join(at, ".git")).catch(() => undefined)) !== undefined) return at;
+    const git = join(at, ".git");
+    if ((await isThere(git)) && (!(await isFolder(git)) || (await isThere(join(git, "HEAD"))))) return at;
     if (dirname(at) === at) return undefined;
   }
 }
@@ -27,61 +34,95 @@ export interface IgnoreFile {
   folder: string;
 }
 
-/**
- * The ignore files that hold in a folder besides those in it, weakest first: the user's own, that of the repository that
- * the folder lies in, and those of the folders above it in that repository.
- */
-export async function ignoreFilesAbove(folder: string): Promise<IgnoreFile[]> {
+/** The ignore files that hold in a folder besides those in it, weakest first. */
+export interface FilesAbove {
+  /** The top of the repository that the folder lies in. */
+  root: string;
+  /** The user's own, of which any may hold: some are named under conditions. */
+  own: IgnoreFile[];
+  /** That of the repository, and those of the folders above in it. */
+  above: IgnoreFile[];
+}
+
+/** Throws where Git's files do not show which they are. */
+export async function ignoreFilesAbove(folder: string): Promise<FilesAbove> {
   const root = (await repositoryOf(folder)) ?? folder;
-  const settings = process.env["XDG_CONFIG_HOME"];
-  const own = join(settings === undefined || settings === "" ? join(homedir(), ".config") : settings, "git", "ignore");
   const above: string[] = [];
   for (let at = folder; at !== root; ) above.unshift((at = dirname(at)));
-  return [
-    { file: own, folder: root },
-    { file: join(root, ".git", "info", "exclude"), folder: root },
-    ...above.map((each) => ({ file: join(each, ".gitignore"), folder: each })),
-  ];
+  const directory = await gitDirectory(root);
+  return {
+    root,
+    own: (await ownFiles(directory, root)).map((file) => ({ file, folder: root })),
+    above: [{ file: join(directory, "info", "exclude"), folder: root }, ...above.map((each) => ({ file: join(each, ".gitignore"), folder: each }))],
+  };
+}
+
+/** The folder of a repository's own files, which its worktrees share. */
+async function gitDirectory(root: string): Promise<string> {
+  let directory = join(root, ".git");
+  if ((await isThere(directory)) && !(await isFolder(directory))) {
+    const link = (await textOfFile(directory)) ?? "";
+    directory = named(link.replace(/^gitdir:/, "").trim(), root);
+  }
+  const shared = (await isThere(join(directory, "commondir"))) ? await textOfFile(join(directory, "commondir")) : null;
+  return shared === null ? directory : named(shared.trim(), directory);
+}
+
+/** Where the user's own ignore file may be: by default, and by each `core.excludesFile`. */
+async function ownFiles(directory: string, root: string): Promise<string[]> {
+  const settings = process.env["XDG_CONFIG_HOME"];
+  const own = join(settings === undefined || settings === "" ? join(homedir(), ".config") : settings, "git");
+  const files = [join(own, "ignore")];
+  const read = [SYSTEM_CONFIG, join(own, "config"), join(homedir(), ".gitconfig"), join(directory, "config")];
+  for (const [at, file] of read.entries()) {
+    const config = at < MOST_CONFIGS ? await configs.of(file) : undefined;
+    if (config === undefined) throw new Error(`${file} cannot be read.`);
+    for (const [name, value] of config?.values ?? []) {
+      if (name === "core.excludesfile" && value !== "") files.push(named(value, root));
+      else if (name === "include.path" || name === "includeif.path") {
+        const included = named(value, dirname(file));
+        if (!read.includes(included)) read.push(included);
+      }
+    }
+  }
+  return files;
+}
+
+/** What Git's files name by `path`. Throws for a name of a host, a user or an installation. */
+function named(path: string, base: string): string {
+  if (path.startsWith("~/")) return join(homedir(), path.slice(2));
+  if (/^(?:~|%\(|\/\/|\\\\)/.test(path)) throw new Error(`${path} names no file here.`);
+  return resolve(base, path);
 }
 
 /** Whether Git excludes a file or folder below `folder`, or its rules cannot be read. `relative` has `/`. */
 export async function isIgnored(folder: string, relative: string): Promise<boolean> {
+  const files = await ignoreFilesAbove(folder).catch(() => undefined);
+  if (files === undefined) return true;
+  const { root, own, above } = files;
   const parts = relative.split("/");
   const within = parts.map((_, depth) => join(folder, ...parts.slice(0, depth)));
-  const files = [...(await ignoreFilesAbove(folder)), ...within.map((each) => ({ file: join(each, ".gitignore"), folder: each }))];
-  const root = files[0]?.folder ?? folder;
-  const all: PlacedRules[] = [];
-  for (const each of files) {
-    const rules = await rulesOf(each.file);
-    if (rules !== null) all.push({ folder: relativeWithin(root, each.folder) ?? "", rules });
-  }
+  const all = await placed([...above, ...within.map((each) => ({ file: join(each, ".gitignore"), folder: each }))], root);
   const below = relativeWithin(root, folder) ?? "";
-  const isFolder = (await stat(join(folder, relative)).catch(() => undefined))?.isDirectory() ?? false;
-  return isExcluded(below === "" ? relative : `${below}/${relative}`, all, { isFolder, below });
+  const path = below === "" ? relative : `${below}/${relative}`;
+  const is = await isFolder(join(folder, relative));
+  for (const each of own) if (isExcluded(path, [...(await placed([each], root)), ...all], { isFolder: is, below })) return true;
+  return false;
 }
 
-/** Null where there is no file, undefined where it cannot be read or is over the limit. Parsed once in each of its states. */
-async function rulesOf(file: string): Promise<IgnoreRules | null | undefined> {
-  const there = await stat(file).catch((error: unknown) => (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "") ? null : undefined));
-  if (!there) return there;
-  const { ino, size, mtimeMs, ctimeMs } = there;
-  const state = [ino, size, mtimeMs, ctimeMs].join();
-  const before = remembered.get(file);
-  if (before?.state === state) return before.rules;
-  remembered.delete(file);
-  if (size > LONGEST_FILE) return undefined;
-  const text = await textOfFile(file).catch(() => undefined);
-  const rules = typeof text === "string" ? IgnoreRules.of(text) : text;
-  if (rules) remember(file, state, rules);
-  return rules;
-}
-
-function remember(file: string, state: string, rules: IgnoreRules): void {
-  remembered.set(file, { state, rules });
-  let length = [...remembered.values()].reduce((sum, each) => sum + each.rules.length, 0);
-  for (const [oldest, each] of remembered) {
-    if (length <= REMEMBERED) break;
-    length -= each.rules.length;
-    remembered.delete(oldest);
+async function placed(files: readonly IgnoreFile[], root: string): Promise<PlacedRules[]> {
+  const all: PlacedRules[] = [];
+  for (const { file, folder } of files) {
+    const rules = await ignoreFiles.of(file);
+    if (rules !== null) all.push({ folder: relativeWithin(root, folder) ?? "", rules });
   }
+  return all;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }

@@ -2,18 +2,23 @@
 import { textOfFile } from "../agent/text-file";
 import { relativeWithin } from "../agent/paths";
 import { ignoreFilesAbove } from "../ignoring/files";
-import { IgnoreRules, isExcluded, LONGEST_FILE } from "../ignoring/rules";
+import { IgnoreRules, isExcluded } from "../ignoring/rules";
+import { GitError } from "./git";
 
 /**
  * The patterns of the ignore files that hold in a folder from outside, as patterns of the folder. Later ones rank above
- * earlier ones. What cannot be read or is over the limit has none.
+ * earlier ones. Throws `GitError` where one cannot be read or is over the limit: what it excludes must not be stored.
  */
 export async function excludesAbove(folder: string): Promise<string> {
+  const { own, above } = await ignoreFilesAbove(folder).catch(() => { throw new GitError("Git's settings around the folder cannot be read."); });
   const patterns: string[] = [];
-  for (const each of await ignoreFilesAbove(folder)) {
-    const rules = (await textOfFile(each.file).catch(() => null)) ?? "";
+  for (const each of [...own, ...above]) {
+    const text = await textOfFile(each.file).catch(() => undefined);
+    if (text === undefined || (text !== null && IgnoreRules.of(text) === undefined)) throw new GitError(`The ignore file ${each.file} cannot be read, or is too long.`);
     const within = (relativeWithin(each.folder, folder) ?? "").split("/").filter((name) => name !== "");
-    if (rules.length <= LONGEST_FILE) patterns.push(...translated(rules, within));
+    // Which of several of the user's own files holds is not known: none takes back what another excludes.
+    const mayTakeBack = own.length === 1 || !own.includes(each);
+    patterns.push(...translated(text ?? "", within).filter((line) => mayTakeBack || !line.startsWith("!")));
   }
   return [...patterns, ""].join("\n");
 }

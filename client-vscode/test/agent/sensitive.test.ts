@@ -137,7 +137,7 @@ test("files that make programs run are asked about each time, also after edits w
 
 test("the ignore files around the workspace folder hold in it, and one within takes nothing back of an excluded folder", async () => {
   await using disk = await Disk.with({
-    ".gitignore": "/shop/local.py\nprivate/\n*.dump\n", ".git/info/exclude": "mine/\n", "shop/.gitignore": "!private/x\n!own.dump\n", "shop/lib/.gitignore": "!private/\n!private/**\n",
+    ".gitignore": "/shop/local.py\nprivate/\n*.dump\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/info/exclude": "mine/\n", "shop/.gitignore": "!private/x\n!own.dump\n", "shop/lib/.gitignore": "!private/\n!private/**\n",
     "shop/local.py": "x\n", "shop/private/x": "x\n", "shop/lib/private/x": "x\n", "shop/a.dump": "x\n", "shop/own.dump": "x\n", "shop/mine/x": "x\n", "shop/lib/local.py": "x\n",
   });
   const asked = async (path: string): Promise<boolean> => {

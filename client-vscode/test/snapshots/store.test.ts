@@ -102,6 +102,13 @@ test("what the repository around the folder excludes is left out", async () => {
   assert.deepEqual(await place.names(await place.store.take("c")), ["keep", "there"]);
 });
 
+test("nothing is recorded where a file around the folder is too long to say what it excludes", async () => {
+  await using place = await Place.with({ "a": "x" });
+  execFileSync("git", ["init", "-q", place.root]);
+  await writeFile(join(place.root, ".gitignore"), `${"# x\n".repeat(20_000)}a\n`);
+  await assert.rejects(place.store.take("c"), /\.gitignore cannot be read, or is too long/);
+});
+
 test("attributes and settings of a checkout run nothing and change no byte", async () => {
   const text = "\ufeffa\r\n$Id$\nb\n";
   await using place = await Place.with({ "a.txt": text, ".gitattributes": "* text eol=lf ident filter=evil working-tree-encoding=UTF-16\n" });

@@ -1,6 +1,6 @@
 """The grammar of one line of a `.gitignore` file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -22,9 +22,10 @@ class CharacterSet:
     ranges: tuple[tuple[str, str], ...]
     negated: bool = False
 
-    def __contains__(self, char: str) -> bool:
-        inside = any(first <= char <= last for first, last in self.ranges)
-        return inside != self.negated and char != "/"
+    def holds(self, readings: Iterable[str]) -> bool:
+        """Whether it holds a character that is no `/` and may be read as one of `readings`."""
+        inside = any(first <= char <= last for first, last in self.ranges for char in readings)
+        return inside != self.negated
 
 
 Token = str | CharacterSet | Wildcard

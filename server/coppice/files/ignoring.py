@@ -42,7 +42,8 @@ class _Matcher:
     shift (the Shift-And algorithm of Baeza-Yates and Gonnet, with the wildcards of Navarro and Raffinot).
     """
 
-    def __init__(self, patterns: Iterable[IgnorePattern]) -> None:
+    def __init__(self, patterns: Iterable[IgnorePattern], *, ignores_case: bool = False) -> None:
+        self._ignores_case = ignores_case
         self._literals: dict[str, list[int]] = {}
         self._sets: list[tuple[int, CharacterSet]] = []
         wild: dict[Wildcard, list[int]] = {kind: [] for kind in Wildcard}
@@ -60,7 +61,7 @@ class _Matcher:
                 elif isinstance(token, CharacterSet):
                     self._sets.append((at, token))
                 else:
-                    self._literals.setdefault(token, []).append(at)
+                    self._literals.setdefault(self._folded(token), []).append(at)
                 at += 1
             (folder_ends if pattern.folders_only else ends).append(at)
             if pattern.takes_back:
@@ -78,7 +79,7 @@ class _Matcher:
         ranges = [each for _, characters in self._sets for each in characters.ranges]
         self._borders = sorted({ord(first) for first, _ in ranges} | {ord(last) + 1 for _, last in ranges})
         self._of_literals = lru_cache(_KNOWN_CHARACTERS)(lambda char: self._bits(self._literals[char]))
-        self._of_sets: dict[int, int] = {}
+        self._of_sets: dict[tuple[int, ...], int] = {}
 
     def verdicts(self, path: str, *, is_folder: bool) -> Iterator[tuple[int, bool]]:
         """For each leading part of `path` that a pattern matches: its length, and whether it is ignored."""
@@ -106,13 +107,24 @@ class _Matcher:
 
     def _matching(self, char: str) -> int:
         """The positions that match the character."""
-        literals = self._of_literals(char) if char in self._literals else 0
+        literal = self._folded(char)
+        literals = self._of_literals(literal) if literal in self._literals else 0
         if char == "/":
             return literals
-        interval = bisect(self._borders, ord(char))
-        if interval not in self._of_sets:
-            self._of_sets[interval] = self._bits(at for at, characters in self._sets if char in characters)
-        return literals | self._any_character | self._of_sets[interval]
+        readings = self._readings(char)
+        intervals = tuple(bisect(self._borders, ord(each)) for each in readings)
+        if intervals not in self._of_sets:
+            self._of_sets[intervals] = self._bits(
+                at for at, characters in self._sets if characters.holds(readings)
+            )
+        return literals | self._any_character | self._of_sets[intervals]
+
+    def _folded(self, char: str) -> str:
+        return char.lower() if self._ignores_case else char
+
+    def _readings(self, char: str) -> Sequence[str]:
+        cases = (char.lower(), char.upper()) if self._ignores_case else ()
+        return [case for case in cases if len(case) == 1] or char
 
     def _bits(self, positions: Iterable[int]) -> int:
         """A number with a one at each position."""
@@ -126,7 +138,7 @@ class _Matcher:
 class Patterns:
     """The patterns of one folder, by default the workspace itself (`""`).
 
-    `omitted` counts the lines that are over a limit and have no effect.
+    `omitted` counts the lines that are over a limit and have no effect; it is 1 for a file that is not read.
     """
 
     matcher: _Matcher
@@ -140,30 +152,38 @@ class Patterns:
         return {skipped + length: verdict for length, verdict in verdicts}
 
 
-def patterns(lines: Iterable[str], folder: str = "") -> Patterns:
+def patterns(lines: Iterable[str], folder: str = "", *, ignores_case: bool = False) -> Patterns:
     """The patterns of an ignore file in `folder`. A line that is no valid pattern has no effect."""
-    matcher, omitted = _matcher(tuple(lines))
+    matcher, omitted = _matcher(tuple(lines), ignores_case=ignores_case)
     return Patterns(matcher, folder, omitted)
 
 
-def ignored(path: str, rules: Sequence[Patterns], *, gone: bool = False) -> bool:
+def unread(folder: str) -> Patterns:
+    """What stands for an ignore file in `folder` that is not read: no pattern."""
+    return Patterns(_Matcher(()), folder, omitted=1)
+
+
+def ignored(path: str, rules: Sequence[Patterns], *, gone: bool = False, below: str = "") -> bool:
     """Whether `rules`, weakest first, ignore the workspace's `path` or a folder that it lies in.
 
-    What is `gone` may have been a folder, so patterns for folders count for it.
+    What is `gone` may have been a folder, so patterns for folders count for it. Rules about the folder
+    `below` itself, and those that it lies in, do not count.
     """
     verdicts: dict[int, bool] = {}
     for rule in rules:
         if not rule.folder or path.startswith(f"{rule.folder}/"):
             verdicts |= rule.verdicts(path, is_folder=gone)
-    return any(verdicts.values())
+    return any(verdict for length, verdict in verdicts.items() if length > len(below))
 
 
 @lru_cache(maxsize=8)
-def _matcher(lines: tuple[str, ...]) -> tuple[_Matcher, int]:
+def _matcher(lines: tuple[str, ...], *, ignores_case: bool) -> tuple[_Matcher, int]:
     """The matcher, and how many lines are over a limit."""
     parsed: list[IgnorePattern] = []
     omitted = ranges = 0
     for line in lines:
+        if line.startswith("#"):
+            continue
         if len(line) > MAX_PATTERN_LENGTH or len(parsed) == MAX_PATTERNS:
             omitted += 1
         elif (pattern := parse_pattern(line)) is not None:
@@ -172,7 +192,7 @@ def _matcher(lines: tuple[str, ...]) -> tuple[_Matcher, int]:
                 parsed.append(pattern)
             else:
                 omitted += 1
-    return _Matcher(parsed), omitted
+    return _Matcher(parsed, ignores_case=ignores_case), omitted
 
 
 BUILT_IN_PATTERNS: Final = patterns(BUILT_IN)

@@ -113,6 +113,20 @@ async def test_what_must_not_be_shown_is_not(make: Any, folder: Path, tmp_path: 
     assert "MARK" not in text
 
 
+async def test_what_the_repository_around_the_workspace_excludes_is_not_shown(
+    make: Any, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / ".gitignore").write_text(f"/{folder.name}/local.py\n")
+    (folder / ".coppice").mkdir()
+    (folder / ".coppice" / "settings.toml").write_text('[files]\nignore = ["!local.py"]\n')
+    (folder / "local.py").write_text("MARK\n")
+    (folder / "a.py").write_text("# of a.py\n")
+    text = await asked(*await make(), "local.py", "a.py")
+    assert ("MARK" in text, "# of a.py" in text) == (False, True)
+
+
 @pytest.mark.parametrize(
     "name",
     [

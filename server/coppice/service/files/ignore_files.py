@@ -2,11 +2,13 @@
 
 import logging
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from coppice.files.ignoring import Patterns, patterns
+from coppice.files.ignoring import Patterns, patterns, unread
 from coppice.files.paths import folders_above
+from coppice.operating_system import FILES_HAVE_ONE_CASE
 from coppice.regular_file import file_type, read_regular_file
 
 NAME: Final = ".gitignore"
@@ -20,6 +22,7 @@ MAX_TOTAL_BYTES: Final = 256 * 1024
 MAX_FOLDERS: Final = 10_000
 """Folders that are remembered, each with a path of some hundred bytes: a megabyte."""
 
+_UNREADABLE: Final = frozenset("\0\N{REPLACEMENT CHARACTER}")
 _Stamp = tuple[int, int, int]
 
 _log = logging.getLogger(__name__)
@@ -74,29 +77,43 @@ class IgnoreFiles:
             parsed = self._parsed(file, folder) if now is not None else None
         self._read[folder] = (now, parsed)
 
-    def _parsed(self, file: Path, folder: str) -> Patterns | None:
+    def _parsed(self, file: Path, folder: str) -> Patterns:
         name = f"{folder}/{NAME}" if folder else NAME
         room = MAX_TOTAL_BYTES - sum(self._bytes.values())
         if room <= 0:
             _log.warning("%s is not read: the ignore files of %s are too large.", name, self._root.name)
-            return None
+            return unread(folder)
         try:
             content = read_regular_file(file, min(MAX_BYTES, room))
         except OSError as error:
             _log.warning("%s of %s is not read: %s.", name, self._root.name, error.strerror or error)
-            return None
+            return unread(folder)
         self._bytes[folder] = len(content)
-        text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-        parsed = patterns(text.split("\n"), folder)
+        parsed = parsed_patterns(content, folder)
         if parsed.omitted:
-            _log.warning("%s of %s: %s lines are over a limit.", name, self._root.name, f"{parsed.omitted:,}")
+            _log.warning(
+                "%s of %s: %s lines are over a limit or no UTF-8.",
+                name,
+                self._root.name,
+                f"{parsed.omitted:,}",
+            )
         return parsed
 
 
+def parsed_patterns(content: bytes, folder: str) -> Patterns:
+    """The patterns of an ignore file in `folder`. A line that is no UTF-8 has no effect."""
+    lines = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n")
+    readable = [line for line in lines if not _UNREADABLE & set(line)]
+    parsed = patterns(readable, folder, ignores_case=FILES_HAVE_ONE_CASE)
+    return replace(parsed, omitted=parsed.omitted + len(lines) - len(readable))
+
+
 def _stamp(file: Path) -> _Stamp | None:
-    """What changes with the file; None where there is none."""
+    """What changes with the file; None where there is none, zeros where that is not to be seen."""
     try:
         status = file.lstat()
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except (OSError, ValueError):
+        return 0, 0, 0
     return status.st_mtime_ns, status.st_size, status.st_ino

@@ -13,7 +13,7 @@ from coppice.redaction import SECRET_NAMES, masked
 from coppice.regular_file import read_regular_file
 from coppice.service.core.context import now
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.files.ignore_files import IgnoreFiles
+from coppice.service.files.git_excludes import GitExcludes
 from coppice.service.window.usage import Counter, context_tokens
 from coppice.tokens.measuring import size_of_text
 from coppice.tree.entries import HARNESS_TYPE, CustomMessageEntry
@@ -43,10 +43,10 @@ _OPENING: Final = (
 def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> CustomMessageEntry | None:
     """The newest files that tools changed, as an entry of the harness; None where there are none to show.
 
-    Of the newest `MOST_TRIED` only files of the workspace: none behind a link, none that is hidden, ignored
-    or called as files with credentials are, and none that is no text or holds what looks like a key. They
-    take no more than leaves the request, which has `overhead_tokens` besides the view, well below the
-    threshold. Reads the store and the disk.
+    Of the newest `MOST_TRIED` only files of the workspace: none behind a link, none that is hidden, may be
+    ignored or is called as files with credentials are, and none that is no text or holds what looks like a
+    key. They take no more than leaves the request, which has `overhead_tokens` besides the view, well below
+    the threshold. Reads the store and the disk.
     """
     root = path_of_uri(path.conversation.workspace_uri)
     if root is None or path.root is None:
@@ -84,15 +84,13 @@ def files_at_hand(path: ConversationPath, window: int, overhead_tokens: int) -> 
 
 def _texts(path: ConversationPath, root: Path) -> Iterator[tuple[str, str]]:
     """Names and texts of the files that may be shown, the one that was worked on last first."""
-    ignore_files, own = IgnoreFiles(str(root)), patterns(path.settings.files.ignore)
+    excludes, own = GitExcludes(root), [BUILT_IN_PATTERNS, patterns(path.settings.files.ignore)]
     for name in _changed(path)[:MOST_TRIED]:
-        rules = [BUILT_IN_PATTERNS, *ignore_files.above(name), own]
         is_hidden = any(part.startswith(".") for part in name.split("/"))
-        is_secret = ignored(name.lower(), [_SECRET])
-        if is_absolute(name) or is_hidden or is_secret or ignored(name, rules):
+        if is_absolute(name) or is_hidden or ignored(name.lower(), [_SECRET]) or ignored(name, own):
             continue
         file = root / name
-        if os.path.realpath(file) != str(file):
+        if os.path.realpath(file) != str(file) or excludes.excludes(name):
             continue
         try:
             text = read_regular_file(file, _MOST_BYTES).decode()
