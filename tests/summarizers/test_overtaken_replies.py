@@ -85,17 +85,6 @@ def test_a_reply_names_the_commit_that_followed_it() -> None:
     assert "before commit “1a2b3c4 One worker reads”: Two workers read it" in answer
 
 
-def test_the_reason_of_a_change_is_a_decision_and_the_steps_are_none() -> None:
-    messages = [
-        user("Add the column"),
-        *saying("The table doesn't exist yet. I need to add it.", edit("src/model.py")),
-        *saying("SQLite cannot alter a constraint. I rewrite `rows`. Let me do it.", edit("src/table.py")),
-        *saying("Now I run it.", run("head rows.csv", "rate")),
-    ]
-    (decision,) = parse_summary(summarize_offline(request(messages))).decisions
-    assert decision.what == "Before changing table.py: SQLite cannot alter a constraint. I rewrite `rows`."
-
-
 def test_the_numbered_list_of_an_unfinished_turn_is_its_next_steps() -> None:
     plan = "Now I have it. I do it in order:\n\n1. The `Reader` class\n2. Its tests"
     messages = [user("Read the rows"), *saying(plan, edit("src/reader.py"))]

@@ -31,12 +31,13 @@ class Quotation(Fact):
     that began the turn. `cause` was written in the unfinished turn, after the check `about` failed.
     `approval` is a question that the user answered with `about`. `brief` is a document that the user named,
     as the command or path `about` showed it, and that was not closed or edited since. `announcement` is what
-    an unfinished turn was to do next, and `about` names the files that it then changed. `reason` is what an
-    announcement says beyond its steps, where it gives a cause, a contrast or a limit, and `about` the files
-    that changed next, and the check that had failed. `plan` is the newest numbered list of an unfinished
-    turn, and `about` the files changed since. With `overtaken`, files have changed since a report or an
-    answer was written: sentences that name what the changes removed are left out; `beforeCommit` names the
-    first commit after it.
+    an unfinished turn was to do next, and `about` names the files that it then changed. `reason` is what was
+    written before files changed, without the steps, where it gives a cause, a contrast or a limit, or where a
+    check had failed; `about` names the files, what was written where it is short, and the check. Without
+    `about` it is why something was proposed that an `approval` of the same entry accepted. `plan` is the
+    newest numbered list of an unfinished turn, or what was written before its first call, and `about` the
+    files changed since. With `overtaken`, files have changed since a report or an answer was written:
+    sentences that name what the changes removed are left out; `beforeCommit` names the first commit after it.
     """
 
     text: str

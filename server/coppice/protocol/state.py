@@ -59,6 +59,15 @@ class RanCommand(Fact):
     command: str
 
 
+class UsedCommand(Fact):
+    """The newest command of a form, in which numbers and long texts are alike, and how many there were.
+    Programs that only look at files or handle files or the shell, and git, are not counted.
+    """
+
+    command: str
+    times: int = 0
+
+
 class Failure(Fact):
     """A command of the newest turn that failed and that was not repeated with success."""
 
@@ -96,6 +105,7 @@ class WorkState(WireModel):
     uncommitted: list[ChangedFile] = Field(default_factory=list)
     checks: list[Check] = Field(default_factory=list)
     commands: list[RanCommand] = Field(default_factory=list)
+    used: list[UsedCommand] = Field(default_factory=list)
     failures: list[Failure] = Field(default_factory=list)
     tasks: list[Task] = Field(default_factory=list)
     jobs: list[Job] = Field(default_factory=list)

@@ -4,14 +4,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from coppice.compaction.actions.action import Action
+from coppice.compaction.actions.action import Action, Run
 from coppice.compaction.facts.documents import Documents
-from coppice.compaction.text.answers import is_answer
+from coppice.compaction.facts.runners import check_words, only_looks
+from coppice.compaction.text.answers import is_answer, is_bare
 from coppice.compaction.text.markdown import ITEM
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.paths import is_about_work
-from coppice.compaction.text.reasons import reason_in
-from coppice.compaction.text.sentences import QUESTION_MARKS, clip, one_line, sentences_of
+from coppice.compaction.text.reasons import reason_in, reasons_in
+from coppice.compaction.text.sentences import QUESTION_MARKS, clip, one_line, sentences_of, whole_sentences
 from coppice.protocol.ledger import Quotation, QuotationKind
 from coppice.protocol.state import Commit
 
@@ -25,6 +26,8 @@ _CAUSE_CHARS: Final = 600  # characters of a reply between calls; 95 % of the re
 _ANSWER_CHARS: Final = 400
 """Characters of a message that answers; a longer one is a request of its own."""
 _NAME_CHARS: Final = 200  # of a request before its reply
+_MOST_TEXTS: Final = 3  # the newest between two changes that may be about the second one
+_WRITTEN_CHARS: Final = 160  # characters of a change that is quoted: two lines of code
 _EDIT_CHARS: Final = 100_000
 """Characters of an edit whose names are compared."""
 
@@ -36,10 +39,10 @@ class Quotations:
     """
 
     def __init__(self, quotations: list[Quotation]) -> None:
-        self._announced = next((each for each in quotations[-1:] if each.kind == "announcement"), None)
+        self._announced = [(each, "") for each in quotations[-1:] if each.kind == "announcement"]
         self._plan = next((each for each in quotations if each.kind == "plan" and not each.overtaken), None)
         self._quotations = {
-            id(each): each for each in quotations if each.kind != "plan" and each is not self._announced
+            id(each): each for each in quotations if each.kind not in ("plan", "announcement")
         }
         self._inherited = {id(each): each for each in quotations}
         self._documents = Documents(self._quotations)
@@ -47,6 +50,8 @@ class Quotations:
         self._vague = {id(each) for each in quotations if not _names(each.text)}
         self._removed: dict[str, int] = {}
         self._added: set[str] = set()
+        self._written = ""
+        self._listed: Quotation | None = None
         self._wrote: dict[int, set[str]] = {}
         self._committed_at: dict[str, int] = {}
         self._clock = 0
@@ -57,8 +62,6 @@ class Quotations:
         self._question = ""
         self._reply = Quotation(text="", kind="answer")
         self._failing = ""
-        self._after = ""
-        self._planned = False
         self._causes = {each.about: each for each in quotations if each.kind == "cause"}
 
     def user(self, text: str) -> None:
@@ -67,7 +70,10 @@ class Quotations:
             entry, answer = self._reply.entry_id, one_line(text)
             self._vague.add(id(self._reply))  # what it proposes is dealt with by the next change
             self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
-        self._announce(None)
+            if is_bare(text) and (reasons := " ".join(reasons_in(self._reply.text))):
+                reasons = whole_sentences(reasons, _CAUSE_CHARS)
+                self._add(Quotation(entry_id=entry, text=reasons, kind="reason"))
+        self._explain()
         self._plan = None
         self._ended_at = self._clock
         self._question, self._turn_changed = "", False
@@ -84,11 +90,16 @@ class Quotations:
             self._end_turn(text, entry)
             return
         stated = clip(one_line(text), _CAUSE_CHARS)
-        self._announce(Quotation(entry_id=entry, text=stated, kind="announcement"))
-        self._planned = _steps(text) >= _LEAST_STEPS and not text.endswith(QUESTION_MARKS)
-        if self._planned:
+        if not self._announced or self._announced[-1][0].about:
+            self._explain()
+        announced = Quotation(entry_id=entry, text=stated, kind="announcement")
+        lists = _steps(text) >= _LEAST_STEPS
+        begins = self._clock == self._ended_at and len(list(sentences_of(text))) > 1
+        if (lists or begins) and not text.endswith(QUESTION_MARKS):
             self._plan = Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind="plan")
-        self._after = self._failing
+            self._listed = announced if lists else None
+        after = self._failing or (self._announced[-1][1] if self._announced else "")
+        self._announced = [*self._announced[1 - _MOST_TEXTS :], (announced, after)]
         if self._failing:
             self._settle(self._failing)
             cause = Quotation(entry_id=entry, text=stated, kind="cause", about=self._failing)
@@ -98,28 +109,34 @@ class Quotations:
 
     def refused(self, entry: str) -> None:
         """A call of this reply was not allowed: what it announced was not done."""
-        if self._announced is not None and self._announced.entry_id == entry:
-            self._announced = None
+        self._announced = [(each, after) for each, after in self._announced if each.entry_id != entry]
         for command in [about for about, cause in self._causes.items() if entry and cause.entry_id == entry]:
             self._settle(command)
 
-    def _announce(self, announced: Quotation | None) -> None:
-        """What is announced now; of what was announced before and led to changes, the reason is quoted."""
-        before, self._announced = self._announced, announced
+    def _explain(self) -> None:
+        """What was announced before files changed gives their reasons; what led to no change is gone."""
+        announced, self._announced = self._announced, []
         added, self._added = self._added, set()
-        if before is None or not before.about or self._planned:
+        written, self._written = self._written, ""
+        texts = [
+            text
+            for each, after in announced
+            if each is not self._listed and (text := reason_in(each.text, after_failure=bool(after)))
+        ]
+        if not texts or not announced[-1][0].about:
             return
-        if text := reason_in(before.text):
-            about = f"{before.about} after `{self._after}` failed" if self._after else before.about
-            reason = Quotation(entry_id=before.entry_id, text=text, kind="reason", about=about)
-            self._wrote[id(reason)] = added
-            self._add(reason)
+        (newest, after), about = announced[-1], announced[-1][0].about
+        about = f"{about} (written: `{written}`)" if written else about
+        about = f"{about} after `{after}` failed" if after else about
+        reason = Quotation(entry_id=newest.entry_id, text=" ".join(texts), kind="reason", about=about)
+        self._wrote[id(reason)] = added
+        self._add(reason)
 
     def _end_turn(self, text: str, entry: str) -> None:
         """What ends a turn also tells what came of its failures."""
         ends = list(sentences_of(text[-2_000:]))[-_LAST_SENTENCES:]
         self._question = next((each for each in reversed(ends) if each.endswith(QUESTION_MARKS)), "")
-        self._announce(None)
+        self._explain()
         self._plan = None
         self._ended_at = self._clock
         for command in list(self._causes):
@@ -145,10 +162,13 @@ class Quotations:
             self._removed |= dict.fromkeys(old - new, self._clock)
             self._added |= new - old
             self._added -= old - new
-        for each, most in ((self._announced, _MOST_NAMED), (self._plan, _MOST_PLANNED)):
-            if each is not None:
-                files = dict.fromkeys([*filter(None, each.about.split(", ")), *changed])
-                each.about = ", ".join(list(files)[:most])
+            self._written = self._written or _short_change(action)
+        elif any(map(_ends_step, action.runs)):
+            self._announced = [each for each in self._announced if each[0].about]
+        followed = [(each, _MOST_NAMED) for each, _ in self._announced]
+        for each, most in [*followed, *([(self._plan, _MOST_PLANNED)] if self._plan else [])]:
+            files = dict.fromkeys([*filter(None, each.about.split(", ")), *changed])
+            each.about = ", ".join(list(files)[:most])
         for document in list(self._documents.take(action)):
             self._add(document)
 
@@ -165,7 +185,9 @@ class Quotations:
         last; only those that this began with, when they are `inherited`.
         """
         made = self._made(commits)
-        quoted = filter(None, (*self._quotations.values(), self._plan, self._announced))
+        quoted = filter(
+            None, (*self._quotations.values(), self._plan, *(each for each, _ in self._announced[-1:]))
+        )
         chosen = (each for each in quoted if not inherited or id(each) in self._inherited)
         held = (self._holding(each, made) for each in chosen)
         return [each.model_copy() for each in held if each is not None]
@@ -220,6 +242,20 @@ class Quotations:
 def _names(text: str) -> set[str]:
     """What a text names exactly; of a path the name of the file, without the line in it."""
     return {name.rpartition("/")[2] for name in names_in(text.replace(":", " "))} - {""}
+
+
+def _ends_step(run: Run) -> bool:
+    """Whether what was written before this command, where no file has changed, is about it or dealt with."""
+    words = run.command.words
+    return run.succeeded is True if check_words(words) else not only_looks(words)
+
+
+def _short_change(action: Action) -> str:
+    """The lines that an edit wrote anew, on one line, where they are short."""
+    before = set("\n".join(action.old).splitlines())
+    lines = (line for line in "\n".join(action.new)[:_EDIT_CHARS].splitlines() if line not in before)
+    written = one_line("\n".join(lines))
+    return written if len(written) <= _WRITTEN_CHARS and "`" not in written else ""
 
 
 def _steps(text: str) -> int:

@@ -38,6 +38,14 @@ def handles_files(words: tuple[str, ...]) -> bool:
     return any(_matches(pattern, words) for pattern in _table("handles").get(_program(words), ()))
 
 
+@lru_cache(maxsize=1_024)
+def is_basic(program: str) -> bool:
+    """Whether all that the program does is to look at files or to handle files and the shell."""
+    return any(
+        len(pattern) == 1 for name in ("looks", "handles") for pattern in _table(name).get(program, ())
+    )
+
+
 def selection(words: tuple[str, ...]) -> tuple[frozenset[str], list[str]]:
     """The options that choose what a check checks, and its operands."""
     ignored = _data()["reporting"]

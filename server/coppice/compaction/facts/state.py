@@ -9,6 +9,7 @@ from coppice.compaction.facts.files import Files
 from coppice.compaction.facts.git import Git
 from coppice.compaction.facts.jobs import Jobs
 from coppice.compaction.facts.todo import Todo
+from coppice.compaction.facts.usage import Usage
 from coppice.compaction.facts.working_tree import WorkingTree, Workspace
 from coppice.protocol.state import WorkState
 
@@ -29,6 +30,7 @@ class StateBuilder:
             self.checks,
             self._todo,
             self.jobs,
+            Usage(state),
         )
 
     def begin_turn(self) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 from coppice.tokens.budget import leading
 
 QUESTION_MARKS: Final = ("?", "？")
+SHORTEST: Final = 20  # bytes of a sentence that states something to who has not read what is before it
 _BULLET: Final = re.compile(r"\s*(?:[-*+•·‣]\s+(?:\[[ xX]\]\s+)?|\(?\d{1,3}[.)、]\s*(?!\d)|#{1,6}\s+)")
 _END: Final = re.compile(r"(?<=[.!?])[\"')\]*_]{0,3}\s+|(?<=[。！？])[”』」）]?\s*")
 _ABBREVIATION: Final = re.compile(

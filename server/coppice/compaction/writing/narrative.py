@@ -16,9 +16,11 @@ from coppice.compaction.facts.user import request_in
 from coppice.compaction.summary import Summary, SummaryDecision
 from coppice.compaction.text.answers import decides, is_bare
 from coppice.compaction.text.lasting import lasting_sentences
-from coppice.compaction.text.reasons import is_reason, is_step
+from coppice.compaction.text.markdown import ITEM
+from coppice.compaction.text.reasons import is_step
 from coppice.compaction.text.sentences import (
     QUESTION_MARKS,
+    SHORTEST,
     clip,
     ended,
     one_line,
@@ -38,10 +40,13 @@ _FIRST_STATEMENTS: Final = 4
 """Statements of a reply that changes may have overtaken: people begin with what is done."""
 _MOST_REPLIES: Final = 8
 """Reports, and answers, the newest: so that the length of a summary does not grow with the conversation."""
+_MOST_DOCUMENTS: Final = 3  # the newest
+_TITLE_STATEMENTS: Final = 2  # of an older document: its title, and what it is about
+_MOST_REASONS: Final = 12
+"""Reasons of changes, the newest; four recorded sessions have at most 8."""
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ASKED_CHARS: Final = 100  # characters of a message that is quoted whole below
-_SHORTEST: Final = 20  # bytes of a sentence that states something to who has not read what is before it
 _QUOTED: Final = "The earlier summary, as it was written{}:"
 _WORD: Final = re.compile(r"\w{3,}|[\u4e00-\u9fff]{2}")
 _GLUE: Final = frozenset((
@@ -117,11 +122,13 @@ def _lines(
     yield from _ended_turns(reports[:1], references)
     yield from (line for line in earlier if line.section not in ("goal", "constraints"))
     yield from _decisions(ledger, references)
-    yield from _documents(quotations, references)
+    documents = [each for each in quotations[::-1] if each.kind == "brief"]
+    yield from _documents(documents[:1], references)
     yield from _ended_turns(reports[1:], references, first=1)
     yield from _bodies(now, references)
     yield from _reasons(quotations, references)
     yield from _ended_turns(current["answer"], references, first=3_000)
+    yield from _documents(documents[1:_MOST_DOCUMENTS], references, first=3_500, most=_TITLE_STATEMENTS)
     yield from _overtaken([*overtaken["report"], *overtaken["answer"]], references)
 
 
@@ -179,7 +186,9 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
         yield Line("in_progress", referenced(text, newest.entry_id, references))
     for plan in [each for each in ledger.quotations if each.kind == "plan" and not each.overtaken]:
         since = f", before changes of {plan.about}" if plan.about else ""
-        text = f"Planned in this turn{since}: {_without_steps(plan.text)}"
+        lists = any(map(ITEM.match, plan.text.splitlines()))
+        planned = _without_steps(plan.text) if lists else " ".join(map(ended, statements_of(plan.text)))
+        text = f"Planned in this turn{since}: {planned}"
         yield Line("next_steps", referenced(text, plan.entry_id, references))
     if newest is not None and ledger.finished:
         for number, text in enumerate(_questions(newest.text)):
@@ -201,15 +210,19 @@ def _ended_turns(replies: list[Quotation], references: Mapping[str, str], first:
 
 
 def _overtaken(replies: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """The first statements of replies that later changes may have overtaken, each reply in one line."""
-    for place, reply in enumerate(replies, 4_000):
-        texts, done = _texts(reply)
-        texts = texts[: min(done or len(texts), _FIRST_STATEMENTS)]
-        if texts:
-            then = f"commit “{reply.before_commit}”" if reply.before_commit else "later changes"
-            text = f"{_replied(reply)} before {then}: {' '.join(map(ended, texts))}"
-            section = "done" if reply.kind == "report" else "context"
-            yield Line(section, referenced(text, reply.entry_id, references), place)
+    """Replies that later changes may have overtaken: the first statements of each in one line, then, where
+    there is room, the rest.
+    """
+    for rest in (False, True):
+        for place, reply in enumerate(replies, 4_000):
+            texts, done = _texts(reply)
+            texts = texts[: done or len(texts)]
+            texts = texts[_FIRST_STATEMENTS:] if rest else texts[:_FIRST_STATEMENTS]
+            if texts:
+                then = f"commit “{reply.before_commit}”" if reply.before_commit else "later changes"
+                text = f"{_replied(reply)} before {then}{', further' * rest}: {' '.join(map(ended, texts))}"
+                section = "done" if reply.kind == "report" else "context"
+                yield Line(section, referenced(text, reply.entry_id, references), place + rest / 2)
 
 
 def _texts(reply: Quotation) -> tuple[list[str], int]:
@@ -231,7 +244,7 @@ def _stated(text: str) -> str:
     return " ".join(
         each
         for each in sentences_of(text)
-        if len(each.encode()) >= _SHORTEST and not each.endswith(QUESTION_MARKS)
+        if len(each.encode()) >= SHORTEST and not each.endswith(QUESTION_MARKS)
     )
 
 
@@ -246,22 +259,28 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
     newest = next((one_line(each.text) for each in reversed(ledger.messages) if each.source == "user"), "")
     answered = [each for each in ledger.quotations if each.kind == "approval" and each.about != newest]
     approvals = [each for each in answered if decides(each.text, each.about)]
+    reasons = {
+        each.entry_id: each.text for each in ledger.quotations if each.kind == "reason" and not each.about
+    }
     answers = [each for each in ledger.messages if each.source == "answer"]
     for place, (question, answer, entry) in enumerate(
         [(each.text, each.about, each.entry_id) for each in reversed(approvals)]
         + [(each.about, one_line(each.text), each.entry_id) for each in reversed(answers)]
     ):
         text = f"Asked: {question} The user: {clip(answer, _ASKED_CHARS)}"
+        if entry in reasons:
+            text = f"{ended(text)} The reasons given: {reasons[entry]}"
         yield Line("decisions", referenced(text, entry, references), place)
 
 
 def _reasons(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
     """The reasons that were written before files were changed, the newest first."""
-    reasons = [each for each in quotations if each.kind == "reason"][-_MOST_REPLIES:]
-    for place, each in enumerate(reversed(reasons), 1_000):
-        text = f"Before changing {each.about}: {_without_steps(each.text)}"
-        section = "decisions" if any(map(is_reason, sentences_of(each.text))) else "context"
-        yield Line(section, referenced(text, each.entry_id, references), place)
+    planned = {each.entry_id for each in quotations if each.kind == "plan" and each.entry_id}
+    reasons = [each for each in quotations if each.kind == "reason" and each.about]
+    reasons = [each for each in reasons if each.entry_id not in planned]
+    for place, each in enumerate(reversed(reasons[-_MOST_REASONS:]), 1_000):
+        text = f"Before changing {each.about}: {ended(each.text)}"
+        yield Line("decisions", referenced(text, each.entry_id, references), place)
 
 
 def _without_steps(text: str) -> str:
@@ -270,12 +289,14 @@ def _without_steps(text: str) -> str:
     return " ".join(map(ended, list(dropwhile(is_step, sentences)) or sentences))
 
 
-def _documents(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """The statements of the newest document, after what showed it."""
-    for each in [each for each in quotations if each.kind == "brief"][-1:]:
-        texts = [text for text in statements_of(each.text) if len(text) >= _SHORTEST]
-        for number, text in enumerate([f"`{each.about}`, quoted:", *texts]):
-            yield Line("context", referenced(text, each.entry_id, references), 1_000 + number / 1_000)
+def _documents(
+    documents: list[Quotation], references: Mapping[str, str], first: int = 1_000, most: int | None = None
+) -> Iterator[Line]:
+    """The first statements of documents, at most `most` of each, after what showed it."""
+    for place, each in enumerate(documents, first):
+        texts = [text for text in statements_of(each.text) if len(text) >= SHORTEST]
+        for number, text in enumerate([f"`{each.about}`, quoted:", *texts[:most]]):
+            yield Line("context", referenced(text, each.entry_id, references), place + number / 1_000)
 
 
 def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:

@@ -14,6 +14,7 @@ HEADING: Final = "## State"
 _ORIGIN: Final = "Computed from commands and their outputs; what they do not show is absent."
 _UNFINISHED: Final = {"in_progress": "Task in progress", "blocked": "Task blocked", "open": "Task not begun"}
 _MOST_DONE: Final = 10  # done tasks that are named
+_MOST_USED: Final = 10  # commands that were used repeatedly; the recorded sessions have 3 to 11
 _MOST_LINES: Final = 40  # facts; an eighth of 4,000 tokens holds some 20
 _MOST_FILES: Final = 30
 """Uncommitted files that are named, the newest; the others are counted."""
@@ -81,6 +82,7 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
             for each in state.jobs[::-1]
             if each.state == "failed" and each.command not in run
         ),
+        *_used(state),
     ]
     for text, fact in facts[:_MOST_LINES]:
         yield f"- {escape_tags(one_line(referenced(text, fact.entry_id, references)))}"
@@ -88,6 +90,14 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
 
 def _running(state: WorkState) -> list[Job]:
     return [job for job in state.jobs[::-1] if job.state == "running"]
+
+
+def _used(state: WorkState) -> Iterator[tuple[str, Fact]]:
+    """The commands that were used at least twice, the most used first."""
+    repeated = sorted((each for each in state.used[::-1] if each.times > 1), key=lambda each: -each.times)
+    if repeated:
+        named = ", ".join(f"`{each.command}` ({each.times} times)" for each in repeated[:_MOST_USED])
+        yield f"Used repeatedly: {named}", Fact()
 
 
 def _failed(job: Job) -> str:

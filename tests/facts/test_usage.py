@@ -1,0 +1,50 @@
+"""How often each command was used."""
+
+from talk import run, tool, user
+
+from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
+from coppice.compaction.writing.state_lines import state_lines
+from coppice.tree.messages import Message
+
+
+def used(*messages: Message) -> list[tuple[str, int]]:
+    state = LedgerBuilder().add_messages([user("Build it."), *messages]).ledger.state
+    return [(each.command, each.times) for each in state.used]
+
+
+def test_commands_that_differ_in_numbers_and_long_texts_are_of_one_form() -> None:
+    posted = [run(f"gh api pulls/{n}/replies -f 'body=No. {'It is so. ' * n}'", "{}") for n in (9, 10, 2)]
+    assert used(*posted[0], *posted[1], *posted[2], *run("gh api pulls/9/comments", "[]")) == [
+        ("gh api pulls/2/replies -f 'body=No. It is so. It is so. '", 3),
+        ("gh api pulls/9/comments", 1),
+    ]
+    ((shown, _),) = used(*posted[1])
+    assert shown == "gh api pulls/10/replies -f …"
+
+
+def test_what_looks_handles_files_or_failed_is_not_counted() -> None:
+    assert used(
+        *run("cat a.py", "x"),
+        *run("git push", "ok"),
+        *run("python a.py", "ok"),
+        *run("mix test", "2 failed", is_error=True),
+        *run("mix test || mix credo", "ok"),
+    ) == [("mix test", 1)]
+
+
+def test_a_command_that_is_polled_is_counted_once() -> None:
+    started = "Wall time: 30.0 seconds\nProcess running with session ID 12\nOutput:\nrunning 5 tests\n"
+    ended = "Wall time: 3.0 seconds\nProcess exited with code 0\nOutput:\ntest result: ok. 5 passed\n"
+    begun = tool("exec_command", {"cmd": "cargo test rows"}, started)
+    polled = tool("write_stdin", {"session_id": 12, "chars": ""}, started)
+    done = tool("write_stdin", {"session_id": 12, "chars": " "}, ended)
+    assert used(*begun, *polled, *polled, *done) == [("cargo test rows", 1)]
+
+
+def test_repeated_commands_are_one_line_and_counted_on_after_a_compaction() -> None:
+    posts = [*run(f"gh post --body '{'It is so. ' * 20}' \"it's it\"", "ok"), *run("bd ready", "-")]
+    builder = LedgerBuilder().add_messages([*posts, *run("bd ready", "-")])
+    again = LedgerBuilder.from_details({"ledger": ledger_details(builder.ledger)})
+    state = again.add_messages([*posts, *posts]).ledger.state
+    (line,) = [line for line in state_lines(state, {}) if "repeatedly" in line]
+    assert line == """- Used repeatedly: `bd ready` (4 times), `gh post --body … 'it'"'"'s it'` (3 times)"""

@@ -1,0 +1,118 @@
+"""What an offline summary says of why files were changed, and of what the turn set out to do."""
+
+from talk import edit, reply, request, run, saying, tool, user
+
+from coppice.compaction.summary_parser import parse_summary
+from coppice.summarizers.offline import summarize_offline
+from coppice.tree.messages import Message
+
+
+def decisions(*messages: Message) -> list[str]:
+    return [each.what for each in parse_summary(summarize_offline(request(list(messages)))).decisions]
+
+
+def context(*messages: Message) -> str:
+    return "\n".join(parse_summary(summarize_offline(request(list(messages)))).context)
+
+
+def replaced(path: str, old: str, new: str) -> list[Message]:
+    return tool("Edit", {"file_path": path, "old_string": old, "new_string": new}, "ok")
+
+
+def test_the_reason_of_a_change_is_a_decision_and_the_steps_are_none() -> None:
+    assert decisions(
+        user("Add the column"),
+        *saying("The table doesn't exist yet. I need to add it.", replaced("model.py", "a", "b\n" * 100)),
+        *saying("SQLite cannot alter a constraint. I rewrite `rows`. Let me do it.", edit("src/table.py")),
+        *saying("Now I run it.", run("head rows.csv", "rate")),
+    ) == ["Before changing table.py (written: `x = 1`): SQLite cannot alter a constraint. I rewrite `rows`."]
+
+
+def test_a_short_change_shows_what_it_wrote_anew() -> None:
+    why = "Two workers read the rows. I cannot share the cursor, so each has its own."
+    asked = [user("Rows come twice"), *saying(why, replaced("a.py", "x = 1\ny = 2", "x = 1\ny = own()"))]
+    assert decisions(*asked, reply("Each has its own.")) == [
+        f"Before changing a.py (written: `y = own()`): {why}"
+    ]
+    long = [user("Rows come twice"), *saying(why, replaced("a.py", "x", "y = own()\n" + "z = 2\n" * 50))]
+    assert decisions(*long, reply("Each has its own.")) == [f"Before changing a.py: {why}"]
+
+
+def test_all_that_was_written_between_a_failed_check_and_the_change_is_its_cause() -> None:
+    failing = [user("Build it"), *edit("src/rows.py"), *run("pytest", "2 failed", is_error=True)]
+    mended = [
+        *saying("The app has no `secret_key`. Let me look.", run("cat config.py", "")),
+        *saying("Need `lazy_html`, too.", replaced("config.py", "a", "b\n" * 100)),
+        *run("pytest", "2 passed"),
+        reply("It is built."),
+    ]
+    assert decisions(*failing, *mended) == [
+        "Before changing config.py after `pytest` failed: The app has no `secret_key`. Need `lazy_html`, too."
+    ]
+
+
+def test_what_a_passing_check_refuted_is_no_reason() -> None:
+    why = "There is a compiler error, since `rows` has another caller. I look at it."
+    messages = [
+        user("Rename it"),
+        *edit("src/rows.py"),
+        *saying(why, run("grep -rn rows src", "src/rows.py")),
+        *saying("The diagnostic was stale.", run("cargo build", "Finished")),
+        *saying("One more comment is stale.", edit("src/main.py")),
+        reply("It is renamed."),
+    ]
+    assert "another caller" not in summarize_offline(request(messages))
+    unchecked = [each for each in messages if each not in run("cargo build", "Finished")]
+    assert len(unchecked) < len(messages)
+
+
+def test_the_words_before_the_first_call_say_what_an_unfinished_turn_will_do() -> None:
+    opening = "I build it as a separate command, then open a request. Existing strings stay as they are."
+    begun = [user("Make a request for it"), *saying(opening, edit("src/rows.py")), *edit("src/main.py")]
+    assert parse_summary(summarize_offline(request(begun))).next_steps == (
+        f"Planned in this turn, before changes of rows.py, main.py: {opening}",
+    )
+    assert parse_summary(summarize_offline(request([*begun, reply("It is built.")]))).next_steps == ()
+    later = [user("Make a request for it"), *edit("src/rows.py"), *saying(opening, edit("src/main.py"))]
+    assert parse_summary(summarize_offline(request(later))).next_steps == ()
+
+
+def test_a_bare_yes_to_a_proposal_takes_its_reasons_over() -> None:
+    reason = "These failures persist - retrying won't help: The blob is missing."
+    proposal = f"{reason} Here is a list. Want me to log the failures?"
+    asked, later = [user("Can we retry?"), reply(proposal)], [*edit("src/rows.py"), user("Now count them")]
+    assert decisions(*asked, user("yes please"), *later) == [
+        f"Asked: Want me to log the failures? The user: yes please. The reasons given: {reason}"
+    ]
+    (own,) = decisions(*asked, user("yes, and count them"), *later)
+    assert own == "Asked: Want me to log the failures? The user: yes, and count them"
+
+
+def test_of_an_overtaken_reply_the_rest_is_quoted_where_there_is_room() -> None:
+    findings = "\n\n".join(
+        f"Finding {n} is that worker_{n} reads the table twice in one night." for n in range(9)
+    )
+    messages = [
+        user("What is wrong?"),
+        reply(findings),
+        user("Fix it"),
+        *edit("src/rows.py"),
+        reply("It is fixed now."),
+    ]
+    lines = context(*messages).splitlines()
+    assert [line.partition(": ")[0].partition("assistant ")[2] for line in lines] == [
+        "before later changes",
+        "before later changes, further",
+    ]
+    assert "Finding 3" in lines[0]
+    assert "Finding 4" in lines[1]
+    assert "Finding 8" in lines[1]
+
+
+def test_an_older_document_that_still_holds_follows_the_newest() -> None:
+    shown = [
+        run(f"bd show rows-{n}", f"rows-{n}: The report {n} has a header. " + "It is read. " * 20)
+        for n in (1, 2)
+    ]
+    text = context(user("Do rows-1 and rows-2"), *shown[0], *shown[1])
+    assert text.index("The report 2 has") < text.index("The report 1 has")
