@@ -46,7 +46,7 @@ test("while edits are accepted commands are asked about, sensitive files are, an
 
 test("with the mode to plan only nothing is changed, whatever is allowed", async () => {
   await using disk = await Disk.with(FILES);
-  disk.settings = { access: "all", policy: "never" };
+  disk.settings = { ...disk.settings, policy: "never" };
   disk.modes.set("c", "plan");
   assert.deepEqual(disk.agent.offered("c").map(({ name }) => name), ["read_file", "list_files", "search", "present_plan"]);
   for (const [name, given] of [["edit_file", EDIT], ["write_file", { path: "b.txt", content: "" }], ["run_command", { command: "touch b.txt" }]] as const) {

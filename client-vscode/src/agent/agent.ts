@@ -23,6 +23,8 @@ const TOOLS: readonly BuiltIn[] = [readFile, listFiles, search, editFile, writeF
 export interface ToolSettings {
   access: Access;
   policy: ApprovalPolicy;
+  /** Whether commands that only read are judged by the list, where the policy is `firstUse`. */
+  readOnlyCommands: boolean;
 }
 
 /** The built-in tools. */
@@ -65,7 +67,8 @@ export class Agent {
       if (tool.changes && mode() === "plan") throw new ToolError(PLAN_ONLY);
       return answer;
     };
-    const call: Call = { host: this.#host, conversationId, toolCallId, approve, stop, setMode: (chosen) => { this.#modes.set(conversationId, chosen); } };
+    const { policy, readOnlyCommands } = this.#settings();
+    const call: Call = { host: this.#host, conversationId, toolCallId, approve, readOnlyCommands: readOnlyCommands && policy === "firstUse", stop, setMode: (chosen) => { this.#modes.set(conversationId, chosen); } };
     try {
       const output = await this.#inOrder(conversationId, tool, async () => {
         const made = await tool.run(given, call);

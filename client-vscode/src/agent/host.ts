@@ -1,12 +1,14 @@
 import type { ErrorWatch } from "./file-errors";
 import type { CommandCall } from "./listed-command";
 import type { MadeEdits } from "./made";
-import type { Outcome } from "./process";
+import type { Outcome, Program } from "./process";
 
 /** A command, where it runs, and for how long. */
 export interface CommandRun extends CommandCall {
   cwd: string;
   timeoutMs: number;
+  /** What is started instead of a shell. */
+  program?: Program | undefined;
 }
 
 /** What the tools need of the editor. Paths are absolute. */
@@ -27,6 +29,9 @@ export interface Host {
   watchErrors(path: string): ErrorWatch;
   /** Records the files as they are for a conversation, and names that state; undefined where that cannot be done. */
   recordState(conversationId: string): Promise<string | undefined>;
-  /** Runs a command in a terminal that a person sees, and ends it when `stop` is aborted, unless it was left running. */
+  /**
+   * Runs a command in a terminal that a person sees, one that is a `program` without it; ends it when `stop` is aborted,
+   * unless it was left running.
+   */
   run(command: CommandRun, stop: AbortSignal): Promise<Outcome>;
 }

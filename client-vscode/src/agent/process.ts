@@ -11,8 +11,20 @@ const GRACE_MS = 2000;
 /** Milliseconds to wait for the output of processes that outlive the shell. */
 const DRAIN_MS = 500;
 
+/** A program that is started without a shell. */
+export interface Program {
+  /** Absolute. */
+  file: string;
+  args: readonly string[];
+  environment: NodeJS.ProcessEnv;
+  /** The descriptor of the file that is its standard input; without one that is empty. */
+  input: number | undefined;
+}
+
 export interface Command {
   command: string;
+  /** What is started for the command instead of a shell. */
+  program?: Program | undefined;
   cwd: string;
   /** The shell to run it in; undefined is the system's. */
   shell?: string | undefined;
@@ -43,13 +55,14 @@ export class RunningCommand {
   readonly done: Promise<Outcome>;
 
   /** `onOutput` gets everything that the command prints, as it comes. */
-  constructor({ command, cwd, shell, environment, timeoutMs, limit }: Command, onOutput: (text: string) => void) {
+  constructor({ command, program, cwd, shell, environment, timeoutMs, limit }: Command, onOutput: (text: string) => void) {
     this.#output = new CommandOutput(limit);
-    const given = environment ?? commandEnvironment(process.env);
-    const { file, args, isVerbatim } = shellCall(command, shell, process.platform, given);
+    const given = program?.environment ?? environment ?? commandEnvironment(process.env);
+    const { file, args, isVerbatim } = program === undefined ? shellCall(command, shell, process.platform, given) : { ...program, isVerbatim: false };
     this.#child = spawn(file, args, {
       cwd,
       env: given,
+      stdio: [program === undefined ? "pipe" : (program.input ?? "ignore"), "pipe", "pipe"],
       windowsVerbatimArguments: isVerbatim,
       detached: process.platform !== "win32",
       windowsHide: true,

@@ -39,7 +39,7 @@ function builtIn({ folders, platform, shell, tools, mode }: Surroundings): strin
     ...(has("edit_file")
       ? [
           "- Change only what the task needs, in the style of the code around it. Use edit_file for changes and write_file for new files.",
-          `- The user ${mode === "acceptEdits" ? "lets you edit files without asking, and sees every command before it runs" : "sees every change and command before it happens"} and can refuse it. When they refuse, do what they say instead, and do not try the same thing by other means.`,
+          `- The user ${mode === "acceptEdits" ? "lets you edit files without asking, and sees every command before it runs" : "sees every change and command before it happens"}, but for commands that only read, and can refuse it. When they refuse, do what they say instead, and do not try the same thing by other means.`,
         ]
       : mode === "plan" ? [] : ["- You cannot change files or run commands here. Show the user what to change."]),
     ...(has("run_command") ? ["- After a change run the project's tests or checks, the ones that concern it. Commands run without input and must end by themselves."] : []),

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 
 import { ToolError } from "./errors";
 
@@ -14,6 +14,17 @@ export async function textOfFile(path: string): Promise<string | null> {
 
 /** What is in a file on the disk, null where there is none. Throws `ToolError` for what is no regular file, or too large. */
 export async function bytesOfFile(path: string): Promise<Uint8Array | null> {
+  const file = await openFile(path);
+  if (file === null) return null;
+  try {
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+/** A file on the disk, open for reading; otherwise as `bytesOfFile`. */
+export async function openFile(path: string): Promise<FileHandle | null> {
   // Without O_NONBLOCK, which Windows lacks, opening a pipe waits for somebody who writes into it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
@@ -25,9 +36,10 @@ export async function bytesOfFile(path: string): Promise<Uint8Array | null> {
     // A device or a pipe could be read for ever.
     if (!state.isFile()) throw new ToolError(`${path} is ${state.isDirectory() ? "a folder. Use list_files" : "no regular file"}.`);
     if (state.size > LARGEST) throw new ToolError(`The file is too large to read at once: ${state.size.toLocaleString("en")} bytes. Use search or run_command.`);
-    return await file.readFile();
-  } finally {
+    return file;
+  } catch (error) {
     await file.close();
+    throw error;
   }
 }
 

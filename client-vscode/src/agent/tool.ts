@@ -14,6 +14,8 @@ export interface Call {
   toolCallId: string;
   /** Waits for a person, and throws `ToolError` where they refuse. With scope null each use is asked about. */
   approve(request: Omit<ApprovalRequest, "conversationId" | "toolCallId">, proposed?: ProposedText): Promise<Approval>;
+  /** Whether commands that only read need no question. */
+  readOnlyCommands: boolean;
   /** The mode of the conversation from now on. */
   setMode(mode: WorkMode): void;
   /** Aborted when the turn is stopped. */

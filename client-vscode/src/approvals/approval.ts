@@ -39,6 +39,8 @@ const request = v.object({
   scope: v.nullable(v.string()),
   /** What the scope is, in words that follow *allows*. */
   covers: v.optional(v.string()),
+  /** It only reads what needs no question: under the policy `firstUse` it is allowed, unless a rule refuses or asks. */
+  isReadOnly: v.optional(v.boolean()),
 });
 
 /** `always` is in every workspace. */
@@ -86,6 +88,8 @@ export type ApprovalResult = ({ allowed: true } & Approval) | { allowed: false; 
 
 /** What a person added to their approval: of a plan the mode to carry it out in, and the plan or the text as they changed it. */
 export interface Approval {
+  /** It was allowed without a question, since it only reads. */
+  isReadOnly?: true;
   mode?: WorkMode | undefined;
   plan?: string | undefined;
   text?: string | undefined;

@@ -73,6 +73,7 @@ export class Approvals implements Approver {
     if (rule?.effect === "deny") return Promise.resolve({ allowed: false, reason: `${REFUSED}: ${describe(rule)}.` });
     const isAsked = rule?.effect === "ask";
     if ((policy === "never" && !isAsked) || this.#once.delete(sameRequest(request))) return Promise.resolve({ allowed: true });
+    if (policy === "firstUse" && !isAsked && request.isReadOnly === true) return Promise.resolve({ allowed: true, isReadOnly: true });
     if (policy === "firstUse" && !isAsked && this.#isCovered(request)) return Promise.resolve({ allowed: true });
     const id = randomUUID();
     return new Promise((resolve) => {

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 
 export const MODES = {
-  ask: { label: "Ask", about: "Asks before each edit and command that no rule allows" },
+  ask: { label: "Ask", about: "Asks before each edit and command that no rule allows, but for commands that only read" },
   acceptEdits: { label: "Accept Edits", about: "Edits files without asking, but for sensitive ones; asks before commands. Tools that watch files may run edited code at once" },
   plan: { label: "Plan Only", about: "Reads and changes nothing; proposes a plan that you approve" },
 } as const;

@@ -2,12 +2,15 @@ import * as vscode from "vscode";
 
 import type { Commands } from "../commands/registry";
 import { plain } from "../format";
+import { READ_ONLY_PROGRAMS } from "./read-only";
 import { describe, type Effect, mayHoldAlways, type Rule } from "./rule";
 import type { PlacedRule, Reach, Rules } from "./rules";
 import { plainWords } from "./words";
 
 const EFFECTS: Record<Effect, string> = { allow: "Allow", ask: "Ask each time", deny: "Deny" };
 const REACHES: Record<Reach, string> = { conversation: "in its conversation", workspace: "in this workspace", always: "always" };
+const READ_ONLY = `Commands that only read: ${READ_ONLY_PROGRAMS.join(", ")}`;
+const READ_ONLY_SETTING = "coppice.chat.readOnlyCommands";
 const ICONS: Record<Effect, string> = { allow: "check", ask: "question", deny: "circle-slash" };
 
 /** *Permissions…*: every rule, where it can be changed, removed and added. */
@@ -26,11 +29,20 @@ async function edit(rules: Rules): Promise<boolean> {
     placed,
   }));
   const options = { title: "Permissions", placeHolder: "Rules that refuse win over rules that ask, and those over rules that allow", matchOnDescription: true };
-  const picked = await vscode.window.showQuickPick([...listed, add], options);
+  const isAllowed = vscode.workspace.getConfiguration().get<boolean>(READ_ONLY_SETTING, true);
+  const effect = isAllowed ? "allow" : "ask";
+  const readOnly = { label: `$(${ICONS[effect]}) ${READ_ONLY}`, description: EFFECTS[effect], placed: undefined };
+  const picked = await vscode.window.showQuickPick([...listed, readOnly, add], options);
   if (picked === undefined) return false;
-  if (picked.placed === undefined) await addRule(rules);
+  if (picked === readOnly) await changeReadOnly(!isAllowed);
+  else if (picked.placed === undefined) await addRule(rules);
   else await change(rules, picked.placed);
   return true;
+}
+
+async function changeReadOnly(isAllowed: boolean): Promise<void> {
+  const picked = await vscode.window.showQuickPick([EFFECTS[isAllowed ? "allow" : "ask"]], { title: READ_ONLY });
+  if (picked !== undefined) await vscode.workspace.getConfiguration().update(READ_ONLY_SETTING, isAllowed, vscode.ConfigurationTarget.Global);
 }
 
 async function change(rules: Rules, placed: PlacedRule): Promise<void> {

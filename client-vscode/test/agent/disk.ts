@@ -36,7 +36,7 @@ export class Disk implements Host {
     return this.answer(request);
   };
   readonly modes = new Modes({ read: () => undefined, write: () => undefined });
-  settings: ToolSettings = { access: "all", policy: "firstUse" };
+  settings: ToolSettings = { access: "all", policy: "firstUse", readOnlyCommands: true };
   readonly agent: Agent;
 
   private constructor(
@@ -82,8 +82,8 @@ export class Disk implements Host {
   readonly commands = new CommandList();
   limit = mostOutput(undefined);
 
-  async run({ cwd, timeoutMs, ...call }: CommandRun, stop: AbortSignal): Promise<Outcome> {
-    const running = new RunningCommand({ command: call.command, cwd, timeoutMs, limit: this.limit }, () => undefined);
+  async run({ cwd, timeoutMs, program, ...call }: CommandRun, stop: AbortSignal): Promise<Outcome> {
+    const running = new RunningCommand({ command: call.command, program, cwd, timeoutMs, limit: this.limit }, () => undefined);
     this.commands.add(call, running);
     const end = (): void => { running.stop(); };
     stop.addEventListener("abort", end);

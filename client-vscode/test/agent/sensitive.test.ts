@@ -53,7 +53,7 @@ test("no glob lists a file that is secret or ignored, and globs with braces stil
 for (const path of [...SECRETS, ".git", "sub/.git", ".ssh", ".kube", ".gnupg", "cache.git", ...IGNORED, "build"]) {
   test(`a search in ${path} is asked about, and a refusal shows nothing of it`, { skip }, async () => {
     await using disk = await Disk.with(FILES);
-    disk.settings = { access: "all", policy: "never" };
+    disk.settings = { ...disk.settings, policy: "never" };
     disk.isTrusted = false;
     disk.answer = () => REFUSED;
     const refused = await disk.call("search", { pattern: "needle", path });
@@ -121,7 +121,7 @@ test("files that make programs run are asked about each time, also after edits w
   await using disk = await Disk.with({ "shop/cache.git/HEAD": "ref: refs/heads/main\n", "shop/env/pyvenv.cfg": "home = /usr/bin\n" });
   disk.answer = () => REFUSED;
   for (const policy of ["firstUse", "never"] as const) {
-    disk.settings = { access: "all", policy };
+    disk.settings = { ...disk.settings, policy };
     for (const path of CONTROL) {
       assert.equal((await disk.call("write_file", { path, content: "x" })).text, REFUSED.reason);
       assert.deepEqual([disk.asked.at(-1)?.title, disk.asked.at(-1)?.scope, disk.asked.at(-1)?.details[0]?.kind], [`${path === "env/pyvenv.cfg" ? "Edit" : "Create"} ${path}`, null, "note"], path);

@@ -108,7 +108,7 @@ test("a file that changes between the diff and the approval is left as it is", a
 
 test("what may hold credentials, is ignored or makes programs run is asked about each time", async () => {
   await using disk = await Disk.with({ ...FILES, "shop/.env": "KEY=1\n", "shop/debug.log": "x\n", "shop/keys/id_rsa": "x", "shop/.env.example": "KEY=\n" });
-  disk.settings = { access: "all", policy: "never" };
+  disk.settings = { ...disk.settings, policy: "never" };
   for (const path of [".env", "debug.log", "build/out.txt", "keys/id_rsa", ".ENV.local"]) await disk.call("read_file", { path });
   assert.deepEqual(disk.asked.map(({ title, scope }) => [title, scope]), [".env", "debug.log", "build/out.txt", "keys/id_rsa", ".ENV.local"].map((path) => [`Read ${path}`, null]));
   for (const path of ["src/a.py", ".env.example"]) await disk.call("read_file", { path });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 import { inBrowser } from "./panel";
-import { assistant, call, result, RUNNING, shown, user } from "./samples";
+import { assistant, call, entry, result, RUNNING, shown, user } from "./samples";
 
 const LISTED = { id: "run-1", conversationId: "c1", toolCallId: "r1", command: "npm start", isLeft: false, tail: "" };
 const ASKED = [user("Start it."), assistant("I start it.", call("r1", "run_command", { command: "npm start" }))];
@@ -33,4 +33,14 @@ inBrowser("a command is left running, listed above the input, and ended there", 
   await panel.post({ type: "commands", commands: [] });
   assert.equal(await list.count(), 0);
   assert.deepEqual((await panel.asked()).slice(1), [{ type: "command", id: "run-1", action: "leave" }, { type: "command", id: "run-1", action: "end" }]);
+});
+
+inBrowser("a command that ran without a question is marked, and its line and the mark give way for its state", { width: 170 }, async (panel) => {
+  const command = "head -n 40 src/importer/formats/lines.py";
+  const unasked = entry({ role: "toolResult", toolCallId: "r1", toolName: "run_command", content: [{ type: "text", text: "x" }], details: { exitCode: 0, readOnly: true } });
+  await panel.post(RUNNING, shown([user("Read."), assistant(call("r1", "run_command", { command }), call("r2", "run_command", { command })), unasked, result("r2", "run_command", "x")]));
+  const cards = panel.page.getByTestId("tool");
+  assert.deepEqual([await cards.getByText("read-only", { exact: true }).count(), await cards.count()], [1, 2]);
+  const [state, card] = [await cards.first().locator(".tool-state").boundingBox(), await cards.first().boundingBox()];
+  assert.ok(state !== null && card !== null && state.width > 0 && state.x + state.width <= card.x + card.width);
 });

@@ -190,10 +190,12 @@ export const STATES: Readonly<Record<string, State>> = {
     prepare: (panel) => panel.post(MODEL, failed("The provider refuses the API key: invalid x-api-key."), { type: "turnFailed", conversationId: "c1", kind: "auth" }),
   },
   "rate-limited": { height: 420, prepare: (panel) => panel.post(MODEL, failed("The provider limits how often it is asked. Try again in 40 seconds."), { type: "turnFailed", conversationId: "c1" }) },
-  denied: {
+  "calls-that-end": {
     height: 420,
     prepare: (panel) => panel.post(MODEL, shown([
       user("Clean up."),
+      assistant(call("d0", "run_command", { command: "head -n 40 src/importer/formats/comma_separated/lines.py" })),
+      entry({ role: "toolResult", toolCallId: "d0", toolName: "run_command", isError: false, content: [{ type: "text", text: "[No output]\n[Exit code 0]" }], details: { exitCode: 0, ending: "exited", readOnly: true } }),
       assistant(call("d1", "run_command", { command: "rm -rf build" }), call("d2", "read_file", { path: "src/importer/formats/comma_separated/lines.py" })),
       entry({ role: "toolResult", toolCallId: "d1", toolName: "run_command", isError: true, content: [{ type: "text", text: "The user did not allow this." }], details: { denied: true } }),
       entry({ role: "toolResult", toolCallId: "d2", toolName: "read_file", isError: true, content: [{ type: "text", text: "There is no such file." }] }),

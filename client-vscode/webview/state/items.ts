@@ -27,6 +27,8 @@ export interface ToolResult extends Content {
   isError: boolean;
   /** The user refused the call. */
   isDenied?: true;
+  /** The call ran without a question, since it only reads. */
+  isReadOnly?: true;
   /** What the tool did to a file. */
   change?: FileChange;
 }
@@ -140,7 +142,7 @@ export function withEarlier(items: readonly Item[], entries: readonly Entry[]): 
 }
 
 function addResult(items: Item[], entryId: string, message: ToolResultMessage): void {
-  const result: ToolResult = { entryId, isError: message.isError === true, ...contentOf(message.content), ...defined({ change: changeOf(message.details), isDenied: property(message.details, "denied") === true ? (true as const) : undefined }) };
+  const result: ToolResult = { entryId, isError: message.isError === true, ...contentOf(message.content), ...defined({ change: changeOf(message.details), isDenied: marked(message.details, "denied"), isReadOnly: marked(message.details, "readOnly") }) };
   const use: ToolUse & { result: ToolResult } = {
     kind: "tool",
     callId: message.toolCallId,
@@ -276,6 +278,10 @@ function paths(value: unknown): readonly string[] {
 
 function property(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function marked(details: unknown, name: string): true | undefined {
+  return property(details, name) === true ? true : undefined;
 }
 
 function contentOf(content: string | readonly (UserContent | TextContent)[]): Content {

@@ -40,6 +40,7 @@ export const Tool = memo(function Tool({ use, running }: { use: ToolUse; running
       <span class="hidden">Tool </span>
       <span class="tool-name">{use.name}</span>{" "}
       <span class="tool-about" title={about}>{isPath(use, about) ? <ShortPath path={about} /> : about}</span>{" "}
+      {use.result?.isReadOnly && <span class="tool-read-only" title="Ran without a question and without a shell, since it only reads">read-only</span>}{" "}
       <span class={`tool-state tool-${state}`} title={WORDS[state]}>
         <Icon name={ICONS[state]} label={WORDS[state]} spin={state === "running"} />
       </span>

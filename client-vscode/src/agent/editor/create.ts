@@ -22,7 +22,11 @@ export function createAgent(
   context.subscriptions.push(host);
   const settings = () => {
     const section = vscode.workspace.getConfiguration("coppice");
-    return { access: section.get<Access>("chat.builtInTools", "all"), policy: section.get<ApprovalPolicy>("chat.confirmTools", "firstUse") };
+    return {
+      access: section.get<Access>("chat.builtInTools", "all"),
+      policy: section.get<ApprovalPolicy>("chat.confirmTools", "firstUse"),
+      readOnlyCommands: section.get("chat.readOnlyCommands", true),
+    };
   };
   const agent = new Agent(host, settings, approver, modes);
   const equip = async (conversationId: string) => {

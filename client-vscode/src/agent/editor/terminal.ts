@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 import { CommandList } from "../command-list";
 import type { CommandRun } from "../host";
-import { commandHead, type Outcome, RunningCommand } from "../process";
+import { type Command, commandHead, type Outcome, RunningCommand } from "../process";
 import { shellOutside } from "../shell";
 
 const NAME = "Coppice";
@@ -21,29 +21,36 @@ export class CommandTerminal implements vscode.Disposable {
   constructor(private readonly folders: () => readonly string[]) {}
 
   /** `limit`: characters of output that the outcome holds. */
-  async run({ cwd, timeoutMs, ...call }: CommandRun, limit: number, stop: AbortSignal): Promise<Outcome> {
-    this.#terminal ??= this.#open();
-    this.#terminal.show(true);
-    await this.#opened;
-    const shell = await shellOutside(vscode.env.shell, this.folders());
-    stop.throwIfAborted();
-    this.#print(commandHead(cwd, call.command));
-    const running = new RunningCommand({ command: call.command, cwd, shell, timeoutMs, limit }, (text) => {
-      this.#print(text);
-      this.commands.noteOutput();
-    });
+  async run({ cwd, timeoutMs, program, ...call }: CommandRun, limit: number, stop: AbortSignal): Promise<Outcome> {
+    const command = { command: call.command, program, cwd, timeoutMs, limit };
+    // A file that nobody was asked about writes nothing to a terminal, where control sequences act.
+    const running = program === undefined ? await this.#start(command, stop) : new RunningCommand(command, () => { this.commands.noteOutput(); });
     const end = (): void => { running.stop(); };
     stop.addEventListener("abort", end);
     this.commands.add(call, running);
-    void running.exited.then(
-      ({ exitCode, ending }) => { this.#print(`\u001b[${exitCode === 0 ? 32 : 31}m[${exitCode === undefined ? ending : `exit code ${exitCode}`}]\u001b[0m\n\n`); },
-      () => undefined,
-    );
     try {
       return await running.done;
     } finally {
       stop.removeEventListener("abort", end);
     }
+  }
+
+  async #start(command: Command, stop: AbortSignal): Promise<RunningCommand> {
+    this.#terminal ??= this.#open();
+    this.#terminal.show(true);
+    await this.#opened;
+    const shell = await shellOutside(vscode.env.shell, this.folders());
+    stop.throwIfAborted();
+    this.#print(commandHead(command.cwd, command.command));
+    const running = new RunningCommand({ ...command, shell }, (text) => {
+      this.#print(text);
+      this.commands.noteOutput();
+    });
+    void running.exited.then(
+      ({ exitCode, ending }) => { this.#print(`\u001b[${exitCode === 0 ? 32 : 31}m[${exitCode === undefined ? ending : `exit code ${exitCode}`}]\u001b[0m\n\n`); },
+      () => undefined,
+    );
+    return running;
   }
 
   dispose(): void {

@@ -5,20 +5,25 @@ import { type Place, placeOf } from "../paths";
 import { type Sensitivity, sensitivityOf, WARNINGS } from "../sensitive";
 import type { Call } from "../tool";
 
-/** A place that may be read. `allowed` is the reason for which a person was asked, if one was. */
+/** A place that may be read. `allowed` is the reason for which a person is asked before, if there is one. */
 export interface ReadablePlace extends Place {
   allowed: Sensitivity | undefined;
 }
 
+/** The place that a path names, and whether it may be read without a question. */
+export async function judgedPlace(folders: readonly string[], path: string): Promise<ReadablePlace> {
+  const place = await placeOf(folders, path);
+  return { ...place, allowed: await sensitivityOf(place, false) };
+}
+
 /** The place that a path names, once a person has allowed it where it is secret or ignored. `verb` begins the question. */
 export async function readablePlace(path: string, tool: string, verb: string, call: Call): Promise<ReadablePlace> {
-  const place = await placeOf(call.host.folders, path);
-  const allowed = await sensitivityOf(place, false);
-  if (allowed === undefined) return { ...place, allowed };
-  const details = [{ kind: "note" as const, text: WARNINGS[allowed] }];
+  const place = await judgedPlace(call.host.folders, path);
+  if (place.allowed === undefined) return place;
+  const details = [{ kind: "note" as const, text: WARNINGS[place.allowed] }];
   await call.approve({ tool, title: `${verb} ${place.shown}`, details, scope: null });
   if ((await placeOf(call.host.folders, place.path)).path !== place.path) throw new ToolError(`${place.shown} is another file now.`);
-  return { ...place, allowed };
+  return place;
 }
 
 /**

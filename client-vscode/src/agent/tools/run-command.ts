@@ -5,11 +5,15 @@ import * as v from "valibot";
 import { ToolError } from "../errors";
 import { placeOf } from "../paths";
 import type { Outcome } from "../process";
+import { readOnlyRun } from "../read-only";
 import { described, text, tool } from "../tool";
 
 /** Seconds. Guesses: a test suite of a small project, and the longest that somebody waits for. */
 const USUAL_SECONDS = 120;
 const MOST_SECONDS = 3600;
+
+/** What is stored with the result of a command that ran without a question, since it only reads. */
+const READ_ONLY = { readOnly: true };
 
 const schema = v.object({
   command: text("A command line for the shell."),
@@ -29,17 +33,19 @@ export const runCommand = tool(
     // What is allowed for the conversation is this command in this folder, and no other.
     const scope = JSON.stringify(["run_command", place.path, command]);
     const details = [{ kind: "command" as const, command, directory: place.shown }];
-    await call.approve({ tool: "run_command", title: "Run a command", details, scope, covers: "this command in this folder" });
+    await using reading = call.readOnlyCommands ? await readOnlyRun(command, place, call.host.folders) : undefined;
+    const { isReadOnly = false } = await call.approve({ tool: "run_command", title: "Run a command", details, scope, covers: "this command in this folder", isReadOnly: reading !== undefined });
     call.stop.throwIfAborted();
-    const now = await placeOf(call.host.folders, place.path);
+    const { program, cwd } = isReadOnly && reading !== undefined ? reading : { cwd: place.path };
+    const now = await placeOf(call.host.folders, cwd);
     const status = await stat(now.path).catch(() => undefined);
-    if (now.path !== place.path || !status?.isDirectory()) throw new ToolError(`${place.shown} is no folder.`);
+    if (now.path !== cwd || !status?.isDirectory()) throw new ToolError(`${place.shown} is no folder.`);
     const { conversationId, toolCallId } = call;
-    const outcome = await call.host.run({ conversationId, toolCallId, command, cwd: place.path, timeoutMs: timeoutSeconds * 1000 }, call.stop);
+    const outcome = await call.host.run({ conversationId, toolCallId, command, cwd, program, timeoutMs: timeoutSeconds * 1000 }, call.stop);
     return {
       text: report(outcome, timeoutSeconds),
       isError: outcome.exitCode !== 0 && outcome.ending !== "left",
-      details: { exitCode: outcome.exitCode ?? null, ending: outcome.ending },
+      details: { exitCode: outcome.exitCode ?? null, ending: outcome.ending, ...(isReadOnly ? READ_ONLY : {}) },
     };
   },
 );
