@@ -1,7 +1,8 @@
 """Keys and tokens, which transcripts and files hold and no result may give out.
 
 They are recognized by the forms that providers give them, by what stands before them, and by how random they
-are; files that hold them, by their names.
+are; files that hold them, by their names. A text is looked through as it is, and once more without escapes:
+they put letters before a key, and divide it.
 """
 
 import math
@@ -10,6 +11,8 @@ import string
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
+
+from coppice.escapes import without_escapes
 
 MARK: Final = "[secret removed]"
 """What a reader sees instead of a secret."""
@@ -44,25 +47,33 @@ _BLOCK: Final = re.compile(
     r"(?:-?-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
 """Also as a diff takes it out: each line after a hyphen."""
+_BEGIN: Final = "(?:(?<![A-Za-z0-9])|(?<![A-Z0-9])(?=AKIA|ASIA|AGE-))"
+"""After anything but a letter or digit that the key could have itself; these have capitals only."""
 _FORMS: Final = re.compile(
-    r"\b(?=[sprgxynhdAS])(?:"
-    r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}+"
+    rf"{_BEGIN}(?=[sprgxynhdAS])(?:"
+    r"(?<!_)(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}+"
     r"|gh[pousr]_[A-Za-z0-9]{20,}+|github_pat_\w{20,}+|glpat-[\w-]{16,}+"
-    r"|xox[a-z]-[\w-]{10,}+|(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[\w-]{30,}+"
+    r"|xox[a-z]-[\w-]{10,}+|(?:AKIA|ASIA)[0-9A-Z]{16,}+|AIza[\w-]{30,}+"
     r"|ya29\.[\w.-]{20,}+|npm_[A-Za-z0-9]{30,}+|pypi-[\w-]{40,}+|hf_[A-Za-z0-9]{30,}+"
     r"|SG\.[\w-]{16,}+\.[\w-]{16,}+|do[opr]_v1_[a-f0-9]{64}|AGE-SECRET-KEY-1[A-Z0-9]{58})"
 )
 """Each form ends where its alphabet does: one that does not match has read a few characters."""
+_IN_NAME: Final = re.compile(r"(?<=_)[spr]k[-_][A-Za-z0-9_-]{16,}+")
+_KEY_PART: Final = re.compile(r"[A-Za-z0-9]{16}")
+"""What a key after an underscore has, and no name of several words, as `get_pk_and_foreign_keys`."""
 _DOTTED: Final = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]++){2,}+")
 """Three parts or more with dots between them, as a JSON Web Token has. No part is read more than twice."""
 _PART: Final = re.compile(r"[\w-]+")
-_WEB_TOKEN: Final = re.compile(r"\beyJ(?=[\w-]{8})")
+_WEB_TOKEN: Final = re.compile(rf"{_BEGIN}eyJ(?=[\w-]{{8}})")
 _SHORTEST_PART: Final = 8  # characters of a web token's second and third part
 _CUT: Final = re.compile(r"(?<![\w.-])[\w.-]++…")
 """A text that was cut off within a run of the characters of tokens, as titles and facts are."""
-_CUT_FORM: Final = re.compile(
-    r"\b(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|ya29\.|npm_|pypi-|hf_|eyJ)(?!…)"
+_PREFIX: Final = (
+    r"(?:(?<!_)[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA|AIza|ya29\.|npm_|pypi-|hf_|eyJ"
+    r"|SG\.|do[opr]_v1_|AGE-SECRET-KEY-1)"
 )
+_CUT_FORM: Final = re.compile(rf"{_BEGIN}{_PREFIX}(?!…)")
+_KEY_BEGINS: Final = re.compile(_PREFIX)
 _NAME: Final = (
     r"(?:passw(?:or)?d|passphrase|secret|token|(?:api|access|account|private)[_-]?key|credentials?)"
 )
@@ -125,8 +136,17 @@ def with_marks(text: str) -> str:
 
 
 def _places(text: str) -> Iterator[tuple[int, int]]:
+    """Where secrets are in `text` as it is, and as who reads it sees it."""
+    yield from _places_in(text)
+    seen, places = without_escapes(text, _KEY_BEGINS)
+    if seen != text:
+        yield from ((places[start], places[end - 1] + 1) for start, end in _places_in(seen))
+
+
+def _places_in(text: str) -> Iterator[tuple[int, int]]:
     for form in (_BLOCK, _FORMS):
         yield from (match.span() for match in form.finditer(text))
+    yield from (match.span() for match in _IN_NAME.finditer(text) if _KEY_PART.search(text, *match.span()))
     yield from _web_tokens(text)
     for cut in _CUT.finditer(text) if "…" in text else ():
         if begins := _CUT_FORM.search(text, *cut.span()):

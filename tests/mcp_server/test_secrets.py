@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from mcp_server.conftest import Start, result, stored, user
+from mcp_server.sample_secrets import FORMS, HIDDEN, SECRETS
 
 from coppice import redaction
 from coppice.mcp.arguments import ReadArguments
@@ -17,43 +18,6 @@ from coppice.mcp.project import Project
 from coppice.mcp.reading import read_history
 from coppice.redaction import MARK, masked, with_marks
 from coppice.store.search.search_text import HEAD_CHARS, TAIL_CHARS, shortened
-
-SECRETS = {
-    "a provider's key": "sk-proj-4f9aB2kLm8QwErTyUiOpAsDfGh",
-    "a token of GitHub": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
-    "a key of AWS": "AKIAIOSFODNN7EXAMPLE",
-    "a web token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0T",
-    "a private key": "-----BEGIN EC PRIVATE KEY-----\nMIIEowIBAAKCAQEA7v4k\n-----END EC PRIVATE KEY-----",
-    "a key of PGP": "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOYBF7v\n-----END PGP PRIVATE KEY BLOCK-----",
-    "a key of age": f"AGE-SECRET-KEY-1{'QPZRY9X8' * 8}"[:74],
-    "a token of DigitalOcean": f"dop_v1_{'0c1d2e3f' * 8}",
-    "by its name": 'DATABASE_PASSWORD="tr0ub4dor3xyz"',
-    "in JSON": '{"apiKey": "9f8e7d6c5b4a39281706"}',
-    "in a header": "Authorization: Bearer 9aF3kLmN0pQrStUvWxYz12345678",
-    "in an address": "postgres://garden:s3cr3tpass@db.example/trees",
-    "as an option": "mysql --admin-password quince7orchard",
-    "of a login": "curl -u gardener:medlar5hedge https://trees.example",
-    "with slashes": "AccountKey=wK3/qe+Zr8/0vT==;",
-    "by its randomness": "x8Kq2LmZp0Rt7Vw4Yb1Nc6Hd9Jf3Gs5A",
-}
-HIDDEN = (
-    "4f9aB2",
-    "16C7e42F",
-    "IOSFODNN7",
-    "dozjgNry",
-    "MIIEowIB",
-    "lQOYBF7v",
-    "QPZRY9X8",
-    "0c1d2e3f",
-    "tr0ub4dor",
-    "9f8e7d6c",
-    "9aF3kLmN",
-    "s3cr3tpass",
-    "quince7",
-    "medlar5",
-    "qe+Zr8",
-    "x8Kq2LmZ",
-)
 
 
 def test_secrets_do_not_come_out(start: Start, folder: Path) -> None:
@@ -93,7 +57,8 @@ def test_a_secret_where_a_long_text_is_cut_stays_hidden(seen: int) -> None:
 PREFIXES = (
     "sk-", "sk_a.", "ghp_", "github_pat_", "glpat-", "xoxb-", "AKIA", "AIza-", "ya29.", "npm_", "pypi-",
     "hf_", "SG.", "dop_v1_", "AGE-SECRET-KEY-1", "eyJ-", "eyJaaaaaaaa.", "-----BEGIN PRIVATE KEY", "token=",
-    "bearer ", "://a", "://a:b", "aB3-",
+    "bearer ", "://a", "://a:b", "aB3-", "_sk-", "\x1b[m", "\x1b[msk-", "\x1b]8;;", "\u200b", "\\n", "\\\\",
+    "%41", "\\u001b[msk-",
 )  # fmt: skip
 MOST_COST = 8.0
 """Times the cost of prose. The costliest, short names with values, have 3; a quadratic form had 30."""
@@ -126,27 +91,7 @@ def test_each_form_of_a_secret_is_recognized_and_keeps_the_length(secret: str) -
     assert with_marks(masked(text)).startswith("before ")
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        *(
-            "sk-",
-            "pk_",
-            "rk-",
-            "ghp_",
-            "gho_",
-            "ghs_",
-            "github_pat_",
-            "glpat-",
-            "xoxb-",
-            "AIza",
-            "ya29.",
-            "npm_",
-            "pypi-",
-        ),
-        *("hf_", f"SG.{'a' * 16}.", "dop_v1_", "eyJhbGciOiJI.eyJzdWIi."),
-    ],
-)
+@pytest.mark.parametrize("form", FORMS)
 def test_a_form_is_recognized_whole_without_randomness(form: str) -> None:
     text = f"before {form}{'a' * 64} after"
     assert with_marks(masked(text)) == f"before {MARK} after"

@@ -10,6 +10,8 @@ from collections import defaultdict
 from functools import cache
 from typing import Final
 
+from coppice.escapes import HIDDEN
+
 TAGS: Final = (
     "conversation",
     "previous-summary",
@@ -24,12 +26,6 @@ TAGS: Final = (
     "history-session",
     "file-at-hand",
 )
-
-HIDDEN: Final = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-"""Characters that show nothing, as the inside of a character class."""
 
 FILE_TAGS: Final = ("modified-files", "read-files")
 """The tags of the file blocks that may end a summary, the last one first."""

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from coppice.compaction.span.speakers import speaker_of
+from coppice.escapes import HIDDEN
 from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tokens.measuring import compact_json
 from coppice.tree.messages import (
@@ -24,7 +25,7 @@ from coppice.tree.messages import (
     UserMessage,
     text_of,
 )
-from coppice.tree.tags import HIDDEN, escape_tags, imitations_of
+from coppice.tree.tags import escape_tags, imitations_of
 from coppice.tree.view import BRANCH_PREAMBLE, SUMMARY_PREAMBLE, bash_text
 
 LOOKED_UP: Final = "(Earlier entries, looked up again; they are in the history.)"
