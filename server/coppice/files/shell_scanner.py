@@ -203,11 +203,13 @@ class _Scanner:
         self._words, self._writes, self._redirection = [], [], ""
 
     def _read_documents(self) -> None:
+        documents: dict[int, list[str]] = {}
         for place, marker in self._markers:
             body, self._at = _document(self._text, self._at, marker)
+            documents.setdefault(place, []).append(body)
+        for place, bodies in documents.items():
             if place < len(self._commands):
-                owner = self._commands[place]
-                self._commands[place] = replace(owner, documents=(*owner.documents, body))
+                self._commands[place] = replace(self._commands[place], documents=tuple(bodies))
         self._markers = []
 
 

@@ -69,6 +69,8 @@ _PATCHES: Final = {"applypatch", "patch"}
 _PATCHING_SHELLS: Final = {"shell", "shellcommand", "localshell", "exec", "execcommand"}
 """Codex's, in which `apply_patch` is a command that takes the patch as its input or its argument."""
 _PATCH_START: Final = "*** Begin Patch\n"
+_MOST_CHARS: Final = 200_000
+"""Of a command line. Models write patches of some ten thousand."""
 _PATCH_LINE: Final = re.compile(
     r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,4096})$", re.MULTILINE
 )
@@ -130,6 +132,7 @@ def _known_touches(tool: str, arguments: Mapping[str, Any]) -> Iterator[FileTouc
 
 def _patches_in(line: str) -> Iterator[str]:
     """The patches that a command line applies; its status says nothing about one in a `||` list."""
+    line = line[:_MOST_CHARS]
     commands = scanned(line) if _PATCH_START in line else []
     if any(command.operator == "||" for command in commands):
         return
