@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 import psutil
@@ -25,8 +25,9 @@ from coppice.protocol.navigation import NavigateParams
 from coppice.service.branches import navigating
 from coppice.service.branches.branch_switch import BranchSwitch
 from coppice.service.compaction import work_ledger
-from coppice.service.core import worker_process
+from coppice.service.core import conversation_path, worker_process
 from coppice.service.core.worker_process import SMALL_TOKENS, call_on_tokens
+from coppice.service.core.workers import READ_THREADS
 from coppice.service.views import views
 from coppice.tree.entries import MessageEntry
 from coppice.tree.messages import UserMessage
@@ -50,12 +51,18 @@ async def a_long_conversation(client: Client) -> str:
     return conversation
 
 
-@pytest.mark.parametrize("method", ["ledger", "compact"])
+FACTS, FILES = (work_ledger, "_ledger_until"), (conversation_path, "_ledger")
+
+
+@pytest.mark.parametrize(
+    ("method", "rule"),
+    [("ledger", FACTS), ("compact", FACTS), ("files", FILES), ("ledger", FILES), ("compactPreview", FILES)],
+)
 async def test_others_are_answered_and_a_cancel_ends_it(
-    client: Client, monkeypatch: pytest.MonkeyPatch, method: str
+    client: Client, monkeypatch: pytest.MonkeyPatch, method: str, rule: tuple[ModuleType, str]
 ) -> None:
     conversation = await a_long_conversation(client)
-    monkeypatch.setattr(work_ledger, "_ledger_until", frozen)
+    monkeypatch.setattr(*rule, frozen)
     asked = asyncio.create_task(client.ask(method, conversationId=conversation))
     await asyncio.to_thread(wait_until, lambda: bool(workers_of(os.getpid())))
     for _ in range(5):
@@ -69,6 +76,24 @@ async def test_others_are_answered_and_a_cancel_ends_it(
     monkeypatch.setenv("PYTHONPATH", str(TESTS))
     answer = await client.ask("ledger", conversationId=conversation)
     assert "part" in str(answer["ledger"])
+
+
+async def test_more_requests_than_threads_read_leave_other_conversations_readable(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation, other = await a_long_conversation(client), await client.conversation("plant an oak")
+    monkeypatch.setattr(conversation_path, "_ledger", frozen)
+    asked = [
+        asyncio.create_task(client.ask("files", conversationId=conversation)) for _ in range(READ_THREADS + 1)
+    ]
+    await asyncio.to_thread(wait_until, lambda: bool(workers_of(os.getpid())))
+    for method in ("context", "files"):
+        await asyncio.wait_for(client.ask(method, conversationId=other), PATIENCE)
+    assert not any(task.done() for task in asked)
+    for task in asked:
+        task.cancel()
+    await asyncio.wait_for(asyncio.gather(*asked, return_exceptions=True), PATIENCE)
+    await asyncio.to_thread(wait_until, lambda: not workers_of(os.getpid()))
 
 
 async def test_the_context_as_text_is_written_where_it_can_be_ended(

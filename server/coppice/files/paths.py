@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Generic, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -77,9 +77,19 @@ class ByPath(dict[str, T], Generic[T]):
         for above in (path, *folders_above(path)):
             del self._at_or_below[above][path]
 
+    def __reduce__(self) -> tuple[Callable[..., "ByPath[T]"], tuple[object, ...]]:
+        return _by_path, (dict(self),)
+
     def at_or_below(self, path: str) -> list[str]:
         """The known paths that are `path`, or lie in it if it is a folder, in the order of their setting."""
         return [*self._at_or_below.get(path, ())]
+
+
+def _by_path(values: dict[str, T]) -> ByPath[T]:
+    made = ByPath[T]()
+    for path, value in values.items():
+        made[path] = value
+    return made
 
 
 def path_of_uri(uri: str) -> str | None:

@@ -29,7 +29,7 @@ def ledger_until(path: ConversationPath, last: int) -> WorkLedger:
     What was before the newest compaction is what that one stored; of the entries since, the newest
     `MOST_ENTRIES` are read. Raises WorkTooLongError.
     """
-    return call_on_tokens(_tokens(path), _ledger_until, path, last)
+    return call_on_tokens(path.tokens, _ledger_until, path, last)
 
 
 def ledger_of_branch(path: ConversationPath, first: int) -> WorkLedger:
@@ -37,11 +37,7 @@ def ledger_of_branch(path: ConversationPath, first: int) -> WorkLedger:
 
     Raises WorkTooLongError.
     """
-    return call_on_tokens(_tokens(path), _ledger_of_branch, path, first)
-
-
-def _tokens(path: ConversationPath) -> int:
-    return path.end.total.estimate if path.end is not None else 0
+    return call_on_tokens(path.tokens, _ledger_of_branch, path, first)
 
 
 def _ledger_until(path: ConversationPath, last: int) -> WorkLedger:

@@ -165,7 +165,7 @@ def ledger_at(
     compaction = store.compaction(end)
     path = ConversationPath(store, _as_record(conversation), end, compaction, settings)
     kept_depth = store.ancestor_depth(end, entry.first_kept_entry_id) if entry.first_kept_entry_id else None
-    ledger = path.ledger((end.depth + 1 if kept_depth is None else kept_depth) - 1)
+    ledger = path.ledger_here((end.depth + 1 if kept_depth is None else kept_depth) - 1)
     if not ledger.histories:
         ledger.add_lists(entry.details, entry.id)
     return ledger.to_json()

@@ -14,6 +14,7 @@ from coppice.errors import ResultTooLargeError, StaleLeafError
 from coppice.files.ledger import FileLedger
 from coppice.files.paths import path_of_uri
 from coppice.service.core.reopened_stores import reopened_store
+from coppice.service.core.worker_process import SMALL_TOKENS, call_on_tokens
 from coppice.service.core.workers import check_stopped
 from coppice.settings import Settings
 from coppice.store.schema.records import LEAF, CompactionRecord, ConversationRecord, EntryRow, PathEnd
@@ -148,26 +149,39 @@ class ConversationPath:
         assert isinstance(entry, CompactionEntry)  # noqa: S101 - the store's own record says so
         return entry
 
+    @property
+    def tokens(self) -> int:
+        """The estimate of all that is on the path, also what a compaction summarized."""
+        return self.end.total.estimate if self.end is not None else 0
+
     def ledger(
         self, last: int | None = None, reached: Callable[[int], None] = lambda _depth: None
     ) -> FileLedger:
         """The files of the path up to depth `last`, which is not before the view's beginning.
 
-        `reached` is called with depths, as the reading goes on.
+        Of a long path they are computed in another process. Of a short one `reached` is called with depths,
+        as the reading goes on. Raises WorkTooLongError.
         """
+        if self.tokens < SMALL_TOKENS:
+            return self.ledger_here(last, reached)
+        return call_on_tokens(self.tokens, _ledger, self, last)
+
+    def ledger_here(
+        self, last: int | None = None, reached: Callable[[int], None] = lambda _depth: None
+    ) -> FileLedger:
+        """`ledger`, in this thread: also of a path that is not committed yet."""
         stored = self.compaction.ledger if self.compaction is not None else None
         ledger = FileLedger.from_json(stored, self.root, self.settings.files.tools, self.aliases)
-        return self._fed(ledger, self.first_depth, last, reached)
+        return self.fed(ledger, self.first_depth, last, reached)
 
     def ledger_of(self, first: int, last: int | None = None) -> FileLedger:
-        """The files of the entries from depth `first` to `last` alone.
+        """The files of the entries from depth `first` to `last` alone, as `ledger` computes them.
 
         A result among them counts though its call comes before them.
         """
-        ledger = FileLedger(self.root, self.settings.files.tools, aliases=self.aliases)
-        return self._fed(ledger.add(self._calling_reply(first)), first, last)
+        return call_on_tokens(self.tokens, _ledger_of, self, first, last)
 
-    def _calling_reply(self, before: int) -> list[Entry]:
+    def calling_reply(self, before: int) -> list[Entry]:
         """The newest reply before a depth, whose calls may be answered from there on."""
         if self.end is None:
             return []
@@ -175,7 +189,7 @@ class ConversationPath:
         reply = next((row for row in reversed(rows) if row.role == "assistant"), None)
         return self.entries(reply.depth, reply.depth) if reply is not None else []
 
-    def _fed(
+    def fed(
         self,
         ledger: FileLedger,
         first: int,
@@ -194,7 +208,7 @@ class ConversationPath:
             self.store.attached(self.end, earliest, last, ["file_activity"]), key=lambda pair: pair[0]
         )
         ordered: Iterable[tuple[int, Entry]] = merge(on_path, attached, key=lambda pair: pair[0])
-        return ledger.add(entry for _, entry in ordered)
+        return ledger.add(_stopping(entry for _, entry in ordered))
 
     @classmethod
     def read(
@@ -267,6 +281,22 @@ class ConversationPath:
         """Other names of that folder: the workspace's, and what a link in it leads to."""
         folder = path_of_uri(self.conversation.workspace_uri)
         return [] if folder is None else [folder, os.path.realpath(folder)]
+
+
+def _ledger(path: ConversationPath, last: int | None) -> FileLedger:
+    return path.ledger_here(last)
+
+
+def _ledger_of(path: ConversationPath, first: int, last: int | None) -> FileLedger:
+    ledger = FileLedger(path.root, path.settings.files.tools, aliases=path.aliases)
+    return path.fed(ledger.add(path.calling_reply(first)), first, last)
+
+
+def _stopping(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The entries; raises StoppedError where nobody waits for the work of the thread any more."""
+    for entry in entries:
+        check_stopped()
+        yield entry
 
 
 def _reopened(url: str, *rest: Any) -> ConversationPath:

@@ -26,7 +26,7 @@ from coppice.service.core.context import Context
 from coppice.service.core.conversation_path import ConversationPath
 from coppice.service.core.jobs import stop_if_cancelled, uninterrupted
 from coppice.service.core.progress import JobProgress
-from coppice.service.core.workers import run_read
+from coppice.service.core.workers import run_long, run_read
 from coppice.service.history.tools import HISTORY_NOTE
 from coppice.service.notes.notes import Notes
 from coppice.service.recovery.recovering import Recovering
@@ -224,7 +224,7 @@ class Turn:
         stop_if_cancelled()
 
     async def _show_files(self) -> None:
-        entry = await run_read(lambda: files_at_hand(self._path(), self._window, self._overhead_tokens))
+        entry = await run_long(lambda: files_at_hand(self._path(), self._window, self._overhead_tokens))
         if entry is not None:
             self._leaf_id = await self._rooms.trees.add_entry(
                 self._params.conversation_id, entry, after=self._leaf_id, context_window=self._window

@@ -24,7 +24,7 @@ from coppice.service.core.listed_files import ListedFiles
 from coppice.service.core.progress import Progress
 from coppice.service.core.summarizers import in_process
 from coppice.service.core.thread_work import ThreadWork, run_in_thread
-from coppice.service.core.workers import run_read
+from coppice.service.core.workers import run_long, run_read
 from coppice.service.recovery.truncating import fitted_view
 from coppice.service.views.files_at_hand import files_at_hand
 from coppice.service.window.breakdown import breakdown_of, heaviest_of
@@ -51,7 +51,8 @@ class Views:
 
     async def context(self, params: ContextParams) -> ContextResult:
         """What a model is sent for a path, in the format that is asked for. Raises WorkTooLongError."""
-        result, view = await run_read(self._view, params)
+        run = run_long if params.files_at_hand else run_read
+        result, view = await run(self._view, params)
         if params.format != "text":
             return result
         text = await in_process(transcript, [item.message for item in view])
@@ -82,7 +83,7 @@ class Views:
         return await run_read(read)
 
     async def files(self, params: FilesParams) -> FilesResult:
-        """A page of the files of a path, read and changed."""
+        """A page of the files of a path, read and changed. Raises WorkTooLongError."""
 
         def read() -> FilesResult:
             ledger = self._context.path(params.conversation_id, params.leaf_id).ledger()
@@ -99,7 +100,7 @@ class Views:
                 next_cursor=here[-1] if len(here) < len(left) else None,
             )
 
-        return await run_read(read)
+        return await run_long(read)
 
     async def ledger(self, params: LedgerParams, progress: Progress | None = None) -> LedgerResult:
         """Continues from the ledger of the last compaction; before the first it reads the path."""
