@@ -63,3 +63,15 @@ def test_what_an_old_request_keeps_is_the_same_the_next_time() -> None:
 def test_what_the_user_refused_is_kept_as_it_is() -> None:
     refusal = LedgerMessage(text=f"Does it have a map? {RULE}", source="refusal", about="Edit map.py")
     assert only_rules(refusal) == refusal
+
+
+def test_of_a_long_memory_file_no_sentences_are_taken_out_of_their_place() -> None:
+    described = "\n".join(
+        f"The step number {n} never waits for all other steps of the run." for n in range(90)
+    )
+    long = f"# Steps\n{described}\n{RULE}\n{described}"
+    messages = [LedgerMessage(text=long, source="user"), LedgerMessage(text=long, source="memory")]
+    asked, remembered = (user_messages_section([each], 400, count_tokens, {}) for each in messages)
+    assert "characters left out" in asked
+    assert "characters left out" in remembered
+    assert (RULE in asked, RULE in remembered) == (True, False)

@@ -4,10 +4,10 @@ import pytest
 from takeover_exam import SESSIONS, cut_session, score
 
 FLOORS = {
-    "claude-code-session-1": 14,
-    "claude-code-session-2": 11,
-    "claude-entire-a": 17,
-    "codex-hk": 13,
+    "claude-code-session-1": 16,
+    "claude-code-session-2": 13,
+    "claude-entire-a": 19,
+    "codex-hk": 17,
 }
 """Probes of 24 at 4,000 tokens, as many as are reached. A probe asks for copied sentences; see
 docs/benchmarks.md for what replaced it as the measure."""

@@ -15,10 +15,7 @@ _LONGEST: Final = 400
 _MOST_CHARS: Final = 40_000
 """Characters of a message that are searched."""
 _CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
-_FRAGMENT: Final = re.compile(r"[^(\n]*\w\w\)")
-"""The end of what is in parentheses, without its beginning."""
 _ENDS_NO_RULE: Final = (*QUESTION_MARKS, ":", "：", ",")
-_WORDS: Final = re.compile(r"[*_`\"'(“]{0,3}\w.*(?:\W\w|[\u4e00-\u9fff])", re.DOTALL)
 _OUTPUT: Final = re.compile(
     r"\s*(?:(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
     r"|[\[{(<|+$%>#]|/[\w:-]+\s*$|\.{3}|\d{2,4}[-:/]\d\d"
@@ -52,9 +49,7 @@ def lasting_sentences(text: str) -> list[str]:
 def is_lasting(sentence: str) -> bool:
     """Whether a sentence reads like a rule, by the weighted features of its language."""
     text = sentence.strip()
-    if len(text) > _LONGEST or not _WORDS.match(text) or _FRAGMENT.match(text):
-        return False
-    return not text.rstrip("*_").endswith(_ENDS_NO_RULE) and _has_features(text)
+    return len(text) <= _LONGEST and not text.rstrip("*_").endswith(_ENDS_NO_RULE) and _has_features(text)
 
 
 @lru_cache(maxsize=2_048)

@@ -15,7 +15,7 @@ _ORIGIN: Final = "Computed from commands and their outputs; what they do not sho
 _UNFINISHED: Final = {"in_progress": "Task in progress", "blocked": "Task blocked", "open": "Task not begun"}
 _MOST_DONE: Final = 10  # done tasks that are named
 _MOST_USED: Final = 10  # commands that were used repeatedly; the recorded sessions have 3 to 11
-_MOST_LINES: Final = 40  # facts; an eighth of 4,000 tokens holds some 20
+_MOST_LINES: Final = 40  # facts; a sixth of 4,000 tokens holds some 25
 _MOST_FILES: Final = 30
 """Uncommitted files that are named, the newest; the others are counted."""
 

@@ -20,6 +20,7 @@ _NEWEST_SHARE: Final = 0.5
 """Share of the room for them; the first message and the rules of older ones have the rest."""
 _LENGTHS: Final = (6_000, 2_000, 1_000, 500, 240, 120)
 """Characters to which the newest messages are shortened until they fit."""
+_USERS: Final = ("user", "answer", "refusal")
 _LABELS: Final = {
     "user": "", "answer": "answer to: ", "refusal": "refused: ", "developer": "developer", "system": "system",
     "memory": "memory file", "extension": "extension",
@@ -59,7 +60,7 @@ def _newest(
     messages: Sequence[LedgerMessage], room: int, count: CountTokens, references: Mapping[str, str]
 ) -> list[tuple[int, str]]:
     """The newest messages of the user with their places, in the greatest length at which they fit."""
-    places = [n for n, each in enumerate(messages) if each.source in ("user", "answer", "refusal")][-_NEWEST:]
+    places = [n for n, each in enumerate(messages) if each.source in _USERS][-_NEWEST:]
     share = int(room * (_NEWEST_SHARE if len(messages) > len(places) else 1))
     for length in _LENGTHS:
         quoted = [(n, _quoted(_short(messages[n], length), references)) for n in places]
@@ -79,8 +80,8 @@ def _by_importance(messages: Sequence[LedgerMessage]) -> list[int]:
     work is, and the newest ones where it is.
     """
     places = range(len(messages))
-    rules = [n for n in places if messages[n].source not in ("user", "answer", "refusal")]
-    others = [n for n in places if messages[n].source in ("user", "answer", "refusal")]
+    rules = [n for n in places if messages[n].source not in _USERS]
+    others = [n for n in places if messages[n].source in _USERS]
     both = [n for pair in zip(others, reversed(others), strict=True) for n in pair]
     return list(dict.fromkeys([*both[:1], *reversed(rules), *both]))
 
@@ -99,7 +100,7 @@ def _candidates(message: LedgerMessage, place: int) -> list[LedgerMessage]:
 
 
 def _short(message: LedgerMessage, length: int) -> LedgerMessage:
-    text = shortened(message.text, length)
+    text = shortened(message.text, length, with_rules=message.source in _USERS)
     cut = message.shortened or len(text) < len(message.text)
     return message.model_copy(update={"text": text, "shortened": cut})
 
