@@ -28,9 +28,11 @@ FILES_HAVE_ONE_CASE: Final = sys.platform in ("win32", "darwin")
 """Whether names of files that differ in case alone usually name the same file, as Git assumes there."""
 
 
-def create_file(path: Path, mode: int = 0o600) -> int:
-    """A descriptor of a new file, to read and write. Raises FileExistsError where the name is taken."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+def create_file(path: Path) -> int:
+    """A descriptor of a new file for its user alone, to read and write. Raises FileExistsError where the name
+    is taken.
+    """
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
 
 
 def open_to_read(path: Path, *, follow_link: bool) -> int:

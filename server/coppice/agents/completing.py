@@ -13,7 +13,6 @@ from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.summary import HEADINGS, NONE
 from coppice.compaction.writing.facts_text import facts_text
 from coppice.formats.reading import open_growing, open_session
-from coppice.formats.registry import AUTO
 from coppice.formats.session import SessionReader
 from coppice.protocol.ledger import WorkLedger
 from coppice.redaction import masked, with_marks
@@ -63,7 +62,7 @@ class NotCompactedError(ValueError):
 
 def lost_text(
     transcript: Path,
-    format_: str = AUTO,
+    format_: str,
     *,
     summary: str | None = None,
     recorded: bool = True,

@@ -75,7 +75,7 @@ def with_item(text: str, path: Sequence[str], value: Any) -> str:
     return _inserted(text, slot.value, "", value)
 
 
-def without_member(text: str, path: Sequence[str], *, keep: int = 0) -> str:
+def without_member(text: str, path: Sequence[str], *, keep: int) -> str:
     """`text` without what is under `path`; objects that are empty then go too, but the first `keep`."""
     here, slot = _slot(text, path)
     if slot is None:

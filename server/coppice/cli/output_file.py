@@ -28,7 +28,7 @@ def check_output(output: Path, source: str, *, force: bool) -> None:
         raise CommandError(f"{shown} is no regular file; leave the option away to write to standard output.")
 
 
-def export_format(output: Path, source_format: str | None = None) -> ExportFormat:
+def export_format(output: Path, source_format: str | None) -> ExportFormat:
     """The format that the file's name asks for; else the source's own, or Coppice's."""
     named = format_of_file_name(output.name)
     if named is not None:

@@ -13,7 +13,7 @@ MOST_TURNS: Final = 50
 class RolloutPath:
     """`leaf_id` is the end of the path, `line` the number of the record that entries are made of."""
 
-    def __init__(self, header: SessionHeader, resumed: dict[str, Any] | None = None) -> None:
+    def __init__(self, header: SessionHeader, resumed: dict[str, Any] | None) -> None:
         self.leaf_id: str | None = None if resumed is None else resumed["leaf"]
         self.line = 0
         self._session_id = header.session_id

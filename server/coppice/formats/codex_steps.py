@@ -94,7 +94,7 @@ class Steps:
         header: SessionHeader,
         typed: Container[int],
         log: WarningLog,
-        resumed: dict[str, Any] | None = None,
+        resumed: dict[str, Any] | None,
     ) -> None:
         self.path = RolloutPath(header, resumed and resumed["path"])
         self._typed = typed

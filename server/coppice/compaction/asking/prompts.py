@@ -207,7 +207,7 @@ class Prompts:
             asked.append(f"Additional focus: {focus}")
         return "\n\n".join([*material, *asked])
 
-    def in_sentences(self, conversation: str, *, focus: str | None = None) -> str:
+    def in_sentences(self, conversation: str, *, focus: str | None) -> str:
         """The request for a model that cannot keep to the format, in few and plain words."""
         asked = [tagged("conversation", without_control_tokens(conversation)), self.sentences]
         return "\n\n".join([*asked, f"Additional focus: {focus}"] if focus else asked)

@@ -113,7 +113,7 @@ class WorkingTree:
             if not (tracked_only and self._is_untracked(path)):
                 self._staged[path] = self._versions.get(path, 0)
 
-    def unstage(self, specs: Sequence[str] = ()) -> None:
+    def unstage(self, specs: Sequence[str]) -> None:
         """What `git reset` or `git restore --staged` takes out of the index; everything without `specs`."""
         for path in self._matching(specs) if specs else list(self._staged):
             self._staged.pop(path, None)
@@ -185,7 +185,7 @@ class WorkingTree:
             if self._is_untracked(path):
                 self._forget(path)
 
-    def stash(self, *, untracked: bool = False) -> None:
+    def stash(self, *, untracked: bool) -> None:
         """`git stash`: changes are put away; new files stay unless `untracked`."""
         taken = [path for path in self.paths if untracked or not self._is_untracked(path)]
         self._stashes.append({path: self._files[path] for path in taken})

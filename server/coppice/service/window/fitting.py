@@ -36,7 +36,7 @@ def fitted_cut(
     tokens: Sequence[int],
     sizes: Sizes,
     fit: Fit,
-    pins: Sequence[Pinned] = (),
+    pins: Sequence[Pinned],
 ) -> tuple[Cut, Sizes] | None:
     """The cut that keeps most of what is to be kept and leaves a view that fits, with sizes for its summary.
 

@@ -178,7 +178,7 @@ def overhead_of(
     counter: Counter,
     system: str | None,
     tools: Sequence[Tool] | None,
-    skills: Sequence[Skill] | None = None,
+    skills: Sequence[Skill] | None,
 ) -> Overhead:
     """CPU-bound: call it off the event loop."""
     texts: list[tuple[Literal["tool", "skill"], str, str]] = [

@@ -111,7 +111,7 @@ def _first_batch(sizes: Iterable[Any]) -> list[Any]:
 class Indexer(BackgroundWork):
     """Indexes when nothing has been stored for a while."""
 
-    def __init__(self, database: Database, *, idle_seconds: float | None = IDLE_SECONDS) -> None:
+    def __init__(self, database: Database, *, idle_seconds: float | None) -> None:
         super().__init__("coppice-index")
         self._database = database
         self._idle_seconds = idle_seconds

@@ -33,7 +33,7 @@ class GeminiRequest:
     contents: list[dict[str, Any]]
 
 
-def gemini_request(view: Sequence[ViewMessage], provider: str, *, signs_all: bool = False) -> GeminiRequest:
+def gemini_request(view: Sequence[ViewMessage], provider: str, *, signs_all: bool) -> GeminiRequest:
     """The view as contents that begin with the user's.
 
     Results of tools have contents of their own, as many as there are calls, and their images follow in other
