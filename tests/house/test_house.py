@@ -31,7 +31,7 @@ TOP_LEVEL = {
 }
 LONGEST_FILE = 400
 GUESS = re.compile(r"\bguess\b", re.IGNORECASE)
-MOST_GUESSES = 50
+MOST_GUESSES = 42
 VAGUE_NAMES = {"found", "kept", "known"}
 # Where the checkout lies, and a superuser's home.
 MACHINE_PATH = re.compile(rf"{re.escape(str(ROOT))}\b|/root/")

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, event, text
 from store.store_kit import NOW, assistant, new_conversation, news, user
 
 from coppice.errors import StorageFailedError
+from coppice.store.engines import postgres as postgres_module
 from coppice.store.engines.choosing import name_of
 from coppice.store.engines.postgres import PostgresDatabase
 from coppice.store.store import Store
@@ -191,6 +192,24 @@ def test_a_read_cut_off_is_read_again(postgres: PostgresServer, store: Store) ->
     done = cut_off(store, "before a statement", postgres.drop_connections, "SELECT entry")
     assert path_of(store, conversation) == ["a"]
     assert len(done) == 1
+
+
+def test_a_write_that_the_server_undoes_is_repeated_until_it_succeeds(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_module, "_LONGEST_PAUSE", 0.001)
+    undone = 0
+
+    def write(connection: Connection) -> str:
+        nonlocal undone
+        if undone < 20:
+            undone += 1
+            connection.execute(
+                text("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'serialization_failure'; END $$")
+            )
+        return "stored"
+
+    assert (store._database.write(write), undone) == ("stored", 20)
 
 
 def test_a_server_that_stays_away_is_reported_and_found_again(

@@ -16,7 +16,7 @@ _LOOSE_TAG: Final = re.compile(r"</?(?:summary|previous-summary|analysis|read-fi
 _PREPARED: Final = re.compile(r"\s*(?:#{1,6} )?\**(?:(Analysis:?|<analysis>)|Summary:?|<summary>)\**\s*")
 """What opens a summary, or in the group an analysis before it."""
 _DECISION: Final = re.compile(r"\*\*(.{1,2000}?)\*\*(?::\s*(.*))?$")
-LEAST_HEADINGS: Final = 2  # of ours in a summary that follows the format (guess)
+LEAST_HEADINGS: Final = 2  # of ours in a summary; of 3,979 recorded messages two have one, none has two
 MOST_CHARS: Final = 400_000  # characters of a summary that are parsed, in 50 ms
 _ALIASES: Final = (
     ("constraint", "constraints"),

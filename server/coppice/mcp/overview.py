@@ -19,7 +19,9 @@ SESSION_TAG: Final = "history-session"
 _RUNNING_SHARE: Final = 0.5
 """Of the tokens, for the running session. A guess: its own facts are what is needed first."""
 _MOST: Final = 12  # sessions that are described: at 2,400 tokens each gets some 200
-_LEAST_TOKENS: Final = 80  # tokens with which a session can be described (guess)
+_LEAST_TOKENS: Final = 100
+"""Tokens with which a session can be described: the facts of all seven recorded ones then have a request, the
+state and the last report; with 80 those of four."""
 _FRAME_TOKENS: Final = 70  # tokens of a session's tags, 39 to 47 of six recorded ones, and of a short name
 _AT_ONCE: Final = 6  # sessions among which what is left is divided (guess)
 _TITLE_CHARS: Final = 200  # characters of a first message; four fifths of 138 recorded messages have fewer

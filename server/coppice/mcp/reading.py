@@ -20,7 +20,9 @@ from coppice.tree.tags import attribute
 _AROUND: Final = 3  # entries before and after one, unless a call says how many: question, answer, call
 _AT_THE_END: Final = 10
 """Entries of a session's end, unless a call says how many: a page, as recorded ones average 443 tokens."""
-_AMBIGUOUS: Final = 5  # entries that a beginning of an id may name to be listed (guess)
+_AMBIGUOUS: Final = 6
+"""Entries of the same beginning that are listed: as many as eight characters name in one of seven recorded
+sessions; in the others four characters name at most four."""
 
 
 def read_history(project: Project, wanted: ReadArguments) -> str:

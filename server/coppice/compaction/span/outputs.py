@@ -11,7 +11,8 @@ from coppice.tokens.measuring import compact_json
 _MOST_CHARS: Final = 1_000_000  # characters of JSON that is decoded, in 0.3 s at most
 _DEEPEST: Final = 8
 """Levels of JSON that are written out; below, it stays JSON. 49 of 50 recorded outputs have no more."""
-_LEAST_ALIKE: Final = 5  # lines in a row that differ in their numbers only, from which two stay (guess)
+_LEAST_ALIKE: Final = 5
+"""Lines in a row that differ in their numbers only, for which three are shown: of four that saves one."""
 _NUMBERS: Final = re.compile(r"\d+(?:\.\d+)?")
 _BAR: Final = re.compile(r"[=#>.\-~█▓▒░ ]{3,}")
 

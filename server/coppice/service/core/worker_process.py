@@ -32,7 +32,8 @@ SMALL_TOKENS: Final = 4_000
 A pattern that takes quadratic time takes 0.15 s for so much text.
 """
 
-_LEAST_SECONDS: Final = 60.0  # (guess)
+_LEAST_SECONDS: Final = 60.0
+"""As long as clients that are made with MCP's own SDK wait for an answer."""
 _TOKENS_PER_SECOND: Final = 5_000
 """A process is given that long, and a second more for so many tokens: some two hundred times what a whole
 compaction takes (docs/benchmarks.md)."""

@@ -44,7 +44,6 @@ _RETRY_SECONDS: Final = 1.0  # seconds between two attempts to listen; one that 
 _LOG: Final = logging.getLogger(__name__)
 _OLDEST: Final = (13,)
 _CONNECTIONS: Final = 4  # connections a server keeps: one for each thread that writes
-_MOST_CONFLICTS: Final = 5  # retries of a transaction that a deadlock or a conflict aborted (guess)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 # A peer that is gone is noticed within half a minute on either side. The URL can set other values.
 _CONNECTION: Final = {
@@ -247,15 +246,15 @@ class PostgresDatabase(Database):
 
     def _patiently(self, attempt: Callable[[], T]) -> T:
         """What `attempt` returns, tried again while a lost connection may come back and after a conflict."""
-        deadline, pause, conflicts = time.monotonic() + self._busy_seconds, _FIRST_PAUSE, 0
+        deadline, pause = time.monotonic() + self._busy_seconds, _FIRST_PAUSE
         while True:
             try:
                 return attempt()
             except (SQLAlchemyError, _UndecidedError) as error:
-                conflict = is_conflict(error)
-                conflicts += conflict
-                worth_it = conflict or is_lost_connection(error) or isinstance(error, _UndecidedError)
-                if not worth_it or conflicts > _MOST_CONFLICTS or time.monotonic() > deadline:
+                worth_it = (
+                    is_conflict(error) or is_lost_connection(error) or isinstance(error, _UndecidedError)
+                )
+                if not worth_it or time.monotonic() > deadline:
                     with translated():
                         raise
                 _LOG.debug("trying again: %s", type(error).__name__)

@@ -135,7 +135,11 @@ class ImportWriter:
 
 
 def leading_on(records: Sequence[NewRecord]) -> set[str]:
-    """The ids of the metadata entries with a descendant among `records` that is not metadata."""
+    """The ids of the metadata entries with a descendant among `records` that is not metadata.
+
+    Other metadata gets a run of its own, which a message below would turn into an ordinary one: the same
+    tree, and four times the processor's time where every second entry leads on.
+    """
     leading: set[str] = set()
     for record in reversed(records):
         entry = record.entry
