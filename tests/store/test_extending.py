@@ -62,6 +62,17 @@ def test_what_follows_is_added_once(store: Store) -> None:
     assert path_to(store, "d") == ["a", "b", "d"]
 
 
+def test_what_another_conversation_has_under_the_same_ids_is_added(store: Store) -> None:
+    grown = [user("And a beech?", "d", parent="b")]
+    extend(store, *grown)
+    with store.importing(new_conversation("copy")) as importer:
+        importer.add([user("Plant.", "a"), assistant("Planted.", "b", parent="a")])
+    writer = store.extending("copy")
+    writer.add(fresh(writer, grown))
+    assert (writer.stored, writer.renamed) == (1, {})
+    assert store.conversation("copy").entry_count == 3
+
+
 def test_servers_that_read_the_same_growth_at_once_store_it_once(store: Store, open_store: OpenStore) -> None:
     one, other = store.extending("c"), open_store("other").extending("c")
     grown = [user("And a beech?", "d", parent="b")]

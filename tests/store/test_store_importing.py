@@ -135,6 +135,20 @@ def test_an_id_that_is_taken_is_refused_before_and_after(store: Store) -> None:
     assert store.conversation("d").entry_count == 0
 
 
+def test_two_imports_at_once_end_as_two_conversations(store: Store) -> None:
+    with store.importing(new_conversation("c")) as one:
+        one.add([user("Oaks.", "a")])
+        with store.importing(new_conversation("d")) as other:
+            other.add([user("Beeches.", "a"), assistant(entry_id="b", parent="a")])
+        one.add([assistant("Planted.", "b", parent="a"), user(entry_id="e", parent="b")])
+    conversations = [store.conversation(each) for each in ("c", "d")]
+    assert [(each.first_message, each.entry_count) for each in conversations] == [
+        ("Oaks.", 3),
+        ("Beeches.", 2),
+    ]
+    assert (path_of(store, "c"), path_of(store, "d")) == (["a", "b", "e"], ["a", "b"])
+
+
 def test_more_entries_than_a_transaction_takes_are_stored(store: Store) -> None:
     records = [user(entry_id="e0")]
     records += [user(entry_id=f"e{number}", parent=f"e{number - 1}") for number in range(1, 2500)]
