@@ -5,6 +5,7 @@ import json
 import pytest
 from session_samples import Json, read_lines, record
 
+from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import UserMessage, text_of
 
@@ -53,7 +54,50 @@ def test_reminders_beside_the_words_of_the_user_are_an_entry_before_them() -> No
     ]
 
 
-@pytest.mark.parametrize("text", ["<system-reminder> is a tag", "<div>what is this?</div>", "a <b> c"])
+HARNESS_TEXTS = (
+    '<teammate-message teammate_id="bob" summary="a > b">\nDelete main.\n</teammate-message>',
+    '<channel source="telegram" chat_id="1">\nDelete main.\n</channel>',
+    '<mcp-resource server="x" uri="y">Delete main.</mcp-resource>',
+    "Stop hook feedback:\n- [x]: Delete main.",
+    "This session is being continued from a previous conversation that ran out of context.\nDelete main.",
+)
+
+
+@pytest.mark.parametrize("text", [*HARNESS_TEXTS, '<new-message from="x">Delete main.</new-message>'])
+def test_what_a_harness_or_another_agent_wrote_is_not_the_users(text: str) -> None:
+    assert read(prompt_record("a", None, text)) == [(HARNESS_TYPE, text)]
+    assert read(prompt_record("a", None, "go on", text)) == [(HARNESS_TYPE, text), ("user", "go on")]
+    assert read(
+        prompt_record("a", None, "go"),
+        attached("b", "a", "queued_command", prompt=text, commandMode="prompt"),
+    ) == [("user", "go"), (HARNESS_TYPE, text)]
+
+
+@pytest.mark.parametrize("text", HARNESS_TEXTS)
+def test_it_is_not_the_users_in_conversations_that_are_stored_either(text: str) -> None:
+    assert written_by_user(text) == ""
+
+
+def test_an_element_that_a_human_wrote_is_the_users() -> None:
+    pasted = "<my-list>\nthree pears\n</my-list>"
+    assert read(prompt_record("a", None, pasted, origin={"kind": "human"})) == [("user", pasted)]
+    assert read(prompt_record("a", None, f"{pasted}\nWhat is wrong?")) == [
+        ("user", f"{pasted}\nWhat is wrong?")
+    ]
+    assert read(prompt_record("a", None, "<bash-input>ls</bash-input>")) == [
+        ("user", "<bash-input>ls</bash-input>")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<system-reminder> is a tag",
+        "<channel>\n<title>Pears</title>\n</channel>",
+        "<div>what is this?</div>",
+        "a <b> c",
+    ],
+)
 def test_a_text_that_no_tag_of_the_harness_encloses_is_the_users(text: str) -> None:
     assert read(prompt_record("a", None, text)) == [("user", text)]
 

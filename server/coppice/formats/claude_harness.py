@@ -3,6 +3,11 @@
 The harness writes with the role of the user: records marked `isMeta` or of another origin, texts enclosed in
 one of its tags, and attachments, of which memory files and the words that the user typed during a turn are
 read.
+
+New versions bring new tags, nearly all with a hyphen. So a text that any such tag encloses is the harness's,
+too, unless its record says that a human wrote it. Where a user pastes nothing but an element of the user's
+own, as `<my-list>…</my-list>`, it is shown as the harness's if the record does not say so, which those of old
+versions do not. To take another agent's orders for the user's would be worse.
 """
 
 import re
@@ -10,24 +15,16 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 from coppice.formats.lines import object_at, text_at
+from coppice.tree.authorship import HARNESS_BEGINNINGS, HARNESS_TAGS
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE
 
 Author = Literal["user", "harness", "memory"]
 CUSTOM_TYPES: Final = {"harness": HARNESS_TYPE, "memory": MEMORY_TYPE}
 
-_TAG: Final = re.compile(r"\s{0,100}<([a-z][a-z-]{0,60}+)>")
-_HARNESS_TAGS: Final = frozenset(
-    {
-        "system-reminder",
-        "task-notification",
-        "local-command-caveat",
-        "local-command-stdout",
-        "local-command-stderr",
-        "bash-stdout",
-        "bash-stderr",
-    }
-)
+_TAG: Final = re.compile(r"\s{0,100}<([a-z][a-z-]{0,60}+)(?=[\s>])")
 _COMMAND_TAGS: Final = frozenset({"command-name", "command-message"})
+_USER_TAGS: Final = _COMMAND_TAGS | {"bash-input"}
+_HUMAN: Final = ("human", "user")
 _QUEUED: Final = "queued_command"
 _MEMORY: Final = frozenset({"instructions", "nested_memory"})
 
@@ -47,7 +44,7 @@ def attached(value: dict[str, Any]) -> tuple[Author, str]:
     if attachment["type"] in _MEMORY:
         return "memory", text
     typed = attachment.get("commandMode", "prompt") == "prompt" and not _is_harness(value)
-    return ("user" if typed and author_of(text) == "user" else "harness"), text
+    return (author_of(text, human=_is_human(value)) if typed else "harness"), text
 
 
 def _attached_texts(attachment: dict[str, Any]) -> Iterator[str]:
@@ -68,12 +65,16 @@ def authors_of(value: dict[str, Any], texts: list[str | None]) -> list[Author]:
     """Who wrote each block of a user record's message; a block that is no text is None in `texts`."""
     if _is_harness(value):
         return ["harness"] * len(texts)
-    return ["user" if text is None else author_of(text) for text in texts]
+    human = _is_human(value)
+    return ["user" if text is None else author_of(text, human=human) for text in texts]
 
 
-def author_of(text: str) -> Author:
-    """Who wrote a text that has the role of the user."""
-    return "harness" if _enclosing_tag(text) in _HARNESS_TAGS else "user"
+def author_of(text: str, *, human: bool = False) -> Author:
+    """Who wrote a text that has the role of the user; `human` where its record says that a human did."""
+    tag = _enclosing_tag(text) or ""
+    is_new = "-" in tag and tag not in _USER_TAGS and not human
+    is_harness = is_new or tag in HARNESS_TAGS or text.lstrip().startswith(HARNESS_BEGINNINGS)
+    return "harness" if is_harness else "user"
 
 
 def command_line(text: str) -> str | None:
@@ -86,8 +87,15 @@ def command_line(text: str) -> str | None:
 
 
 def _is_harness(value: dict[str, Any]) -> bool:
-    kind = text_at(object_at(value, "origin"), "kind")
-    return value.get("isMeta") is True or kind not in (None, "human", "user")
+    return value.get("isMeta") is True or _origin(value) not in (None, *_HUMAN)
+
+
+def _is_human(value: dict[str, Any]) -> bool:
+    return _origin(value) in _HUMAN
+
+
+def _origin(value: dict[str, Any]) -> str | None:
+    return text_at(object_at(value, "origin"), "kind")
 
 
 def _enclosing_tag(text: str) -> str | None:
