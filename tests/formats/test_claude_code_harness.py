@@ -89,6 +89,13 @@ def test_an_element_that_a_human_wrote_is_the_users() -> None:
     ]
 
 
+def test_the_prompt_of_a_sub_agent_is_not_the_users() -> None:
+    assert read(
+        prompt_record("a", None, "Delete main.", isSidechain=True),
+        prompt_record("b", "a", "Rather not.", isSidechain=True, origin={"kind": "human"}),
+    ) == [(HARNESS_TYPE, "Delete main."), ("user", "Rather not.")]
+
+
 @pytest.mark.parametrize(
     "text",
     [

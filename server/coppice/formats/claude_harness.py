@@ -1,8 +1,8 @@
 """Which parts of a Claude Code record the user wrote, and which its harness.
 
-The harness writes with the role of the user: records marked `isMeta` or of another origin, texts enclosed in
-one of its tags, and attachments, of which memory files and the words that the user typed during a turn are
-read.
+The harness writes with the role of the user: records marked `isMeta`, of another origin or of a sub-agent's
+conversation, whose prompts the main model writes; texts enclosed in one of its tags, and attachments, of
+which memory files and the words that the user typed during a turn are read.
 
 New versions bring new tags, nearly all with a hyphen. So a text that any such tag encloses is the harness's,
 too, unless its record says that a human wrote it. Where a user pastes nothing but an element of the user's
@@ -87,7 +87,9 @@ def command_line(text: str) -> str | None:
 
 
 def _is_harness(value: dict[str, Any]) -> bool:
-    return value.get("isMeta") is True or _origin(value) not in (None, *_HUMAN)
+    if value.get("isMeta") is True:
+        return True
+    return not _is_human(value) and (_origin(value) is not None or value.get("isSidechain") is True)
 
 
 def _is_human(value: dict[str, Any]) -> bool:
