@@ -78,8 +78,14 @@ def test_the_words_before_the_first_call_say_what_an_unfinished_turn_will_do() -
 
 
 def test_a_bare_yes_to_a_proposal_takes_its_reasons_over() -> None:
-    reason = "These failures persist - retrying won't help: The blob is missing."
-    proposal = f"{reason} Here is a list. Want me to log the failures?"
+    failures = (
+        "These failures persist - retrying won't help:\n\n- The blob is missing\n- The list is empty\n\n"
+    )
+    proposal = f"{failures}So I log them and never prompt. Here is a list. Want me to log the failures?"
+    reason = (
+        "These failures persist - retrying won't help: The blob is missing; The list is empty. "
+        "So I log them and never prompt."
+    )
     asked, later = [user("Can we retry?"), reply(proposal)], [*edit("src/rows.py"), user("Now count them")]
     assert decisions(*asked, user("yes please"), *later) == [
         f"Asked: Want me to log the failures? The user: yes please. The reasons given: {reason}"

@@ -12,7 +12,14 @@ from coppice.compaction.text.markdown import ITEM
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.paths import is_about_work
 from coppice.compaction.text.reasons import reason_in, reasons_in
-from coppice.compaction.text.sentences import QUESTION_MARKS, clip, one_line, sentences_of, whole_sentences
+from coppice.compaction.text.sentences import (
+    QUESTION_MARKS,
+    clip,
+    ended,
+    one_line,
+    sentences_of,
+    whole_sentences,
+)
 from coppice.protocol.ledger import Quotation, QuotationKind
 from coppice.protocol.state import Commit
 
@@ -70,7 +77,7 @@ class Quotations:
             entry, answer = self._reply.entry_id, one_line(text)
             self._vague.add(id(self._reply))  # what it proposes is dealt with by the next change
             self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
-            if is_bare(text) and (reasons := " ".join(reasons_in(self._reply.text))):
+            if is_bare(text) and (reasons := " ".join(map(ended, reasons_in(self._reply.text)))):
                 reasons = whole_sentences(reasons, _CAUSE_CHARS)
                 self._add(Quotation(entry_id=entry, text=reasons, kind="reason"))
         self._explain()
