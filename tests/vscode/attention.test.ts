@@ -1,7 +1,6 @@
 // A question in a conversation that is not in sight: it is marked, led to, and answered with a key.
 import { match } from "node:assert/strict";
 import { scene } from "./harness/scene.ts";
-import { until } from "./harness/waiting.ts";
 
 scene("the list and the status bar mark a conversation that waits, lead to it, and a key answers", {}, async ({ window, provider }) => {
   const chat = await window.openCoppice();
@@ -18,8 +17,7 @@ scene("the list and the status bar mark a conversation that waits, lead to it, a
   await window.notifications.filter({ hasText: "waits for your approval" }).waitFor({ state: "hidden" });
   await window.statusBar.getByRole("button", { name: /Approval needed/ }).click();
   await chat.approvals.waitFor();
-  await window.page.waitForTimeout(600);
-  await chat.input.press("Control+Alt+Y");
+  await chat.answerByKey("Control+Alt+Y");
   await chat.replies.filter({ hasText: "It printed seven." }).waitFor();
   await chat.rests();
   match(JSON.stringify(provider.asked.at(-1)?.messages.at(-1)), /seven/);
@@ -35,11 +33,7 @@ scene("a tab is marked while its conversation waits and runs, and a key denies",
   await chat.approvals.waitFor();
   await window.editorTab("(!) Count.").waitFor();
   await window.screenshot("tab-waits");
-  // A question that has just come takes no key yet.
-  await until("the key denies", async () => {
-    await chat.input.press("Control+Alt+D");
-    return (await chat.approvals.count()) === 0;
-  });
+  await chat.answerByKey("Control+Alt+D");
   await window.editorTab("▸ Count.").waitFor();
   provider.release();
   await chat.replies.filter({ hasText: "Nothing was run." }).waitFor();

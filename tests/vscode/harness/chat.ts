@@ -2,6 +2,7 @@
 import type { FrameLocator, Locator } from "playwright-core";
 import type { Turn } from "./example.ts";
 import type { Provider } from "./provider.ts";
+import { until } from "./waiting.ts";
 
 export class Chat {
   readonly frame: FrameLocator;
@@ -60,6 +61,14 @@ export class Chat {
   /** Allows the tool whose question has this title, for the whole conversation. */
   async allow(title: string): Promise<void> {
     await this.approvals.filter({ hasText: title }).getByRole("button", { name: "Allow for This Conversation" }).first().click();
+  }
+
+  /** Presses a key until it has answered the only question: one that has just come takes none yet. */
+  async answerByKey(key: string): Promise<void> {
+    await until("the key answers", async () => {
+      await this.input.press(key);
+      return (await this.approvals.count()) === 0;
+    });
   }
 
   get meter(): Locator {
