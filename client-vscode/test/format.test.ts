@@ -33,7 +33,7 @@ test("escape sequences and marks that turn the writing show as codes in the log 
 });
 
 test("whatever the server calls hidden shows as a code", () => {
-  const source = readFileSync("../server/coppice/tree/tags.py", "utf8");
+  const source = readFileSync("../server/coppice/escapes.py", "utf8");
   const literals = /^HIDDEN: Final = \(\n((?: +".*"\n)+)\)/m.exec(source)?.[1] ?? "";
   const set = [...literals.matchAll(/"(.*)"/g)].map(([, part = ""]) => part).join("").replace(/\\U000(\w{5})/g, "\\u{$1}");
   const hidden = new RegExp(`[${set}]`, "u");
