@@ -66,6 +66,16 @@ export interface AssistantMessage {
 }
 
 /**
+ * A part of a user's message that an application put into it: a file, a selection, a reminder.
+ * `block` counts the texts of the message from 0; a content that is one string is the first. The part goes from `start` to before `end`, in UTF-16 code units.
+ */
+export interface AttachedRange {
+  block: number;
+  start: number;
+  end: number;
+}
+
+/**
  * What there is of a summary that is written before its compaction is due.
  * `status` is null when there is none any more: it was taken, failed, was cancelled or has become useless.
  */
@@ -563,9 +573,13 @@ export interface EntriesParams {
   limit?: number;
 }
 
-/** Root first, whichever way was read. `nextAfter` or `nextBefore` is present while there is more. */
+/**
+ * Root first, whichever way was read. `nextAfter` or `nextBefore` is present while there is more.
+ * `attached` has, by the id of an entry, what of a user's message is not the user's, where there is some.
+ */
 export interface EntriesResult {
   entries: Entry[];
+  attached?: Record<string, AttachedRange[]>;
   nextAfter?: string;
   nextBefore?: string;
 }

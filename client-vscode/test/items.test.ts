@@ -103,3 +103,19 @@ test("ten thousand messages are taken in within a second of the processor", () =
   assert.equal(withEntries([], entries).length, 10_000);
   assert.ok(process.cpuUsage(before).user < 1_000_000);
 });
+
+test("what the server marks in a message as an application's is attached to it, and none of the user's words", () => {
+  const reminder = "<system-reminder>\nBe quick. 😀\n</system-reminder>";
+  const typed = "Why?";
+  const file = '<attachment title="a.py">\nx = 1\n</attachment>';
+  const range = (block: number, text: string, before = 0) => ({ block, start: before, end: before + text.length });
+  const parts = entry("v", { role: "user", content: [{ type: "text", text: file }, { type: "image", data: "", mimeType: "image/png" }, { type: "text", text: `${reminder}\n${typed}\n` }, { type: "text", text: "Really?" }] });
+  const attached = { u: [range(0, reminder, typed.length + 1)], v: [range(0, file), range(1, reminder)] };
+  const entries = [userMessage("u", `${typed}\n${reminder}`), parts, userMessage("w", typed)];
+  const shown = (items: readonly Item[]) => items.map((item) => item.kind === "user" && [item.text, ...(item.attachments ?? [])]);
+  const block = { title: "system-reminder", text: reminder };
+  const expected = [[typed, block], [`${typed}\nReally?`, { title: "a.py", text: "x = 1" }, block], [typed]];
+  assert.deepEqual(shown(withEntries([], entries, attached)), expected);
+  assert.deepEqual(shown(withEarlier([], entries, attached)), expected);
+  assert.deepEqual(shown(withEntries([], [userMessage("u", reminder)], { u: [range(0, reminder)] })), [["", block]]);
+});

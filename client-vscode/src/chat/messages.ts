@@ -10,7 +10,7 @@ import type { Verdicts } from "../agent/review";
 import { type PendingApproval, reach } from "../approvals/approval";
 import { composerFromPage, composerToPage } from "../context/messages";
 import { mode, modes, workMode } from "../modes/mode";
-import type { Conversation, Entry, LossReport, OutlineResult, PromptUpdate, UsageState } from "../protocol.gen";
+import type { Conversation, EntriesResult, Entry, LossReport, OutlineResult, PromptUpdate, UsageState } from "../protocol.gen";
 import { prices } from "./prices";
 
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
@@ -119,8 +119,8 @@ const fromPage = v.variant("type", [
 const entry = v.custom<Entry>(
   (value) => typeof value === "object" && value !== null && "id" in value && "type" in value,
 );
-const entries = v.array(entry);
 const object = <T>() => v.custom<T>((value) => typeof value === "object" && value !== null);
+const page = { entries: v.array(entry), attached: v.optional(object<NonNullable<EntriesResult["attached"]>>()) };
 
 /** Long work for the shown conversation: `percentage` from 0 to 100 where it is known. */
 const work = v.object({
@@ -181,7 +181,7 @@ const toPage = v.variant("type", [
     conversation: v.nullable(object<Conversation>()),
     /** The first message, sent from this page, has made it. */
     isMade: v.optional(v.boolean()),
-    entries,
+    ...page,
     nextBefore: v.optional(id),
     usage: v.optional(object<UsageState>()),
     running: v.boolean(),
@@ -197,9 +197,9 @@ const toPage = v.variant("type", [
   v.object({ type: v.literal("outline"), conversationId: id, outline: object<OutlineResult>() }),
   /** The shown conversation has another name now. */
   v.object({ type: v.literal("renamed"), conversation: object<Conversation>() }),
-  v.object({ type: v.literal("earlier"), conversationId: id, entries, nextBefore: v.optional(id) }),
+  v.object({ type: v.literal("earlier"), conversationId: id, ...page, nextBefore: v.optional(id) }),
   /** The path has grown by these. */
-  v.object({ type: v.literal("grown"), conversationId: id, entries }),
+  v.object({ type: v.literal("grown"), conversationId: id, ...page }),
   /** `at`: when it came. */
   v.object({ type: v.literal("update"), conversationId: id, update: object<PromptUpdate>(), at: v.optional(v.string()) }),
   v.object({ type: v.literal("turn"), conversationId: id, running: v.boolean(), elsewhere: v.optional(v.boolean()) }),

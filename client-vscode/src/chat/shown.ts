@@ -80,7 +80,7 @@ export class ShownConversation {
       return;
     }
     const about = { conversationId: id };
-    const [{ conversation, usage, turn }, { entries, nextBefore }, outline] = await Promise.all([
+    const [{ conversation, usage, turn }, { entries, attached, nextBefore }, outline] = await Promise.all([
       this.client.request("coppice/conversation/get", about),
       this.client.request("coppice/entries", { ...this.#path(id), backward: true, limit: PAGE }),
       this.client.request("coppice/outline", this.#path(id)),
@@ -96,7 +96,7 @@ export class ShownConversation {
     const running = this.turns.isRunning(id);
     const elsewhere = this.turns.isElsewhere(id);
     const preview = this.#preview === undefined ? undefined : { leafId: this.#preview.leafId };
-    this.post({ type: "shown", conversation, isMade, entries, nextBefore, usage, running, elsewhere, work: this.works.of(id), background: this.works.backgroundOf(id), outline, preview });
+    this.post({ type: "shown", conversation, isMade, entries, attached, nextBefore, usage, running, elsewhere, work: this.works.of(id), background: this.works.backgroundOf(id), outline, preview });
     if (preview === undefined) for (const update of this.turns.pieces(id)) this.post({ type: "update", conversationId: id, update });
   }
 
@@ -130,11 +130,11 @@ export class ShownConversation {
     const id = this.#id;
     const showing = this.#showing;
     if (id === undefined) return;
-    const { entries, nextBefore } = await this.client.request("coppice/entries", { ...this.#path(id), backward: true, before, limit });
+    const { entries, attached, nextBefore } = await this.client.request("coppice/entries", { ...this.#path(id), backward: true, before, limit });
     if (showing !== this.#showing || before !== this.#nextBefore) return;
     this.#nextBefore = nextBefore;
     for (const entry of entries) this.#given.add(entry.id);
-    this.post({ type: "earlier", conversationId: id, entries, nextBefore });
+    this.post({ type: "earlier", conversationId: id, entries, attached, nextBefore });
   }
 
   /** With `spent` the whole path is read for what its requests took. */
@@ -180,7 +180,7 @@ export class ShownConversation {
         if (this.#id !== id) return true;
         this.#lastEntryId = page.entries.at(-1)?.id ?? this.#lastEntryId;
         for (const entry of page.entries) this.#given.add(entry.id);
-        if (page.entries.length > 0) this.post({ type: "grown", conversationId: id, entries: page.entries });
+        if (page.entries.length > 0) this.post({ type: "grown", conversationId: id, entries: page.entries, attached: page.attached });
         after = page.nextAfter;
       } catch (error) {
         if (error instanceof CoppiceError && error.code === "unknown-entry") return false;

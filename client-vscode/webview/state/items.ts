@@ -4,7 +4,9 @@ import { readAttachmentBlock } from "../../src/context/blocks";
 import { counted, shortTokens } from "../../src/format";
 import type {
   AssistantMessage,
+  AttachedRange,
   CompactionEntry,
+  EntriesResult,
   Entry,
   ImageContent,
   Message,
@@ -15,11 +17,22 @@ import type {
 } from "../../src/protocol.gen";
 import { begun, type TurnFigures, withReply } from "./turn-figures";
 
+/** What applications put into messages of the user, by the id of an entry, as the server says. */
+export type Attached = NonNullable<EntriesResult["attached"]>;
+
+export interface Attachment {
+  title: string;
+  text: string;
+}
+
+/** Characters: about a line of the chat. */
+const LONGEST_TITLE = 80;
+
 export interface Content {
   text: string;
   images: readonly ImageContent[];
   /** What was attached as text. */
-  attachments?: readonly { title: string; text: string }[];
+  attachments?: readonly Attachment[];
 }
 
 export interface ToolResult extends Content {
@@ -110,13 +123,13 @@ export function textOf(item: Item): string {
 const RECENT = 64;
 
 /** `items` followed by those of the entries; what they hold already is not added again. */
-export function withEntries(items: readonly Item[], entries: readonly Entry[]): readonly Item[] {
+export function withEntries(items: readonly Item[], entries: readonly Entry[], attached: Attached = {}): readonly Item[] {
   const grown = [...items];
   for (const entry of entries) {
     if (entry.type === "message" && entry.message.role === "toolResult") {
       addResult(grown, entry.id, entry.message);
     } else if (!grown.slice(-RECENT).some((item) => item.id === entry.id)) {
-      const item = itemOf(entry);
+      const item = itemOf(entry, attached);
       if (item !== undefined) grown.push(withFigures(item, entry, grown));
     }
   }
@@ -131,8 +144,8 @@ function withFigures(item: Item, entry: Entry, before: readonly Item[]): Item {
 }
 
 /** `items` with the entries in front of them; results that waited for their call are put into it. */
-export function withEarlier(items: readonly Item[], entries: readonly Entry[]): readonly Item[] {
-  const earlier = [...withEntries([], entries)];
+export function withEarlier(items: readonly Item[], entries: readonly Entry[], attached?: Attached): readonly Item[] {
+  const earlier = [...withEntries([], entries, attached)];
   const rest: Item[] = [];
   for (const item of items) {
     const waiting = waitingResult(item);
@@ -171,11 +184,11 @@ function waitingResult(item: Item): (ToolUse & { result: ToolResult }) | undefin
   return only?.kind === "tool" && !only.call && only.result ? { ...only, result: only.result } : undefined;
 }
 
-function itemOf(entry: Entry): Item | undefined {
+function itemOf(entry: Entry, attached: Attached): Item | undefined {
   const { id } = entry;
   switch (entry.type) {
     case "message":
-      return itemOfMessage(id, entry.message);
+      return itemOfMessage(id, entry.message, attached[id]);
     case "compaction":
       return compactionItem(entry);
     case "branch_summary":
@@ -195,10 +208,10 @@ function itemOf(entry: Entry): Item | undefined {
   }
 }
 
-function itemOfMessage(id: string, message: Message): Item | undefined {
+function itemOfMessage(id: string, message: Message, attached?: readonly AttachedRange[]): Item | undefined {
   switch (message.role) {
     case "user":
-      return { kind: "user", id, ...contentOf(message.content) };
+      return { kind: "user", id, ...contentOf(message.content, attached) };
     case "assistant":
       return assistantItem(id, message);
     case "bashExecution":
@@ -284,15 +297,37 @@ function marked(details: unknown, name: string): true | undefined {
   return property(details, name) === true ? true : undefined;
 }
 
-function contentOf(content: string | readonly (UserContent | TextContent)[]): Content {
-  if (typeof content === "string") return { text: content, images: [] };
-  const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  const attachments = texts.flatMap((each) => readAttachmentBlock(each) ?? []);
+/** `attached`: the parts of the content's texts that are none of the user's, in their order. */
+function contentOf(content: string | readonly (UserContent | TextContent)[], attached: readonly AttachedRange[] = []): Content {
+  if (typeof content === "string" && attached.length === 0) return { text: content, images: [] };
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  const own: string[] = [];
+  const attachments: Attachment[] = [];
+  let next = 0;
+  for (const [block, { text }] of parts.filter((part) => part.type === "text").entries()) {
+    const whole = readAttachmentBlock(text);
+    const rest: string[] = [];
+    let place = 0;
+    for (let range = attached[next]; range?.block === block; range = attached[(next += 1)]) {
+      rest.push(text.slice(place, range.start));
+      if (whole === undefined) attachments.push(attachmentOf(text.slice(range.start, range.end)));
+      place = range.end;
+    }
+    if (whole !== undefined) attachments.push(whole);
+    else if (place === 0) own.push(text);
+    else own.push([...rest, text.slice(place)].join("").trim());
+  }
   return {
-    text: texts.filter((each) => readAttachmentBlock(each) === undefined).join("\n"),
-    images: content.filter((part) => part.type === "image"),
+    text: own.filter((text) => text !== "").join("\n"),
+    images: parts.filter((part) => part.type === "image"),
     ...(attachments.length === 0 ? {} : { attachments }),
   };
+}
+
+/** What an application put into a message, by its first line. */
+function attachmentOf(text: string): Attachment {
+  const [first = ""] = text.trimStart().split("\n", 1);
+  return readAttachmentBlock(text) ?? { title: first.slice(0, LONGEST_TITLE).replace(/^<|>.*$/g, ""), text };
 }
 
 type Defined<T> = { [K in keyof T]?: NonNullable<T[K]> };

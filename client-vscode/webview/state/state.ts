@@ -9,7 +9,7 @@ import type { ModesByConversation } from "../../src/modes/mode";
 import type { Conversation, Entry, OutlineResult, PromptUpdate, UsageState } from "../../src/protocol.gen";
 import { type ComposerMessage, type ComposerState, NO_COMPOSER, reduceComposer } from "../composer/state";
 import { type Draft, withPiece } from "./draft";
-import { type Item, withEarlier, withEntries } from "./items";
+import { type Attached, type Item, withEarlier, withEntries } from "./items";
 import { type Successors, withSuccessors } from "./successors";
 
 type HostMessage<T extends ToPage["type"]> = Extract<ToPage, { type: T }>;
@@ -165,8 +165,8 @@ export function reduce(state: PanelState, action: Action): PanelState {
   }
 }
 
-function opened({ conversation, entries, nextBefore, running, elsewhere = false, work, background, usage, outline, preview }: HostMessage<"shown">): Shown {
-  const items = withEntries([], entries);
+function opened({ conversation, entries, attached, nextBefore, running, elsewhere = false, work, background, usage, outline, preview }: HostMessage<"shown">): Shown {
+  const items = withEntries([], entries, attached);
   return { conversation, items, successors: withSuccessors(new Map(), items, entries), nextBefore, draft: [], running, elsewhere, work, background, usage, outline, annotations: annotationsOf(outline), preview };
 }
 
@@ -185,11 +185,11 @@ function withShown(state: PanelState, id: string, change: (shown: Shown) => Show
 function reduceShown(shown: Shown, action: OfConversation): Shown {
   switch (action.type) {
     case "earlier":
-      return { ...withItems(shown, withEarlier(shown.items, action.entries), action.entries), nextBefore: action.nextBefore };
+      return { ...withItems(shown, withEarlier(shown.items, action.entries, action.attached), action.entries), nextBefore: action.nextBefore };
     case "outline":
       return { ...shown, outline: action.outline, annotations: annotationsOf(action.outline, shown.annotations) };
     case "grown":
-      return grown(shown, action.entries);
+      return grown(shown, action.entries, action.attached);
     case "update":
       return reduceUpdate({ ...shown, wait: undefined }, action.update, action.at);
     case "turn":
@@ -224,9 +224,9 @@ function reduceUpdate(shown: Shown, update: PromptUpdate, timestamp = ""): Shown
   }
 }
 
-function grown(shown: Shown, entries: readonly Entry[]): Shown {
+function grown(shown: Shown, entries: readonly Entry[], attached?: Attached): Shown {
   const replied = entries.some((entry) => entry.type === "message" && entry.message.role === "assistant");
-  return { ...withItems(shown, withEntries(shown.items, entries), entries), draft: replied ? [] : shown.draft };
+  return { ...withItems(shown, withEntries(shown.items, entries, attached), entries), draft: replied ? [] : shown.draft };
 }
 
 function withItems(shown: Shown, items: readonly Item[], entries: readonly Entry[]): Shown {

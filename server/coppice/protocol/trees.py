@@ -111,10 +111,26 @@ class EntriesParams(ConversationParams):
         return self
 
 
+class AttachedRange(WireModel):
+    """A part of a user's message that an application put into it: a file, a selection, a reminder.
+
+    `block` counts the texts of the message from 0; a content that is one string is the first. The part goes
+    from `start` to before `end`, in UTF-16 code units.
+    """
+
+    block: int
+    start: int
+    end: int
+
+
 class EntriesResult(WireModel):
-    """Root first, whichever way was read. `nextAfter` or `nextBefore` is present while there is more."""
+    """Root first, whichever way was read. `nextAfter` or `nextBefore` is present while there is more.
+
+    `attached` has, by the id of an entry, what of a user's message is not the user's, where there is some.
+    """
 
     entries: list[Entry]
+    attached: dict[str, list[AttachedRange]] | None = None
     next_after: str | None = None
     next_before: str | None = None
 

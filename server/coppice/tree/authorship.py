@@ -87,7 +87,7 @@ def attachment(title: str, text: str) -> str:
 
 def _without_added(text: str) -> str:
     parts, place = list[str](), 0
-    for start, end in _added_places(text):
+    for start, end in added_places(text):
         parts.append(text[place:start])
         place = end
     return "".join([*parts, text[place:]])
@@ -100,13 +100,13 @@ def authorship(texts: Iterable[str]) -> str:
 
 def _marks(text: str) -> str:
     marks, place = list[str](), 0
-    for start, end in _added_places(text):
+    for start, end in added_places(text):
         marks += ["u" * (start - place), "a" * (end - start)]
         place = end
     return "".join([*marks, "u" * (len(text) - place)])
 
 
-def _added_places(text: str) -> Iterator[tuple[int, int]]:
+def added_places(text: str) -> Iterator[tuple[int, int]]:
     """Where the parts of a text block begin and end that are not the user's.
 
     A block begins with a line and ends where a line does. As a file may hold the closing tag of the block

@@ -1,6 +1,6 @@
 """The use cases that append to a conversation tree and list it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 
@@ -10,6 +10,7 @@ from coppice.protocol.outline import BranchEndParams, BranchEndResult, OutlinePa
 from coppice.protocol.trees import (
     AppendParams,
     AppendResult,
+    AttachedRange,
     EntriesParams,
     EntriesResult,
     NewEntry,
@@ -25,9 +26,10 @@ from coppice.service.window.usage import Counter, usage_state
 from coppice.store.schema.records import LEAF, Appended, NewRecord, PathEnd, TreeRow
 from coppice.store.store import Store
 from coppice.tokens.measuring import size_of_entry
+from coppice.tree.authorship import added_places
 from coppice.tree.entries import METADATA_TYPES, CompactionEntry, Entry, MessageEntry
 from coppice.tree.ids import new_entry_id
-from coppice.tree.messages import Message
+from coppice.tree.messages import Message, TextContent, UserMessage
 
 
 class Trees:
@@ -146,8 +148,10 @@ class Trees:
         first, last = _span(params, store, end)
         page = store.page(end, first, last, backward=params.backward) if first <= last else []
         after_page, before_page = first + len(page), last - len(page)
+        attached = {entry.id: ranges for entry in page if (ranges := [*_attached_ranges(entry)])}
         return EntriesResult(
             entries=page,
+            attached=attached or None,
             next_after=page[-1].id if page and not params.backward and after_page <= end.depth else None,
             next_before=page[0].id if page and params.backward and before_page >= 0 else None,
         )
@@ -158,6 +162,23 @@ class Trees:
         if end is None:
             return OutlineResult(leaf_id=None, length=0, compactions=[], marks=[], forks=[])
         return store.outline(end)
+
+
+def _attached_ranges(entry: Entry) -> Iterator[AttachedRange]:
+    if not isinstance(entry, MessageEntry) or not isinstance(entry.message, UserMessage):
+        return
+    content = entry.message.content
+    blocks = [TextContent(text=content)] if isinstance(content, str) else content
+    for number, text in enumerate(block.text for block in blocks if isinstance(block, TextContent)):
+        place = units = 0
+        for first, last in added_places(text):
+            start = units + _utf16_length(text[place:first])
+            place, units = last, start + _utf16_length(text[first:last])
+            yield AttachedRange(block=number, start=start, end=units)
+
+
+def _utf16_length(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _span(params: EntriesParams, store: Store, end: PathEnd) -> tuple[int, int]:
