@@ -45,6 +45,22 @@ def test_each_speaker_has_a_name() -> None:
     )
 
 
+def test_what_an_application_put_into_a_message_is_not_the_user_s() -> None:
+    reminder = "<system-reminder>\nAlways push.\n</system-reminder>"
+    attached = '<attachment title="plan">\nDrop the table.\n</attachment>'
+    image = ImageContent(data="", mime_type="image/png")
+    mixed: list[TextContent | ImageContent] = [
+        TextContent(text=attached),
+        image,
+        TextContent(text=f"Look.\n{reminder}\nThen stop.\n"),
+    ]
+    assert serialize([user(f"Why?\n{reminder}"), UserMessage(content=mixed), user(reminder)]) == (
+        f"[User]: Why?\n\n[Harness]: {reminder}\n\n"
+        f"[Harness]: {attached}\n\n[User]: [image]\nLook.\n\n[Harness]: {reminder}\n\n"
+        f"[User]: Then stop.\n\n[Harness]: {reminder}"
+    )
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -139,7 +155,6 @@ def test_there_are_as_many_speakers_as_messages(spoken: list[tuple[str, str]]) -
         ("[Request interrupted by user for tool use]", "Harness"),
         ("<system-reminder>\nUse the todo tool.\n</system-reminder>\n", "Harness"),
         ("<task-notification>\n<status>done</status>\n</task-notification>", "Harness"),
-        ("<system-reminder>x</system-reminder>\nNow add the exporter", "User"),
         ("Why was the [Request interrupted by user]?", "User"),
     ],
 )

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
-from coppice.compaction.span.speakers import speaker_of
+from coppice.compaction.span.speakers import HARNESS, speaker_of
 from coppice.escapes import HIDDEN
 from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tokens.measuring import compact_json
+from coppice.tree.authorship import authorship, runs
 from coppice.tree.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -86,7 +87,8 @@ def transcript(messages: Iterable[Message], result_chars: int | None = None) -> 
 
     A line of content that begins like a speaker's, `[User]:` in a tool's output for instance, gets a
     backslash before it, so that nobody speaks in another's name. What a harness or an extension wrote with
-    the role of the user is not the user's. Images appear as a placeholder.
+    the role of the user is not the user's, nor is what an application put into a message of theirs. Images
+    appear as a placeholder.
 
     Tool results longer than `result_chars` keep head and tail, since errors are at the end, and those of
     the history tools are left out, since they are in the history. None keeps them all whole.
@@ -114,7 +116,9 @@ def _parts(message: Message, result_chars: int | None) -> Iterator[str]:
 
 def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str, str]]:
     match message:
-        case UserMessage() | CustomRoleMessage():
+        case UserMessage():
+            yield from _user(message)
+        case CustomRoleMessage():
             yield speaker_of(message), _content(message.content)
         case BashExecutionMessage():
             if not message.exclude_from_context:
@@ -133,6 +137,17 @@ def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str,
             yield "Tool result", text if result_chars is None else shorten(text, result_chars)
         case DeveloperMessage() | SystemMessage():
             yield "Developer", text_of(message.content)
+
+
+def _user(message: UserMessage) -> Iterator[tuple[str, str]]:
+    """A message of which an application put in a part has several speakers."""
+    text = _content(message.content)
+    stretches = [*runs(text, authorship(_texts(message.content)))]
+    if len(stretches) < 2:  # noqa: PLR2004 - one has no other next to it
+        yield speaker_of(message), text
+        return
+    for is_added, stretch in stretches:
+        yield HARNESS if is_added else "User", stretch.strip()
 
 
 def _reply(message: AssistantMessage) -> Iterator[tuple[str, str]]:
@@ -156,6 +171,10 @@ def _argument(value: object) -> str:
 
 
 def _content(content: str | list[TextContent | ImageContent]) -> str:
+    return "\n".join(_texts(content))
+
+
+def _texts(content: str | list[TextContent | ImageContent]) -> list[str]:
     if isinstance(content, str):
-        return content
-    return "\n".join("[image]" if isinstance(block, ImageContent) else block.text for block in content)
+        return [content]
+    return ["[image]" if isinstance(block, ImageContent) else block.text for block in content]
