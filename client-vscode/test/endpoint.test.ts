@@ -44,6 +44,26 @@ test("each provider is asked in its own way", async () => {
   ]);
 });
 
+test("an answer without an end is left, with a sentence", async () => {
+  const block = Buffer.alloc(1_000_000, "[");
+  for (const status of [200, 500]) {
+    await using server = await served((_, response) => {
+      response.writeHead(status);
+      const more = (): void => { while (!response.destroyed && response.write(block)); };
+      response.on("drain", more);
+      more();
+    });
+    await assert.rejects(listModels({ provider: "openai", baseUrl: server.url, key: KEY }), status === 200 ? /answer is longer than 10,000,000 bytes/ : /The endpoint answers 500/);
+  }
+});
+
+test("an answer that is no JSON, or ends early, lists no models", async () => {
+  await using server = await served((_, response) => { response.writeHead(200).end("<html>"); });
+  await assert.rejects(listModels({ provider: "openai", baseUrl: server.url, key: KEY }), /lists no models/);
+  await using other = await served((_, response) => { response.writeHead(200, { "content-length": "100" }).write("{"); setImmediate(() => response.destroy()); });
+  await assert.rejects(listModels({ provider: "openai", baseUrl: other.url, key: KEY }), /cannot be reached/);
+});
+
 test("a redirect is not followed: the key stays with the endpoint that it was given for", async () => {
   await using other = await served(json({ data: [] }));
   await using server = await served((_, response) => { response.writeHead(307, { location: `${other.url}/v1/models` }).end(); });

@@ -70,13 +70,15 @@ export class KeyRefusedError extends Error {}
 /** Milliseconds. A guess: a model on this machine may have to be loaded first. */
 const TIMEOUT_MS = 30_000;
 const MOST_MODELS = 2000;
+/** Bytes of an answer. OpenRouter lists its models, with their descriptions, in less than one million. */
+const LONGEST_ANSWER = 10_000_000;
 const LONGEST_COMPLAINT = 300;
 /** The names under which servers report a model's window: OpenRouter and LM Studio, vLLM, Anthropic, llama.cpp, Gemini. */
 const WINDOW_NAMES = ["context_length", "max_context_length", "max_model_len", "max_input_tokens", "context_window", "n_ctx_train", "inputTokenLimit"];
 
 /** The models that can be asked, by name. Throws a sentence where the endpoint does not list any. */
 export async function listModels(endpoint: Endpoint): Promise<OfferedModel[]> {
-  const answer: unknown = await (await asked(endpoint, PROTOCOLS[endpoint.provider].models)).json();
+  const answer = valueIn(await bodyOf(await asked(endpoint, PROTOCOLS[endpoint.provider].models)));
   const data = typeof answer === "object" && answer !== null ? (answer as Record<string, unknown>)[PROTOCOLS[endpoint.provider].listed] : undefined;
   if (!Array.isArray(data)) throw new Error("The endpoint lists no models.");
   return data.slice(0, MOST_MODELS).flatMap(modelOf).sort((one, other) => one.id.localeCompare(other.id));
@@ -102,10 +104,29 @@ async function asked({ provider, baseUrl, key }: Endpoint, path: string, body?: 
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch((error: unknown) => { throw new Error(reason(error)); });
   if (response.ok) return response;
-  const complaint = complaintOf(await response.text().catch(() => ""));
+  const complaint = complaintOf(await bodyOf(response).catch(() => ""));
   const quoted = key === undefined ? complaint : complaint.replaceAll(key, "…");
   if (response.status === 401) throw new KeyRefusedError(`${key === undefined ? "The endpoint needs an API key." : "The endpoint refuses the API key."} ${quoted}`.trim());
   throw new Error(`${response.status === 403 ? "The endpoint does not allow this with the API key." : `The endpoint answers ${response.status}.`} ${quoted}`.trim());
+}
+
+/** The text of an answer. Throws a sentence where it is too long or ends early. */
+async function bodyOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  const texts: string[] = [];
+  let length = 0;
+  try {
+    // Leaving the loop ends the connection.
+    for await (const bytes of (body as AsyncIterable<Uint8Array> | null) ?? []) {
+      length += bytes.byteLength;
+      if (length > LONGEST_ANSWER) break;
+      texts.push(decoder.decode(bytes, { stream: true }));
+    }
+  } catch (error) {
+    throw new Error(reason(error));
+  }
+  if (length > LONGEST_ANSWER) throw new Error(`The endpoint's answer is longer than ${LONGEST_ANSWER.toLocaleString("en")} bytes.`);
+  return texts.join("") + decoder.decode();
 }
 
 function modelOf(value: unknown): OfferedModel[] {
@@ -119,14 +140,18 @@ function modelOf(value: unknown): OfferedModel[] {
   return [typeof contextWindow === "number" ? { id, contextWindow } : { id }];
 }
 
-function complaintOf(body: string): string {
+/** What is not JSON is for browsers: undefined. */
+function valueIn(body: string): unknown {
   try {
-    const { error } = JSON.parse(body) as { error?: { message?: unknown } };
-    if (typeof error?.message === "string") return error.message.slice(0, LONGEST_COMPLAINT);
+    return JSON.parse(body);
   } catch {
-    // No JSON: what it says is for browsers.
+    return undefined;
   }
-  return "";
+}
+
+function complaintOf(body: string): string {
+  const error = (valueIn(body) as { error?: { message?: unknown } | null } | null | undefined)?.error;
+  return typeof error?.message === "string" ? error.message.slice(0, LONGEST_COMPLAINT) : "";
 }
 
 function reason(error: unknown): string {
