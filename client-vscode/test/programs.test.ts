@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join, relative } from "node:path";
@@ -87,8 +88,8 @@ test("a link in the workspace that leads out of it is a program of the checkout,
 test("a program of the repository around the workspace folder is one of the checkout, and one next to it is none", async () => {
   const inside = await program("repo/node_modules/.bin");
   const outside = await program("repo-tools/bin");
-  await mkdir(join(root, "repo/.git"));
-  await writeFile(join(root, "repo/.git/HEAD"), "ref: refs/heads/main\n");
+  await mkdir(join(root, "repo"), { recursive: true });
+  execFileSync("git", ["init", "-q", join(root, "repo")]);
   await mkdir(join(root, "repo/packages/x"), { recursive: true });
   await symlink("repo/packages/x", join(root, "x"));
   const path = [inside, outside].map((file) => join(file, "..")).join(delimiter);
@@ -97,8 +98,7 @@ test("a program of the repository around the workspace folder is one of the chec
 
 test("programs of a home that is a repository are the user's own", async () => {
   const own = await program("home/bin");
-  await mkdir(join(root, "home/.git"));
-  await writeFile(join(root, "home/.git/HEAD"), "ref: refs/heads/main\n");
+  execFileSync("git", ["init", "-q", join(root, "home")]);
   await mkdir(join(root, "home/shop"));
   const home = process.env["HOME"];
   process.env["HOME"] = join(root, "home");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import ignore from "ignore";
 
 import { withoutHidden } from "../format";
-import { isIgnored } from "../ignoring/files";
+import { isCheckout, isIgnored } from "../ignoring/files";
 import { SECRET_NAMES } from "../protocol.gen";
 import type { Place } from "./paths";
 
@@ -103,7 +103,7 @@ export async function isPartOfRepository({ folder, relative }: Pick<Place, "fold
   const parts = relative.split("/");
   for (let depth = parts.length; depth >= 0; depth -= 1) {
     const at = join(folder, ...parts.slice(0, depth));
-    if (await exists(join(at, ".git"))) return false;
+    if (await isCheckout(at)) return false;
     if (await exists(join(at, "HEAD"))) return true;
   }
   return false;

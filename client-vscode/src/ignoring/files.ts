@@ -13,19 +13,30 @@ import { IgnoreRules, isExcluded, LONGEST_FILE, LONGEST_TOGETHER, type PlacedRul
 const LONGEST_CONFIG = 1_000_000;
 /** Configuration files with those they include: a checkout's may include each other. */
 const MOST_CONFIGS = 50;
+/** A branch, or a commit. */
+const HEAD = /^(?:ref:\s*refs\/|[0-9a-f]{40})/;
 const SYSTEM_CONFIG = "/etc/gitconfig";
 
 /** Those of eight paths with the longest rules. */
 const ignoreFiles = new ParsedFiles((text) => IgnoreRules.of(text), LONGEST_FILE, 8 * LONGEST_TOGETHER);
 const configs = new ParsedFiles((text) => ({ values: gitConfigValues(text), length: text.length }), LONGEST_CONFIG, 4 * LONGEST_CONFIG);
 
-/** The innermost repository that a folder lies in: its `.git` is a file, or a folder with a HEAD. */
+/** The innermost repository that a folder lies in. */
 export async function repositoryOf(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
-    const git = join(at, ".git");
-    if ((await isThere(git)) && (!(await isFolder(git)) || (await isThere(join(git, "HEAD"))))) return at;
+    if (await isCheckout(at)) return at;
     if (dirname(at) === at) return undefined;
   }
+}
+
+/** Whether Git takes the `.git` of a folder for a repository: a file that names one, or a folder with what each has. */
+export async function isCheckout(folder: string): Promise<boolean> {
+  const git = join(folder, ".git");
+  if (!(await isFolder(git))) return isThere(git);
+  const head = join(git, "HEAD");
+  const isLink = (await lstat(head).catch(() => undefined))?.isSymbolicLink() ?? false;
+  const names = isLink || HEAD.test((await textOfFile(head).catch(() => null)) ?? "");
+  return names && (await isFolder(join(git, "objects"))) && isFolder(join(git, "refs"));
 }
 
 /** An ignore file and the folder that its patterns are about. */

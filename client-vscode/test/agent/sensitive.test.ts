@@ -137,7 +137,7 @@ test("files that make programs run are asked about each time, also after edits w
 
 test("the ignore files around the workspace folder hold in it, and one within takes nothing back of an excluded folder", async () => {
   await using disk = await Disk.with({
-    ".gitignore": "/shop/local.py\nprivate/\n*.dump\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/info/exclude": "mine/\n", "shop/.gitignore": "!private/x\n!own.dump\n", "shop/lib/.gitignore": "!private/\n!private/**\n",
+    ".gitignore": "/shop/local.py\nprivate/\n*.dump\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/objects/x": "", ".git/refs/x": "", ".git/info/exclude": "mine/\n", "shop/.gitignore": "!private/x\n!own.dump\n", "shop/lib/.gitignore": "!private/\n!private/**\n",
     "shop/local.py": "x\n", "shop/private/x": "x\n", "shop/lib/private/x": "x\n", "shop/a.dump": "x\n", "shop/own.dump": "x\n", "shop/mine/x": "x\n", "shop/lib/local.py": "x\n",
   });
   const asked = async (path: string): Promise<boolean> => {
@@ -168,6 +168,19 @@ test("a repository without a checkout holds folders that are checkouts, in which
   await disk.call("read_file", { path: "config" });
   assert.equal(disk.asked.length, 1);
 });
+
+for (const [name, files] of Object.entries({
+  "is empty": { "shop/.git/x": "" },
+  "has a HEAD that names nothing": { "shop/.git/HEAD": "x\n", "shop/.git/objects/x": "", "shop/.git/refs/x": "" },
+})) {
+  test(`a folder that Git takes for a repository stays one beside a .git that ${name}`, async () => {
+    await using disk = await Disk.with({ "shop/HEAD": "ref: refs/heads/main\n", "shop/config": "[core]\n", ...files });
+    disk.answer = () => REFUSED;
+    const written = await disk.call("write_file", { path: "config", content: "[core]\n\tfsmonitor = x\n" });
+    assert.deepEqual([written.isError, disk.asked.length], [true, 1]);
+    assert.match(JSON.stringify(disk.asked), /can make programs run/);
+  });
+}
 
 test("git status runs no program that a repository names as its file watcher", async () => {
   await using disk = await Disk.with({});

@@ -22,6 +22,7 @@ const CASES = JSON.parse(readFileSync("../tests/files/git_excludes.json", "utf8"
 async function written(root: string, each: Case): Promise<void> {
   for (const folder of ["shop", "home"]) await mkdir(join(root, folder));
   const heads = each.repositories.map((repository): [string, string] => [join(repository, ".git", "HEAD"), "ref: refs/heads/main\n"]);
+  for (const repository of each.repositories) for (const folder of ["objects", "refs"]) await mkdir(join(root, repository, ".git", folder), { recursive: true });
   const files = Object.entries(each.files).map(([name, text]): [string, string] => [name, text.replace("LONGEST", "x".repeat(70_000)).replace("LONG", "x".repeat(400))]);
   for (const [name, text] of [...heads, ...files]) {
     await mkdir(dirname(join(root, name)), { recursive: true });

@@ -4,6 +4,7 @@ Where a rule cannot be read, and so a file may be excluded, it counts as exclude
 """
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,8 @@ _MAX_CONFIG_BYTES: Final = 1_000_000
 """Git adds three lines for each branch: those of 10,000 branches."""
 _MAX_CONFIGS: Final = 50
 """Configuration files with those they include: a checkout's may include each other."""
+_HEAD: Final = re.compile(rb"ref:\s{0,10}refs/|[0-9a-f]{40}")
+"""A branch, or a commit."""
 _SYSTEM_CONFIG: Final = Path("/etc/gitconfig")
 
 
@@ -54,12 +57,20 @@ class GitExcludes:
 
 
 def repository_of(folder: Path) -> Path | None:
-    """The innermost repository that `folder` lies in: a `.git` that is a file, or a folder with a HEAD."""
-    for each in (folder, *folder.parents):
-        git = each / ".git"
-        if file_type(git) is not None and (not git.is_dir() or file_type(git / "HEAD") is not None):
-            return each
-    return None
+    """The innermost repository that `folder` lies in."""
+    return next((each for each in (folder, *folder.parents) if _is_repository(each / ".git")), None)
+
+
+def _is_repository(git: Path) -> bool:
+    """Whether Git takes it for one: a file that names one, or a folder with what each has."""
+    if not git.is_dir():
+        return file_type(git) is not None
+    head = git / "HEAD"
+    try:
+        names = head.is_symlink() or _HEAD.match(read_regular_file(head, MAX_BYTES)) is not None
+    except OSError:
+        return False
+    return names and (git / "objects").is_dir() and (git / "refs").is_dir()
 
 
 def _git_directory(root: Path) -> Path:
