@@ -1,5 +1,5 @@
 import { lstat, realpath } from "node:fs/promises";
-import nodePath, { basename, dirname, join, type PlatformPath, resolve } from "node:path";
+import nodePath, { basename, dirname, join, type PlatformPath, resolve, sep } from "node:path";
 
 import { ToolError } from "./errors";
 
@@ -11,7 +11,7 @@ export interface Place {
   folder: string;
   /** From the workspace folder, with `/`; empty for the folder itself. */
   relative: string;
-  /** In front of paths from the workspace folder: its name where there are several, else nothing. */
+  /** In front of paths from the workspace folder, by `prefixOf`. */
   prefix: string;
   /** As the model writes it: `prefix` and `relative`. */
   shown: string;
@@ -32,10 +32,17 @@ export async function placeOf(folders: readonly string[], path: string): Promise
     const folder = await realPathOf(each);
     const slashed = relativeWithin(folder, real);
     if (slashed === undefined) continue;
-    const prefix = folders.length === 1 ? "" : `${basename(each)}/`;
+    const prefix = prefixOf(folders, each);
     return { path: real, folder, relative: slashed, prefix, shown: `${prefix}${slashed}` || "." };
   }
   throw new ToolError(`${path} is outside of the workspace. Paths are relative to the workspace folder and stay inside it.`);
+}
+
+/** What is in front of paths from one of `folders`: of several with one name the first has the name, the others their paths. */
+export function prefixOf(folders: readonly string[], folder: string): string {
+  if (folders.length === 1) return "";
+  const named = folders.find((other) => isSamePath(basename(other), basename(folder)));
+  return `${named === folder ? basename(folder) : folder.split(sep).join("/")}/`;
 }
 
 /** The absolute path of what a model writes. On Windows one that begins with a slash lies on the first folder's drive. */

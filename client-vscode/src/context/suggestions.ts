@@ -1,9 +1,8 @@
-import { basename } from "node:path";
-
 import fuzzysort from "fuzzysort";
 import * as vscode from "vscode";
 
 import type { Host } from "../agent/host";
+import { prefixOf } from "../agent/paths";
 import { isSecret } from "../agent/sensitive";
 import { ripgrep } from "../agent/tools/ripgrep";
 import { counted } from "../format";
@@ -52,7 +51,7 @@ export class Suggestions {
       folders.map(async (folder) => {
         const listed = this.#host.ripgrep().then((program) => ripgrep({ program, options: ["--files"], folder, most: MOST_FILES, stop }));
         const { lines } = await listed.catch(() => ({ lines: [] as string[] }));
-        const prefix = folders.length === 1 ? "" : `${basename(folder)}/`;
+        const prefix = prefixOf(folders, folder);
         return lines.map((line) => prefix + line.replaceAll("\\", "/")).sort();
       }),
     );
@@ -67,8 +66,10 @@ function openPaths(): string[] {
 
 /** As the model writes it; undefined outside of the workspace. */
 export function shownPath(uri: vscode.Uri): string | undefined {
-  if (uri.scheme !== "file" || vscode.workspace.getWorkspaceFolder(uri) === undefined) return undefined;
-  return vscode.workspace.asRelativePath(uri, (vscode.workspace.workspaceFolders?.length ?? 0) > 1).replaceAll("\\", "/");
+  const folder = uri.scheme === "file" ? vscode.workspace.getWorkspaceFolder(uri) : undefined;
+  if (folder === undefined) return undefined;
+  const folders = (vscode.workspace.workspaceFolders ?? []).map((each) => each.uri.fsPath);
+  return prefixOf(folders, folder.uri.fsPath) + vscode.workspace.asRelativePath(uri, false).replaceAll("\\", "/");
 }
 
 async function symbolsFor(query: string): Promise<Suggestion[]> {

@@ -48,7 +48,7 @@ export class Disk implements Host {
 
   static async with(files: Record<string, string>, folders: readonly string[] = ["shop"]): Promise<Disk> {
     const root = await realpath(await mkdtemp(join(tmpdir(), "coppice-agent-")));
-    for (const folder of folders) await mkdir(join(root, folder));
+    for (const folder of folders) await mkdir(join(root, folder), { recursive: true });
     for (const [path, text] of Object.entries(files)) {
       await mkdir(dirname(join(root, path)), { recursive: true });
       await writeFile(join(root, path), text);

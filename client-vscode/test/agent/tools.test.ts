@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { changeOf } from "../../src/agent/file-change";
+import { isAbout } from "../../src/permissions/rule";
 import { Disk, hasRipgrep } from "./disk";
 
 const FILES = { "shop/src/a.py": "one\ntwo\nthree\n", "outside.txt": "private\n", "shop/.gitignore": "build/\n*.log\n", "shop/build/out.txt": "built\n" };
@@ -182,4 +183,17 @@ test("files are listed without what is ignored", { skip: !hasRipgrep && "there i
   await using disk = await Disk.with(FILES);
   assert.equal((await disk.call("list_files", {})).text, ".gitignore\nsrc/a.py");
   assert.equal((await disk.call("list_files", { path: "src", glob: "*.ts" })).text, "No files.");
+});
+
+test("of two folders of one name the second is named by its path, so that no rule about the first is about it", async () => {
+  await using disk = await Disk.with({ "one/app/x": "first", "two/app/x": "second" }, ["one/app", "two/app"]);
+  const second = join(disk.root, "two/app/x");
+  const written = async (path: string): Promise<string | undefined> => {
+    await disk.call("write_file", { path, content: "new" });
+    const request = disk.asked.at(-1);
+    for (const name of ["app", "app/x"]) assert.equal(request !== undefined && isAbout({ effect: "allow", tool: "edit_file", path: name }, request), path === "app/x", name);
+    return JSON.stringify(request).includes(JSON.stringify(second)) ? second : "app/x";
+  };
+  assert.deepEqual([await written("app/x"), await written(second)], ["app/x", second]);
+  assert.deepEqual([await disk.file("one/app/x"), await disk.file("two/app/x")], ["new", "new"]);
 });
