@@ -7,7 +7,8 @@ import { Code } from "../view/code";
 import { Icon } from "../view/icon";
 import { Link } from "../view/link";
 import { Reference } from "../view/reference";
-import { type Node, parse, settled, withReferences } from "./parse";
+import { grown, NOTHING } from "./growing";
+import { type Node, parse, withReferences } from "./parse";
 
 /** Longer text is shown as it is: nobody reads it as prose, and parsing it would be felt. */
 const LONGEST = 200_000;
@@ -27,24 +28,18 @@ export const Markdown = memo(function Markdown({ text, references = false }: Mar
   return <div class="markdown">{content}</div>;
 });
 
-/** About how many characters of a growing text are rendered anew at a time. */
-const PIECE = 4000;
-
 /** Markdown that is still growing: only its end is parsed and rendered anew. */
 export function GrowingMarkdown({ text }: { text: string }): JSX.Element {
-  const done = useRef<{ text: string; pieces: readonly string[] }>({ text: "", pieces: [] });
-  if (!text.startsWith(done.current.text)) done.current = { text: "", pieces: [] };
-  let rest = text.slice(done.current.text.length);
-  if (rest.length > PIECE) {
-    const piece = rest.slice(0, settled(rest));
-    done.current = { text: done.current.text + piece, pieces: piece === "" ? done.current.pieces : [...done.current.pieces, piece] };
-    rest = rest.slice(piece.length);
-  }
+  const shown = useRef({ text: "", parts: NOTHING });
+  const before = text.startsWith(shown.current.text) ? shown.current.parts : NOTHING;
+  const parts = grown(before, text);
+  shown.current = { text, parts };
   return (
     <>
-      {[...done.current.pieces, rest].map((piece, at) => (
+      {[...parts.pieces, parts.rest].map((piece, at) => (
         <Markdown key={at} text={piece} />
       ))}
+      {parts.tail !== "" && <div class="markdown tail">{parts.tail}</div>}
     </>
   );
 }

@@ -1,0 +1,29 @@
+/** A growing text in parts that are parsed: in time linear in the text, however long one block of it becomes. */
+import { settled } from "./parse";
+
+/** About how many characters of a growing text are parsed anew at a time. */
+export const PIECE = 4000;
+/** A longer end, all of one block, is parsed again when it is so many times as long. */
+const GROWTH = 1.1;
+
+export interface Growing {
+  /** What will not change its meaning any more. */
+  readonly pieces: readonly string[];
+  /** The characters of the pieces. */
+  readonly done: number;
+  /** What is parsed of the end, and what is shown as it is until then. */
+  readonly rest: string;
+  readonly tail: string;
+}
+
+export const NOTHING: Growing = { pieces: [], done: 0, rest: "", tail: "" };
+
+/** The parts of `text`, which goes on from that of `before`. */
+export function grown(before: Growing, text: string, settledIn = settled): Growing {
+  const end = text.slice(before.done);
+  if (end.length <= PIECE) return { ...before, rest: end, tail: "" };
+  if (before.rest.length > PIECE && end.length < GROWTH * before.rest.length) return { ...before, tail: end.slice(before.rest.length) };
+  const done = settledIn(end);
+  const pieces = done === 0 ? before.pieces : [...before.pieces, end.slice(0, done)];
+  return { pieces, done: before.done + done, rest: end.slice(done), tail: "" };
+}
