@@ -143,8 +143,16 @@ class Tree:
         base = ROOT if link == ROOT else self._nearest[link]
         if base == ROOT or record.results or self._continues(record, base):
             return base
+        return self._after_queued(base)
+
+    def _after_queued(self, base: int) -> int:
+        """The last of the queued messages that hang on `base` and on one another, or itself."""
+        passed: list[tuple[str, int]] = []
         while (place := self._place_of(base)) in self._queued:
+            passed.append(place)
             base = self._queued[place]
+        # The next walk from there takes one step.
+        self._queued |= dict.fromkeys(passed, base)
         return base
 
     def _continues(self, record: Record, base: int) -> bool:

@@ -97,7 +97,7 @@ def _kept_texts(item: dict[str, Any], summary: str, typed: Container[int]) -> It
     elif item.get("role") == "user":
         for piece in pieces_of(item, typed):
             text = text_of(piece.content).strip() if isinstance(piece, UserMessage) else ""
-            if text and text not in summary:
+            if text and text != summary.strip():
                 yield f"User: {_indented(text)}"
 
 

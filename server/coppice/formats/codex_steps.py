@@ -102,6 +102,7 @@ class Steps:
         self._about_model: dict[str, Any] = {"provider": header.extra.get("modelProvider", "openai")}
         self._effort: str | None = None
         self._calls: dict[str, list[ToolCall]] = {}
+        self._patching: set[str] = set()  # those of them that are known to apply a patch
         self._failed: set[str] = set()
         self._asking: set[str] = set()  # calls that ask the user
         self._unapplied: set[str] = (
@@ -182,6 +183,10 @@ class Steps:
             yield from self._extend(calls)
             # Ids and names are enough, and there may be many calls without a result.
             self._calls[calls[0].id] = [call.model_copy(update={"arguments": {}}) for call in calls]
+            if any(call.name == PATCH_TOOL for call in calls):
+                self._patching.add(calls[0].id)
+            else:
+                self._patching.discard(calls[0].id)
             if kind == "function_call" and item.get("name") == _ASKING_TOOL and not item.get("namespace"):
                 self._asking.add(calls[0].id)
             if item.get("name") == PATCH_TOOL:
@@ -206,6 +211,7 @@ class Steps:
     def _output(self, item: dict[str, Any]) -> None:
         call_id = str(item.get("call_id") or "")
         calls = self._calls.pop(call_id, None)
+        self._patching.discard(call_id)
         if calls is None:
             self._log.add(
                 self.path.line, "no tool call", "this tool result answers a call that is not in the file"
@@ -298,7 +304,7 @@ class Steps:
         self._unapplied.discard(call_id)
         if failed:
             self._failed.add(call_id)
-        elif call_id not in self._calls and not self._awaits_patch():
+        elif call_id not in self._calls and not self._patching:
             self._file_activity(changes)
 
     def _file_activity(self, changes: object) -> None:
@@ -307,10 +313,6 @@ class Steps:
             leaf = self.path.leaf_id
             self._held.append(FileActivityEntry(**self.path.place(), changes=file_changes))
             self.path.leaf_id = leaf
-
-    def _awaits_patch(self) -> bool:
-        """Whether a script whose result is still to come is known to apply a patch."""
-        return any(call.name == PATCH_TOOL for calls in self._calls.values() for call in calls)
 
 
 def _text_result(call: ToolCall, text: str) -> ToolResultMessage:
