@@ -26,8 +26,9 @@ async def show_sources(workspace: Path | None, *, update: bool, everywhere: bool
             updated = await service.following.update(
                 None if everywhere else uri, watched(console(stderr=True))
             )
-            warn(updated.problems)
-        rows = _rows(await service.following.transcripts(), canonical_uri(uri))
+        transcripts = await service.following.transcripts()
+        warn(_problems(transcripts) if updated is None else updated.problems)
+        rows = _rows(transcripts, canonical_uri(uri))
     if as_json:
         write_json({"sources": rows} | ({} if updated is None else {"updated": _counts(updated)}))
         return
@@ -38,6 +39,15 @@ async def show_sources(workspace: Path | None, *, update: bool, everywhere: bool
             f"{counts['read']:,} read: {counts['created']:,} new conversations, "
             f"{counts['extended']:,} that have grown."
         )
+
+
+def _problems(transcripts: Iterable[FollowedTranscript]) -> list[str]:
+    """Why transcripts could not be read the last time."""
+    return [
+        f"{Path(each.reading.path).name}: {each.reading.problem}"
+        for each in transcripts
+        if each.reading.problem is not None and not each.reading.forgotten
+    ]
 
 
 def _counts(updated: Updated) -> dict[str, int]:

@@ -269,7 +269,9 @@ class Reader(SessionReader):
                     self._index.parents[record.index] = logical.get(record.index, previous)
                 self._log.add(record.line, "no summary", "this compaction has no summary and was left out")
             previous = record.index
-        tree = Tree(records, self._index.parents, self._calls, self._summaries, logical)
+        tree = Tree(
+            records, self._index.parents, self._calls, self._summaries, logical, check=self._source.check
+        )
         for position in tree.cut_circles:
             line = tree.nodes[position].records[0].line
             self._log.add(line, "cycle", "this message is its own ancestor; the circle was cut here")

@@ -20,7 +20,7 @@ A compaction boundary and the summary after it are one entry, which hangs on the
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from coppice.formats.claude_harness import Author
@@ -51,7 +51,7 @@ class Tree:
 
     `links[index]` is the recorded parent of each record that has a uuid, `calls` names the record that made
     a tool call, `summaries` maps the index of each boundary to its summary, and `logical_parents` the index
-    of a boundary to the index of the record it continues.
+    of a boundary to the index of the record it continues. `check` is called for each record and may raise.
 
     `parents[n]` is the position of node n's parent in `nodes`, or ROOT; `node_of` maps the index of a record
     to its last node; `leaf` is the end of the branch on which the last record lies.
@@ -64,6 +64,8 @@ class Tree:
         calls: dict[str, CallPlace],
         summaries: dict[int, Record],
         logical_parents: dict[int, int],
+        *,
+        check: Callable[[], None],
     ) -> None:
         self.nodes: list[Node] = []
         self.node_of: dict[int, int] = {}
@@ -76,6 +78,7 @@ class Tree:
         self._queued: dict[tuple[str, int], int] = {}
         joined = {summary.index for summary in summaries.values()}
         for record in records:
+            check()
             match record.kind:
                 case "assistant":
                     self._add_reply(record)

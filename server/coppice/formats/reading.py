@@ -44,14 +44,15 @@ def open_growing(
     *,
     growing: bool = True,
     part: str | None = None,
+    on_read: OnRead | None = None,
 ) -> SessionReader:
     """A reader of a file that another program appends to, from `start` on; see `SessionReader`.
 
-    `part` is the session that is meant in a file of several.
+    `part` is the session that is meant in a file of several; `on_read` is as in `open_session`.
 
     Raises ImportFailedError as `open_session`, and NotResumableError.
     """
-    return format_named(format_).open(Source(path, start=start, growing=growing, part=part))
+    return format_named(format_).open(Source(path, on_read, start=start, growing=growing, part=part))
 
 
 def _recognized(source: Source, start: bytes) -> Format:

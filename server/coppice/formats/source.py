@@ -132,6 +132,10 @@ class Source:
         """The number of the line at which `open` begins, from 1."""
         return 1 if self.start is None else self.start.line
 
+    def check(self) -> None:
+        """Calls `on_read`, in a loop over what was read before."""
+        self._report(0, self._end or 0)
+
     def _from_start(self, file: BinaryIO) -> io.BufferedReader:
         if self.start is not None and not self.start.is_in(file):
             raise NotResumableError

@@ -4,15 +4,20 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest_service import Client
 from session_samples import Json, call_block, prompt, reply, text_block
 
 from coppice.errors import StorageFailedError
+from coppice.formats import claude_code
+from coppice.formats.claude_records import Record
+from coppice.formats.claude_tree import Tree
+from coppice.service.conversations import transcript_storing
 from coppice.service.conversations.transcript_storing import SETTLED_SECONDS
 from coppice.store.store import Store
 
@@ -202,6 +207,8 @@ async def test_a_file_without_a_session_is_a_problem_of_its_own(
     updated = await client.service.following.update(folder.as_uri())
     assert len(updated.created) == 1
     assert [problem.partition(":")[0] for problem in updated.problems] == [path.name]
+    write(agents, folder, turns(folder, 2))
+    assert len((await client.service.following.update(folder.as_uri())).created) == 1
 
 
 async def test_short_transcripts_are_stored_in_few_transactions(
@@ -252,6 +259,29 @@ async def test_an_unusable_transcript_leaves_those_beside_it(
     path.write_text('{"cwd": ' + json.dumps(str(folder)) + ', "type": "nothing"}\n')
     updated = await client.service.following.update(folder.as_uri())
     assert (len(updated.created), len(updated.problems), len(await stored(client, folder))) == (3, 1, 3)
+
+
+async def test_a_transcript_that_takes_too_long_is_passed_over_until_it_changes(
+    client: Client, agents: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(records: Sequence[Record], *rest: Any, check: Callable[[], None]) -> Tree:
+        while len(records) > 4:
+            check()
+        return Tree(records, *rest, check=check)
+
+    monkeypatch.setattr(claude_code, "Tree", endless)
+    monkeypatch.setattr(transcript_storing, "_LEAST_SECONDS", 1.0)
+    slow = write(agents, folder, turns(folder, 3), "slow")
+    write(agents, folder, turns(folder, 2), "good")
+    updated = await client.service.following.update(folder.as_uri())
+    (conversation,) = await stored(client, folder)
+    assert conversation["source"]["sessionId"] == "good"
+    [problem] = updated.problems
+    assert problem.startswith("slow.jsonl: Reading it took longer than 1 seconds")
+    assert (await client.service.following.update(folder.as_uri())).read == 0
+    monkeypatch.setattr(claude_code, "Tree", Tree)
+    write(agents, folder, turns(folder, 4), slow.stem)
+    assert len((await client.service.following.update(folder.as_uri())).created) == 1
 
 
 async def test_a_client_has_the_transcripts_of_its_folders_read(

@@ -40,16 +40,42 @@ SETTLED_SECONDS: Final = 600.0
 _BATCH: Final = 50  # entries a transaction: those of a few steps
 
 
-class _Silent(ReadingProgress):
-    """The update reports how far it is, not each of its imports."""
+_LEAST_SECONDS: Final = 30.0
+"""Of processor time, for a short transcript: what 140 MB of recorded sessions take."""
+_BYTES_PER_SECOND: Final = 200_000
+"""A reading is given a second more for so many bytes: some twenty times what recorded sessions take."""
+
+
+class _Limited(ReadingProgress):
+    """Ends a reading that takes too long. The update reports how far it is, not each of its imports."""
+
+    def __init__(self, thread: ThreadWork, size: int) -> None:
+        super().__init__(thread)
+        self._seconds = _LEAST_SECONDS + size / _BYTES_PER_SECOND
+        self._end = time.thread_time() + self._seconds
+
+    def check(self) -> None:
+        """Raises StoppedError, and ImportFailedError when the time is over."""
+        self.thread.check()
+        if time.thread_time() > self._end:
+            raise ImportFailedError(
+                f"Reading it took longer than {self._seconds:,.0f} seconds and was stopped. It is read again "
+                "when it has changed."
+            )
 
     @override
     def on_read(self, read: int, size: int) -> None:
-        self.thread.check()
+        self.check()
 
     @override
     def report(self, stage: str) -> None:
-        self.thread.check()
+        self.check()
+
+    def entries(self, reader: SessionReader) -> Iterator[Entry]:
+        """Those of `reader`, with a check before each."""
+        for entry in reader:
+            self.check()
+            yield entry
 
 
 @dataclass(frozen=True)
@@ -66,33 +92,42 @@ class TranscriptStorer:
         """Reads what is new since `last`; the reading that results, also where the transcript is unusable."""
         growing = time.time() - transcript.modified < SETTLED_SECONDS
         base = replace(last, stamp=transcript.stamp, store=self.store.url, read_at=now(), problem=None)
-        opened = partial(open_growing, Path(transcript.path), format_, growing=growing, part=transcript.part)
+        limit = _Limited(self.thread, transcript.size)
+        opened = partial(
+            open_growing,
+            Path(transcript.path),
+            format_,
+            growing=growing,
+            part=transcript.part,
+            on_read=limit.on_read,
+        )
         try:
             if last.checkpoint is not None and last.store == self.store.url and not self.is_new:
                 with contextlib.suppress(NotResumableError):
-                    return self._taken(
-                        opened(Checkpoint.of_json(json.loads(last.checkpoint))), transcript, base, last
-                    )
+                    reader = opened(Checkpoint.of_json(json.loads(last.checkpoint)))
+                    return self._taken(reader, limit, transcript, base, last)
             reader = opened()
-            reading = self._taken(reader, transcript, base, replace(last, checkpoint=None))
+            reading = self._taken(reader, limit, transcript, base, replace(last, checkpoint=None))
             return replace(reading, skipped=reader.skipped.total())
         except ImportFailedError as error:
-            return replace(base, problem=str(error))
+            return replace(base, problem=str(error), read_at=last.read_at)
         except UnknownConversationError:
             if last.read_at is None:
                 return replace(base, problem="It was deleted while it was stored.", stamp="")
             # It was stored, and somebody deleted it since: it is not brought back.
             return replace(base, forgotten=True, checkpoint=None)
 
-    def _taken(self, reader: SessionReader, transcript: Transcript, base: Reading, last: Reading) -> Reading:
+    def _taken(
+        self, reader: SessionReader, limit: _Limited, transcript: Transcript, base: Reading, last: Reading
+    ) -> Reading:
         was_stored = last.read_at is not None and last.store == self.store.url and not self.is_new
         new = self._conversation(reader, transcript, last)
         if not was_stored and not self._exists(new.id):
             try:
-                return self._imported(reader, new, transcript, base)
+                return self._imported(reader, limit, new, transcript, base)
             except IdConflictError:
                 pass  # another process was faster
-        return self._extended(reader, new, base, last)
+        return self._extended(reader, limit, new, base, last)
 
     def _exists(self, conversation_id: str) -> bool:
         try:
@@ -102,22 +137,28 @@ class TranscriptStorer:
         return True
 
     def _imported(
-        self, reader: SessionReader, new: NewConversation, transcript: Transcript, base: Reading
+        self,
+        reader: SessionReader,
+        limit: _Limited,
+        new: NewConversation,
+        transcript: Transcript,
+        base: Reading,
     ) -> Reading:
         with self.store.importing(new, modified_at=time_of(transcript.modified)) as writer:
-            intake = Intake(self.store, writer, new, self.settings, _Silent(self.thread))
-            intake.take(reader)
+            intake = Intake(self.store, writer, new, self.settings, limit)
+            intake.take(limit.entries(reader))
             leaf = short_id(reader.leaf_id)
             writer.leaf(leaf)
         return _after(base, reader, intake.count, leaf, {})
 
-    def _extended(self, reader: SessionReader, new: NewConversation, base: Reading, last: Reading) -> Reading:
+    def _extended(
+        self, reader: SessionReader, limit: _Limited, new: NewConversation, base: Reading, last: Reading
+    ) -> Reading:
         writer = self.store.extending(new.id)
         record = self.store.conversation(new.id)
         given: set[str | None] = set()
         time_ = record.modified_at
-        for batch in _batches(taken_over(entry, new.created_at) for entry in reader):
-            self.thread.check()
+        for batch in _batches(taken_over(entry, new.created_at) for entry in limit.entries(reader)):
             given |= {entry.id for entry in batch}
             time_ = batch[-1].timestamp
             writer.add([self._measured(entry, writer, new) for entry in writer.fresh(batch)])
