@@ -1874,7 +1874,7 @@ export interface UsageState {
   spent?: SpentState;
 }
 
-/** The newest command of a form, in which numbers and long texts are alike, and how many there were. Programs that only look at files or handle files or the shell, and git, are not counted. */
+/** The commands of a form, in which numbers and long texts are alike: with `…` for what differs, and how many there were at least. Programs that only look at files or handle files or the shell, and git, are not counted. */
 export interface UsedCommand {
   entryId: string;
   command: string;

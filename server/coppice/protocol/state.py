@@ -60,8 +60,9 @@ class RanCommand(Fact):
 
 
 class UsedCommand(Fact):
-    """The newest command of a form, in which numbers and long texts are alike, and how many there were.
-    Programs that only look at files or handle files or the shell, and git, are not counted.
+    """The commands of a form, in which numbers and long texts are alike: with `…` for what differs, and how
+    many there were at least. Programs that only look at files or handle files or the shell, and git, are
+    not counted.
     """
 
     command: str

@@ -1,5 +1,6 @@
 """The commands that the work uses again and again: how it is built, checked, looked up and handed on."""
 
+import re
 import shlex
 from typing import Final
 
@@ -14,11 +15,13 @@ _LONGEST_NAME: Final = 40
 """Characters of a word by which forms differ; what is longer, or has spaces, differs in each run."""
 _COMMAND_CHARS: Final = 160  # of a command that is stored, a line and a half
 _LEFT_OUT: Final = "…"
-_NO_DIGITS: Final = str.maketrans("", "", "0123456789")
+_NUMBER: Final = re.compile(r"[0-9…]+")
 
 
 class Usage:
-    """Counts commands by their form, in which numbers and texts are alike."""
+    """Counts commands by their form, in which numbers and texts are alike. Of several of a form, what differs
+    is left out.
+    """
 
     def __init__(self, state: WorkState) -> None:
         self._used = state.used
@@ -39,13 +42,18 @@ class Usage:
                 self._count(_shown(command.words), action.entry)
 
     def _count(self, words: list[str], entry: str) -> None:
-        before = self._forms.get(_form(words))
+        form = _form(words)
+        before = self._forms.get(form)
         if before is not None:
             self._used.remove(before)
-        command = " ".join(word if word == _LEFT_OUT else shlex.quote(word) for word in words)
+            words = [
+                word if word == other else _NUMBER.sub(_LEFT_OUT, word) if alike else _LEFT_OUT
+                for word, other, alike in zip(words, _words(before.command), form, strict=True)
+            ]
+        command = " ".join(map(_quoted, words))
         used = UsedCommand(entry_id=entry, command=command, times=before.times + 1 if before else 1)
         self._used.append(used)
-        self._forms[_form(words)] = used
+        self._forms[form] = used
         if len(self._used) > _MOST:
             self._forms.pop(_form(_words(self._used.pop(0).command)), None)
 
@@ -57,6 +65,11 @@ def _shown(words: tuple[str, ...]) -> list[str]:
     return first if len(first) == len(short) else [*first, _LEFT_OUT]
 
 
+def _quoted(word: str) -> str:
+    plain = word.replace(_LEFT_OUT, "_")
+    return word if shlex.quote(plain) == plain else shlex.quote(word)
+
+
 def _words(command: str) -> list[str]:
     try:
         return shlex.split(command)
@@ -65,7 +78,7 @@ def _words(command: str) -> list[str]:
 
 
 def _form(words: list[str]) -> tuple[str, ...]:
+    """`words` without their numbers; a long text is empty."""
     return tuple(
-        word.translate(_NO_DIGITS) if len(word) <= _LONGEST_NAME and " " not in word else _LEFT_OUT
-        for word in words
+        _NUMBER.sub("", word) if len(word) <= _LONGEST_NAME and " " not in word else "" for word in words
     )

@@ -96,7 +96,7 @@ def _used(state: WorkState) -> Iterator[tuple[str, Fact]]:
     """The commands that were used at least twice, the most used first."""
     repeated = sorted((each for each in state.used[::-1] if each.times > 1), key=lambda each: -each.times)
     if repeated:
-        named = ", ".join(f"`{each.command}` ({each.times} times)" for each in repeated[:_MOST_USED])
+        named = ", ".join(f"`{each.command}`" for each in repeated[:_MOST_USED])
         yield f"Used repeatedly: {named}", Fact()
 
 
