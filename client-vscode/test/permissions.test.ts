@@ -66,7 +66,7 @@ test("a rule that refuses sees its command however it is wrapped, and wins over 
   assert.equal(rules.decide(runs("git push"))?.effect, "allow");
   rules.add({ rule: { ...deny, directory: "." }, reach: "always" });
   for (const line of ["git push", "cd x && git push", "(git push)", "sh -c 'git push'", "g\\it pu''sh", "/usr/bin/git push", "A=1 git push", "git \\\n push", "echo `git push`", "git -C . push", "git --no-pager push", "cd x; git -c a.b='c d' -C y push", "git.exe push", "C:\\Git\\bin\\GIT.EXE push", "git -C my\\ dir push", "git -C \"my dir\" push", "git {push,}", "git pus?", "git p*", "git [p]ush", "x=push; git $x", "git \"$x\"", "git ${x}sh"]) assert.equal(rules.decide(runs(line))?.effect, "deny", line);
-  for (const line of ["git pull", "git stash push", "git commit push", "git log x push", "git --no-pager log | grep push", "git -C . stash push", "git-push", "git log $x", "git --no-pager diff *.py", "git --no-pager diff '*'", "git pull{,s}", "echo $HOME", "git \\$x"]) assert.equal(rules.decide(runs(line))?.effect, undefined, line);
+  for (const line of ["git pull", "git stash push", "git commit push", "git log x push", "git --no-pager log | grep push", "git -C . stash push", "git-push", "git log $x", "git --no-pager diff *.py", "git --no-pager diff '*'", "git pull{,s}", "echo $HOME", "git -C $HOME/shop status", "git -C \"$dir/shop\" log", "git \\$x"]) assert.equal(rules.decide(runs(line))?.effect, undefined, line);
   const approvals = new Approvals(memory(), rules);
   for (const policy of ["never", "firstUse", "always"] as const) {
     assert.deepEqual(await approvals.approve(runs("git push"), policy), { allowed: false, reason: "A rule of the user's refuses this: run_command `git push …` in .." });

@@ -75,6 +75,12 @@ PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** End Patch\n
         f"apply_patch <<'EOF'\n{PATCH}EOF",
         f"cd /home/me/app && apply_patch <<EOF\n{PATCH}EOF\nmake test",
         f"/usr/bin/apply_patch '{PATCH}'",
+        f"FOO=1 env time apply_patch <<'EOF'\n{PATCH}EOF",
+        f"if apply_patch <<'EOF'\n{PATCH}EOF\nthen make; fi",
+        f"cat <<'EOF' | apply_patch\n{PATCH}EOF",
+        f"printf '%s' '{PATCH}' | apply_patch",
+        f"bash -lc \"apply_patch <<'EOF'\n{PATCH}EOF\n\"",
+        f"test -d x || mkdir x\napply_patch '{PATCH}'",
     ],
 )
 def test_a_shell_that_has_apply_patch_writes(line: str) -> None:

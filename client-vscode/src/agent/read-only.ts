@@ -7,7 +7,7 @@ import { findOnPath } from "../programs";
 import { ToolError } from "./errors";
 import { type Place, placeOf } from "./paths";
 import type { Program } from "./process";
-import { openFile } from "./text-file";
+import { contentOf, decoded, openFile } from "./text-file";
 import { judgedPlace, readableBelow, type ReadablePlace } from "./tools/places";
 
 /** The programs are those of the system, whose options were reviewed. */
@@ -58,6 +58,7 @@ async function openJudged({ path, shown }: Place, folders: readonly string[]): P
   try {
     const [opened, there, now] = [await file.stat({ bigint: true }), await lstat(path, { bigint: true }), await placeOf(folders, path)];
     if (now.path !== path || opened.ino !== there.ino || opened.dev !== there.dev) throw new ToolError(`${shown} is another file now.`);
+    decoded(await contentOf(file)); // the file was not judged by what is in it
     return file;
   } catch (error) {
     await file.close();

@@ -17,7 +17,7 @@ export async function bytesOfFile(path: string): Promise<Uint8Array | null> {
   const file = await openFile(path);
   if (file === null) return null;
   try {
-    return await file.readFile();
+    return await contentOf(file);
   } finally {
     await file.close();
   }
@@ -43,7 +43,21 @@ export async function openFile(path: string): Promise<FileHandle | null> {
   }
 }
 
-function decoded(bytes: Uint8Array): string {
+/**
+ * What is in an open file from its beginning to the size that it has now; where it is read next does not change. Throws
+ * `ToolError` for a file that has more than its size says, as those of `/proc` do.
+ */
+export async function contentOf(file: FileHandle): Promise<Uint8Array> {
+  const { size } = await file.stat();
+  const bytes = Buffer.alloc(size + 1);
+  let length = 0;
+  for (let count = -1; count !== 0; length += count) ({ bytesRead: count } = await file.read(bytes, length, bytes.length - length, length));
+  if (size === 0 && length > 0) throw new ToolError("This is no file on a disk.");
+  return bytes.subarray(0, Math.min(length, size));
+}
+
+/** The text of what is in a file. Throws `ToolError` for what is no text. */
+export function decoded(bytes: Uint8Array): string {
   if (bytes.subarray(0, 8000).includes(0)) throw new ToolError("This is a binary file.");
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -13,6 +13,8 @@ import { IgnoreRules, isExcluded, LONGEST_FILE, LONGEST_TOGETHER, type PlacedRul
 const LONGEST_CONFIG = 1_000_000;
 /** Configuration files with those they include: a checkout's may include each other. */
 const MOST_CONFIGS = 50;
+/** A person has one, or one for each of some folders. */
+const MOST_OWN_FILES = 20;
 /** A branch, or a commit. */
 const HEAD = /^(?:ref:\s*refs\/|[0-9a-f]{40})/;
 const SYSTEM_CONFIG = "/etc/gitconfig";
@@ -83,20 +85,21 @@ async function gitDirectory(root: string): Promise<string> {
 async function ownFiles(directory: string, root: string): Promise<string[]> {
   const settings = process.env["XDG_CONFIG_HOME"];
   const own = join(settings === undefined || settings === "" ? join(homedir(), ".config") : settings, "git");
-  const files = [join(own, "ignore")];
+  const files = new Set([join(own, "ignore")]);
   const read = [SYSTEM_CONFIG, join(own, "config"), join(homedir(), ".gitconfig"), join(directory, "config")];
   for (const [at, file] of read.entries()) {
     const config = at < MOST_CONFIGS ? await configs.of(file) : undefined;
     if (config === undefined) throw new Error(`${file} cannot be read.`);
     for (const [name, value] of config?.values ?? []) {
-      if (name === "core.excludesfile" && value !== "") files.push(named(value, root));
+      if (name === "core.excludesfile" && value !== "") files.add(named(value, root));
       else if (name === "include.path" || name === "includeif.path") {
         const included = named(value, dirname(file));
         if (!read.includes(included)) read.push(included);
       }
     }
+    if (files.size > MOST_OWN_FILES) throw new Error(`${file} names too many ignore files.`);
   }
-  return files;
+  return [...files];
 }
 
 /** What Git's files name by `path`. Throws for a name of a host, a user or an installation. */

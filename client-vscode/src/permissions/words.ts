@@ -38,7 +38,7 @@ export function plainWords(line: string, windows = process.platform === "win32")
 export function possibleWords(line: string): string[][] {
   const joined = line.replaceAll(/\\\r?\n/g, "");
   const read = joined.replaceAll(/\\([^])|'([^']*)'|"((?:[^"\\]|\\[^])*)"/g, (_, escaped?: string, single?: string, double?: string) =>
-    double === undefined ? (escaped ?? single ?? "").replaceAll(/[^\p{L}\p{N}]/gu, "_") : double.replaceAll(/[^\p{L}\p{N}$]/gu, "_"),
+    double === undefined ? (escaped ?? single ?? "").replaceAll(/[^\p{L}\p{N}]/gu, "_") : double.replaceAll(/[^\p{L}\p{N}$/]/gu, "_"),
   );
   return [
     ...[joined, joined.replaceAll(/["'\\^]/g, "")].map((each) => each.split(/[\s;|&()<>`$"'{}\\=]+/)),
@@ -50,6 +50,6 @@ export function possibleWords(line: string): string[][] {
 export function couldBecome(word: string, wanted: string): boolean {
   const start = word.search(/[$*?[]|\{[^{}]*(?:,|\.\.)/);
   if (start < 0) return word === wanted;
-  const ending = /[*?\]}]([^$*?\]}]*)$/.exec(word)?.[1] ?? "";
+  const ending = /(?:[*?\]}]|\$\w+(?!\w))([^$*?\]}]*)$/.exec(word)?.[1] ?? "";
   return wanted.startsWith(word.slice(0, start)) && wanted.endsWith(ending);
 }

@@ -2,7 +2,7 @@
 import { settled } from "./parse";
 
 /** About how many characters of a growing text are parsed anew at a time. */
-export const PIECE = 4000;
+const PIECE = 4000;
 /** A longer end, all of one block, is parsed again when it is so many times as long. */
 const GROWTH = 1.1;
 
@@ -23,7 +23,7 @@ export function grown(before: Growing, text: string, settledIn = settled): Growi
   const end = text.slice(before.done);
   if (end.length <= PIECE) return { ...before, rest: end, tail: "" };
   if (before.rest.length > PIECE && end.length < GROWTH * before.rest.length) return { ...before, tail: end.slice(before.rest.length) };
-  const done = settledIn(end);
+  const done = settledIn(end.slice(0, end.lastIndexOf("\n") + 1)); // the last line may still become part of a block
   const pieces = done === 0 ? before.pieces : [...before.pieces, end.slice(0, done)];
   return { pieces, done: before.done + done, rest: end.slice(done), tail: "" };
 }

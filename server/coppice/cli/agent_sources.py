@@ -46,7 +46,7 @@ def _problems(transcripts: Iterable[FollowedTranscript]) -> list[str]:
     return [
         f"{Path(each.reading.path).name}: {each.reading.problem}"
         for each in transcripts
-        if each.reading.problem is not None and not each.reading.forgotten
+        if each.transcript is not None and each.reading.problem is not None and not each.reading.forgotten
     ]
 
 

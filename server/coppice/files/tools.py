@@ -7,9 +7,10 @@ The table knows the tools of Pi, Claude Code, Codex, VS Code, the MCP file serve
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Any, Final
 
-from coppice.files.shell_scanner import scanned
+from coppice.files.shell_scanner import Command, scanned
 from coppice.settings import ToolMapping
 from coppice.tree.entries import FileChangeKind
 from coppice.tree.messages import ToolCall
@@ -68,6 +69,23 @@ _PATCHES: Final = {"applypatch", "patch"}
 
 _PATCHING_SHELLS: Final = {"shell", "shellcommand", "localshell", "exec", "execcommand"}
 """Codex's, in which `apply_patch` is a command that takes the patch as its input or its argument."""
+_PATCHES_BY_COMMAND: Final = {"apply_patch", "applypatch"}
+_SHELLS: Final = {"sh", "bash", "zsh", "dash"}
+_MOST_NESTED: Final = 2  # shells within shells
+_BEFORE_PROGRAM: Final = {
+    "env",
+    "time",
+    "command",
+    "exec",
+    "nice",
+    "if",
+    "then",
+    "else",
+    "do",
+    "while",
+    "!",
+    "{",
+}
 _PATCH_START: Final = "*** Begin Patch\n"
 _MOST_CHARS: Final = 200_000
 """Of a command line. Models write patches of some ten thousand."""
@@ -130,15 +148,29 @@ def _known_touches(tool: str, arguments: Mapping[str, Any]) -> Iterator[FileTouc
             yield from _patch_touches(patch)
 
 
-def _patches_in(line: str) -> Iterator[str]:
+def _patches_in(line: str, depth: int = 0) -> Iterator[str]:
     """The patches that a command line applies; its status says nothing about one in a `||` list."""
-    line = line[:_MOST_CHARS]
-    commands = scanned(line) if _PATCH_START in line else []
-    if any(command.operator == "||" for command in commands):
-        return
-    for command in commands:
-        if command.program in ("apply_patch", "applypatch"):
-            yield from (text for text in (*command.documents, *command.arguments) if _PATCH_START in text)
+    lists: list[list[Command]] = []
+    for command in scanned(line[:_MOST_CHARS]) if _PATCH_START in line else ():
+        if not lists or command.operator not in ("&&", "||", "|"):
+            lists.append([])
+        lists[-1].append(command)
+    for commands in lists:
+        if any(command.operator == "||" for command in commands):
+            continue
+        given = [text for each in commands for text in (*each.documents, *each.words) if _PATCH_START in text]
+        programs = set(map(_program, commands))
+        if programs & _PATCHES_BY_COMMAND:
+            yield from given
+        elif programs & _SHELLS and depth < _MOST_NESTED:
+            for script in given:
+                yield from _patches_in(script, depth + 1)
+
+
+def _program(command: Command) -> str:
+    """The program's name, behind assignments and what runs it in the same way."""
+    words = dropwhile(lambda word: word in _BEFORE_PROGRAM or "=" in word, command.words)
+    return next(words, "").rpartition("/")[2]
 
 
 def _patch_touches(patch: str) -> Iterator[FileTouch]:

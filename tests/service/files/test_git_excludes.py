@@ -1,6 +1,7 @@
 """Which files Git excludes, by the table that the extension's rules are tested with too."""
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from coppice.service.files.git_excludes import GitExcludes
+from coppice.service.files.ignore_files import parsed_patterns
 
 TABLE: Final = Path(__file__).parents[2] / "files" / "git_excludes.json"
 CASES: Final = json.loads(TABLE.read_text(encoding="utf-8"))
@@ -17,6 +19,9 @@ CASES: Final = json.loads(TABLE.read_text(encoding="utf-8"))
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path.resolve()
+    for name in [each for each in os.environ if each.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
     monkeypatch.setenv("HOME", str(root / "home"))
     monkeypatch.setenv("USERPROFILE", str(root / "home"))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
@@ -75,3 +80,8 @@ def test_settings_that_include_more_and_more_exclude_all(root: Path) -> None:
     first = {"shop/.git/config": "[include]\npath = c0\n"}
     write(root, {"repositories": ["shop"], "files": first | files})
     assert GitExcludes(root / "shop").excludes("a.py")
+
+
+def test_a_comment_in_another_encoding_is_no_pattern_that_is_missing() -> None:
+    assert parsed_patterns(b"# caf\xe9\n*.log\n", "").omitted == 0
+    assert parsed_patterns(b"caf\xe9\n*.log\n", "").omitted == 1

@@ -116,7 +116,8 @@ async def test_what_must_not_be_shown_is_not(make: Any, folder: Path, tmp_path: 
 async def test_what_the_repository_around_the_workspace_excludes_is_not_shown(
     make: Any, folder: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / ".git").mkdir()
+    for name in ("objects", "refs"):
+        (tmp_path / ".git" / name).mkdir(parents=True)
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / ".gitignore").write_text(f"/{folder.name}/local.py\n")
     (folder / ".coppice").mkdir()

@@ -22,6 +22,7 @@ export class CommandTerminal implements vscode.Disposable {
 
   /** `limit`: characters of output that the outcome holds. */
   async run({ cwd, timeoutMs, program, ...call }: CommandRun, limit: number, stop: AbortSignal): Promise<Outcome> {
+    stop.throwIfAborted();
     const command = { command: call.command, program, cwd, timeoutMs, limit };
     // A file that nobody was asked about writes nothing to a terminal, where control sequences act.
     const running = program === undefined ? await this.#start(command, stop) : new RunningCommand(command, () => { this.commands.noteOutput(); });

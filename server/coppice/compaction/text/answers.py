@@ -20,6 +20,7 @@ _BARE: Final = re.compile(
 """Agrees or refuses, and says nothing else."""
 _OPEN: Final = re.compile(r"(?:what|why|how|where|who|when|anything|can i help)\b|.*(?:什么|怎么|为何)")
 """Begins a question that is not answered by a choice."""
+_OFFERS: Final = re.compile(r"\b(?:or|which)\b|还是|哪")
 _REFERS: Final = re.compile(
     r"\b(?:this|that|these|those|it|them|all \d+)\b(?:\W+\w+){0,3}\W*$|^(?:is|does) |这|那"
 )
@@ -45,7 +46,7 @@ def decides(question: str, answer: str) -> bool:
     if _OPEN.match(asked):
         return False
     if is_bare(replied):
-        return not any(each.search(asked) for each in (_REFERS, _GOES_ON))
+        return not any(each.search(asked) for each in (_OFFERS, _REFERS, _GOES_ON))
     first = _ANSWER.match(replied)
     agrees = first is not None and is_bare(first[0]) and not _REFUSES.match(replied)
     if agrees and re.search(r"\bor\b|还是", asked):

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
@@ -260,16 +260,18 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
     answered = [each for each in ledger.quotations if each.kind == "approval" and each.about != newest]
     approvals = [each for each in answered if decides(each.text, each.about)]
     reasons = {
-        each.entry_id: each.text for each in ledger.quotations if each.kind == "reason" and not each.about
+        id(each): following.text
+        for each, following in pairwise(ledger.quotations)
+        if following.kind == "reason" and not following.about and following.entry_id == each.entry_id
     }
     answers = [each for each in ledger.messages if each.source == "answer"]
-    for place, (question, answer, entry) in enumerate(
-        [(each.text, each.about, each.entry_id) for each in reversed(approvals)]
-        + [(each.about, one_line(each.text), each.entry_id) for each in reversed(answers)]
+    for place, (question, answer, entry, reason) in enumerate(
+        [(each.text, each.about, each.entry_id, reasons.get(id(each))) for each in reversed(approvals)]
+        + [(each.about, one_line(each.text), each.entry_id, None) for each in reversed(answers)]
     ):
         text = f"Asked: {question} The user: {clip(answer, _ASKED_CHARS)}"
-        if entry in reasons:
-            text = f"{ended(text)} The reasons given: {reasons[entry]}"
+        if reason:
+            text = f"{ended(text)} The reasons given: {reason}"
         yield Line("decisions", referenced(text, entry, references), place)
 
 

@@ -183,6 +183,7 @@ def _borrowed(stopping: Stopping) -> Iterator[_Process | None]:
     while not _POOL.free.acquire(timeout=_WAIT_SECONDS):
         stopping.check()
     try:
+        stopping.check()  # what is cancelled may be the next whose turn it is
         try:
             process = _POOL.take()
         except OSError as error:

@@ -5,7 +5,6 @@ Where a rule cannot be read, and so a file may be excluded, it counts as exclude
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +17,8 @@ _MAX_CONFIG_BYTES: Final = 1_000_000
 """Git adds three lines for each branch: those of 10,000 branches."""
 _MAX_CONFIGS: Final = 50
 """Configuration files with those they include: a checkout's may include each other."""
+_MAX_OWN_FILES: Final = 20
+"""A person has one, or one for each of some folders."""
 _HEAD: Final = re.compile(rb"ref:\s{0,10}refs/|[0-9a-f]{40}")
 """A branch, or a commit."""
 _SYSTEM_CONFIG: Final = Path("/etc/gitconfig")
@@ -63,20 +64,20 @@ def repository_of(folder: Path) -> Path | None:
 
 def _is_repository(git: Path) -> bool:
     """Whether Git takes it for one: a file that names one, or a folder with what each has."""
-    if not git.is_dir():
+    if not os.path.isdir(git):  # noqa: PTH112 - that of a path raises where a folder may not be read
         return file_type(git) is not None
     head = git / "HEAD"
     try:
         names = head.is_symlink() or _HEAD.match(read_regular_file(head, MAX_BYTES)) is not None
     except OSError:
         return False
-    return names and (git / "objects").is_dir() and (git / "refs").is_dir()
+    return names and all(os.path.isdir(git / name) for name in ("objects", "refs"))  # noqa: PTH112
 
 
 def _git_directory(root: Path) -> Path:
     """The folder of a repository's own files, which its worktrees share. Raises OSError or ValueError."""
     directory = root / ".git"
-    if file_type(directory) is not None and not directory.is_dir():
+    if file_type(directory) is not None and not os.path.isdir(directory):  # noqa: PTH112
         link = read_regular_file(directory, MAX_BYTES).decode()
         directory = _named(link.removeprefix("gitdir:").strip(), root)
     try:
@@ -86,11 +87,13 @@ def _git_directory(root: Path) -> Path:
     return _named(shared.strip(), directory)
 
 
-def _own_files(directory: Path, root: Path) -> Iterator[Path]:
-    """Where the user's own ignore file may be: by default, and by each `core.excludesFile`."""
+def _own_files(directory: Path, root: Path) -> set[Path]:
+    """Where the user's own ignore file may be: by default, and by each `core.excludesFile`. Raises ValueError
+    and OSError.
+    """
     home = Path.home()
     own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config", "git")
-    yield own / "ignore"
+    files = {own / "ignore"}
     configs = [_SYSTEM_CONFIG, own / "config", home / ".gitconfig", directory / "config"]
     for number, config in enumerate(configs):
         if number == _MAX_CONFIGS:
@@ -101,10 +104,13 @@ def _own_files(directory: Path, root: Path) -> Iterator[Path]:
             continue
         for name, value in git_config_values(text):
             if name == "core.excludesfile" and value:
-                yield _named(value, root)
+                files.add(_named(value, root))
             elif name in ("include.path", "includeif.path"):
                 included = _named(value, config.parent)
                 configs += [included] if included not in configs else []
+        if len(files) > _MAX_OWN_FILES:
+            raise ValueError
+    return files
 
 
 def _named(path: str, base: Path) -> Path:

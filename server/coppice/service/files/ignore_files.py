@@ -101,8 +101,11 @@ class IgnoreFiles:
 
 
 def parsed_patterns(content: bytes, folder: str) -> Patterns:
-    """The patterns of an ignore file in `folder`. A line that is no UTF-8 has no effect."""
-    lines = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n")
+    """The patterns of an ignore file in `folder`. One that is no UTF-8 has no effect and counts as omitted,
+    but for a comment.
+    """
+    text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    lines = [line for line in text.split("\n") if not line.startswith("#")]
     readable = [line for line in lines if not _UNREADABLE & set(line)]
     parsed = patterns(readable, folder, ignores_case=FILES_HAVE_ONE_CASE)
     return replace(parsed, omitted=parsed.omitted + len(lines) - len(readable))
