@@ -1,9 +1,14 @@
 import type { CoppiceClient } from "./client";
-import type { Entry, Message } from "./protocol.gen";
+import type { AttachedRange, Entry, Message } from "./protocol.gen";
 
 /** One entry with its content. */
 export async function entryOf(client: CoppiceClient, conversationId: string, entryId: string): Promise<Entry> {
-  const { entries } = await client.request("coppice/entries", {
+  return (await messageOf(client, conversationId, entryId)).entry;
+}
+
+/** An entry, with the ranges of its texts that the user did not write. */
+export async function messageOf(client: CoppiceClient, conversationId: string, entryId: string): Promise<{ entry: Entry; attached: AttachedRange[] }> {
+  const { entries, attached } = await client.request("coppice/entries", {
     conversationId,
     leafId: entryId,
     backward: true,
@@ -11,7 +16,7 @@ export async function entryOf(client: CoppiceClient, conversationId: string, ent
   });
   const [entry] = entries;
   if (entry === undefined) throw new Error("The entry is not there any more.");
-  return entry;
+  return { entry, attached: attached?.[entryId] ?? [] };
 }
 
 /** The text of an entry. */

@@ -18,6 +18,13 @@ test("a message that is sent again keeps its pictures, with its own text or anot
   assert.throws(() => messageContent(entry({ role: "assistant", content: [] }), "new"), /Only your own/);
 });
 
+test("what another application put into a message stays when its text is edited", () => {
+  const content: UserContent[] = [{ type: "text", text: "old <reminder>" }, IMAGE, { type: "text", text: "<context>" }];
+  const attached = [{ block: 0, start: 4, end: 14 }, { block: 1, start: 0, end: 9 }];
+  assert.deepEqual(messageContent(entry({ role: "user", content }), "new", attached), [{ type: "text", text: "new" }, { type: "text", text: "<reminder>" }, IMAGE, { type: "text", text: "<context>" }]);
+  assert.deepEqual(messageContent(entry({ role: "user", content: "old <reminder>" }), "new", attached), [{ type: "text", text: "new" }, { type: "text", text: "<reminder>" }]);
+});
+
 test("what had come of a reply is kept when the server ends, and says so", () => {
   const reply = interruptedReply([{ kind: "thinking", text: "Hm" }, { kind: "text", text: "Hel" }, { kind: "toolCall", toolCallId: "1", name: "x", arguments: {} }]);
   assert.deepEqual(reply, {

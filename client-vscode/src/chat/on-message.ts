@@ -3,7 +3,7 @@ import { switchBranch } from "../branches/switching";
 import type { CoppiceClient } from "../client";
 import { forkConversation } from "../commands/forking";
 import type { Conversations } from "../conversations";
-import { entryOf } from "../entries";
+import { entryOf, messageOf } from "../entries";
 import { CoppiceError } from "../errors";
 import type { BranchFiles } from "./branch-files";
 import type { ChatAccess, Feature, PageAccess } from "./feature";
@@ -49,7 +49,8 @@ export class MessageActions implements Feature {
 
   /** Goes back to before a message of the user's, which leaves the branch as it is, and sends the message there. */
   async #resend(page: PageAccess, conversationId: string, entryId: string, text: string | undefined): Promise<void> {
-    const content = messageContent(await entryOf(this.client, conversationId, entryId), text);
+    const { entry, attached } = await messageOf(this.client, conversationId, entryId);
+    const content = messageContent(entry, text, attached);
     const result = await this.branchFiles.move(conversationId, entryId, () => this.client.request("coppice/navigate", { conversationId, targetId: entryId }));
     if (result === undefined || result.cancelled) {
       if (text !== undefined) this.access.putDraft(conversationId, text, { ifEmpty: true });

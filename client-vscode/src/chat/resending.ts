@@ -1,16 +1,21 @@
 import { readAttachmentBlock } from "../context/blocks";
-import type { AssistantContent, Entry, NewEntry, PromptUpdate, TextContent, UserContent } from "../protocol.gen";
+import type { AssistantContent, AttachedRange, Entry, NewEntry, PromptUpdate, TextContent, UserContent } from "../protocol.gen";
 import type { Outgoing } from "./turns";
 
 const ENDED = "The server ended before the reply was complete.";
 
-/** The content of a message of the user, with `text` in place of its own where that is given; what is attached stays. */
-export function messageContent(entry: Entry, text: string | undefined): string | UserContent[] {
+/** The content of a message of the user, with `text` in place of its own where that is given; what is `attached` stays. */
+export function messageContent(entry: Entry, text: string | undefined, attached: readonly AttachedRange[] = []): string | UserContent[] {
   if (entry.type !== "message" || entry.message.role !== "user") throw new Error("Only your own messages can be sent again.");
   const { content } = entry.message;
   if (text === undefined) return content;
-  const attached = typeof content === "string" ? [] : content.filter((part) => !isTyped(part));
-  return attached.length === 0 ? text : [{ type: "text", text }, ...attached];
+  let block = -1;
+  const stays = (typeof content === "string" ? [{ type: "text" as const, text: content }] : content).flatMap((part): UserContent[] => {
+    if (part.type === "text") block += 1;
+    if (!isTyped(part)) return [part];
+    return attached.filter((range) => range.block === block).map(({ start, end }) => ({ type: "text", text: part.text.slice(start, end) }));
+  });
+  return stays.length === 0 ? text : [{ type: "text", text }, ...stays];
 }
 
 /** What the user typed of a message. */
