@@ -7,7 +7,7 @@ import pytest
 from coppice.compaction.checking.stated import Statements
 from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.compaction.writing.facts_text import facts_text
-from coppice.protocol.state import Check, WorkState
+from coppice.protocol.state import Check, UsedCommand, WorkState
 from coppice.tokens.counting import estimate_tokens
 from coppice.tree.messages import Message, UserMessage
 
@@ -59,6 +59,13 @@ def test_a_failure_that_the_summary_lacks_is_listed() -> None:
     ledger = LedgerBuilder().ledger.model_copy(update={"state": state})
     assert "3 failed" in facts_text(ledger, 500, "The tests were run with pytest.")
     assert facts_text(ledger, 500, "`pytest -q` fails: 3 failed.") == ""
+
+
+def test_the_commands_that_are_used_are_nothing_that_a_summary_lost() -> None:
+    state = WorkState(used=[UsedCommand(command="bd ready", times=2)])
+    ledger = LedgerBuilder().ledger.model_copy(update={"state": state})
+    assert "bd ready" in facts_text(ledger, 500)
+    assert facts_text(ledger, 500, "A summary about something else.") == ""
 
 
 def test_the_text_keeps_to_its_tokens() -> None:

@@ -17,20 +17,23 @@ def facts_text(ledger: WorkLedger, tokens: int, seen: str | None = None) -> str:
     """The user's messages, the state, and the last report, in `tokens` by estimate; empty where there is
     nothing.
 
-    With `seen`, a summary and what else of the session is before a model, what it says is left out.
+    With `seen`, a summary and what else of the session is before a model, what it says is left out, and the
+    commands that are used, which grow with each.
     """
     statements = None if seen is None else Statements(seen)
     asked = [message for message in ledger.messages if message.source in ("user", "answer", "refusal")]
     reports = [quotation.text for quotation in ledger.quotations if quotation.kind == "report"][-1:]
+    state = ledger.state
     if statements is not None:
+        state = state.model_copy(update={"used": []})
         asked = [part for message in asked if (part := _unsaid(message, statements)) is not None]
         reports = [report for report in reports if not statements.say(report)]
     messages = user_messages_section(asked, tokens // 2, estimate_tokens, {})
     left = tokens - estimate_tokens(messages)
-    state = state_section(ledger.state, left * 2 // 3, estimate_tokens, {}, statements)
-    left = (left - estimate_tokens(f"{state}\n\n{_REPORT_HEADING}")) * CHARS_PER_TOKEN
+    facts = state_section(state, left * 2 // 3, estimate_tokens, {}, statements)
+    left = (left - estimate_tokens(f"{facts}\n\n{_REPORT_HEADING}")) * CHARS_PER_TOKEN
     report = f"{_REPORT_HEADING}{whole_sentences(reports[-1], left)}" if reports and left > 0 else ""
-    return "\n\n".join(filter(None, (messages, state, report)))
+    return "\n\n".join(filter(None, (messages, facts, report)))
 
 
 def _unsaid(message: LedgerMessage, statements: Statements) -> LedgerMessage | None:

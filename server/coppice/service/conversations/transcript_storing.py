@@ -111,7 +111,7 @@ class TranscriptStorer:
             return replace(reading, skipped=reader.skipped.total())
         except ImportFailedError as error:
             if last.store != self.store.url or self.is_new:
-                return replace(base, problem=str(error), checkpoint=None)
+                return replace(base, problem=str(error), read_at=None, checkpoint=None)
             return replace(base, problem=str(error), read_at=last.read_at)
         except UnknownConversationError:
             if last.read_at is None:
