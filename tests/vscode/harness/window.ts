@@ -165,6 +165,8 @@ export class Window {
         // Takes the focus first: a key of the keyboard alone could go to whatever closes the menu at this moment.
         await item.press("Enter", { timeout: 5000 });
       } catch {
+        // What opened before its entries were all there keeps clicks from what is below.
+        if (await this.page.locator(".context-view .monaco-menu").isVisible()) await this.page.keyboard.press("Escape");
         return false;
       }
       await item.waitFor({ state: "hidden" });
