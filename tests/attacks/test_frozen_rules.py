@@ -15,12 +15,13 @@ import psutil
 import pytest
 from attacks.frozen_rule import BEGUN, frozen, killed, process_id
 from attacks.worker_processes import TESTS, processes_that_know_the_tests, workers_of
-from conftest_service import Client
+from conftest_service import Client, user
 from lsp.editor import turn
 from lsp.raw_client import RawServer, environment
 from waiting import PATIENCE, wait_until
 
 from coppice.errors import WorkTooLongError
+from coppice.protocol.file_events import FileEvent
 from coppice.protocol.navigation import NavigateParams
 from coppice.service.branches import navigating
 from coppice.service.branches.branch_switch import BranchSwitch
@@ -28,6 +29,7 @@ from coppice.service.compaction import work_ledger
 from coppice.service.core import conversation_path, worker_process
 from coppice.service.core.worker_process import SMALL_TOKENS, call_on_tokens
 from coppice.service.core.workers import READ_THREADS
+from coppice.service.files import tracking
 from coppice.service.views import views
 from coppice.tree.entries import MessageEntry
 from coppice.tree.messages import UserMessage
@@ -94,6 +96,27 @@ async def test_more_requests_than_threads_read_leave_other_conversations_readabl
         task.cancel()
     await asyncio.wait_for(asyncio.gather(*asked, return_exceptions=True), PATIENCE)
     await asyncio.to_thread(wait_until, lambda: not workers_of(os.getpid()))
+
+
+async def test_a_message_waits_for_what_git_changed_no_longer_than_for_a_moment(
+    client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    conversation = await a_long_conversation(client)
+    workspace = tmp_path / "workspace"
+    log = workspace / ".git" / "logs" / "HEAD"
+    log.parent.mkdir(parents=True)
+    (workspace / "a.py").touch()
+    log.write_text(f"{'1' * 40} {'2' * 40} n <n@n> 1 +0000\tcheckout: moving from main to other\n")
+    monkeypatch.setattr(conversation_path, "_ledger", frozen)
+    monkeypatch.setattr(worker_process, "_LEAST_SECONDS", 2 * PATIENCE)
+    monkeypatch.setattr(tracking, "_HISTORY_SECONDS", 1.0)
+    client.service.tracking.feed([FileEvent((workspace / "a.py").as_uri(), "modified", "watcher")])
+    asked = client.ask("append", conversationId=conversation, entries=[user("and now")])
+    await asyncio.wait_for(asked, PATIENCE)
+    await asyncio.to_thread(wait_until, lambda: not workers_of(os.getpid()))
+    monkeypatch.undo()
+    [update] = (await client.ask("files", conversationId=conversation))["gitUpdates"]
+    assert (update["target"], update["files"]) == ("other", 1)
 
 
 async def test_the_context_as_text_is_written_where_it_can_be_ended(

@@ -5,7 +5,7 @@ last update that the log names if it has not changed since the log was written.
 """
 
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -27,22 +27,18 @@ _Moved = tuple[GitUpdate, int]
 """An update, and when the log named it, in nanoseconds of the epoch."""
 
 
-def split_updates(
-    changes: Iterable[FileChange], root: str | None, written: Callable[[], Collection[str]]
-) -> list[tuple[GitUpdate | None, list[FileChange]]]:
-    """The changes by the update that made them; None is for those that no update made. Reads the disk.
+def with_updates(
+    changes: Iterable[FileChange], root: str | None
+) -> list[tuple[GitUpdate | None, FileChange]]:
+    """Each change with the update that made it, None for one that no update made. Reads the disk.
 
-    `root` is the folder that paths are relative to. What an editor reported is never an update's, and neither
-    is what became of the files that the conversation has changed itself, `written`.
+    `root` is the folder that paths are relative to. What an editor reported is never an update's.
     """
-    logs, own = _Logs(), cache(written)
-    changes_of: dict[GitUpdate | None, list[FileChange]] = {}
-    for change in changes:
-        update = logs.update_of(Path(root or "/", change.path)) if change.source == "watcher" else None
-        if update is not None and change.path in own():
-            update = None
-        changes_of.setdefault(update, []).append(change)
-    return list(changes_of.items())
+    logs = _Logs()
+    return [
+        (logs.update_of(Path(root or "/", change.path)) if change.source == "watcher" else None, change)
+        for change in changes
+    ]
 
 
 class _Logs:

@@ -7,18 +7,19 @@ or navigated. Without one, nothing is recorded.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from coppice.errors import CoppiceError, UnknownConversationError
+from coppice.errors import CoppiceError, UnknownConversationError, WorkTooLongError
 from coppice.files.changes import Changes, chosen, unrecorded
+from coppice.files.ledger import FileHistory
 from coppice.files.paths import path_of_uri
 from coppice.protocol.file_events import FileEvent
 from coppice.service.core.context import Context, now
 from coppice.service.core.conversation_path import ConversationPath
-from coppice.service.core.workers import run_read
+from coppice.service.core.workers import run_long, run_read
 from coppice.service.files.file_events import Active, Sorter, opened_last, without_folders
-from coppice.service.files.git_updates import split_updates
+from coppice.service.files.git_updates import with_updates
 from coppice.store.schema.records import LEAF, NewRecord
 from coppice.tokens.size import Size
 from coppice.tree.entries import FileActivityEntry, FileChange, GitUpdate
@@ -33,7 +34,15 @@ LATEST_SECONDS: Final = 3.0
 MOST_CHANGES: Final = 1_000
 """The most changes that one entry holds; a checkout of a branch may touch more files. See ADR 0012."""
 
+_HISTORY_SECONDS: Final = 5.0
+"""How long a recording waits for the files that a conversation knows: every write waits for the recording.
+Those of 10,000 messages take a second."""
+
 _log = logging.getLogger(__name__)
+
+
+_ByUpdate = dict[GitUpdate | None, list[FileChange]]
+_Histories = Mapping[str, FileHistory]
 
 
 class Tracking:
@@ -115,8 +124,10 @@ class Tracking:
 
     async def _store(self, conversation_id: str, changes: Changes) -> None:
         try:
+            path = await run_read(self._context.path, conversation_id)
+            changes_of, histories = await _split(path, changes)
             stored, leaf_id = await self._context.commit(
-                conversation_id, lambda: self._append(conversation_id, changes)
+                conversation_id, lambda: self._append(conversation_id, changes, changes_of, histories)
             )
         except UnknownConversationError:
             self._forget(conversation_id)
@@ -128,7 +139,9 @@ class Tracking:
             if conversation_id not in self._active.values():
                 del self._changes[conversation_id]
 
-    def _append(self, conversation_id: str, changes: Changes) -> tuple[bool, str | None]:
+    def _append(
+        self, conversation_id: str, changes: Changes, changes_of: _ByUpdate, histories: _Histories
+    ) -> tuple[bool, str | None]:
         """Whether there were changes to store, and the leaf that they are attached to."""
         path = self._context.path(conversation_id)
         changes.start_after(path.leaf_id)
@@ -137,13 +150,10 @@ class Tracking:
         entries = []
         omitted = changes.omitted
         # What git replaced comes first: the files that nobody followed were part of that, if there was any.
-        for update, changed in sorted(
-            split_updates(changes.net(), root, lambda: _written_files(path)),
-            key=lambda part: part[0] is None,
-        ):
+        for update, changed in sorted(changes_of.items(), key=lambda part: part[0] is None):
             news = unrecorded(changed, recorded.get(update, []))
             if len(news) > MOST_CHANGES:
-                news, left_out = chosen(news, MOST_CHANGES, path.ledger().histories)
+                news, left_out = chosen(news, MOST_CHANGES, histories)
                 omitted += left_out
             if news := without_folders(news, root):
                 entries.append(_entry(news, omitted, update))
@@ -163,18 +173,44 @@ class Tracking:
         self._active = {uri: active for uri, active in self._active.items() if active != conversation_id}
 
 
-def _written_files(path: ConversationPath) -> set[str]:
-    return {history.path for history in path.ledger().histories.values() if history.writes}
+async def _split(path: ConversationPath, changes: Changes) -> tuple[_ByUpdate, _Histories]:
+    """The changes by the update that made them, and what the conversation knows of files where that matters.
+
+    What became of files that the conversation has changed itself is no update's. The calls of its tools are
+    stored before they run, so what happened is compared with a path that has them.
+    """
+    root = path_of_uri(path.conversation.workspace_uri)
+    changed = await run_read(lambda: with_updates(changes.net(), root))
+    matters = len(changed) > MOST_CHANGES or any(update is not None for update, _ in changed)
+    histories = await _histories(path) if matters else {}
+    changes_of: _ByUpdate = {}
+    for update, change in changed:
+        history = histories.get(change.path)
+        is_own = history is not None and history.writes > 0
+        changes_of.setdefault(None if is_own else update, []).append(change)
+    return changes_of, histories
 
 
-def _recorded(path: ConversationPath) -> dict[GitUpdate | None, list[FileChange]]:
+async def _histories(path: ConversationPath) -> _Histories:
+    """None of them where to compute them takes too long."""
+    try:
+        async with asyncio.timeout(_HISTORY_SECONDS):
+            return (await run_long(path.ledger)).histories
+    except (TimeoutError, WorkTooLongError):
+        _log.warning(
+            "The files of %s took too long; changes are recorded without them.", path.conversation.id
+        )
+        return {}
+
+
+def _recorded(path: ConversationPath) -> _ByUpdate:
     """The changes that are already recorded after the newest message, by the update that made them."""
     kinds, end = ["file_activity"], path.end
     if end is None:
         recorded = path.store.root_metadata(path.conversation.id, kinds)
     else:
         recorded = [entry for _, entry in path.store.attached(end, end.depth, end.depth, kinds)]
-    changes_of: dict[GitUpdate | None, list[FileChange]] = {}
+    changes_of: _ByUpdate = {}
     for entry in recorded:
         if isinstance(entry, FileActivityEntry):
             changes_of.setdefault(entry.git_update, []).extend(entry.changes)
