@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -10,7 +11,7 @@ from typing_extensions import override
 from coppice.agents.connector import Connector, filled, mcp_member
 from coppice.agents.edits import Edit, Items, OwnFile
 from coppice.agents.hook_script import hook_script
-from coppice.agents.program import HOOK_SECONDS, Program, hook_command, hook_name
+from coppice.agents.program import HOOK_SECONDS, Program, hook_command, hook_pattern
 
 _READING_TOOLS: Final = ("history_search", "history_read", "history_overview", "note_list")
 
@@ -36,7 +37,7 @@ class ClaudeCode(Connector):
                 what="permission to read the history without asking",
                 keys=("permissions", "allow"),
                 items=tuple(f"mcp__coppice__{tool}" for tool in _READING_TOOLS),
-                mark="mcp__coppice__",
+                ours=re.compile(f"mcp__coppice__(?:{'|'.join(_READING_TOOLS)})"),
             ),
             *self._mod(program),
             hook_script(program, self.name),
@@ -74,5 +75,5 @@ class ClaudeCode(Connector):
             what=f"a hook on {event} that adds {what}, where mods are not loaded",
             keys=("hooks", event),
             items=({**matcher, "hooks": [hook]},),
-            mark=hook_name(self.name),
+            ours=hook_pattern(self.name),
         )

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,9 +81,12 @@ class Connections:
         return changes
 
     def removing(self, agent: str, edits: Sequence[Edit]) -> list[Change]:
-        """What taking it back changes."""
+        """What taking it back changes. A script that other connections of the agent run stays."""
+        others = self._entries(agent).keys() - {str(edit.path) for edit in edits}
         changes = []
         for path, of_file in _by_file(edits):
+            if others and self._is_shared(path):
+                continue
             now = files.read(path)
             original = self._original(agent, path, now, of_file)
             changes.append(Change(path, now, original, original))
@@ -97,19 +100,16 @@ class Connections:
         for change in changes:
             change.check()
         record = self._record()
-        before = record.get(agent, {})
-        entry = record[agent] = dict(before)
-        for number, change in enumerate(changes):
-            backup = None if change.original is None else f"{agent}-{number}.backup"
-            if backup is not None and change.original is not None:
-                files.write(self._folder / backup, change.original)
-            made = before.get(str(change.path), {}).get("folders", [])
+        entries = record.setdefault(agent, {})
+        for change in changes:
+            path = str(change.path)
+            made = entries.get(path, {}).get("folders", [])
             made = made or [str(each) for each in change.path.parents if not each.exists()]
-            entry[str(change.path)] = {
-                "backup": backup,
-                "digest": files.digest(change.after or ""),
-                "folders": made,
-            }
+            entries[path] = {"backup": None, "digest": files.digest(change.after or ""), "folders": made}
+            if change.original is not None:
+                backup = f"{agent}-{files.digest(path)}.backup"
+                files.write(self._folder / backup, change.original)
+                entries[path] |= {"backup": backup, "backup_digest": files.digest(change.original)}
         files.write(self._folder / _RECORD, json.dumps(record, indent=2) + "\n")
         for change in changes:
             change.write()
@@ -125,7 +125,11 @@ class Connections:
         for folder in folders:
             _delete_empty(folder)
         record = self._record()
-        entries = record.pop(agent, {}).values()
+        recorded = record.get(agent, {})
+        paths = [str(change.path) for change in changes]
+        entries = [recorded.pop(path) for path in paths if path in recorded]
+        if not recorded:
+            record.pop(agent, None)
         made = {folder for entry in entries for folder in entry.get("folders", [])}
         for made_folder in sorted(made, reverse=True):
             with suppress(OSError):  # not empty, or gone
@@ -141,10 +145,11 @@ class Connections:
             return all(edit.is_in(files.read(edit.path)) for edit in edits)
         return False
 
-    def is_recorded(self, agent: str) -> bool:
-        """Whether it was connected, by this version or another, and not removed since."""
+    def is_recorded(self, agent: str, edits: Sequence[Edit]) -> bool:
+        """Whether a file of `edits` was connected, by this version or another, and not removed since."""
         with suppress(ConfigurationError):
-            return agent in self._record()
+            entries = self._entries(agent)
+            return any(str(edit.path) in entries and not self._is_shared(edit.path) for edit in edits)
         return False
 
     def _original(self, agent: str, path: Path, now: str | None, edits: Sequence[Edit]) -> str | None:
@@ -155,21 +160,32 @@ class Connections:
         edits = [edit for edit in edits if not self._is_taken(agent, edit, now)]
         if not edits:
             return now
-        before = None
-        if entry is not None and entry["backup"] is not None:
-            before = files.read(self._folder / entry["backup"])
-        if entry is not None and files.digest(now) == entry["digest"]:
+        is_made = entry is not None and entry["backup"] is None
+        before = None if entry is None else self._backup(entry)
+        if entry is not None and files.digest(now) == entry["digest"] and (is_made or before is not None):
             return before
         after = _without(edits, now, before)
-        is_ours = before is None and (entry is not None or isinstance(edits[0], OwnFile))
-        return None if is_ours and _is_empty(after) else after
+        return None if (is_made or isinstance(edits[0], OwnFile)) and _is_empty(after) else after
+
+    def _backup(self, entry: Mapping[str, Any]) -> str | None:
+        """The file before it was connected; None where there was none, or the backup is gone or another."""
+        text = None if entry["backup"] is None else files.read(self._folder / entry["backup"])
+        return text if text is not None and files.digest(text) == entry.get("backup_digest") else None
 
     def _is_taken(self, agent: str, edit: Edit, now: str | None) -> bool:
         return now is not None and self._entry(agent, edit.path) is None and edit.is_taken(now)
 
+    def _is_shared(self, path: Path) -> bool:
+        """Whether it is a script that every connection of the agent uses."""
+        return path.parent == self._folder
+
     def _entry(self, agent: str, path: Path) -> dict[str, Any] | None:
-        entry: dict[str, Any] | None = self._record().get(agent, {}).get(str(path))
-        return entry
+        return self._entries(agent).get(str(path))
+
+    def _entries(self, agent: str) -> dict[str, dict[str, Any]]:
+        """What is recorded of the agent's files, by their paths: of all folders of its configuration."""
+        entries: dict[str, dict[str, Any]] = self._record().get(agent, {})
+        return entries
 
     def _record(self) -> dict[str, Any]:
         text = files.read(self._folder / _RECORD)

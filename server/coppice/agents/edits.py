@@ -96,11 +96,14 @@ class Member(Edit):
 
 @dataclass(frozen=True, kw_only=True)
 class Items(Edit):
-    """`items` in the list under `keys` of a JSON file; `mark` occurs in the text of each."""
+    """`items` in the list under `keys` of a JSON file: strings, or groups of hooks.
+
+    `ours` matches the strings, and the commands of the hooks, of this version and others.
+    """
 
     keys: tuple[str, ...]
     items: tuple[Any, ...]
-    mark: str
+    ours: re.Pattern[str]
 
     @override
     def applied(self, text: str | None) -> str:
@@ -114,7 +117,7 @@ class Items(Edit):
 
     @override
     def removed(self, text: str, before: str | None) -> str:
-        return jsonc.without_items(text, self.keys, self.mark, keep=_depth(before, self.keys))
+        return jsonc.without_items(text, self.keys, self.ours, keep=_depth(before, self.keys))
 
 
 @dataclass(frozen=True, kw_only=True)

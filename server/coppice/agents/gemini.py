@@ -8,7 +8,7 @@ from typing_extensions import override
 from coppice.agents.connector import Connector, mcp_member
 from coppice.agents.edits import Edit, Items
 from coppice.agents.hook_script import hook_script
-from coppice.agents.program import HOOK_SECONDS, NO_HOOK, Program, hook_command, hook_name
+from coppice.agents.program import HOOK_SECONDS, NO_HOOK, Program, hook_command, hook_pattern
 from coppice.operating_system import starts_scripts
 
 _EVENTS: Final = ("BeforeAgent", "AfterTool")
@@ -52,5 +52,5 @@ class Gemini(Connector):
             what=f"a hook on {event} that adds what was lost after a compression",
             keys=("hooks", event),
             items=({"hooks": [hook]},),
-            mark=hook_name(self.name),
+            ours=hook_pattern(self.name),
         )

@@ -5,7 +5,7 @@ Comments, order, indentation and a trailing comma stay. What is no JSON object i
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -84,16 +84,34 @@ def without_member(text: str, path: Sequence[str], *, keep: int) -> str:
     return _without_empty(text, path[:-1], keep)
 
 
-def without_items(text: str, path: Sequence[str], mark: str, *, keep: int = 0) -> str:
-    """`text` without the items of the array under `path` in whose text `mark` occurs; `keep` as above."""
+def without_items(text: str, path: Sequence[str], ours: re.Pattern[str], *, keep: int = 0) -> str:
+    """`text` without the strings of the array under `path` that are `ours`, and the hooks there whose command
+    is; a group of hooks goes with the last of them. `keep` as above.
+    """
     _, slot = _slot(text, path)
-    if slot is None:
+    if slot is None or slot.value.kind != "[":
         return text
-    items = [each for each in slot.value.slots if mark in text[each.start : each.value.end]]
-    rest = len(slot.value.slots) - len(items)
+    items: list[Slot] = []
+    cuts: list[tuple[int, int]] = []
+    for item in slot.value.slots:
+        hooks = item.value.member("hooks")
+        inside = [item] if hooks is None else hooks.value.slots
+        gone = [each for each in inside if _is_ours(text, each.value, ours)]
+        if gone and len(gone) == len(inside):
+            items.append(item)
+        elif gone and hooks is not None:
+            cuts += _cuts(text, hooks.value, gone)
+    if len(items) < len(slot.value.slots):
+        return _without(text, [*cuts, *_cuts(text, slot.value, items)])
     if items:
         text = _removed(text, slot.value, items)
-    return text if rest else _without_empty(text, path, keep)
+    return _without_empty(text, path, keep)
+
+
+def _is_ours(text: str, value: Value, ours: re.Pattern[str]) -> bool:
+    command = value.member("command")
+    string = _string(text, value if command is None else command.value)
+    return string is not None and ours.fullmatch(string) is not None
 
 
 def string_at(text: str, path: Sequence[str]) -> str | None:
@@ -104,7 +122,12 @@ def string_at(text: str, path: Sequence[str]) -> str | None:
         if slot is None:
             return None
         here = slot.value
-    return _unquoted(text[here.start : here.end]) if text[here.start] in "\"'" else None
+    return _string(text, here)
+
+
+def _string(text: str, value: Value) -> str | None:
+    """The string that `value` is; None where it is something else."""
+    return _unquoted(text[value.start : value.end]) if text[value.start] in "\"'" else None
 
 
 def parsed(text: str) -> Value:
@@ -193,7 +216,13 @@ def _inserted(text: str, container: Value, lead: str, value: Any) -> str:
 
 
 def _removed(text: str, container: Value, slots: Sequence[Slot]) -> str:
-    """`text` without some slots of a container, their commas, and the blanks before them."""
+    """`text` without some slots of a container; one that has nothing else then is written without a blank."""
+    inside = _without(text[: container.end - 1], _cuts(text, container, slots))[container.start + 1 :]
+    return text[: container.start + 1] + (inside if inside.strip() else "") + text[container.end - 1 :]
+
+
+def _cuts(text: str, container: Value, slots: Sequence[Slot]) -> list[tuple[int, int]]:
+    """Where some slots of a container are, with their commas, and the blanks before them."""
     gone = {slot.start for slot in slots}
     cuts: list[tuple[int, int]] = []
     previous_end = container.start + 1
@@ -210,12 +239,16 @@ def _removed(text: str, container: Value, slots: Sequence[Slot]) -> str:
         else:
             last_left = slot
         previous_end = slot.value.end
-    parts, at = [], container.start + 1
+    return cuts
+
+
+def _without(text: str, cuts: Iterable[tuple[int, int]]) -> str:
+    """`text` without the parts between such places."""
+    parts, at = [], 0
     for start, end in sorted(cuts):
         parts.append(text[at:start])
         at = end
-    inside = "".join([*parts, text[at : container.end - 1]])
-    return text[: container.start + 1] + (inside if inside.strip() else "") + text[container.end - 1 :]
+    return "".join([*parts, text[at:]])
 
 
 def _without_empty(text: str, path: Sequence[str], keep: int) -> str:

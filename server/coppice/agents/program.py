@@ -1,6 +1,7 @@
 """How an agent starts Coppice."""
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Mapping
@@ -72,9 +73,9 @@ def hook_command(agent: str, event: str | None = None) -> str:
 
 def hook_file(agent: str) -> Path:
     """The script that the hooks of an agent run; its folder stays when Coppice is uninstalled."""
-    return config_directory() / "agents" / hook_name(agent)
+    return config_directory() / "agents" / f"{agent}-hook.sh"
 
 
-def hook_name(agent: str) -> str:
-    """By this the hooks of ours are recognized in an agent's configuration."""
-    return f"{agent}-hook.sh"
+def hook_pattern(agent: str) -> re.Pattern[str]:
+    """Matches the command lines of an agent's hooks of ours, with any event."""
+    return re.compile(rf"{re.escape(hook_command(agent))}(?: \w+)?")

@@ -37,10 +37,10 @@ async def show_status(workspace: Path | None, *, as_json: bool) -> None:
         _row(
             connector,
             [each for each in transcripts if each.agent.name == connector.name],
-            is_connected=connections.is_connected(connector.edits(program)),
-            is_recorded=connections.is_recorded(connector.name),
+            is_connected=connections.is_connected(edits),
+            is_recorded=connections.is_recorded(connector.name, edits),
         )
-        for connector in CONNECTORS
+        for connector, edits in ((each, each.edits(program)) for each in CONNECTORS)
     ]
     if as_json:
         write_json({"agents": rows})

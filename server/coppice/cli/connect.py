@@ -170,7 +170,8 @@ def _agrees(connector: Connector, *, remove: bool) -> bool:
 def _is_meant(connector: Connector, connections: Connections, program: Program, *, remove: bool) -> bool:
     if not remove:
         return connector.is_installed()
-    return connections.is_recorded(connector.name) or connections.is_connected(connector.edits(program))
+    is_recorded = connections.is_recorded(connector.name, connector.removals(program))
+    return is_recorded or connections.is_connected(connector.edits(program))
 
 
 def _write(

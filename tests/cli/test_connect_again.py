@@ -1,0 +1,105 @@
+"""`coppice connect` after it: in another folder, without its backup, next to hooks of the user's."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.conftest import Coppice
+from systems import needs_hooks
+
+WORK = '{"oauthAccount": "work", "mcpServers": {"w": {"command": "x", "env": {"KEY": "k-work"}}}}'
+PRIVATE = '{"oauthAccount": "private", "mcpServers": {"p": {"command": "y"}}}'
+
+
+@pytest.fixture(autouse=True)
+def config(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of Claude Code's configuration that `CLAUDE_CONFIG_DIR` names."""
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(home))
+    monkeypatch.setenv("PATH", str(home / "nothing"))
+    return use(home, "claude-work", WORK, monkeypatch)
+
+
+def use(home: Path, name: str, state: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Makes a folder of Claude Code's configuration, and names it."""
+    folder = home / name
+    folder.mkdir()
+    (folder / ".claude.json").write_text(state)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder))
+    return folder
+
+
+def connect(coppice: Coppice, *options: str) -> str:
+    ran = coppice("connect", *options, "claude-code")
+    assert (ran.code, ran.err) == (0, "")
+    return ran.out
+
+
+def test_two_folders_of_one_agent_keep_their_own(
+    coppice: Coppice, config: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect(coppice)
+    connected = (config / ".claude.json").read_text()
+    private = use(home, "claude-private", PRIVATE, monkeypatch)
+    assert "run `coppice connect" not in coppice("status").out
+    connect(coppice)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(config))
+    assert "there is nothing to change" in connect(coppice)
+    assert (config / ".claude.json").read_text() == connected
+    connect(coppice, "--remove")
+    assert (config / ".claude.json").read_text() == WORK
+    assert "k-work" not in (private / ".claude.json").read_text()
+    script = home / "config" / "agents" / "claude-code-hook.sh"
+    assert script.exists(), "the hooks of the other folder run it"
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(private))
+    assert "there is nothing to change" in connect(coppice)
+    connect(coppice, "--remove")
+    assert (private / ".claude.json").read_text() == PRIVATE
+    assert not script.exists()
+    assert json.loads((home / "config" / "agents" / "connections.json").read_text()) == {}
+
+
+@pytest.mark.parametrize("what", ["gone", "another", "of an earlier version"])
+@pytest.mark.parametrize("options", [[], ["--remove"]])
+def test_a_file_whose_backup_is_lost_is_neither_emptied_nor_deleted(
+    coppice: Coppice, config: Path, home: Path, what: str, options: list[str]
+) -> None:
+    connect(coppice)
+    agents = home / "config" / "agents"
+    (backup,) = agents.glob("*.backup")
+    if what == "gone":
+        backup.unlink()
+    else:
+        backup.write_text(PRIVATE)
+    if what == "of an earlier version":
+        record = json.loads((agents / "connections.json").read_text())
+        for entry in record["claude-code"].values():
+            entry.pop("backup_digest", None)
+        (agents / "connections.json").write_text(json.dumps(record))
+    connect(coppice, *options)
+    state = json.loads((config / ".claude.json").read_text())
+    assert (state["mcpServers"].pop("coppice", None) is None) == bool(options)
+    assert state == json.loads(WORK)
+
+
+@needs_hooks
+@pytest.mark.parametrize("options", [[], ["--remove"]])
+def test_hooks_and_permissions_of_the_user_stay(coppice: Coppice, config: Path, options: list[str]) -> None:
+    file = config / "settings.json"
+    own = {"hooks": [{"type": "command", "command": "/home/me/bin/my-claude-code-hook.sh save"}]}
+    file.write_text(json.dumps({"hooks": {"PreCompact": [own]}}))
+    connect(coppice)
+    settings: dict[str, Any] = json.loads(file.read_text())
+    assert settings["hooks"]["PreCompact"][0] == own
+    added = {"type": "command", "command": "/home/me/bin/load-notes"}
+    settings["hooks"]["SessionStart"][0]["hooks"].append(added)
+    settings["permissions"]["allow"].append("mcp__coppice__note_add")
+    file.write_text(json.dumps(settings))
+    connect(coppice, *options)
+    settings = json.loads(file.read_text())
+    assert settings["hooks"]["PreCompact"][0] == own
+    assert settings["hooks"]["SessionStart"][0] == {"matcher": "compact", "hooks": [added]}
+    assert "mcp__coppice__note_add" in settings["permissions"]["allow"]
+    commands = [hook["command"] for group in settings["hooks"]["SessionStart"] for hook in group["hooks"]]
+    assert len(commands) == (1 if options else 2)
