@@ -158,9 +158,18 @@ def test_lines_of_progress_are_as_they_ended() -> None:
     assert without_progress(f"start\n{bar}\nend") == "start\n[=========>] 90%\nend"
     counted = "\n".join(f"Downloaded {n} of 40" for n in range(40))
     assert without_progress(counted) == "Downloaded 0 of 40\n[… 38 lines alike …]\nDownloaded 39 of 40"
-    assert without_progress("1\n2\n3\n4\n5") == "1\n[… 3 lines alike …]\n5"
-    assert without_progress("1\n2\n3\n4") == "1\n2\n3\n4"
+    shares = [f"{n * 20} %" for n in range(5)]
+    assert without_progress("\n".join(shares)) == "0 %\n[… 3 lines alike …]\n80 %"
+    assert without_progress("\n".join(shares[:4])) == "\n".join(shares[:4])
     assert without_progress("a\n\n\n\n\n\nb 1\nb 2\r\n") == "a\n\n\n\n\n\nb 1\nb 2\n"
+
+
+@pytest.mark.parametrize(
+    "line", ["{size} 0", "src/a.py:{size}: assert is_small()", "- {size}", " {size}\t}}"]
+)
+def test_results_and_places_that_differ_in_their_numbers_are_no_progress(line: str) -> None:
+    text = "\n".join(line.format(size=131_000 + n) for n in range(9))
+    assert without_progress(text) == text
 
 
 @pytest.mark.timeout(200)

@@ -98,6 +98,14 @@ async def test_the_request_holds_what_the_model_needs_and_no_more() -> None:
     assert asked(sent).endswith("Additional focus: mind the migrations")
 
 
+@pytest.mark.parametrize(("results", "whole"), [(3, 3), (30, 0)])
+async def test_results_are_shown_whole_where_all_of_them_fit_one_request(results: int, whole: int) -> None:
+    big = [each for n in range(results) for each in run(f"cat {n}", f"{n} {'a ' * 1_500}END{' b' * 1_500}")]
+    model = ScriptedModel([GOOD], window=40_000)
+    await written(model, request([user("Look at all"), *big]))
+    assert block(model.requests[0], "conversation").count("END") == whole
+
+
 @pytest.mark.parametrize(("window", "least"), [(3_000, 4), (4_096, 3), (16_000, 2)])
 async def test_a_conversation_over_the_window_goes_in_chunks_that_all_fit(window: int, least: int) -> None:
     session = long_session(60)

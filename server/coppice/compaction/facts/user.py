@@ -107,5 +107,5 @@ def only_rules(message: LedgerMessage) -> LedgerMessage | None:
 
 
 def _message(text: str, entry: str, source: MessageSource) -> LedgerMessage:
-    short = shortened(text, _LONGEST)
+    short = shortened(text, _LONGEST, with_rules=source in ("user", "answer", "refusal"))
     return LedgerMessage(entry_id=entry, text=short, source=source, shortened=len(short) < len(text.strip()))

@@ -42,8 +42,9 @@ _HARNESS_CHARS: Final = 1_000
 tools and permissions 1,842 and more."""
 _INSTRUCTION_CHARS: Final = 8_000  # characters of a developer message: a longer one is a harness's manual
 _OLD_CHARS: Final = 160  # characters of the old side of an edit: where it was; 41 % of 236 are shorter
-_NEW_CHARS: Final = 4_000
-"""Characters of another argument: the repository has the whole. 99 % of 2,216 recorded ones are shorter."""
+_NEW_SHARE: Final = 2
+"""Of a result's characters, for another argument: what was written is not seen elsewhere. At 4,000 characters
+99 % of 2,216 recorded ones are whole."""
 _TAIL_SHARE: Final = 0.7
 """Of an output's characters, for its end: a failure is reported there (guess)."""
 _LEAST_REPEATED: Final = 200
@@ -115,7 +116,10 @@ def _seen(messages: Iterable[Message]) -> _Seen:
 def _condensed(message: Message, place: int, seen: _Seen, result_chars: int) -> Message:
     match message:
         case AssistantMessage() if message.tool_calls:
-            blocks = [_call(block) if isinstance(block, ToolCall) else block for block in message.content]
+            blocks = [
+                _call(block, _NEW_SHARE * result_chars) if isinstance(block, ToolCall) else block
+                for block in message.content
+            ]
             return message.model_copy(update={"content": blocks})
         case ToolResultMessage():
             text = _result(message, place, seen, result_chars)
@@ -140,22 +144,24 @@ def _instruction(
     return message if shown == text else message.model_copy(update={"content": shown})
 
 
-def _call(call: ToolCall) -> ToolCall:
-    return call.model_copy(
-        update={"arguments": {name: _argument(name, value) for name, value in call.arguments.items()}}
-    )
+def _call(call: ToolCall, new_chars: int) -> ToolCall:
+    shown = {name: _argument(name, value, new_chars) for name, value in call.arguments.items()}
+    return call.model_copy(update={"arguments": shown})
 
 
-def _argument(name: str, value: Any) -> Any:
+def _argument(name: str, value: Any, new_chars: int) -> Any:
     """An argument, and what it holds: edits are lists of objects with an old and a new side."""
     if isinstance(value, str):
         if name in _OLD:
             return shorten(value, _OLD_CHARS)
         is_patch = any(mark in value for mark in _PATCH_MARKS)
-        return shorten(_REMOVED.sub(_removed, value) if is_patch else value, _NEW_CHARS)
+        return shorten(_REMOVED.sub(_removed, value) if is_patch else value, new_chars)
     if isinstance(value, list):
         return [
-            {key: _argument(key, each) if isinstance(each, str) else each for key, each in item.items()}
+            {
+                key: _argument(key, each, new_chars) if isinstance(each, str) else each
+                for key, each in item.items()
+            }
             if isinstance(item, dict)
             else item
             for item in value
