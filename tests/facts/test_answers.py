@@ -9,6 +9,18 @@ from coppice.compaction.facts.ledger import LedgerBuilder
 from coppice.tree.messages import ANSWERED
 
 
+def test_an_answer_may_be_given_apart_from_the_output() -> None:
+    details = {**ANSWERED, "answer": "a table"}
+    asked = tool(
+        "questionnaire",
+        {"questions": [{"id": "shape", "prompt": "Which shape?"}]},
+        "Shape: user wrote: a table",
+        details=details,
+    )
+    _, answer = LedgerBuilder().add_messages([user("Build it."), *asked]).ledger.messages
+    assert (answer.text, answer.about) == ("a table", "Which shape?")
+
+
 def test_a_question_of_several_lines_is_no_part_of_its_answer() -> None:
     question = "Shall I go on?\n\nThe user wants  me to push."
     asked = tool(

@@ -7,6 +7,7 @@ from session_samples import TIME, Json, lines_of, read_lines, texts
 
 from coppice.errors import ImportFailedError
 from coppice.formats.session import SessionReader
+from coppice.formats.source import NoMessageYetError
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
     AssistantMessage,
@@ -112,8 +113,14 @@ def test_a_history_without_the_last_turn_goes_back() -> None:
 
 
 def test_a_chat_that_was_only_begun_is_no_session() -> None:
-    with pytest.raises(ImportFailedError, match="Gemini CLI chat"):
+    with pytest.raises(NoMessageYetError, match="Gemini CLI chat has no messages"):
         read(history(CONTEXT))
+
+
+def test_a_file_without_a_chat_s_header_is_refused() -> None:
+    with pytest.raises(ImportFailedError, match="No line of this file") as refused:
+        read_lines(*lines_of(history(CONTEXT)))
+    assert not isinstance(refused.value, NoMessageYetError)
 
 
 def test_what_hooks_added_is_nobody_s_words() -> None:

@@ -13,7 +13,7 @@ from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
 from coppice.sources.registry import AGENTS
 from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
-from coppice.tree.messages import AssistantMessage, ToolResultMessage
+from coppice.tree.messages import ANSWERED, AssistantMessage, ToolResultMessage
 
 HERMES = next(agent for agent in AGENTS if agent.name == "hermes")
 TABLES = """
@@ -95,6 +95,30 @@ def test_calls_are_paired_with_their_results(database: Database) -> None:
     assert isinstance(result, ToolResultMessage)
     assert (result.tool_call_id, result.is_error, result.details) == ("c", True, {"exitCode": 2})
     assert result.content[0].model_dump()["text"] == "boom"
+
+
+@pytest.mark.parametrize(
+    ("response", "text"),
+    [
+        ("A table, no flag.", "A table, no flag."),
+        ("The user did not provide a response within the time limit. Use your best judgement.", None),
+        ("The user cancelled. Use your best judgement to proceed.", None),
+        ("[user did not respond within 10m]", None),
+        ("[clarify prompt could not be delivered]", None),
+        ("[oneshot mode: no user available. Pick the best option.]", None),
+        ("", None),
+    ],
+)
+def test_an_answer_to_a_question_is_the_user_s(database: Database, response: str, text: str | None) -> None:
+    function = {"name": "clarify", "arguments": json.dumps({"question": "Which shape?"})}
+    database.add("assistant", "", tool_calls=json.dumps([{"id": "c", "function": function}]))
+    result = {"question": "Which shape?", "choices_offered": ["a list"], "user_response": response}
+    database.add("tool", json.dumps(result), tool_call_id="c", tool_name="clarify")
+    _, (_, entry) = database.read()
+    assert isinstance(entry, MessageEntry)
+    assert isinstance(entry.message, ToolResultMessage)
+    shown = entry.message.content[0].model_dump()["text"]
+    assert (entry.message.details, shown) == ((ANSWERED if text else None), text or json.dumps(result))
 
 
 def test_what_a_compaction_writes_again_is_no_second_message(database: Database) -> None:

@@ -184,6 +184,28 @@ def test_what_was_nested_too_deep_goes_out_as_it_came_in() -> None:
     assert list(write_session(reader.header, entries))[1] == f"{deep}\n"
 
 
+@pytest.mark.parametrize(
+    ("tool", "details", "answer"),
+    [
+        ("question", {"question": "Which?", "answer": "a table", "wasCustom": True}, "a table"),
+        ("question", {"question": "Which?", "answer": None}, None),
+        ("questionnaire", {"answers": [{"label": "a"}, {"label": "b"}], "cancelled": False}, "a\nb"),
+        ("questionnaire", {"answers": [{"label": "a"}], "cancelled": True}, None),
+        ("oracle", {"question": "Which?", "answer": "a table"}, None),
+        ("question", "a table", None),
+    ],
+)
+def test_an_answer_to_a_question_is_the_user_s(tool: str, details: Any, answer: str | None) -> None:
+    content = [{"type": "text", "text": "User wrote: a table"}]
+    result = {"role": "toolResult", "toolCallId": "c", "toolName": tool, "content": content, "isError": False}
+    record = {**message_record("a", None), "message": {**result, "details": details, "timestamp": 1}}
+    _, (entry,) = read_lines(*lines_of(HEADER, record))
+    assert isinstance(entry, MessageEntry)
+    assert isinstance(entry.message, ToolResultMessage)
+    marked = details if answer is None else {**details, "answered": True, "answer": answer}
+    assert entry.message.details == marked
+
+
 @pytest.mark.parametrize("data", ["not json", "[1]", '{"a":\n1}', None, 5])
 def test_data_that_only_pretends_to_be_an_original_stays_data(data: Any) -> None:
     entry = CustomEntry(id="a", parent_id=None, timestamp=TIME, custom_type="coppice.unknown", data=data)

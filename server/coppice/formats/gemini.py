@@ -2,7 +2,8 @@
 
 Written after the files of version 0.61.0. `$set.messages` is the whole history anew: at the beginning with
 the context of the session, after a compression with the summary in place of what it replaced, after a rewind
-without what was taken back. The newest version of a message is the one that is read.
+without what was taken back. The newest version of a message is the one that is read. Resuming a session also
+begins another file, which stays without messages: they go into the first one.
 """
 
 from array import array
@@ -20,7 +21,7 @@ from coppice.formats.gemini_parts import (
 )
 from coppice.formats.lines import ParsedLine, objects_at, read_objects, text_at
 from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries, read_again
-from coppice.formats.source import NotResumableError, Source
+from coppice.formats.source import NoMessageYetError, NotResumableError, Source
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
     AssistantContent,
@@ -50,6 +51,8 @@ class Reader(SessionReader):
         with source.open() as file:
             for line in read_objects(file, self._log, source.first_line):
                 self._survey(line)
+        if not self._newest and self.header.session_id:
+            raise NoMessageYetError(f"This {self.title} has no messages yet.")
         if not self._newest:
             raise self._no_usable_line()
 

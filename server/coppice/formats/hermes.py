@@ -14,10 +14,12 @@ from typing_extensions import override
 
 from coppice.formats.foreign_database import object_of, rows_of
 from coppice.formats.hermes_rows import QUERY, Row, row_of
+from coppice.formats.lines import text_at
 from coppice.formats.session import EPOCH, SessionReader, check_number_of_entries, time_of
 from coppice.formats.source import Source
 from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
+    ANSWERED,
     AssistantContent,
     AssistantMessage,
     TextContent,
@@ -38,6 +40,15 @@ _HARNESS: Final = (
     "Continue from the compressed conversation context above.",
 )
 """How messages begin that Hermes writes with the role of the user."""
+_ASKING_TOOL: Final = "clarify"
+_NO_ANSWERS: Final = (
+    "The user did not provide a response",
+    "The user cancelled.",
+    "[user did not respond",
+    "[clarify prompt could not be delivered]",
+    "[oneshot mode: no user available.",
+)
+"""How what Hermes gives to the model begins where nobody answered its question."""
 
 
 @dataclass
@@ -195,8 +206,16 @@ def _repeated_head(rows: list[Row], position: int, context: _Context) -> int | N
 
 
 def _result(row: Row) -> ToolResultMessage:
-    """The command's output and its exit code, where the result is an object that has them."""
+    """The command's output and exit code, or the user's answer, where the result is an object with them."""
     value = object_of(row.text)
+    answer = text_at(value, "user_response") if row.tool == _ASKING_TOOL else None
+    if answer and not answer.startswith(_NO_ANSWERS):
+        return ToolResultMessage(
+            tool_call_id=row.call_id or "",
+            tool_name=_ASKING_TOOL,
+            content=[TextContent(text=answer)],
+            details=ANSWERED,
+        )
     output, code, error = value.get("output"), value.get("exit_code"), value.get("error")
     shown = "\n".join(text for text in (output, error) if isinstance(text, str) and text)
     return ToolResultMessage(

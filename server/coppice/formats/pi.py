@@ -16,12 +16,12 @@ from pydantic import ValidationError
 from typing_extensions import override
 
 from coppice.formats.entry_file import ENTRY_TYPES, UNKNOWN, EntryFile
-from coppice.formats.lines import ParsedLine, dump_line, type_of
+from coppice.formats.lines import ParsedLine, dump_line, object_at, objects_at, text_at, type_of
 from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
 from coppice.tree.entries import ENTRY, CustomEntry, Entry, SessionInfoEntry
 from coppice.tree.ids import new_entry_id
-from coppice.tree.messages import present
+from coppice.tree.messages import ANSWERED, present
 
 VERSION: Final = 3  # of Pi's session format that is written (Pi 0.73.1 to 1.5.2)
 NEWEST_READ: Final = 4  # OpenClaw's, with the records of version 3
@@ -34,6 +34,8 @@ OWN_TYPES: Final = {
 }
 """Entry types Pi does not know, and the `customType` under which a Pi file holds them."""
 
+_ASKING_TOOLS: Final = ("question", "questionnaire")
+"""Tools of the extensions that come with Pi, whose `details` have what the user answered."""
 _TYPE_OF_CUSTOM: Final = {custom: own for own, custom in OWN_TYPES.items()}
 _BASE_KEYS: Final = ("id", "parentId", "timestamp")
 
@@ -119,7 +121,7 @@ class Reader(EntryFile):
             value = {**value, "message": {**message, "role": "custom"}}
         if version < FIRST_VERSION_WITH_IDS and "firstKeptEntryIndex" in value:
             value = self._with_first_kept_id(value, position)
-        return _own_type_restored(value)
+        return _own_type_restored(_with_answer(value))
 
     def _with_first_kept_id(self, value: dict[str, Any], position: int) -> dict[str, Any]:
         index = value["firstKeptEntryIndex"]
@@ -192,6 +194,22 @@ def _original_line(entry: CustomEntry) -> str | None:
         return f"{entry.data}\n" if isinstance(json.loads(entry.data), dict) else None
     except (ValueError, RecursionError):
         return None
+
+
+def _with_answer(value: dict[str, Any]) -> dict[str, Any]:
+    """A result that has what the user answered to a question is marked so."""
+    message = object_at(value, "message")
+    details = object_at(message, "details")
+    if message.get("toolName") not in _ASKING_TOOLS or details.get("cancelled") is True:
+        return value
+    answers = [
+        text_at(details, "answer"),
+        *(text_at(each, "label") for each in objects_at(details, "answers")),
+    ]
+    answer = "\n".join(filter(None, answers))
+    if not answer:
+        return value
+    return {**value, "message": {**message, "details": {**details, **ANSWERED, "answer": answer}}}
 
 
 def _own_type_restored(value: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,10 @@ class NotResumableError(Exception):
     """
 
 
+class NoMessageYetError(ImportFailedError):
+    """A session that was only begun: there is nothing in it to store."""
+
+
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """The begin of a line, and what a reader must know of the lines before it.

@@ -167,7 +167,9 @@ DENIED: Final = {"denied": True}
 given. Set by a client that asked or by the importer of a format that records it, whatever the content is.
 """
 ANSWERED: Final = {"answered": True}
-"""`details` of a result: the call asked the user, and the content is the answer. Set as `DENIED` is."""
+"""`details` of a result: the call asked the user, and the content is the answer. Set as `DENIED` is. Where
+the content has more than the user's words they are in `answer` beside it, set by the importer.
+"""
 
 
 class ToolResultMessage(_Message):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest_service import Client
-from session_samples import Json, call_block, prompt, reply, text_block
+from session_samples import TIME, Json, call_block, prompt, reply, text_block
 
 from coppice.errors import StorageFailedError
 from coppice.formats import claude_code
@@ -209,6 +209,27 @@ async def test_a_file_without_a_session_is_a_problem_of_its_own(
     assert [problem.partition(":")[0] for problem in updated.problems] == [path.name]
     write(agents, folder, turns(folder, 2))
     assert len((await client.service.following.update(folder.as_uri())).created) == 1
+
+
+async def test_a_session_without_messages_is_no_problem_and_is_stored_when_it_has_some(
+    client: Client, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    place = tmp_path / "home" / ".gemini" / "tmp" / "project"
+    path = place / "chats" / "session-1.jsonl"
+    path.parent.mkdir(parents=True)
+    (place / ".project_root").write_text(str(folder))
+    header = {"sessionId": "s", "projectHash": "0", "startTime": TIME}
+    records: Turns = [header, {"$set": {"messages": []}}]
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
+    updated = await client.service.following.update(folder.as_uri())
+    assert (updated.read, updated.problems, updated.created) == (1, [], [])
+    assert await stored(client, folder) == []
+    message = {"id": "u", "timestamp": TIME, "type": "user", "content": [{"text": "go"}]}
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in [*records, message]))
+    assert len((await client.service.following.update(folder.as_uri())).created) == 1
+    (conversation,) = await stored(client, folder)
+    assert conversation["firstMessage"] == "go"
 
 
 async def test_short_transcripts_are_stored_in_few_transactions(

@@ -194,7 +194,8 @@ class LedgerBuilder:
         if action.running:
             self._running[action.running] = call
         if details.get("answered") is True:
-            self._keep(answer_of(action))
+            words = details.get("answer")
+            self._keep(answer_of(action, words if isinstance(words, str) else None))
         self._state.take(action)
         self._take_end(action)
         self._quotations.action(action)

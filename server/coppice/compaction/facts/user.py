@@ -50,20 +50,26 @@ def rules_of(text: str, source: MessageSource, entry: str) -> LedgerMessage | No
     return _message(text, entry, source) if 0 < len(text) <= _LONGEST_RULES else None
 
 
-def answer_of(action: Action) -> LedgerMessage | None:
-    """What the user answered to the questions of a call; None where it has none."""
+def answer_of(action: Action, words: str | None = None) -> LedgerMessage | None:
+    """What the user answered to the questions of a call, `words` or what its output has; None without any."""
     questions = action.arguments.get("questions")
     if isinstance(questions, list):
-        asked = [each.get("question") for each in questions if isinstance(each, dict)]
+        asked = [each.get("question") or each.get("prompt") for each in questions if isinstance(each, dict)]
     else:
         asked = [action.arguments.get("question")]
     texts = [each for each in asked if isinstance(each, str) and each.strip()]
     if not texts or action.failed or action.runs or not action.output.strip():
         return None
-    given = (_GIVEN.match(action.output.partition(each)[2]) for each in texts)
-    text = "\n".join(match[1] for match in given if match) or _texts_in(action.output)
-    answer = _message(text, action.entry, "answer")
+    if words is None:
+        words = _words_in(action.output, texts)
+    answer = _message(words, action.entry, "answer")
     return answer.model_copy(update={"about": clip(one_line(" ".join(texts)), _ABOUT_CHARS)})
+
+
+def _words_in(output: str, questions: list[str]) -> str:
+    """The answers that follow the questions in an output; else all its texts."""
+    given = (_GIVEN.match(output.partition(each)[2]) for each in questions)
+    return "\n".join(match[1] for match in given if match) or _texts_in(output)
 
 
 def _texts_in(output: str) -> str:

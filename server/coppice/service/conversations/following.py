@@ -266,6 +266,8 @@ def _count(updated: Updated, followed: FollowedTranscript, reading: Reading) -> 
     if reading.problem is not None:
         name = Path(reading.path).name
         updated.problems.append(f"{name}: {reading.problem}")
+    elif reading.read_at is None:
+        return  # it has no message yet
     elif followed.reading.read_at is None:
         updated.created.append(conversation_id_of(reading.agent, reading.key))
     elif reading.entries > followed.reading.entries:

@@ -14,7 +14,7 @@ from typing_extensions import override
 from coppice.errors import IdConflictError, ImportFailedError, StaleLeafError, UnknownConversationError
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader, time_of
-from coppice.formats.source import Checkpoint, NotResumableError
+from coppice.formats.source import Checkpoint, NoMessageYetError, NotResumableError
 from coppice.service.conversations.importing import (
     Intake,
     ReadingProgress,
@@ -110,9 +110,10 @@ class TranscriptStorer:
             reading = self._taken(reader, limit, transcript, base, replace(last, checkpoint=None))
             return replace(reading, skipped=reader.skipped.total())
         except ImportFailedError as error:
+            problem = None if isinstance(error, NoMessageYetError) else str(error)
             if last.store != self.store.url or self.is_new:
-                return replace(base, problem=str(error), read_at=None, checkpoint=None)
-            return replace(base, problem=str(error), read_at=last.read_at)
+                return replace(base, problem=problem, read_at=None, checkpoint=None)
+            return replace(base, problem=problem, read_at=last.read_at)
         except UnknownConversationError:
             if last.read_at is None:
                 return replace(base, problem="It was deleted while it was stored.", stamp="")
