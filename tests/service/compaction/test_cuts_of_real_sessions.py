@@ -10,6 +10,7 @@ from valid_requests import assert_valid_for_anthropic, assert_valid_for_openai
 
 from coppice.errors import NothingToCompactError
 from coppice.formats.reading import open_session
+from coppice.service.compaction.preparing import prepare
 from coppice.tree.entries import Entry, MessageEntry
 from coppice.tree.messages import AssistantMessage, ToolResultMessage
 from coppice.tree.rendering.anthropic import anthropic_request
@@ -39,12 +40,11 @@ async def test_no_cut_parts_a_call_from_its_result(make_client: MakeClient, sess
     for leaf in entries:
         path = path_to(leaf, entries)
         try:
-            about = {"conversationId": conversation, "leafId": leaf}
-            preview = await client.ask("compactPreview", **about)
+            first_kept = prepare(client.service._context.path(conversation, leaf)).first_kept
         except NothingToCompactError:
             continue
         cuts += 1
-        first = next(place for place, entry in enumerate(path) if entry.id == preview["firstKeptEntryId"])
+        first = next(place for place, entry in enumerate(path) if entry.id == first_kept.id)
         assert not calls_of(path[:first]) & results_of(path[first:])
         view = view_of(path[first:])
         assert_valid_for_openai(openai_messages(view))
