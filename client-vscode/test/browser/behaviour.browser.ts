@@ -240,8 +240,7 @@ inBrowser("where no model is set, one that VS Code offers is a click away; other
   assert.deepEqual(await panel.page.locator(".notice-text").allInnerTexts(), ["The disk is full."]);
 });
 
-inBrowser("notices leave when the next turn begins, and those that only inform leave by themselves", {}, async (panel) => {
-  await panel.page.clock.install();
+inBrowser("notices leave when the next turn begins, and those that only inform leave by themselves", { hasClock: true }, async (panel) => {
   const texts = () => panel.page.locator(".notice-text").allInnerTexts();
   await panel.deliver(RUNNING, shown([]), { type: "notice", level: "info", text: "Nothing to compact." }, { type: "notice", level: "error", text: "The disk is full." });
   await panel.page.clock.runFor(1000);
@@ -270,10 +269,9 @@ inBrowser("Ctrl+Alt+C leads to the input from everywhere in the page, and the pa
   assert.deepEqual((await panel.posted()).at(-1), { type: "blurred" });
 });
 
-inBrowser("a wait for the provider counts down, can be ended and stopped, and goes with the first piece of the reply", {}, async (panel) => {
+inBrowser("a wait for the provider counts down, can be ended and stopped, and goes with the first piece of the reply", { hasClock: true }, async (panel) => {
   const { page } = panel;
   const wait = page.getByTestId("wait");
-  await page.clock.install();
   const post = async (...messages: ToPage[]): Promise<void> => {
     await panel.deliver(...messages);
     await page.clock.runFor(100);

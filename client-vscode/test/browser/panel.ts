@@ -21,6 +21,8 @@ const STILL_FRAMES = 2;
 const MOST_FRAMES = 1000;
 /** Milliseconds from which on a timer does not fire: what leaves by itself stays, however slow the test is. */
 const LONG_MS = 1000;
+/** Pixels: left of and above the page. */
+const OUTSIDE = -1;
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 
 interface ThemeValues {
@@ -31,18 +33,22 @@ const themes = JSON.parse(readFileSync("test/browser/themes.json", "utf8")) as R
 
 let browser: Promise<Browser> | undefined;
 after(async () => { await (await browser)?.close(); });
+/** Pages that tests have left. A new one, in a context of its own, takes longer than most tests. */
+const free: Page[] = [];
 
 interface PanelOptions {
   theme?: Theme;
   width?: number;
   height?: number;
+  /** Another clock, which is Playwright's, runs in the page. */
+  hasClock?: boolean;
 }
 
 export class PanelPage {
   /** What went wrong in the page: errors, and what the policy refused. */
   readonly complaints: string[] = [];
 
-  private constructor(readonly page: Page) {
+  private constructor(readonly page: Page, readonly hasClock: boolean) {
     page.on("pageerror", (error) => this.complaints.push(error.message));
     page.on("console", (message) => {
       if (message.type() === "error") this.complaints.push(message.text());
@@ -53,12 +59,10 @@ export class PanelPage {
     });
   }
 
-  static async open({ theme = "dark", width = 320, height = 700 }: PanelOptions = {}): Promise<PanelPage> {
-    browser ??= chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox", "--disable-gpu"] });
-    const context = await (await browser).newContext({ viewport: { width, height } });
-    context.setDefaultTimeout(PATIENCE);
-    const page = await context.newPage();
-    const panel = new PanelPage(page);
+  static async open({ theme = "dark", width = 320, height = 700, hasClock = false }: PanelOptions = {}): Promise<PanelPage> {
+    const page = free.pop() ?? await newPage();
+    const panel = new PanelPage(page, hasClock);
+    await page.setViewportSize({ width, height });
     await page.route("**/*", async (route) => {
       const { origin, pathname } = new URL(route.request().url());
       if (origin !== ORIGIN) {
@@ -70,13 +74,8 @@ export class PanelPage {
         await route.fulfill({ path: join(DIST, pathname) });
       }
     });
-    await page.addInitScript((long) => {
-      const set = setTimeout;
-      Object.assign(globalThis, { setTimeout: (call: () => void, delay = 0) => (delay < long ? set(call, delay) : 0) });
-      const posted: unknown[] = [];
-      Object.assign(globalThis, { posted, acquireVsCodeApi: () => ({ postMessage: (message: unknown) => posted.push(message), setState: (state: unknown) => Object.assign(globalThis, { state }) }) });
-    }, LONG_MS);
     await page.goto(ORIGIN);
+    if (hasClock) await page.clock.install();
     return panel;
   }
 
@@ -168,9 +167,32 @@ export class PanelPage {
     return memory;
   }
 
+  /** Gives the page to the next test, but for one whose clock cannot be set back. */
   async close(): Promise<void> {
-    await this.page.context().close();
+    if (this.hasClock) {
+      await this.page.context().close();
+      return;
+    }
+    for (const event of ["pageerror", "console", "dialog"]) this.page.removeAllListeners(event);
+    await this.page.unrouteAll();
+    await this.page.emulateMedia({ reducedMotion: null });
+    await this.page.mouse.move(OUTSIDE, OUTSIDE);
+    await this.page.goto("about:blank");
+    free.push(this.page);
   }
+}
+
+async function newPage(): Promise<Page> {
+  browser ??= chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox", "--disable-gpu"] });
+  const context = await (await browser).newContext();
+  context.setDefaultTimeout(PATIENCE);
+  await context.addInitScript((long) => {
+    const set = setTimeout;
+    Object.assign(globalThis, { setTimeout: (call: () => void, delay = 0) => (delay < long ? set(call, delay) : 0) });
+    const posted: unknown[] = [];
+    Object.assign(globalThis, { posted, acquireVsCodeApi: () => ({ postMessage: (message: unknown) => posted.push(message), setState: (state: unknown) => Object.assign(globalThis, { state }) }) });
+  }, LONG_MS);
+  return context.newPage();
 }
 
 /** A test in a browser. Without one it is skipped, and fails where CI must not skip it. */
@@ -178,11 +200,8 @@ export function inBrowser(name: string, options: PanelOptions, play: (panel: Pan
   const skip = executablePath === undefined && process.env["CI"] !== "true" && "there is no Chromium";
   void test(name, { skip }, async () => {
     const panel = await PanelPage.open(options);
-    try {
-      await play(panel);
-    } finally {
-      await panel.close();
-    }
+    await play(panel);
+    await panel.close(); // One whose test failed is left alone.
   });
 }
 
