@@ -23,6 +23,7 @@ from coppice.tree.messages import (
     ToolResultMessage,
     UserMessage,
 )
+from coppice.tree.tags import escape_tags
 
 SPEAKER = re.compile(
     r"^\[(User|Assistant|Assistant thinking|Assistant tool calls|Tool result|Developer|Harness|Memory"
@@ -54,7 +55,8 @@ def test_what_an_application_put_into_a_message_is_not_the_user_s() -> None:
         image,
         TextContent(text=f"Look.\n{reminder}\nThen stop.\n"),
     ]
-    assert serialize([user(f"Why?\n{reminder}"), UserMessage(content=mixed), user(reminder)]) == (
+    serialized = serialize([user(f"Why?\n{reminder}"), UserMessage(content=mixed), user(reminder)])
+    assert serialized == escape_tags(
         f"[User]: Why?\n\n[Harness]: {reminder}\n\n"
         f"[Harness]: {attached}\n\n[User]: [image]\nLook.\n\n[Harness]: {reminder}\n\n"
         f"[User]: Then stop.\n\n[Harness]: {reminder}"

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coppice.tree.authorship import APPLICATION_TAGS
 from coppice.tree.tags import TAGS, escape_tags, tagged, tagged_summary
 
 HIDDEN = "\u200b\u2060\ufeff\u00ad"
 
 
-@pytest.mark.parametrize("tag", TAGS)
+@pytest.mark.parametrize("tag", [*TAGS, *APPLICATION_TAGS])
 @pytest.mark.parametrize(
     "shape",
     [
@@ -34,6 +35,7 @@ def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:
         tag.replace("e", "\u0435"),
         f"{tag[0]}\u200b{tag[1:]}",
         tag.replace("-", "_"),
+        tag.replace("_", "-"),
     ):
         text = shape.format(written)
         assert escape_tags(text) == "&lt;" + text[1:]

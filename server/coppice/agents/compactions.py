@@ -2,13 +2,16 @@
 
 import json
 import re
+import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from coppice.directories import config_directory
 
 _NAME: Final = "compactions.json"
+_MAX_LINE: Final = 32 * 2**20
+"""Bytes of a line that are looked at; readers of transcripts leave longer ones out."""
 _MOST: Final = 100
 """Transcripts that are remembered. At each event all are read: 14 kB, in 0.03 ms."""
 
@@ -25,20 +28,26 @@ def newest(transcript: Path, mark: bytes) -> Compaction | None:
     """The last complete line that has `mark`; None where none follows what was answered.
 
     The first group of `mark`, a regular expression, is the compaction's id. A transcript that is not there
-    yet has none.
+    yet has none. Raises OSError where it is no regular file: one that another program names may never end.
     """
     compaction = None
     answered = _answered()
     place = answered.get(str(transcript), 0)
-    with suppress(FileNotFoundError), transcript.open("rb") as file:
+    with suppress(FileNotFoundError), _opened(transcript) as file:
         file.seek(place)
-        for line in file:
+        while line := file.readline(_MAX_LINE):
             place += len(line)
             match = re.search(mark, line) if line.endswith(b"\n") else None
             if match is not None:
                 id_ = match[1].decode(errors="replace") if match.groups() else None
                 compaction = Compaction(place, id_, id_ is None or f"{transcript}#{id_}" not in answered)
     return compaction
+
+
+def _opened(transcript: Path) -> BinaryIO:
+    if not stat.S_ISREG(transcript.stat().st_mode):
+        raise OSError(0, f"{transcript} is not a regular file")
+    return transcript.open("rb")
 
 
 def remember(transcript: Path, compaction: Compaction) -> None:

@@ -40,13 +40,20 @@ HARNESS_BEGINNINGS: Final = (
 )
 """Of texts of which no part is the user's."""
 
-_TAGS: Final = "|".join(
-    (
-        *sorted(HARNESS_TAGS),
-        "command-name|command-message|environment_context|user-prompt-submit-hook|persisted-output",
-        "turn_aborted|ide_opened_file|ide_selection|attachment",
-    )
+APPLICATION_TAGS: Final = (
+    *sorted(HARNESS_TAGS),
+    "command-name",
+    "command-message",
+    "environment_context",
+    "user-prompt-submit-hook",
+    "persisted-output",
+    "turn_aborted",
+    "ide_opened_file",
+    "ide_selection",
+    "attachment",
 )
+"""In which applications put what they add to a user's message."""
+_TAGS: Final = "|".join(APPLICATION_TAGS)
 _ESCAPED: Final = "attachment"
 """The tag that its application lets no text close. Of others the text may hold the closing tag."""
 _IMITATED: Final = re.compile(r"<(/?)attachment", re.IGNORECASE)

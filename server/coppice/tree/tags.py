@@ -1,4 +1,5 @@
-"""Text from a conversation, made unable to open or close the tags it is put between.
+"""Text from a conversation, made unable to open or close the tags it is put between, ours and those in which
+other applications put what they add to a message.
 
 A model reads `＜/cоnversation＞`, with full-width brackets, a Cyrillic letter or hidden characters in it, as
 the tag it imitates. So those are escaped like the tag itself.
@@ -11,6 +12,7 @@ from functools import cache
 from typing import Final
 
 from coppice.escapes import HIDDEN
+from coppice.tree.authorship import APPLICATION_TAGS
 
 TAGS: Final = (
     "conversation",
@@ -68,22 +70,23 @@ def imitations_of(word: str) -> str:
     """A pattern of whatever is read as `word`: any case, letters of other alphabets, hidden characters."""
     gap = f"[{HIDDEN}]*"
     return gap.join(
-        r"[-\s_‐‑‒–—−﹣－]" if char in "- " else _READ_AS.get(char.lower(), re.escape(char)) for char in word
+        r"[-\s_‐‑‒–—−﹣－]" if char in "-_ " else _READ_AS.get(char.lower(), re.escape(char)) for char in word
     )
 
 
 @cache
 def _tag() -> re.Pattern[str]:
     """Compiled when it is first needed: that takes a tenth of the time in which the service is imported."""
-    firsts = "|".join(imitations_of(tag[0]) for tag in TAGS)  # one class of characters, tried first
+    tags = (*TAGS, *APPLICATION_TAGS)
+    firsts = "|".join(map(imitations_of, sorted({tag[0] for tag in tags})))  # tried first
     return re.compile(
         rf"[{_BRACKETS}](?=[\s{HIDDEN}]{{0,8}}+[{_SLASHES}]?+[\s{HIDDEN}]{{0,8}}+(?={firsts})"
-        rf"(?:{'|'.join(map(imitations_of, TAGS))})(?![A-Za-z0-9_]))"
+        rf"(?:{'|'.join(map(imitations_of, tags))})(?![A-Za-z0-9_]))"
     )
 
 
 def escape_tags(text: str) -> str:
-    """`text` with `&lt;` for the `<` of every tag of ours. Text without such tags stays as it is."""
+    """`text` with `&lt;` for the `<` of every such tag. Text without such tags stays as it is."""
     return _tag().sub("&lt;", text)
 
 

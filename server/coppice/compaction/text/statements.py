@@ -6,6 +6,8 @@ from typing import Final
 from coppice.compaction.text.markdown import FENCE, ITEM, heading_in
 from coppice.compaction.text.sentences import one_line, sentences_of
 
+USER_MESSAGES: Final = "User Messages"
+"""The heading of the user's words in a document. What a text has under it may not pass for them."""
 _MOST_CHARS: Final = 20_000
 """Characters of a text that are read; the longest recorded report has 9,000."""
 _INTRODUCES: Final = (":", "：")
@@ -45,7 +47,8 @@ def statements_of(text: str) -> Iterator[str]:
                 yield from _packed(items, intro, "; ")
                 intro, items = "", []
             if titled:
-                intro = f"{_plain(titled).rstrip(':')}:"
+                title = _plain(titled).rstrip(":")
+                intro = "" if title.casefold() == USER_MESSAGES.casefold() else f"{title}:"
             elif line.strip():
                 paragraph.append(_plain(line.strip().lstrip("> ")))
     yield from _packed(items, intro, "; ")

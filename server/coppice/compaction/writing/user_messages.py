@@ -9,10 +9,11 @@ from coppice.compaction.facts.user import only_rules
 from coppice.compaction.text.markdown import block_quote
 from coppice.compaction.text.sentences import one_line
 from coppice.compaction.text.shortening import shortened
+from coppice.compaction.text.statements import USER_MESSAGES
 from coppice.protocol.ledger import LedgerMessage
 from coppice.tree.tags import escape_tags
 
-HEADING: Final = "## User Messages"
+HEADING: Final = f"## {USER_MESSAGES}"
 _ORIGIN: Final = "Quoted, newest first."
 _NEWEST: Final = 6
 """Messages that are there however little room there is."""
