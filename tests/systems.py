@@ -7,4 +7,5 @@ import pytest
 needs_hooks = pytest.mark.skipif(
     sys.platform == "win32", reason="On Windows, Claude Code alone is given a hook"
 )
+needs_locks = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no locks in order")
 needs_modes = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes of files")

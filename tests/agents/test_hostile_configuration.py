@@ -67,6 +67,37 @@ def test_a_text_that_holds_our_comments_is_neither_taken_for_ours_nor_changed(
     assert BLOCK.removed(applied, None) == BLOCK.removed(applied, text) == text
 
 
+TABLES = """\
+[mcp_servers.coppice]
+args = ["[mcp_servers.coppice]"]
+
+[[hooks.SessionStart]]
+matcher = "compact"
+
+[[hooks.SessionStart.hooks]]
+command = "ours"
+"""
+
+
+@pytest.mark.parametrize("before", ["", 'model = "m"\n'])
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        '[projects."/a]b"]\ntrust_level = "trusted" # [mcp_servers.coppice]\n',
+        '[hooks.state."x:y:0"]\ntrusted_hash = "0"\n\n[a]\nb = """\n[[hooks.SessionStart]]\n"""\n',
+        '[[hooks.SessionStart]]\n[[hooks.SessionStart.hooks]]\ncommand = "theirs"\n',
+    ],
+)
+def test_tables_that_others_put_before_the_comment_at_the_end_stay(before: str, theirs: str) -> None:
+    block = Block(path=FILE, what="", tables=TABLES, name=("mcp_servers", "coppice"))
+    head, end = block.applied(before).rsplit("# ", 1)
+    approvals = '[mcp_servers.coppice.tools.history_search]\napproval_mode = "approve"\n'
+    text = f"{head}\n{approvals}\n{theirs}# {end}"
+    assert block.removed(text, before).strip() == f"{before}{theirs}".strip()
+    assert block.applied(text).count(theirs.strip()) == 1
+    assert block.removed(block.applied(text), None).strip() == block.removed(text, None).strip()
+
+
 @pytest.mark.parametrize(
     ("edit", "text"),
     [

@@ -1,12 +1,14 @@
 """The commands that agents run, in a project that has modules of Coppice's and Python's names."""
 
+import os
+import pickle
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from coppice.agents.program import Program
+from coppice.service.core.worker_process import _Process
 
 MODULES = (
     "json.py",
@@ -27,9 +29,12 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("places", [None, ":", f"{os.sep}nowhere:", "."])
 def test_a_hook_runs_no_module_of_the_project(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: str | None
 ) -> None:
+    if places is not None:
+        monkeypatch.setenv("PYTHONPATH", places.replace(":", os.pathsep))
     monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", str(tmp_path / "config"))
     command = Program.installed().hook_words("claude-code")
     ran = subprocess.run(
@@ -42,17 +47,29 @@ def test_a_hook_runs_no_module_of_the_project(
     assert not (tmp_path / "ran").exists()
 
 
-def test_without_a_script_the_program_is_no_module_of_the_project(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("places", [None, ":", "."])
+def test_the_program_is_no_module_of_the_project(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: str | None
 ) -> None:
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    python.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(python))
+    if places is not None:
+        monkeypatch.setenv("PYTHONPATH", places.replace(":", os.pathsep))
     words = Program.installed().words
-    assert words[0] == str(python)
     ran = subprocess.run(
         [*words, "connect", "--help"], cwd=project, capture_output=True, text=True, timeout=60, check=True
     )
     assert "--remove" in ran.stdout
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_worker_process_runs_no_module_of_the_project(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", ".", str(tmp_path / "elsewhere")]))
+    monkeypatch.chdir(project)
+    process = _Process()
+    try:
+        places = process.call(pickle.dumps((os.getenv, ("PYTHONPATH",), {})), 60)
+    finally:
+        process.close()
+    assert places == str(tmp_path / "elsewhere")
     assert not (tmp_path / "ran").exists()

@@ -1,12 +1,17 @@
 """`coppice connect` while an agent writes its own files."""
 
 import json
+import os
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.conftest import Coppice
+from systems import needs_locks
 
+from coppice.agents import files as agent_files
 from coppice.agents.connecting import Change, Connections
 
 CLAUDE = '{"numStartups": 3, "mcpServers": {"other": {"command": "x"}}}'
@@ -91,3 +96,47 @@ def test_a_file_that_never_rests_is_left(
     assert ran.code != 0
     assert "another program" in ran.err
     assert files["claude"].read_text().strip() == CLAUDE.strip()
+
+
+def test_what_an_agent_writes_while_the_new_file_is_written_stays(
+    coppice: Coppice, files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced, fsync = [], os.fsync
+
+    def writing(descriptor: int) -> None:
+        fsync(descriptor)
+        if not [*files["claude"].parent.glob("..claude.json.*")]:
+            return
+        synced.append(descriptor)
+        text = files["claude"].read_text()
+        files["claude"].write_text(text.replace('"numStartups": 3', '"numStartups": 4'))
+
+    monkeypatch.setattr("coppice.agents.files.os.fsync", writing)
+    assert coppice("connect", "claude-code").code == 0
+    assert synced
+    claude = json.loads(files["claude"].read_text())
+    assert (claude["numStartups"], [*claude["mcpServers"]]) == (4, ["other", "coppice"])
+    assert not [*files["claude"].parent.glob(".*.json.*")]
+
+
+@needs_locks
+def test_agents_that_are_connected_at_once_are_all_recorded(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = home / "config" / "agents"
+    write, others = agent_files.write, list[threading.Thread]()
+
+    def connect(agent: str) -> None:
+        Connections(folder).connect(agent, [Change(home / agent, None, "{}", None)])
+
+    def interrupted(path: Path, text: str, **more: Any) -> None:
+        if path.name == "connections.json" and not others:
+            others.append(threading.Thread(target=connect, args=("codex",)))
+            others[0].start()
+            others[0].join(timeout=0.5)  # it waits for its turn
+        write(path, text, **more)
+
+    monkeypatch.setattr(agent_files, "write", interrupted)
+    connect("claude-code")
+    others[0].join()
+    assert {*json.loads((folder / "connections.json").read_text())} == {"claude-code", "codex"}

@@ -1,9 +1,10 @@
 """Connects an agent, and takes that back: its files, what they were before, and what they are now."""
 
 import json
+import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -11,8 +12,10 @@ from typing import Any, Final
 from coppice.agents import files
 from coppice.agents.edits import Edit, OwnFile
 from coppice.agents.jsonc import ConfigurationError, parsed
+from coppice.operating_system import lock_in_turn, open_lock_file
 
 _RECORD: Final = "connections.json"
+_LOCK: Final = "connections.lock"
 
 
 class ChangedMeanwhileError(ConfigurationError):
@@ -42,11 +45,11 @@ class Change:
         """Writes what is needed, after `check`."""
         if not self.is_needed:
             return
-        self.check()
         if self.after is None:
+            self.check()
             self.path.resolve().unlink(missing_ok=True)
         else:
-            files.write(self.path, self.after)
+            files.write(self.path, self.after, before_replacing=self.check)
 
 
 class Connections:
@@ -97,6 +100,10 @@ class Connections:
 
         Raises ChangedMeanwhileError: compute the changes again. Of several files, some may be written then.
         """
+        with self._alone():
+            self._connect(agent, changes)
+
+    def _connect(self, agent: str, changes: Sequence[Change]) -> None:
         for change in changes:
             change.check()
         record = self._record()
@@ -118,6 +125,10 @@ class Connections:
         """Writes what `removing` gave, and deletes `folders` and those that connecting made, but for what
         others put there. Raises ChangedMeanwhileError as `connect` does.
         """
+        with self._alone():
+            self._remove(agent, changes, folders)
+
+    def _remove(self, agent: str, changes: Sequence[Change], folders: Sequence[Path]) -> None:
         for change in changes:
             change.check()
         for change in changes:
@@ -138,6 +149,17 @@ class Connections:
             if entry.get("backup"):
                 (self._folder / entry["backup"]).unlink(missing_ok=True)
         files.write(self._folder / _RECORD, json.dumps(record, indent=2) + "\n")
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """While no other process connects or removes. On Windows there are no such locks."""
+        with ExitStack() as stack:
+            with suppress(OSError):
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                descriptor = open_lock_file(self._folder / _LOCK)
+                stack.callback(os.close, descriptor)
+                lock_in_turn(descriptor, wait=True)
+            yield
 
     def is_connected(self, edits: Sequence[Edit]) -> bool:
         """Whether every change is there."""

@@ -5,6 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,9 @@ _TOML_TOKEN: Final = re.compile(
     r"|'[^'\n]*+'?"
 )
 """A comment or a string of TOML. Where its end is missing, it ends with its line, or with the text."""
+_TOML_HEADER: Final = re.compile(
+    rf"(?P<header>^[ \t]*+\[[^\n\]]*+\]{{1,2}})|{_TOML_TOKEN.pattern}", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +126,10 @@ class Items(Edit):
 
 @dataclass(frozen=True, kw_only=True)
 class Block(Edit):
-    """Tables at the end of a TOML file, between two comments. `name` is a table that they make."""
+    """Tables at the end of a TOML file, between two comments. `name` is a table that they make.
+
+    A program that adds a table at the end of the file may put it before the comment that ends ours.
+    """
 
     tables: str
     name: tuple[str, ...]
@@ -149,7 +156,23 @@ class Block(Edit):
     @override
     def removed(self, text: str, before: str | None) -> str:
         place = _block_at(text)
-        return text if place is None else _without_section(text, *place, before)
+        if place is None:
+            return text
+        start, end = place
+        theirs = self._of_others(text[start:end])
+        return _without_section(text[:end] + theirs + text[end:], start, end, before)
+
+    def _of_others(self, block: str) -> str:
+        """The tables in `block` that are not ours: of each header of ours the first is."""
+        ours = set(_headers(self.tables).values())
+        starts = _headers(block)
+        parts = []
+        for start, end in pairwise([*starts, block.rindex("#")]):
+            if starts[start] in ours:
+                ours.remove(starts[start])
+            elif not starts[start].startswith(f"[{'.'.join(self.name)}."):
+                parts.append(block[start:end])
+        return "".join(parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,6 +284,12 @@ def _block_at(text: str) -> tuple[int, int] | None:
         elif token[0] == f"# {_END}" and start is not None:
             return start, min(token.end() + 1, len(text))
     return None
+
+
+def _headers(text: str) -> dict[int, str]:
+    """The headers of tables, by where they begin."""
+    tokens = _TOML_HEADER.finditer(text)
+    return {token.start("header"): token["header"].strip() for token in tokens if token["header"]}
 
 
 def _has_table(text: str, name: tuple[str, ...]) -> bool:

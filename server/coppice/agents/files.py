@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -28,10 +29,10 @@ def read(path: Path) -> str | None:
         raise ConfigurationError(f"{path} cannot be read ({error.strerror}).") from error
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, text: str, *, before_replacing: Callable[[], None] | None = None) -> None:
     """Replaces a file, or makes it for its owner alone, who may run a script.
 
-    Raises ConfigurationError where that fails.
+    What `before_replacing` raises leaves the file as it is. Raises ConfigurationError where writing fails.
     """
     target = path.resolve()
     try:
@@ -45,6 +46,8 @@ def write(path: Path, text: str) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).chmod(mode)
+            if before_replacing is not None:
+                before_replacing()
             Path(name).replace(target)
         except BaseException:
             Path(name).unlink(missing_ok=True)

@@ -18,8 +18,10 @@ HOOK_SECONDS: Final = 30
 
 NO_HOOK: Final = "On Windows it gets no hook, a shell script: what a compaction lost is found by its tools."
 
-_MODULE: Final = ("-P", "-m")
-"""Runs a module, but never one of the project's folder, in which agents start a program."""
+_MODULE: Final = ("-E", "-P", "-m")
+"""Runs a module, but never one of the project's folder, in which agents start a program. An empty part of
+`PYTHONPATH` names that, too.
+"""
 
 _PASSED: Final = ("COPPICE_STORAGE_DIRECTORY", "COPPICE_CONFIG_DIRECTORY")
 
@@ -37,8 +39,7 @@ class Program:
     @classmethod
     def installed(cls) -> "Program":
         """This installation."""
-        script = Path(sys.executable).with_name("coppice")
-        words = (str(script),) if script.exists() else (sys.executable, *_MODULE, "coppice.cli")
+        words = (sys.executable, *_MODULE, "coppice.cli")
         return cls(words, {name: os.environ[name] for name in _PASSED if os.environ.get(name)})
 
     def mcp_server(self, *arguments: str) -> dict[str, Any]:

@@ -83,6 +83,12 @@ def _called(call: bytes, tokens: int, here: Callable[[], T]) -> T:
             return result
 
 
+def _environment() -> dict[str, str]:
+    """Ours, without the places of modules that are relative to the current folder: an empty one is that."""
+    places = filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    return os.environ | {"PYTHONPATH": os.pathsep.join(places)}
+
+
 class _Process:
     """A process that carries out one call after the other."""
 
@@ -92,6 +98,7 @@ class _Process:
             [sys.executable, "-P", "-m", "coppice.service.core.worker_main", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env=_environment(),
         )
         self._is_cut = False
 
