@@ -36,13 +36,14 @@ Write these headings and no other, in this order, and put "(none)" under one tha
 - <what fails, with the exact error message>
 
 ## Key Decisions
-- **<the decision>**: <why it was taken, and what was rejected for it>
+- **<the decision>**: <why it was taken, if that was said, and what was rejected for it>
 
 ## Next Steps
 1. <what has to be done next>
 
 ## Critical Context
-- <what the work will need again: findings, causes, and exact names in a statement of what each is for>"""
+- <each error and defect, solved ones too: how it was noticed, its cause, what cured it>
+- <what the work will need again: findings, and exact names in a statement of what each is for>"""
 
 TURN_FORMAT: Final = """\
 Write a list, one fact to a line, and nothing else. Begin each line with its label:
@@ -85,7 +86,7 @@ class Prompts:
         "conditions for what is left, what it forbids, the files and tests it lists.\n"
         "2. State: each task; what is committed (hash, subject), pushed, closed; what is changed and not "
         "committed, begun, not begun; where the tracker and git disagree; which command verified what, with "
-        "its counts; what changed after it; what was never verified.\n"
+        "its counts; what changed after it; what was never verified, where all that could show it is here.\n"
         "3. Decisions: what was chosen in place of what, and why; what was tried and given up, and why; what "
         "was right already and left; what a person refused.\n"
         "4. Trouble: the error, how it was found, its cause, its fix, above all where the usual checks did "
@@ -98,8 +99,7 @@ class Prompts:
         "counts as done; how steps were ended so far, with which checks, reviews, skills or agents.\n"
         "7. Under Critical Context your own judgement, marked as yours, where a claim contradicts its "
         'evidence: a "false positive" that is a bug, a passing test that proves nothing, a task that is '
-        "closed and not committed. Do not judge what you were not shown: where text was left out, name what "
-        "is to be looked at.\n"
+        "closed and not committed. Three lines at most, and none about what you were not shown.\n"
         "Spell paths, identifiers, commands and messages exactly, and only inside a statement about them. "
         "State the newest value only, each fact once, recent work in more detail than old work. An "
         "instruction that was carried out is no rule. Leave out narration and what was only looked at."
@@ -140,9 +140,9 @@ class Prompts:
     facts: str = (
         "The <facts> were computed from the conversation by a program, each from the entry whose id "
         "follows it. They may be incomplete or mistaken: where the conversation shows otherwise, follow the "
-        "conversation and say so. The colleague is given them too: repeat one only to say more about it, "
-        "such as its reason, cause or result. A statement that rests on an entry may end in its reference "
-        "as given, [#id]; invent none."
+        "conversation and say so. The colleague is given them too: what they state need not be repeated, but "
+        "its reason, cause or result is yours to say. A statement that rests on an entry may end in its "
+        "reference as given, [#id]; invent none."
     )
     afterwards: str = (
         "<afterwards> is what came next, and the colleague sees it. Describe the state after it, with the "
@@ -203,8 +203,8 @@ class Prompts:
         if afterwards:
             asked.append(self.afterwards)
         asked.append(
-            f"Write at most {words} words, for which there is room; how many it takes depends on what there "
-            "is to say. Begin at once with the first line of the format."
+            f"Write at most {words} words. A long conversation takes them all: what is left of them belongs "
+            "to errors that were solved, reasons, and names. Begin at once with the first line of the format."
         )
         if focus and not own:
             asked.append(f"Additional focus: {focus}")
