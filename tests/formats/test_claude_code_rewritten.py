@@ -78,6 +78,18 @@ def test_the_summary_is_one_and_what_stays_is_there_once() -> None:
     assert reader.warnings == []
 
 
+@pytest.mark.parametrize("seconds", [8, 7], ids=["of the summary", "of its own"])
+def test_a_result_that_has_another_time_than_its_original_is_its_copy(seconds: int) -> None:
+    records = [
+        {**at(seconds, record), "parentUuid": "a2-copy"} if record["uuid"] == "r2-copy" else record
+        for record in SESSION
+    ]
+    reader, entries = read_lines(*lines_of(*records))
+    assert {entry.id: entry.parent_id for entry in entries} == LINKS
+    assert first_kept_ids(entries) == {"b1": "a2", "b2": "a2"}
+    assert reader.warnings == []
+
+
 def test_a_summary_without_anything_that_stays_is_one() -> None:
     records = [*SESSION[:7], at(10, reply("a3", "s1", "m3", text_block("done")))]
     _, entries = read_lines(*lines_of(*records))

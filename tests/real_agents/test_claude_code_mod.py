@@ -42,6 +42,15 @@ def _compacted(agent: RealAgent, compactions: int) -> tuple[list[Asked], list[As
     return summaries, [each for each in asked if each.tools and each not in summaries]
 
 
+def _goes_on(agent: RealAgent, mark: str, last: Asked) -> None:
+    """The session is resumed with what its last request had, and not with what was summarized."""
+    agent.model.script = lambda _: Answer("Done.")
+    asked = agent.run("Go on.", *OPTIONS[agent.name], "--continue")
+    resumed = next(request for request in asked if request.tools)
+    assert mark in resumed.text
+    assert len(resumed.messages) <= len(last.messages) + 2, "a reply and a prompt"
+
+
 def _kinds(agent: RealAgent) -> Counter[str]:
     """The types of the entries that Coppice stores of the session."""
     agent.coppice("sources", "--update")
@@ -65,6 +74,12 @@ def test_its_own_summary_is_completed_once(agent: RealAgent) -> None:
     assert kinds["message"] == 1 + replies + (replies - 1), (
         "a prompt, replies, and a result of each but the last"
     )
+
+
+def test_a_session_that_is_resumed_goes_on_from_the_completed_summary(agent: RealAgent) -> None:
+    agent.coppice("connect", agent.name)
+    _, requests = _compacted(agent, 1)
+    _goes_on(agent, LOST, requests[-1])
 
 
 @pytest.mark.parametrize("is_loaded", [False, True], ids=["not loaded", "throws"])
@@ -97,7 +112,7 @@ def test_the_users_settings_have_its_summary_replaced(agent: RealAgent) -> None:
         return Answer("I list.", "Bash", arguments, tokens=tokens) if len(calls) <= CALLS else Answer("Done.")
 
     agent.model.script = script
-    agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS[agent.name])
+    asked = agent.run(f"{RULE} {FACT} List the numbers.", *OPTIONS[agent.name])
     *before, after = calls
     assert not any(mark in call for call in calls for mark in SUMMARY_REQUESTS), "a summary was asked for"
     assert len(after) < len(before[-1])
@@ -105,3 +120,4 @@ def test_the_users_settings_have_its_summary_replaced(agent: RealAgent) -> None:
     assert RULE in after
     assert LOST not in after
     assert _kinds(agent)["compaction"] == 1
+    _goes_on(agent, "which this summary replaces", asked[-1])

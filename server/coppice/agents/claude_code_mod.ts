@@ -5,6 +5,14 @@ const HOOK: string[] = "@HOOK@" as any;
 const COMPLETING_MILLISECONDS = 30_000;
 const REPLACING_MILLISECONDS = 95_000;
 
+// A result with its handle keeps its parent: the call before the boundary, along which a session that is resumed
+// would go past the boundary. What has no text, such as an image, is only in its handle.
+const afterBoundary = (message: any): any => {
+  const { role, text, toolUses, toolResults } = message;
+  const isText = toolResults?.length && toolResults.every((result: any) => result.text);
+  return isText ? { role, text, toolUses, toolResults } : message;
+};
+
 export const register = (on: any) => {
   on("session.compact", async ($: any, event: any, next: any) => {
     // A sub-agent has a transcript of its own.
@@ -24,7 +32,8 @@ export const register = (on: any) => {
     if (begun.text) {
       const { firstKept } = begun;
       const kept = firstKept ? messages.findIndex((message: any) => message.handle === firstKept) : messages.length;
-      if (kept >= 0) return { messages: [{ role: "user", text: begun.text, toolUses: [] }, ...messages.slice(kept)] };
+      const replacing = { role: "user", text: begun.text, toolUses: [] };
+      if (kept >= 0) return { messages: [replacing, ...messages.slice(kept).map(afterBoundary)] };
     }
     const answer = await next(event);
     const [summary, ...rest] = answer?.messages ?? [];
@@ -33,6 +42,6 @@ export const register = (on: any) => {
     const ended = await ask("CompactionEnded", { seen }, COMPLETING_MILLISECONDS);
     if (!ended.text || summary === undefined) return answer;
     const completed = { role: "user", text: `${summary.text}\n\n${ended.text}`, toolUses: [] };
-    return { ...answer, messages: [completed, ...rest] };
+    return { ...answer, messages: [completed, ...rest.map(afterBoundary)] };
   });
 };

@@ -2,13 +2,15 @@
 
 Claude Code then records it without a mark, as a message that hangs on the boundary, and after it copies of
 the messages that stay, with new ids. Their times tell both: the summary is older than its boundary, and a
-copy has the time of its original.
+copy has the time of its original; the copy of a tool's result may have that of the summary, and answers the
+call of its original.
 """
 
 from typing import Any
 
+from coppice.formats.claude_messages import tool_results_of
 from coppice.formats.claude_records import Kind, Record
-from coppice.formats.lines import text_at
+from coppice.formats.lines import object_at, text_at
 from coppice.formats.source import NotResumableError
 
 
@@ -27,7 +29,8 @@ class Rewritten:
             self._boundary = (record, text_at(value, "timestamp") or "")
             self._is_rewritten = False
         else:
-            self._ids.setdefault(_time_of(value), record.uuid)
+            for key in _keys_of(value):
+                self._ids.setdefault(key, record.uuid)
 
     def kind(self, value: dict[str, Any], kind: Kind) -> Kind:
         """`summary` for the first message after a boundary that is older than it; else `kind`."""
@@ -47,7 +50,7 @@ class Rewritten:
         if not self._is_rewritten or not self._is_older(value):
             return None
         assert self._boundary is not None  # noqa: S101 - what it is older than
-        original = self._ids.get(_time_of(value))
+        original = next((self._ids[key] for key in _keys_of(value) if key in self._ids), None)
         if original is None:
             if self._resumed:
                 raise NotResumableError
@@ -69,5 +72,8 @@ class Rewritten:
         return self._boundary is not None and "" < (text_at(value, "timestamp") or "") < self._boundary[1]
 
 
-def _time_of(value: dict[str, Any]) -> tuple[str | None, str | None]:
-    return text_at(value, "type"), text_at(value, "timestamp")
+def _keys_of(value: dict[str, Any]) -> list[tuple[str | None, str | None]]:
+    """What a copy has in common with its original; the most certain first."""
+    answered = tool_results_of(object_at(value, "message"))
+    results = [("result", text_at(block, "tool_use_id")) for block in answered]
+    return [*results, (text_at(value, "type"), text_at(value, "timestamp"))]
