@@ -15,13 +15,11 @@ compacted the median and the 95th percentile.
 
 import argparse
 import asyncio
-import json
 import random
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from statistics import median, quantiles
 from typing import Any, Final
 
@@ -29,6 +27,7 @@ import psutil
 from conftest_service import Port
 from models.provider_replies import anthropic_events, openai_events
 from models.provider_server import Exchange, ProviderServer
+from provider_cache import PRICES, ProviderCache
 from recall_exam import serving
 from typing_extensions import override
 
@@ -42,90 +41,34 @@ from coppice.service.service import Service
 
 WINDOW: Final = 64_000
 SEED: Final = 7
-PRICES: Final = {"anthropic": (3.0, 0.3, 3.75, 15.0), "openai": (1.25, 0.125, 1.25, 10.0)}
-"""Dollars for a million tokens: sent, read from the cache, written to it, answered. List prices of 2025."""
-LOOKED_BACK: Final = 20  # blocks before a mark that Anthropic compares
-STEP: Final = 128  # tokens, of OpenAI's cache
-LEAST: Final = 1_024  # tokens that OpenAI caches
 READ: Final = {"name": "read", "description": "Reads a file.", "inputSchema": {"type": "object"}}
 SYSTEM: Final = "You are a coding agent. " * 40
 
 
 @dataclass
 class CachedModel:
-    """Calls a tool and then answers. Counts what was sent, and what of it is in the cache."""
+    """Calls a tool and then answers."""
 
-    anthropic: bool
-    marks_count: bool
+    cache: ProviderCache
     reply_seconds: float = 0.0
     is_background_busy: bool = False
-    sent: int = 0
-    read: int = 0
-    written: int = 0
-    answered: int = 0
-    requests: int = 0
     waits: list[float] = field(default_factory=list)
     since: float = 0.0
-    _known: set[bytes] = field(default_factory=set)
 
     async def __call__(self, exchange: Exchange) -> None:
         self.waits.append(time.perf_counter() - self.since)
-        blocks = list(_blocks(exchange.request.body))
-        sizes = [len(text) // 4 for text, _ in blocks]
-        read, written = self._cached(blocks, sizes)
-        sent = sum(sizes)
-        calls = [] if _ends_with_result(exchange.request.body) else [_call(self.requests)]
+        body = exchange.request.body
+        calls = [] if _ends_with_result(body) else [_call(self.cache.requests)]
         text = "I look." if calls else "It reads the file and returns its lines. " * 8
-        self.requests += 1
-        self.sent, self.read, self.written = self.sent + sent, self.read + read, self.written + written
-        self.answered += len(text) // 4
+        sent, read, written = self.cache.count(body, text)
         if self.is_background_busy:
             await asyncio.sleep(self.reply_seconds)
-        make = anthropic_events if self.anthropic else openai_events
+        make = anthropic_events if self.cache.provider == "anthropic" else openai_events
         await exchange.head()
         for event in make(text, calls=calls, usage=(sent, len(text) // 4 + 1)):
             await exchange.event(_with_cache(event, read, written))
         await exchange.end()
         self.since = time.perf_counter()
-
-    def _cached(self, blocks: Sequence[tuple[str, bool]], sizes: Sequence[int]) -> tuple[int, int]:
-        """The tokens that are read and written of a request."""
-        chain, digest, total = [], b"", 0
-        for (text, _), size in zip(blocks, sizes, strict=True):
-            digest, total = blake2b(digest + text.encode(), digest_size=16).digest(), total + size
-            chain.append((digest, total))
-        if not self.anthropic:
-            hit = next((total for digest, total in reversed(chain) if digest in self._known), 0)
-            self._known = {digest for digest, _ in chain}
-            return (hit // STEP * STEP if hit >= LEAST else 0), 0
-        marks = [place for place, (_, marked) in enumerate(blocks) if marked and self.marks_count]
-        hit = max(
-            (
-                chain[place][1]
-                for mark in marks
-                for place in range(max(0, mark - LOOKED_BACK), mark + 1)
-                if chain[place][0] in self._known
-            ),
-            default=0,
-        )
-        self._known |= {chain[place][0] for place in marks}
-        return hit, max((chain[place][1] for place in marks), default=0) - hit if marks else 0
-
-
-def _blocks(body: dict[str, Any]) -> Iterator[tuple[str, bool]]:
-    """The parts of a request in the order in which they are cached, each with whether it is marked."""
-    opening = [*body.get("tools", [])]
-    system = body.get("system")
-    opening += system if isinstance(system, list) else [system] if system else []
-    messages: list[Any] = []
-    for message in body["messages"]:
-        content = message["content"]
-        messages += content if isinstance(content, list) else [content]
-        messages += message.get("tool_calls", [])
-    for part in [*opening, *messages]:
-        marked = isinstance(part, dict) and "cache_control" in part
-        plain = {key: part[key] for key in part if key != "cache_control"} if marked else part
-        yield json.dumps(plain), marked
 
 
 def _ends_with_result(body: dict[str, Any]) -> bool:
@@ -180,7 +123,8 @@ class Tools(Port):
 async def day(
     turns: int, provider: str, reply_seconds: float, *, everything: bool, clears: bool = True
 ) -> str:
-    model = CachedModel(provider == "anthropic", everything, reply_seconds)
+    cache = ProviderCache(provider, marks_count=everything)
+    model = CachedModel(cache, reply_seconds)
     process = psutil.Process()
     compactions = 0
     waited: list[float] = []
@@ -204,13 +148,10 @@ async def day(
                     memory.append(process.memory_info().rss)
     quarter = turns // 4
     growth = max(memory[-quarter:]) / max(memory[quarter : 2 * quarter])
-    sent, read, written, answered = PRICES[provider]
-    plain = model.sent - model.read - model.written
-    cost = (plain * sent + model.read * read + model.written * written + model.answered * answered) / 10**6
     typical, slow = _middle_and_slow(waited)
     return (
-        f"{provider:10} {'on' if everything else 'off':4} {model.requests:8,} {compactions:11} "
-        f"{model.sent / 1e6:8.1f} {model.read / model.sent:7.2f} {cost:7.2f} "
+        f"{provider:10} {'on' if everything else 'off':4} {cache.requests:8,} {compactions:11} "
+        f"{cache.sent / 1e6:8.1f} {cache.read / cache.sent:7.2f} {cache.dollars:7.2f} "
         f"{median(model.waits) * 1000:7.0f} {typical * 1000:9.0f} {slow * 1000:7.0f} {growth:7.2f}"
     )
 

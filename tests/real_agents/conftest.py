@@ -51,6 +51,8 @@ class RealAgent:
     model: ScriptedModel
     arguments: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    window: int = WINDOW
+    """Tokens, for agents that are told the size of their window."""
     shown: str = ""
     """What the last run wrote to the terminal."""
 
@@ -186,7 +188,7 @@ def agent(request: pytest.FixtureRequest, model: ScriptedModel, tmp_path: Path) 
     return made
 
 
-def made_agent(name: str, model: ScriptedModel, folder: Path) -> RealAgent | None:
+def made_agent(name: str, model: ScriptedModel, folder: Path, window: int = WINDOW) -> RealAgent | None:
     """An agent with a home and a project in a folder; None where it is not installed."""
     folders = (AGENTS / name / "node_modules" / ".bin", AGENTS / name / "bin")
     program = next(
@@ -197,7 +199,7 @@ def made_agent(name: str, model: ScriptedModel, folder: Path) -> RealAgent | Non
     home, project = folder / "home", folder / "project"
     home.mkdir(parents=True)
     project.mkdir()
-    made = RealAgent(name, str(program), home, project, model)
+    made = RealAgent(name, str(program), home, project, model, window=window)
     _SETUPS[name](made)
     return made
 
@@ -252,7 +254,7 @@ def _pi(agent: RealAgent) -> None:
     model = {
         "id": "scripted",
         "name": "scripted",
-        "contextWindow": WINDOW,
+        "contextWindow": agent.window,
         "maxTokens": 4000,
         "input": ["text"],
         "reasoning": False,
@@ -270,7 +272,7 @@ def _pi(agent: RealAgent) -> None:
 def _opencode(agent: RealAgent) -> None:
     agent.environment = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
     agent.arguments = ("run", "--format", "json")
-    limit = {"context": WINDOW, "output": 4000}
+    limit = {"context": agent.window, "output": 4000}
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "scripted",
@@ -295,7 +297,7 @@ def _copilot(agent: RealAgent) -> None:
         "COPILOT_OFFLINE": "true",
         "COPILOT_PROVIDER_BASE_URL": f"{agent.model.url}/v1",
         "COPILOT_MODEL": "scripted",
-        "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": str(WINDOW),
+        "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": str(agent.window),
     }
     agent.arguments = ("--allow-all-tools", "--output-format", "json", "-p")
 
@@ -324,7 +326,7 @@ model:
 
 def _openclaw(agent: RealAgent) -> None:
     agent.arguments = ("agent", "--local", "--agent", "main", "--session-id", SESSION, "--json", "--message")
-    model = {"id": "scripted", "name": "Scripted", "contextWindow": WINDOW, "maxTokens": 4000}
+    model = {"id": "scripted", "name": "Scripted", "contextWindow": agent.window, "maxTokens": 4000}
     provider = {"baseUrl": f"{agent.model.url}/v1", "apiKey": "x", "api": "openai-completions"}
     providers = {"scripted": {**provider, "models": [model]}}
     write(

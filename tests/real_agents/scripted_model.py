@@ -40,13 +40,18 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model says; `tool` names a tool that it calls, `tokens` is how long the request was."""
+    """What the model says; `tool` names a tool that it calls, `tokens` is how long the request was.
+
+    Of the tokens `read` came from the provider's cache, and `written` went into it.
+    """
 
     text: str = ""
     tool: str | None = None
     arguments: Json = field(default_factory=dict)
     namespace: str | None = None
     tokens: int = 1000
+    read: int = 0
+    written: int = 0
 
 
 _MESSAGES = ("messages", "input", "contents")
@@ -148,6 +153,7 @@ def _chat(answer: Answer) -> tuple[Json, list[Json | str]]:
     reason = "tool_calls" if answer.tool else "stop"
     usage = {
         "prompt_tokens": answer.tokens,
+        "prompt_tokens_details": {"cached_tokens": answer.read},
         "completion_tokens": 20,
         "total_tokens": answer.tokens + 20,
     }
@@ -180,7 +186,7 @@ def _responses(answer: Answer) -> tuple[Json, list[Json | str]]:
         items.append({**call, **ids, **space, "status": "completed"})
     usage = {
         "input_tokens": answer.tokens,
-        "input_tokens_details": {"cached_tokens": 0},
+        "input_tokens_details": {"cached_tokens": answer.read},
         "output_tokens": 20,
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": answer.tokens + 20,
@@ -201,7 +207,12 @@ def _messages(answer: Answer) -> tuple[Json, list[Json | str]]:
         blocks.append(
             {"type": "tool_use", "id": f"toolu_{next(_IDS)}", "name": answer.tool, "input": answer.arguments}
         )
-    usage = {"input_tokens": answer.tokens, "output_tokens": 20}
+    usage = {
+        "input_tokens": answer.tokens - answer.read - answer.written,
+        "cache_read_input_tokens": answer.read,
+        "cache_creation_input_tokens": answer.written,
+        "output_tokens": 20,
+    }
     reason = "tool_use" if answer.tool else "end_turn"
     whole: Json = {
         "id": f"msg_{next(_IDS)}",
