@@ -22,17 +22,17 @@ def ran(command: str, number: int) -> Action:
 
 def test_a_command_is_compared_with_the_newest_documents_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[Quotation] = []
-    names_part = documents._names_part
+    acts = documents._acts
 
     def counted(command: Command, document: Quotation) -> bool:
         compared.append(document)
-        return names_part(command, document)
+        return acts(command, document)
 
     quotations = Quotations([])
     quotations.user("Work on what plan_7 says.")
     for number in range(SHOWN):
         quotations.action(ran(f"issues show plan_7 part-{number}", number))
-    monkeypatch.setattr(documents, "_names_part", counted)
+    monkeypatch.setattr(documents, "_acts", counted)
     quotations.action(ran("make test", SHOWN))
     assert len(compared) == documents._MOST_FOLLOWED
     briefs = [each for each in quotations.write() if each.kind == "brief"]

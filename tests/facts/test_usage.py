@@ -57,3 +57,9 @@ def test_what_was_run_once_is_not_shown_as_run_repeatedly() -> None:
         ("bd close dov.… --reason a", 2),
         ("bd close dov.13 --reason b", 1),
     ]
+
+
+def test_what_the_state_lists_is_not_listed_as_used_again() -> None:
+    messages = [*run("pytest a", "1 passed"), *run("bd update a-1 -s done", "ok"), *run("bd ready", "-")] * 2
+    lines = list(state_lines(LedgerBuilder().add_messages(messages).ledger.state, {}))
+    assert lines[-1] == "- Used repeatedly: `bd ready`"

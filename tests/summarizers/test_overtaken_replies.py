@@ -40,6 +40,42 @@ def test_what_was_announced_says_which_files_changed_then() -> None:
     )
 
 
+def test_what_an_announcement_says_about_steps_is_over_when_its_files_changed() -> None:
+    text = "The reader takes a `Row`. I am reading each caller now."
+    for call, announced in (
+        (run("head rows.csv", "rate"), text),
+        (edit("a.py"), "The reader takes a `Row`."),
+    ):
+        summary = parse_summary(summarize_offline(request([user("Fix the reader"), *saying(text, call)])))
+        assert summary.in_progress[0].partition(": ")[2] == announced
+
+
+def test_an_announcement_of_steps_alone_stays_whole() -> None:
+    step = "Now I change the reader:"
+    text = summarize_offline(request([user("Fix the reader"), *saying(step, edit("a.py"))]))
+    assert parse_summary(text).in_progress == (f"Announced last, and changed a.py since: {step}",)
+
+
+def test_an_answer_about_files_that_were_changed_and_committed_is_settled() -> None:
+    asked = [user("Where is the fault?"), reply("In cache.py, which two workers read, as import.py shows.")]
+    fixed = [*asked, user("Fix it"), *edit("src/cache.py")]
+    assert "which two workers read" in summarize_offline(request(fixed))
+    other = [*asked, user("Write it down"), *edit("docs/faults.md"), *COMMIT, reply("It is in faults.md.")]
+    assert "which two workers read" in summarize_offline(request(other))
+    committed = [*fixed, *COMMIT, reply("Only one worker reads cache.py now.")]
+    assert "which two workers read" not in summarize_offline(request(committed))
+
+
+def test_what_a_commit_or_a_comment_tells_of_an_answer_takes_its_place() -> None:
+    asked = [user("Where is the fault?"), reply("Two workers call load_rows at night.")]
+    for told in (
+        run("git commit -m 'Lock it' -m 'Two workers called load_rows.'", "[main 1a2b3c4] Lock it"),
+        run("gh pr comment 7 --body 'Two workers called load_rows. It is locked now.'", "ok"),
+    ):
+        text = summarize_offline(request([*asked, user("Lock them"), *edit("src/lock.py"), *told]))
+        assert "Two workers call " not in text
+
+
 def test_a_question_that_the_kept_messages_answer_is_not_open() -> None:
     asked = [user("Build it"), reply("Shall I use SQLite?")]
     assert parse_summary(summarize_offline(request(asked))).next_steps == (

@@ -8,7 +8,9 @@ from coppice.protocol.base import ConversationParams, LongParams, WireModel
 from coppice.protocol.state import Fact, WorkState
 
 MessageSource = Literal["user", "answer", "refusal", "developer", "system", "memory", "extension"]
-QuotationKind = Literal["report", "answer", "cause", "approval", "brief", "announcement", "reason", "plan"]
+QuotationKind = Literal[
+    "report", "answer", "cause", "approval", "brief", "announcement", "reason", "plan", "publication"
+]
 
 
 class LedgerMessage(Fact):
@@ -36,8 +38,9 @@ class Quotation(Fact):
     check had failed; `about` names the files, what was written where it is short, and the check. Without
     `about` it is why something was proposed that an `approval` of the same entry accepted. `plan` is the
     newest numbered list of an unfinished turn, or what was written before its first call, and `about` the
-    files changed since. With `overtaken`, files have changed since a report or an answer was written:
-    sentences that name what the changes removed are left out; `beforeCommit` names the first commit after it.
+    files changed since. `publication` is a text, such as a comment, that the command `about` was given. With
+    `overtaken`, files have changed since a report or an answer was written: sentences that name what the
+    changes removed are left out; `beforeCommit` names the first commit after it.
     """
 
     text: str

@@ -5,6 +5,7 @@ from typing import Final
 from coppice.compaction.actions.action import Action
 from coppice.compaction.actions.outputs import counted, error_line
 from coppice.compaction.facts.runners import check_words, handles_files, only_looks, selection
+from coppice.compaction.facts.usage import shown_words
 from coppice.compaction.facts.working_tree import WorkingTree
 from coppice.compaction.text.sentences import label
 from coppice.files.shell_scanner import Command
@@ -110,7 +111,7 @@ class Checks:
         if succeeded:
             about = _about(command.words)
             if about and not handles_files(command.words):
-                ran = RanCommand(entry_id=action.entry, command=label(str(command)))
+                ran = RanCommand(entry_id=action.entry, command=" ".join(shown_words(command.words)))
                 others = (each for each in self._commands if not _about(tuple(each.command.split())) <= about)
                 self._commands = [*others, ran][-_MOST_COMMANDS:]
         else:

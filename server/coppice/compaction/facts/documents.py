@@ -6,7 +6,8 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from coppice.compaction.actions.action import Action
-from coppice.compaction.text.sentences import clip, label
+from coppice.compaction.facts.runners import only_looks
+from coppice.compaction.text.sentences import label
 from coppice.files.shell_scanner import Command
 from coppice.protocol.ledger import Quotation
 
@@ -16,10 +17,6 @@ TEXT_FILES: Final = (".md", ".markdown", ".txt", ".rst", ".adoc", ".org")
 _READERS: Final = ("cat", "head", "less", "sed", "bat")
 _SHOWS: Final = ("show", "view", "read", "get")
 _CLOSES: Final = frozenset(["close", "done", "complete", "finish", "resolve", "merge", "delete"])
-_LATER: Final = " (before "
-_MOST_LATER: Final = 3
-"""Later commands that are named; the newest tell the state."""
-_COMMAND_CHARS: Final = 80  # of each, half a line of a summary
 _LONGEST_ARGUMENT: Final = 200  # characters of a tool's argument that names a page
 _SEARCHES: Final = frozenset(["pattern", "query", "regex", "glob"])
 """Arguments of tools that search, whose output is no document."""
@@ -31,7 +28,8 @@ _MOST_FOLLOWED: Final = 80
 
 class Documents:
     """Follows documents in `quotations`, which are keyed by identity and in order: one that was closed or
-    edited is none, one in work is the newest.
+    edited is none, one in work is the newest. What later commands acted on has another status than its lines
+    tell, so they are left out.
     """
 
     def __init__(self, quotations: dict[int, Quotation]) -> None:
@@ -49,9 +47,7 @@ class Documents:
             self._remove(next(iter(self._followed.values())))
         changed = {touch.path for touch in action.touches if touch.kind != "read"}
         for document in list(self._followed.values()):
-            later = [
-                run.command for run in action.runs if run.succeeded and _names_part(run.command, document)
-            ]
+            later = [each.command for each in action.runs if each.succeeded and _acts(each.command, document)]
             own = [command for command in later if _is_about(command, document)]
             if any(path in document.about for path in changed) or any(map(_closes, own)):
                 self._remove(document)
@@ -59,8 +55,9 @@ class Documents:
             if own:
                 self._remove(document)
                 self._quotations[id(document)] = self._followed[id(document)] = document
-            if later:
-                document.about = _before(document.about, later)
+            if acted_on := {word for command in later for word in command.operands if not word.isdecimal()}:
+                lines = document.text.splitlines()
+                document.text = "\n".join(line for line in lines if acted_on.isdisjoint(names_of(line)))
         for about, shown in _shown(action, self._named):
             text = shown.strip()[:_MOST_CHARS]
             if len(text) >= _SHORTEST and text[0] not in "{[":
@@ -107,25 +104,15 @@ def _shows(command: Command) -> bool:
     return command.program != "git" and any(word in _SHOWS for word in command.operands[:3])
 
 
-def _names_part(command: Command, document: Quotation) -> bool:
-    """Whether another command of the program that showed the document names something in it."""
-    if command.program != document.about.split()[0] or _shows(command):
-        return False
-    return not names_of(f"{document.about} {document.text}").isdisjoint(command.operands)
+def _acts(command: Command, document: Quotation) -> bool:
+    """Whether it is a command of the program that showed the document, and changes something."""
+    return command.program == document.about.split()[0] and not only_looks(command.words)
 
 
 def _is_about(command: Command, document: Quotation) -> bool:
     """Whether `command` names what the document was shown by."""
-    shown_by = document.about.partition(_LATER)[0].split()
+    shown_by = document.about.split()
     return any(names_of(word) and word in shown_by for word in command.operands)
-
-
-def _before(about: str, later: list[Command]) -> str:
-    """`about`, which names the newest commands after it."""
-    shown, _, before = about.partition(_LATER)
-    commands = [*filter(None, before.removesuffix(")").split("; "))]
-    commands += [clip(str(command).replace("; ", ", "), _COMMAND_CHARS) for command in later]
-    return f"{shown}{_LATER}{'; '.join(commands[-_MOST_LATER:])})"
 
 
 def _closes(command: Command) -> bool:

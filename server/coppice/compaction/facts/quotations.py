@@ -1,11 +1,12 @@
-"""Quotations of the assistant, chosen by their place in a turn: reports, answers, causes, reasons, plans."""
+"""Quotations of the assistant, chosen by their place: reports, answers, causes, reasons, plans."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from coppice.compaction.actions.action import Action, Run
 from coppice.compaction.facts.documents import Documents
+from coppice.compaction.facts.publications import Publications
 from coppice.compaction.facts.runners import check_words, only_looks
 from coppice.compaction.text.answers import is_answer, is_bare
 from coppice.compaction.text.markdown import ITEM
@@ -37,11 +38,14 @@ _MOST_TEXTS: Final = 3  # the newest between two changes that may be about the s
 _WRITTEN_CHARS: Final = 160  # characters of a change that is quoted: two lines of code
 _EDIT_CHARS: Final = 100_000
 """Characters of an edit whose names are compared."""
+_REPLIES: Final = ("report", "answer")
+_OVERTAKEN: Final = (*_REPLIES, "reason", "publication")
 
 
 class Quotations:
     """Follows what the assistant writes in a turn. A reply from before files changed is marked as such. It
-    loses the sentences that name what the changes removed; one that names nothing exactly is dropped.
+    loses the sentences that name what the changes removed; one that names nothing exactly is dropped, and an
+    answer of whose names a later commit or publication tells, or whose files were changed and committed.
     A reason is dropped when all names that its change wrote are removed.
     """
 
@@ -53,9 +57,12 @@ class Quotations:
         }
         self._inherited = {id(each): each for each in quotations}
         self._documents = Documents(self._quotations)
+        self._publications = Publications()
         self._written_at = {id(each): 0 for each in quotations}
-        self._vague = {id(each) for each in quotations if not _names(each.text)}
+        self._dealt_with: set[int] = set()
         self._removed: dict[str, int] = {}
+        self._changed: dict[str, int] = {}
+        self._told: dict[str, int] = {}
         self._added: set[str] = set()
         self._written = ""
         self._listed: Quotation | None = None
@@ -75,7 +82,7 @@ class Quotations:
         """The user's next message: it answers the question before, where there is one."""
         if self._question and len(text) <= _ANSWER_CHARS and is_answer(text):
             entry, answer = self._reply.entry_id, one_line(text)
-            self._vague.add(id(self._reply))  # what it proposes is dealt with by the next change
+            self._dealt_with.add(id(self._reply))  # by the next change
             self._add(Quotation(entry_id=entry, text=self._question, kind="approval", about=answer))
             if is_bare(text) and (reasons := " ".join(map(ended, reasons_in(self._reply.text)))):
                 reasons = whole_sentences(reasons, _CAUSE_CHARS)
@@ -157,12 +164,17 @@ class Quotations:
     def action(self, action: Action) -> None:
         """A call: what its edit touches, and the documents that it shows."""
         self._clock += 1
-        if any(run.command.runs("git", "commit") for run in action.runs):
+        commits = [run.command for run in action.runs if run.command.runs("git", "commit")]
+        if commits:
             self._committed_at[action.entry] = self._clock
+        published = list(self._publications.take(action))
+        texts = [*map(str, commits), *(each.text for each in published)]
+        self._told |= dict.fromkeys(_names("\n".join(texts)), self._clock)
         paths = (each.path for each in action.touches if each.kind != "read" and is_about_work(each.path))
         changed = [path.rpartition("/")[2] for path in paths]
         if changed:
             self._changed_at, self._turn_changed = self._clock, True
+            self._changed |= dict.fromkeys(changed, self._clock)
             old, new = (_names("\n".join(texts)[:_EDIT_CHARS]) for texts in (action.old, action.new))
             for name in new & self._removed.keys():
                 del self._removed[name]
@@ -176,8 +188,8 @@ class Quotations:
         for each, most in [*followed, *([(self._plan, _MOST_PLANNED)] if self._plan else [])]:
             files = dict.fromkeys([*filter(None, each.about.split(", ")), *changed])
             each.about = ", ".join(list(files)[:most])
-        for document in list(self._documents.take(action)):
-            self._add(document)
+        for quotation in [*self._documents.take(action), *published]:
+            self._add(quotation)
 
     def checks(self, failed: Sequence[str], settled: Iterable[str]) -> None:
         """Checks that just failed, and that a pass has settled: a failure waits for its cause."""
@@ -216,24 +228,22 @@ class Quotations:
     def _holding(self, quotation: Quotation, made: Sequence[tuple[int, str]]) -> Quotation | None:
         """`quotation` as it holds now, marked where files that changed may have overtaken it."""
         at = self._written_at.get(id(quotation), self._clock)
-        if quotation.kind not in ("report", "answer", "reason") or self._changed_at <= at:
+        if quotation.kind not in _OVERTAKEN or self._changed_at <= at:
             return quotation
-
-        def was_removed(sentence: str) -> bool:
-            return any(self._removed.get(name, 0) > at for name in _names(sentence))
-
-        if quotation.kind == "reason":
-            wrote = self._wrote.get(id(quotation), set())
-            undone = bool(wrote) and all(self._removed.get(name, 0) > at for name in wrote)
-            return None if undone or was_removed(quotation.text) else quotation
-        if id(quotation) in self._vague:
-            return None
-
-        text = _without(quotation.text, was_removed)
+        kind, names = quotation.kind, _names(quotation.text)
+        wrote = self._wrote.get(id(quotation), set())
         first = bisect_right(made, at, key=lambda each: each[0])
         commit = quotation.before_commit or (made[first][1] if first < len(made) else "")
-        marked = {"text": text, "overtaken": True, "before_commit": commit}
-        return quotation.model_copy(update=marked) if text else None
+        undone = bool(wrote) and _since(at, wrote, self._removed) == wrote
+        settled = _since(at, names, self._told) or (commit and _since(at, names, self._changed))
+        vague = kind in _REPLIES and not names
+        if undone or vague or (settled and kind == "answer") or id(quotation) in self._dealt_with:
+            return None
+        text = _without(quotation.text, lambda sentence: bool(_since(at, _names(sentence), self._removed)))
+        if not text or (kind == "reason" and text != quotation.text):
+            return None
+        marked = {"text": text, "overtaken": kind in _REPLIES, "before_commit": commit}
+        return quotation.model_copy(update=marked)
 
     def _settle(self, command: str) -> None:
         if cause := self._causes.pop(command, None):
@@ -242,8 +252,11 @@ class Quotations:
     def _add(self, quotation: Quotation) -> None:
         self._quotations[id(quotation)] = quotation
         self._written_at[id(quotation)] = self._clock
-        if not _names(quotation.text):
-            self._vague.add(id(quotation))
+
+
+def _since(at: int, names: set[str], times: Mapping[str, int]) -> set[str]:
+    """Those of `names` whose time is after `at`."""
+    return {name for name in names if times.get(name, 0) > at}
 
 
 def _names(text: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from typing import Final
 
 from coppice.compaction.actions.action import Action
@@ -39,7 +40,7 @@ class Usage:
             command = run.command
             may_not_have_run = command.conditional or command.operator == "||" or action.failed
             if not is_basic(command.program) and (run.succeeded or not may_not_have_run):
-                self._count(_shown(command.words), action.entry)
+                self._count(shown_words(command.words), action.entry)
 
     def _count(self, words: list[str], entry: str) -> None:
         form = _form(words)
@@ -55,7 +56,7 @@ class Usage:
             self._forms.pop(_form(_words(self._used.pop(0).command)), None)
 
 
-def _shown(words: tuple[str, ...]) -> list[str]:
+def shown_words(words: Sequence[str]) -> list[str]:
     """`words` without long texts, and without the last ones of a long command."""
     short = [word if len(word) <= _LONGEST_WORD and word.isprintable() else _LEFT_OUT for word in words]
     first = list(leading(short, _COMMAND_CHARS, lambda word: len(word) + 1))

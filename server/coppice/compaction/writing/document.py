@@ -13,7 +13,7 @@ from coppice.protocol.state import WorkState
 
 MESSAGES_SHARE: Final = 4
 """The summary's tokens divided by this bound the user's messages."""
-STATE_SHARE: Final = 6
+STATE_SHARE: Final = 10
 """The summary's tokens divided by this bound the state, but for 150 tokens of a short summary."""
 _LEAST_STATE: Final = 150  # tokens: branch, changed files, a check and a commit
 _PARTS: Final = re.compile(

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import dropwhile, pairwise
+from itertools import dropwhile, filterfalse, pairwise
 from typing import Final
 
 from coppice.compaction.asking.summarizer import CountTokens
@@ -36,14 +36,14 @@ from coppice.protocol.state import WorkState
 
 _GOAL_CHARS: Final = 400
 """Characters of a request under Goal; its whole text is among the user's messages."""
-_FIRST_STATEMENTS: Final = 4
+_FIRST_STATEMENTS: Final = 3
 """Statements of a reply that changes may have overtaken: people begin with what is done."""
 _MOST_REPLIES: Final = 8
 """Reports, and answers, the newest: so that the length of a summary does not grow with the conversation."""
 _MOST_DOCUMENTS: Final = 3  # the newest
 _TITLE_STATEMENTS: Final = 2  # of an older document: its title, and what it is about
 _MOST_REASONS: Final = 12
-"""Reasons of changes, the newest; four recorded sessions have at most 8."""
+"""Reasons of changes, and texts for others, the newest; four recorded sessions have at most 9."""
 _SHORT_RULES: Final = 1_000
 """Characters of a message of the application or a memory file; a longer one is among the messages only."""
 _ASKED_CHARS: Final = 100  # characters of a message that is quoted whole below
@@ -126,6 +126,7 @@ def _lines(
     yield from _documents(documents[:1], references)
     yield from _ended_turns(reports[1:], references, first=1)
     yield from _bodies(now, references)
+    yield from _publications(quotations, references)
     yield from _reasons(quotations, references)
     yield from _ended_turns(current["answer"], references, first=3_000)
     yield from _documents(documents[1:_MOST_DOCUMENTS], references, first=3_500, most=_TITLE_STATEMENTS)
@@ -181,10 +182,14 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
             yield Line("blocked", referenced(text, cause.entry_id, references))
     newest = ledger.quotations[-1] if ledger.quotations else None
     if newest is not None and newest.kind == "announcement":
-        since = f", and changed {newest.about} since" if newest.about else ""
-        text = f"Announced last{since}: {newest.text}"
+        since, announced = "", newest.text
+        if newest.about:
+            since = f", and changed {newest.about} since"
+            announced = " ".join(filterfalse(is_step, sentences_of(announced))) or announced
+        text = f"Announced last{since}: {announced}"
         yield Line("in_progress", referenced(text, newest.entry_id, references))
-    for plan in [each for each in ledger.quotations if each.kind == "plan" and not each.overtaken]:
+    plans = [each for each in ledger.quotations if each.kind == "plan" and not each.overtaken]
+    for plan in plans:
         since = f", before changes of {plan.about}" if plan.about else ""
         lists = any(map(ITEM.match, plan.text.splitlines()))
         planned = _without_steps(plan.text) if lists else " ".join(map(ended, statements_of(plan.text)))
@@ -194,8 +199,11 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
         for number, text in enumerate(_questions(newest.text)):
             stated = referenced(f"The user was asked: {text}", newest.entry_id, references)
             yield Line("next_steps", stated, number / 1_000)
-    for number, task in enumerate(each for each in now.tasks if each.state in ("in_progress", "open")):
+    tasks = [each for each in now.tasks if each.state in ("in_progress", "open")]
+    for number, task in enumerate(tasks):
         yield Line("next_steps", task.title, 1 + number)
+    if newest is not None and newest.kind == "announcement" and not plans and not tasks:
+        yield Line("next_steps", "The newest request is not finished.")
 
 
 def _ended_turns(replies: list[Quotation], references: Mapping[str, str], first: int = 0) -> Iterator[Line]:
@@ -210,19 +218,18 @@ def _ended_turns(replies: list[Quotation], references: Mapping[str, str], first:
 
 
 def _overtaken(replies: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """Replies that later changes may have overtaken: the first statements of each in one line, then, where
-    there is room, the rest.
-    """
-    for rest in (False, True):
-        for place, reply in enumerate(replies, 4_000):
-            texts, done = _texts(reply)
-            texts = texts[: done or len(texts)]
-            texts = texts[_FIRST_STATEMENTS:] if rest else texts[:_FIRST_STATEMENTS]
-            if texts:
-                then = f"commit “{reply.before_commit}”" if reply.before_commit else "later changes"
-                text = f"{_replied(reply)} before {then}{', further' * rest}: {' '.join(map(ended, texts))}"
-                section = "done" if reply.kind == "report" else "context"
-                yield Line(section, referenced(text, reply.entry_id, references), place + rest / 2)
+    """Replies that later changes may have overtaken: the first statements of each in one line."""
+    for place, reply in enumerate(replies, 4_000):
+        texts, done = _texts(reply)
+        if texts := texts[: done or len(texts)][:_FIRST_STATEMENTS]:
+            then = _before_commit(reply) or " before later changes"
+            text = f"{_replied(reply)}{then}: {' '.join(map(ended, texts))}"
+            section = "done" if reply.kind == "report" else "context"
+            yield Line(section, referenced(text, reply.entry_id, references), place)
+
+
+def _before_commit(quotation: Quotation) -> str:
+    return f" before commit “{quotation.before_commit}”" if quotation.before_commit else ""
 
 
 def _texts(reply: Quotation) -> tuple[list[str], int]:
@@ -281,7 +288,7 @@ def _reasons(quotations: list[Quotation], references: Mapping[str, str]) -> Iter
     reasons = [each for each in quotations if each.kind == "reason" and each.about]
     reasons = [each for each in reasons if each.entry_id not in planned]
     for place, each in enumerate(reversed(reasons[-_MOST_REASONS:]), 1_000):
-        text = f"Before changing {each.about}: {ended(each.text)}"
+        text = f"Reason for changing {each.about}: {ended(each.text)}"
         yield Line("decisions", referenced(text, each.entry_id, references), place)
 
 
@@ -306,6 +313,15 @@ def _bodies(now: WorkState, references: Mapping[str, str]) -> Iterator[Line]:
         if commit.body:
             text = f"Commit {commit.hash or commit.subject}: {one_line(commit.body)}"
             yield Line("done", referenced(text, commit.entry_id, references), 1_000 + place)
+
+
+def _publications(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
+    """What was written for others, the newest first."""
+    published = [each for each in quotations if each.kind == "publication"]
+    for place, each in enumerate(reversed(published[-_MOST_REASONS:]), 2_000):
+        texts = " ".join(map(ended, statements_of(each.text)))
+        text = f"Written{_before_commit(each)} with `{each.about}`: {texts}"
+        yield Line("done", referenced(text, each.entry_id, references), place)
 
 
 def _summary(lines: list[Line]) -> Summary:

@@ -7,7 +7,7 @@ from coppice.compaction.asking.summarizer import CountTokens
 from coppice.compaction.checking.stated import Statements
 from coppice.compaction.text.sentences import one_line
 from coppice.compaction.writing.references import referenced
-from coppice.protocol.state import Check, Commit, Fact, Job, WorkState
+from coppice.protocol.state import Check, Commit, Fact, Job, RanCommand, UsedCommand, WorkState
 from coppice.tree.tags import escape_tags
 
 HEADING: Final = "## State"
@@ -15,7 +15,7 @@ _ORIGIN: Final = "Computed from commands and their outputs; what they do not sho
 _UNFINISHED: Final = {"in_progress": "Task in progress", "blocked": "Task blocked", "open": "Task not begun"}
 _MOST_DONE: Final = 10  # done tasks that are named
 _MOST_USED: Final = 10  # commands that were used repeatedly; the recorded sessions have 3 to 11
-_MOST_LINES: Final = 40  # facts; a sixth of 4,000 tokens holds some 25
+_MOST_LINES: Final = 40  # facts; a tenth of 4,000 tokens holds some 15
 _MOST_FILES: Final = 30
 """Uncommitted files that are named, the newest; the others are counted."""
 
@@ -74,8 +74,8 @@ def state_lines(state: WorkState, references: Mapping[str, str]) -> Iterator[str
             for each in state.failures[::-1]
         ),
         *_tasks(state),
-        *((_commit(each, state.branch), each) for each in state.commits[::-1]),
         *((_check(each), each) for each in passed if len(each.changed_since) == fewest),
+        *((_commit(each, state.branch), each) for each in state.commits[::-1]),
         *((f"Ran with success: `{each.command}`", each) for each in state.commands[::-1]),
         *(
             (_failed(each), each)
@@ -93,11 +93,15 @@ def _running(state: WorkState) -> list[Job]:
 
 
 def _used(state: WorkState) -> Iterator[tuple[str, Fact]]:
-    """The commands that were used at least twice, the most used first."""
-    repeated = sorted((each for each in state.used[::-1] if each.times > 1), key=lambda each: -each.times)
-    if repeated:
-        named = ", ".join(f"`{each.command}`" for each in repeated[:_MOST_USED])
-        yield f"Used repeatedly: {named}", Fact()
+    """The commands that were used at least twice and that are not listed above, the most used first."""
+    listed = [*map(_purpose, state.checks), *map(_purpose, state.commands)]
+    others = [each for each in state.used[::-1] if each.times > 1 and _purpose(each) not in listed]
+    if repeated := sorted(others, key=lambda each: -each.times)[:_MOST_USED]:
+        yield f"Used repeatedly: {', '.join(f'`{each.command}`' for each in repeated)}", Fact()
+
+
+def _purpose(fact: Check | RanCommand | UsedCommand) -> list[str]:
+    return fact.command.split()[:2]
 
 
 def _failed(job: Job) -> str:

@@ -1,0 +1,67 @@
+"""What the assistant wrote for others: the texts that commands were given, such as a comment."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from coppice.compaction.actions.action import Action
+from coppice.compaction.facts.documents import TEXT_FILES
+from coppice.compaction.facts.runners import is_basic
+from coppice.compaction.text.paths import is_about_work
+from coppice.compaction.text.sentences import SHORTEST, label, sentences_of
+from coppice.protocol.ledger import Quotation
+
+_MOST_CHARS: Final = 6_000  # of a text, as of a report
+_MOST_FILES: Final = 20  # that wait for a command, the newest
+_ASSIGNED: Final = re.compile(r"-{0,2}\w[\w-]{0,40}=")
+_BEGINS: Final = re.compile(r"[A-Z#*\u4e00-\u9fff]|- ")
+_LEFT_OUT: Final = "…"
+
+
+class Publications:
+    """Follows texts that are written to scratch files until a command is given them."""
+
+    def __init__(self) -> None:
+        self._written: dict[str, str] = {}
+
+    def take(self, action: Action) -> Iterator[Quotation]:
+        """The texts that the commands of `action` published."""
+        self._write(action)
+        for run in action.runs:
+            failed = run.succeeded is False or run.command.conditional or action.failed or action.running
+            if failed or is_basic(run.command.program):
+                continue
+            words = run.command.words
+            for place, text in enumerate(map(self._text_of, words)):
+                if text:
+                    shown = [*words[:place], _LEFT_OUT, *words[place + 1 :]]
+                    about = label(" ".join(shown))
+                    yield Quotation(
+                        entry_id=action.entry, text=text[:_MOST_CHARS], kind="publication", about=about
+                    )
+
+    def _write(self, action: Action) -> None:
+        written = [each.path for each in action.touches if each.kind != "read"]
+        texts = [(path, "\n".join(action.new)) for path in written[:1]] if len(written) == 1 else []
+        texts += [
+            (path, text)
+            for run in action.runs
+            for path, text in zip(run.command.writes, run.command.documents, strict=False)
+        ]
+        for path, text in texts:
+            if path.endswith(TEXT_FILES) and not is_about_work(path):
+                self._written[path] = text
+        for path in list(self._written)[:-_MOST_FILES]:
+            del self._written[path]
+
+    def _text_of(self, word: str) -> str:
+        """The text that a word of a command gives or names; empty where it is none."""
+        assigned = _ASSIGNED.match(word)
+        value = word[assigned.end() :] if assigned else word
+        text = self._written.get(value.removeprefix("@"), value).strip()
+        is_text = _BEGINS.match(text) and any(map(_states, sentences_of(text)))
+        return text if is_text else ""
+
+
+def _states(sentence: str) -> bool:
+    return len(sentence.encode()) >= SHORTEST and sentence.endswith((".", "!", "。", "！"))
