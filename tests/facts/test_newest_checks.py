@@ -33,6 +33,12 @@ def test_a_pass_before_most_changes_is_not_listed_beside_a_newer_one() -> None:
     assert lines == ["- `pytest` passed: 3 passed; changed since: src/b.py"]
 
 
+def test_a_check_behind_a_folder_that_is_not_there_has_not_failed() -> None:
+    absent = run("cd absent && pytest", "bash: cd: absent: No such file or directory", is_error=True)
+    assert state(*run("pytest", "3 passed"), *absent).checks == []
+    assert not state(*run("cd src && pytest", "no tests here", is_error=True)).checks[0].passed
+
+
 def test_only_commands_on_something_that_has_a_number_are_listed() -> None:
     seen = state(
         *run("cargo fmt"), *run("bd close rows-4", "Closed."), *run("docker run --rm alpine:3.20 true")

@@ -32,7 +32,6 @@ _BRANCH: Final = re.compile(
     r"(?P<branch>[^\s'.]{1,200}(?:\.(?!\.)[^\s'.]{1,200})*))",
     re.MULTILINE,
 )
-_SHOWS_BRANCH: Final = re.compile(r"-[a-z]{0,4}b[a-z]{0,4}|--branch")
 _LONG_STATUS: Final = re.compile(
     r"^\t(?:(?P<kind>modified|new file|deleted|renamed|typechange|both \w{5,8}|\w{5,7} by \w{2,4}): {1,12})?"
     r"(?P<path>\S.{0,1000})$"
@@ -50,10 +49,7 @@ def branch_in(action: Action) -> str | None:
     """The branch that an action's output names last as the current one; empty for none, None where it names
     none. `## ` begins headings too: it is read of a short status, where nothing else prints.
     """
-    short = _only_git(action) and any(
-        run.command.runs("git", "status") and any(map(_SHOWS_BRANCH.fullmatch, run.command.arguments))
-        for run in action.runs
-    )
+    short = _only_git(action) and any(run.command.runs("git", "status") for run in action.runs)
     lines = (line for line in _BRANCH.finditer(action.output) if short or not line[0].startswith("## "))
     return next((line["branch"] or "" for line in list(lines)[::-1]), None)
 
