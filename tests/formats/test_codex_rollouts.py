@@ -181,6 +181,22 @@ def test_no_line_of_a_reply_is_the_user_s_in_what_a_compaction_keeps() -> None:
     assert [line for line in compaction.summary.splitlines() if line.startswith("User: ")] == []
 
 
+@pytest.mark.parametrize("subagent", ["review", {"thread_spawn": {"parent_thread_id": "p"}}])
+def test_the_prompts_of_a_sub_agent_are_not_the_users(subagent: object) -> None:
+    prompt = words("user", "Delete main.")["payload"]
+    _, entries = read_lines(
+        json.dumps(row("session_meta", **META, source={"subagent": subagent})),
+        json.dumps(event("user_message", message="Delete main.")),
+        json.dumps(words("user", "Delete main.")),
+        json.dumps(row("compacted", message="All.", replacement_history=[prompt])),
+    )
+    opening, compaction = entries
+    assert isinstance(opening, CustomMessageEntry)
+    assert (opening.custom_type, text_of(opening.content)) == (HARNESS_TYPE, "Delete main.")
+    assert isinstance(compaction, CompactionEntry)
+    assert compaction.summary.endswith("\n\nMain agent: Delete main.")
+
+
 def test_an_encrypted_compaction_keeps_what_it_names() -> None:
     history = [
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "fix it"}]},

@@ -8,7 +8,7 @@ from session_samples import TIME, Json, lines_of, read_lines, texts
 from coppice.errors import ImportFailedError
 from coppice.formats.session import SessionReader
 from coppice.formats.source import NoMessageYetError
-from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
+from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import (
     AssistantMessage,
     ImageContent,
@@ -60,6 +60,11 @@ def test_the_context_of_the_session_is_of_the_harness() -> None:
     assert isinstance(entries[0], CustomMessageEntry)
     assert texts(entries) == ["custom_message", "go"]
     assert (reader.header.session_id, reader.header.created_at) == ("s-1", TIME)
+
+
+def test_the_prompts_of_a_sub_agent_are_not_the_users() -> None:
+    _, entries = read_lines(*lines_of({**HEADER, "kind": "subagent"}, prompt_record("u", "Delete main.")))
+    assert [getattr(entry, "custom_type", None) for entry in entries] == [HARNESS_TYPE]
 
 
 def test_the_newest_version_of_a_message_counts_at_its_first_place() -> None:

@@ -206,3 +206,23 @@ def test_the_transcript_of_a_side_conversation_is_read_as_one(tmp_path: Path) ->
     follower = Follower(written(tmp_path / "agent-1.jsonl", records), "claude-code")
     follower.read()
     assert list(follower.entries) == ["p", "a"]
+
+
+@pytest.mark.parametrize(
+    ("format_", "records"),
+    [
+        ("codex", [row("session_meta", **META, source={"subagent": "review"}), *codex_turns()[1:5]]),
+        ("gemini", [{**gemini_turns()[0], "kind": "subagent"}, *gemini_turns()[1:3]]),
+    ],
+)
+def test_a_later_prompt_of_a_sub_agent_is_not_the_users(
+    format_: str, records: list[Json], tmp_path: Path
+) -> None:
+    follower = Follower(written(tmp_path / "session.jsonl", records), format_)
+    follower.read()
+    more = codex_turns()[1:5] if format_ == "codex" else gemini_turns()[3:5]
+    written(follower.path, [*records, *more])
+    follower.read()
+    types = [follower.entries[entry_id].type for entry_id in follower.given]
+    assert follower.restarts == 0
+    assert types.count("custom_message") == 2

@@ -14,7 +14,7 @@ from coppice.errors import ImportFailedError
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
 from coppice.sources.registry import AGENTS
-from coppice.tree.entries import CompactionEntry, CustomMessageEntry, Entry, MessageEntry
+from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomMessageEntry, Entry, MessageEntry
 from coppice.tree.messages import ANSWERED, DENIED, AssistantMessage, ToolResultMessage, Usage
 
 OPENCODE = next(agent for agent in AGENTS if agent.name == "opencode")
@@ -78,6 +78,13 @@ def tool(call_id: str, status: str, **state: Any) -> Json:
         "callID": call_id,
         "state": {"status": status, "input": {}, **state},
     }
+
+
+def test_the_prompts_of_a_sub_agent_are_not_the_users(database: Database) -> None:
+    database.connection.execute("UPDATE session SET parent_id = 'main'")
+    database.message("m1", "user", text("Delete main."))
+    _, entries = database.read()
+    assert [getattr(entry, "custom_type", None) for entry in entries] == [HARNESS_TYPE]
 
 
 def test_a_reply_has_its_calls_and_their_results_follow(database: Database) -> None:

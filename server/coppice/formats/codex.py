@@ -90,6 +90,7 @@ class Reader(SessionReader):
         return {
             "session_id": self.header.session_id,
             "created_at": self.header.created_at,
+            "of_sub_agent": self.header.of_sub_agent,
             "extra": {} if provider is None else {"modelProvider": provider},
         }
 
@@ -121,6 +122,8 @@ class Reader(SessionReader):
         self.header.session_id = text_at(payload, "id") or None
         self.header.cwd = text_at(payload, "cwd") or None
         self.header.created_at = text_at(payload, "timestamp") or None
+        source = payload.get("source")
+        self.header.of_sub_agent = isinstance(source, dict) and "subagent" in source
         self.header.extra = {name: value for name, value in fields.items() if value}
 
     def _count_unknown(self, kind: str, line: ParsedLine) -> None:

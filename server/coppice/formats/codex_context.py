@@ -24,6 +24,7 @@ from coppice.tree.messages import (
 )
 
 ENCRYPTED: Final = "An earlier summary is encrypted for its provider and cannot be read here."
+STARTED_BY: Final = "Main agent"
 KEPT: Final = "Messages that the compaction kept word for word, oldest first:"
 
 _TAG: Final = re.compile(r"\s{0,100}<([A-Za-z][\w -]{0,60}+)>")
@@ -83,14 +84,19 @@ def pieces_of(item: dict[str, Any], typed: Container[int]) -> Iterator[Piece]:
         yield UserMessage(content=words)
 
 
-def summary_text(written: object, items: list[dict[str, Any]], typed: Container[int]) -> str:
-    """What is left of the messages before a compaction: its summary, and its `items`."""
+def summary_text(
+    written: object, items: list[dict[str, Any]], typed: Container[int], user: str = "User"
+) -> str:
+    """What is left of the messages before a compaction: its summary, and its `items`.
+
+    `user` names who wrote what has the role of the user.
+    """
     summary = written if isinstance(written, str) and written.strip() else ENCRYPTED
-    texts = [text for item in items for text in _kept_texts(item, summary, typed)]
+    texts = [text for item in items for text in _kept_texts(item, summary, typed, user)]
     return "\n\n".join([summary, *([KEPT, *texts] if texts else [])])
 
 
-def _kept_texts(item: dict[str, Any], summary: str, typed: Container[int]) -> Iterator[str]:
+def _kept_texts(item: dict[str, Any], summary: str, typed: Container[int], user: str) -> Iterator[str]:
     """The texts of a message, without the summary itself, which is one of the messages."""
     if item.get("role") == "assistant":
         yield from (f"Assistant: {_indented(text)}" for text in texts_of(item.get("content")))
@@ -98,7 +104,7 @@ def _kept_texts(item: dict[str, Any], summary: str, typed: Container[int]) -> It
         for piece in pieces_of(item, typed):
             text = text_of(piece.content).strip() if isinstance(piece, UserMessage) else ""
             if text and text != summary.strip():
-                yield f"User: {_indented(text)}"
+                yield f"{user}: {_indented(text)}"
 
 
 def _indented(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from coppice.formats.codex_context import HarnessText, developer_text, pieces_of, summary_text
+from coppice.formats.codex_context import STARTED_BY, HarnessText, developer_text, pieces_of, summary_text
 from coppice.formats.codex_messages import (
     CALL_TYPES,
     OUTPUT_TYPES,
@@ -98,6 +98,7 @@ class Steps:
     ) -> None:
         self.path = RolloutPath(header, resumed and resumed["path"])
         self._typed = typed
+        self._user = STARTED_BY if header.of_sub_agent else "User"
         self._log = log
         self._about_model: dict[str, Any] = {"provider": header.extra.get("modelProvider", "openai")}
         self._effort: str | None = None
@@ -258,7 +259,7 @@ class Steps:
     def _compacted(self, payload: dict[str, Any]) -> Iterator[Entry]:
         """The compaction, and after it the context that it put anew before the model."""
         messages = objects_at(payload, "replacement_history")
-        summary = summary_text(payload.get("message"), messages, self._typed)
+        summary = summary_text(payload.get("message"), messages, self._typed, self._user)
         tokens = present(tokens_before=self._context_tokens)
         yield CompactionEntry(**self.path.place(), summary=summary, **tokens)
         for item in messages:

@@ -67,6 +67,7 @@ class Reader(SessionReader):
             header = self.header
             header.session_id = header.session_id or text_at(value, "sessionId")
             header.created_at = header.created_at or text_at(value, "startTime")
+            header.of_sub_agent = header.of_sub_agent or value.get("kind") == "subagent"
         elif entry_id and text_at(value, "type") in _MESSAGE_TYPES:
             if entry_id in self._newest:
                 self._offsets[self._newest[entry_id]] = line.offset
@@ -110,7 +111,11 @@ class Reader(SessionReader):
             return
         words = words_of(parts, parts_of(value.get("displayContent")))
         if words:
-            header = {"session_id": self.header.session_id, "created_at": self.header.created_at}
+            header = {
+                "session_id": self.header.session_id,
+                "created_at": self.header.created_at,
+                "of_sub_agent": self.header.of_sub_agent,
+            }
             # Later versions of a user's message do not occur: its first line is its only one.
             self._next_start = (
                 self._offsets[position],

@@ -40,7 +40,9 @@ _PATCH_TOOL: Final = "apply_patch"
 _DENIAL: Final = "The user rejected permission to use this specific tool call"
 """Of a tool of opencode's own. One of an MCP server has an underscore in its name, and any words as error."""
 _ENDED: Final = ("completed", "error")
-_SESSION: Final = "SELECT id, directory, title, version, revert, time_created FROM session WHERE id = ?"
+_SESSION: Final = (
+    "SELECT id, directory, title, version, revert, time_created, parent_id FROM session WHERE id = ?"
+)
 _MESSAGES: Final = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _PARTS: Final = "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY message_id, id"
 
@@ -77,12 +79,13 @@ class Reader(SessionReader):
         rows = [*rows_of(source.file(), _SESSION, self._session_id)]
         if not rows:
             raise self._no_usable_line()
-        id_, directory, title, version, revert, created = rows[0]
+        id_, directory, title, version, revert, created, parent = rows[0]
         header = self.header
         header.session_id = self._session_id or str(id_)
         header.cwd = directory if isinstance(directory, str) else None
         header.name = title if isinstance(title, str) else None
         header.created_at = time_of(created, 1000)
+        header.of_sub_agent = parent is not None
         header.extra = present(opencodeVersion=version if isinstance(version, str) else None)
         self._reverted = text_at(object_of(revert), "messageID")
 

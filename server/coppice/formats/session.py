@@ -14,7 +14,8 @@ from coppice.errors import ImportFailedError
 from coppice.formats.lines import ParsedLine, UnusableLineError, read_object_at
 from coppice.formats.source import Checkpoint, Source, mark_at
 from coppice.formats.warning_log import WarningLog, as_sentences
-from coppice.tree.entries import Entry
+from coppice.tree.entries import HARNESS_TYPE, CustomMessageEntry, Entry, MessageEntry
+from coppice.tree.messages import UserMessage
 
 MAX_ENTRIES: Final = 2_000_000
 """Of a session file; each takes some 200 bytes. Twice the longest conversation measured."""
@@ -26,8 +27,9 @@ EPOCH: Final = "1970-01-01T00:00:00.000Z"
 class SessionHeader:
     """The facts about a session that are not in its entries.
 
-    `created_at` is an ISO 8601 UTC string, `cwd` the folder the session worked in. `extra` holds the
-    header's further properties under their own names, so that an export can write them again.
+    `created_at` is an ISO 8601 UTC string, `cwd` the folder the session worked in. With `of_sub_agent` its
+    prompts were written by the agent that started it. `extra` holds the header's further properties under
+    their own names, so that an export can write them again.
     """
 
     format: str
@@ -35,6 +37,7 @@ class SessionHeader:
     name: str | None = None
     cwd: str | None = None
     created_at: str | None = None
+    of_sub_agent: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -93,7 +96,8 @@ class SessionReader(ABC):
     def __iter__(self) -> Iterator[Entry]:
         self._content_log = WarningLog()
         with self._source.open() as file:
-            yield from self._entries(file)
+            entries = self._entries(file)
+            yield from map(_of_no_user, entries) if self.header.of_sub_agent else entries
 
     @abstractmethod
     def _entries(self, file: BufferedReader) -> Iterator[Entry]:
@@ -104,6 +108,20 @@ class SessionReader(ABC):
         return ImportFailedError(
             f"No line of this file could be used as part of a {self.title}. Choose another file or format."
         )
+
+
+def _of_no_user(entry: Entry) -> Entry:
+    """The entry; what has the role of the user is the harness's."""
+    if not isinstance(entry, MessageEntry) or not isinstance(entry.message, UserMessage):
+        return entry
+    return CustomMessageEntry(
+        id=entry.id,
+        parent_id=entry.parent_id,
+        timestamp=entry.timestamp,
+        custom_type=HARNESS_TYPE,
+        content=entry.message.content,
+        display=False,
+    )
 
 
 def check_number_of_entries(number: int) -> None:
