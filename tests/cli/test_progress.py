@@ -54,10 +54,10 @@ def test_where_it_goes_decides_its_form() -> None:
     assert isinstance(watched(Console(file=io.StringIO())), LineProgress)
 
 
-def test_a_large_file_is_reported_while_it_is_read(
+def test_an_import_that_takes_long_is_reported(
     coppice: Coppice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coppice.cli.sources._LARGE_FILE", 1000)
+    monkeypatch.setattr("coppice.cli.progress._QUICK_SECONDS", 0)
     ran = coppice("import", long_session(tmp_path, 150))
     lines = ran.err.splitlines()
     assert lines[0] == "Importing …"

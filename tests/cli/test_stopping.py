@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,39 @@ def test_a_compaction_that_is_stopped_is_not_stored(
     listing = json.loads(coppice("tree", conversation, "--json").out)
     assert [node["type"] for node in listing["nodes"]] == ["message"]
     assert coppice("compact", conversation).code == 0
+
+
+SLOW = """
+import time
+from coppice.cli import progress
+from coppice.cli.app import main
+from coppice.service.conversations.importing import BATCH, Intake
+
+def slow(self, entries, take=Intake.take):
+    def given():
+        for number, entry in enumerate(entries):
+            yield entry
+            if number == BATCH:
+                while time.thread_time() < 50:
+                    pass
+    take(self, given())
+
+Intake.take = slow
+progress._QUICK_SECONDS = 0.5
+main()
+"""
+"""Whose import is busy with one record when a batch of them is stored."""
+
+
+def test_an_import_that_is_stopped_within_a_record_is_not_stored(coppice: Coppice, home: Path) -> None:
+    command = [sys.executable, "-c", SLOW, "import", str(long_session(home, LONG))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        read_until(process, "Importing …")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (130, b"")
+    assert err.decode().splitlines()[-1] == "coppice: interrupted; nothing was changed."
+    assert json.loads(coppice("list", "--json").out) == {"conversations": []}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -221,7 +221,10 @@ def import_(
     workspace: options.Workspace = None,
     as_json: options.Json = False,
 ) -> int:
-    """Store a session as a new conversation. What could not be imported is listed on standard error."""
+    """Store a session as a new conversation. What could not be imported is listed on standard error.
+
+    However long it takes, Ctrl-C stops it, and nothing is stored then.
+    """
     from coppice.cli.conversations import import_session
 
     return _run(import_session(file, workspace, format_, as_json=as_json), as_json=as_json)

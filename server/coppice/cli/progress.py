@@ -1,20 +1,23 @@
 """Progress on standard error: a bar on a terminal, lines in a pipe."""
 
+import asyncio
 import re
 import sys
 import time
 from typing import Final
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, TaskID, TaskProgressColumn, TextColumn
+from rich.progress import Progress as Bar
 from typing_extensions import override
 
 from coppice.cli.plain import plain_line
-from coppice.service.core.progress import NoProgress
+from coppice.service.core.progress import NoProgress, Progress
 
 _TITLE: Final = "{task.fields[title]}"
 _STAGE: Final = "{task.fields[stage]}"
 _NUMBER: Final = re.compile(r"[\d,]+")
+_QUICK_SECONDS: Final = 3.0  # about the longest that a person waits without wondering
 _SECONDS_WITHIN_A_STEP: Final = 1.0  # seconds between two lines of one step, which are read in a log
 
 
@@ -30,7 +33,7 @@ class BarProgress(NoProgress):
             TaskProgressColumn(),
             TextColumn(_STAGE, markup=False),
         )
-        self._bar = Progress(*columns, console=console, transient=True)
+        self._bar = Bar(*columns, console=console, transient=True)
         self._task: TaskID | None = None
 
     @override
@@ -83,6 +86,35 @@ class LineProgress(NoProgress):
     def _write(self, line: str) -> None:
         sys.stderr.write(f"{plain_line(line)}\n")
         sys.stderr.flush()
+
+
+class DelayedProgress(NoProgress):
+    """Shown when the work has lasted for `_QUICK_SECONDS`, also where it reports nothing."""
+
+    def __init__(self, shown: Progress) -> None:
+        self._shown = shown
+        self._begins: asyncio.TimerHandle | None = None
+        self._is_begun = False
+
+    @override
+    def begin(self, title: str) -> None:
+        self._begins = asyncio.get_running_loop().call_later(_QUICK_SECONDS, self._begin, title)
+
+    @override
+    def report(self, stage: str, percentage: int) -> None:
+        if self._is_begun:
+            self._shown.report(stage, percentage)
+
+    @override
+    def end(self, message: str) -> None:
+        if self._is_begun:
+            self._shown.end(message)
+        elif self._begins is not None:
+            self._begins.cancel()
+
+    def _begin(self, title: str) -> None:
+        self._is_begun = True
+        self._shown.begin(title)
 
 
 def watched(console: Console) -> BarProgress | LineProgress:

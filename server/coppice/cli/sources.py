@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from coppice.cli.exits import CommandError
 from coppice.cli.plain import plain_line
-from coppice.cli.progress import watched
+from coppice.cli.progress import DelayedProgress, watched
 from coppice.cli.running import serving, workspace_uri
 from coppice.cli.terminal import console, warn
 from coppice.errors import UnknownConversationError
@@ -28,7 +28,7 @@ from coppice.protocol.conversations import (
     ImportParams,
     ImportResult,
 )
-from coppice.service.core.progress import NoProgress, Progress
+from coppice.service.core.progress import NoProgress
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.core.workspaces import conversations_named, workspace_of
 from coppice.service.service import Service
@@ -38,7 +38,6 @@ STDIN: Final = "-"
 _CHUNK_BYTES: Final = 1 << 20  # bytes a read: a cancel is noticed between two
 MAX_INPUT_BYTES: Final = 1 << 32
 """Of standard input, which may have no end. Half of the largest session file."""
-_LARGE_FILE: Final = 20_000_000  # bytes from which reading shows progress: about a second
 
 
 @dataclass(frozen=True)
@@ -135,14 +134,12 @@ def located(name: str, workspace: Path | None) -> tuple[str, str]:
 
 
 async def imported(service: Service, file: Path, format_: ImportFormat = "auto") -> ImportResult:
-    """`file` as a new conversation of the service's workspace, with progress when it is large."""
+    """`file` as a new conversation of the service's workspace, with progress when that takes long.
+
+    There is no limit of time. Cancelled, it ends within a second and nothing is stored.
+    """
     params = ImportParams(uri=_uri_of(file), format=format_)
-    return await service.portability.import_(params, _progress_of(file))
-
-
-def _progress_of(file: Path) -> Progress:
-    """Progress is shown where reading takes long enough."""
-    return watched(console(stderr=True)) if file.stat().st_size >= _LARGE_FILE else NoProgress()
+    return await service.portability.import_(params, DelayedProgress(watched(console(stderr=True))))
 
 
 def is_file(source: str) -> bool:
