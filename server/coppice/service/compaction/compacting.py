@@ -95,8 +95,8 @@ class Compacting:
         def read(thread: ThreadWork) -> CompactPreviewResult:
             path = self._context.path(params.conversation_id, params.leaf_id, request=params.settings)
             prepared = prepare(path)
-            last = prepared.first_kept.depth - 1
-            return preview_of(prepared, thread.reading("Reading the files", path.first_depth, last, 30))
+            thread.report("Reading the files", 30)
+            return preview_of(prepared)
 
         result = await run_in_thread(read, progress, title="Looking ahead")
         if progress is not None:

@@ -1,6 +1,6 @@
 """What a compaction would do to a path, before it does anything."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coppice.compaction.span.cut import Cut, cut_before, find_cut, is_in_context
@@ -62,9 +62,9 @@ class Preparation:
         newest = leading(self.rows[first:last][::-1], MOST_READ_TOKENS, lambda row: row.size.estimate)
         return last - len(newest)
 
-    def ledger(self, reached: Callable[[int], None] = lambda _depth: None) -> FileLedger:
-        """The files of the path up to the cut. Reads the store; `reached` is called with depths meanwhile."""
-        return self.path.ledger(self.first_kept.depth - 1, reached)
+    def ledger(self) -> FileLedger:
+        """The files of the path up to the cut. Reads the store."""
+        return self.path.ledger(self.first_kept.depth - 1)
 
 
 def prepare(path: ConversationPath, fit: Fit | None = None) -> Preparation:
@@ -101,11 +101,9 @@ def prepare(path: ConversationPath, fit: Fit | None = None) -> Preparation:
     return Preparation(path, path.end, rows, cut, sizes, counter, tokens)
 
 
-def preview_of(
-    prepared: Preparation, reached: Callable[[int], None] = lambda _depth: None
-) -> CompactPreviewResult:
-    """Reads the store; `reached` is called with depths meanwhile."""
-    ledger, cut = prepared.ledger(reached), prepared.cut
+def preview_of(prepared: Preparation) -> CompactPreviewResult:
+    """Reads the store."""
+    ledger, cut = prepared.ledger(), prepared.cut
     files = ListedFiles.of(ledger.read_files, ledger.modified_files, [])
     return CompactPreviewResult(
         first_kept_entry_id=prepared.first_kept.id,

@@ -14,7 +14,7 @@ from coppice.errors import ResultTooLargeError, StaleLeafError
 from coppice.files.ledger import FileLedger
 from coppice.files.paths import path_of_uri
 from coppice.service.core.reopened_stores import reopened_store
-from coppice.service.core.worker_process import SMALL_TOKENS, call_on_tokens
+from coppice.service.core.worker_process import call_on_tokens
 from coppice.service.core.workers import check_stopped
 from coppice.settings import Settings
 from coppice.store.schema.records import LEAF, CompactionRecord, ConversationRecord, EntryRow, PathEnd
@@ -93,17 +93,13 @@ class ConversationPath:
             for start in reversed(range(first, self.end.depth + 1, _A_PIECE)):
                 yield from reversed(self.entries(start, min(start + _A_PIECE - 1, self.end.depth)))
 
-    def pieces(
-        self, first: int, last: int, reached: Callable[[int], None] = lambda _depth: None
-    ) -> Iterator[list[Entry]]:
+    def pieces(self, first: int, last: int) -> Iterator[list[Entry]]:
         """The entries from depth `first` to `last`, some hundreds at a time, oldest first.
 
-        `reached` is called with the depth of the first of each. Raises StoppedError where nobody waits for
-        the work of the thread any more.
+        Raises StoppedError where nobody waits for the work of the thread any more.
         """
         for start in range(first, last + 1, _A_PIECE):
             check_stopped()
-            reached(start)
             yield self.entries(start, min(start + _A_PIECE - 1, last))
 
     def rows(self) -> list[EntryRow]:
@@ -154,25 +150,18 @@ class ConversationPath:
         """The estimate of all that is on the path, also what a compaction summarized."""
         return self.end.total.estimate if self.end is not None else 0
 
-    def ledger(
-        self, last: int | None = None, reached: Callable[[int], None] = lambda _depth: None
-    ) -> FileLedger:
+    def ledger(self, last: int | None = None) -> FileLedger:
         """The files of the path up to depth `last`, which is not before the view's beginning.
 
-        Of a long path they are computed in another process. Of a short one `reached` is called with depths,
-        as the reading goes on. Raises WorkTooLongError.
+        Of a long path they are computed in another process. Raises WorkTooLongError.
         """
-        if self.tokens < SMALL_TOKENS:
-            return self.ledger_here(last, reached)
         return call_on_tokens(self.tokens, _ledger, self, last)
 
-    def ledger_here(
-        self, last: int | None = None, reached: Callable[[int], None] = lambda _depth: None
-    ) -> FileLedger:
+    def ledger_here(self, last: int | None = None) -> FileLedger:
         """`ledger`, in this thread: also of a path that is not committed yet."""
         stored = self.compaction.ledger if self.compaction is not None else None
         ledger = FileLedger.from_json(stored, self.root, self.settings.files.tools, self.aliases)
-        return self.fed(ledger, self.first_depth, last, reached)
+        return self.fed(ledger, self.first_depth, last)
 
     def ledger_of(self, first: int, last: int | None = None) -> FileLedger:
         """The files of the entries from depth `first` to `last` alone, as `ledger` computes them.
@@ -189,20 +178,14 @@ class ConversationPath:
         reply = next((row for row in reversed(rows) if row.role == "assistant"), None)
         return self.entries(reply.depth, reply.depth) if reply is not None else []
 
-    def fed(
-        self,
-        ledger: FileLedger,
-        first: int,
-        last: int | None,
-        reached: Callable[[int], None] = lambda _depth: None,
-    ) -> FileLedger:
+    def fed(self, ledger: FileLedger, first: int, last: int | None) -> FileLedger:
         """Feeds `ledger` the entries on the path, each followed by the file activity attached to it."""
         if self.end is None:
             return ledger.add(self.store.root_metadata(self.conversation.id, ["file_activity"]))
         last = self.end.depth if last is None else last
         if last < first:
             return ledger
-        on_path = enumerate(chain.from_iterable(self.pieces(first, last, reached)), first)
+        on_path = enumerate(chain.from_iterable(self.pieces(first, last)), first)
         earliest = first if first > 0 else BEFORE_THE_ROOT
         attached = sorted(
             self.store.attached(self.end, earliest, last, ["file_activity"]), key=lambda pair: pair[0]

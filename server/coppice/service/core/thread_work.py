@@ -34,11 +34,6 @@ class ThreadWork:
         self.check()
         self._loop.call_soon_threadsafe(self._progress.report, stage, percentage)
 
-    def reading(self, stage: str, first: int, last: int, since: int) -> Callable[[int], None]:
-        """Reports for a depth from `first` to `last` how much is read; the percentage is `since` at first."""
-        count = max(1, last + 1 - first)
-        return lambda depth: self.report(stage, since + (100 - since) * (depth - first) // count)
-
     def indexing(self, part: int = 0, parts: int = 1) -> Callable[[int, int], None]:
         """Reports how much of a store is indexed, which is one of `parts`; nothing where all is at once."""
 

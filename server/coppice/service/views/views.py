@@ -114,7 +114,8 @@ class Views:
                 thread.report(f"Reading {last + 1 - first:,} entries", 5)
                 work = ledger_until(path, last)
                 not_read = first - path.first_depth
-            ledger = path.ledger(None, thread.reading("Reading the files", path.first_depth, last, 50))
+            thread.report("Reading the files", 50)
+            ledger = path.ledger()
             files = ListedFiles.of(ledger.read_files, ledger.modified_files, ledger.deleted_files)
             return LedgerResult(
                 leaf_id=path.leaf_id,
