@@ -100,6 +100,26 @@ test("a rule that refuses a folder holds in whatever case its path is written, o
   assert.deepEqual(["src/Keys/a", "SRC/keys/a"].map((path) => about("allow", path)), [true, false]);
 });
 
+test("a rule about a place of one workspace folder holds in no other of its name, and in its own however it is shown", () => {
+  const of = (folder: string, prefix = "", path = "src/a.ts") => ({
+    edit: edits("", { details: [{ kind: "diff", path: `${prefix}${path}`, place: { folder, path }, isNew: false, hunks: [] }] }),
+    run: runs("npm test", { details: [{ kind: "command", command: "npm test", directory: `${prefix}src`, place: { folder, path: "src" } }] }),
+  });
+  const [first, second, alone] = [of("/one/shop", "shop/"), of("/two/shop", "shop/"), of("/one/shop")];
+  for (const kind of ["edit", "run"] as const) {
+    const rules = new Rules({ workspace: memory(), always: memory() });
+    const allow = proposalOf(first[kind]);
+    assert.ok(allow);
+    rules.add({ rule: allow, reach: "workspace" });
+    const effects = () => [first, second, alone].map((each) => rules.decide(each[kind])?.effect);
+    assert.deepEqual(effects(), ["allow", undefined, "allow"], kind);
+    rules.add({ rule: { ...proposalOf(second[kind]) ?? allow, effect: "deny" }, reach: "workspace" });
+    assert.deepEqual(effects(), ["allow", "deny", "allow"], kind);
+    const unplaced = { ...allow, place: undefined };
+    assert.deepEqual((["allow", "ask", "deny"] as const).map((effect) => isAbout({ ...unplaced, effect }, first[kind])), [false, true, true], "of an earlier version");
+  }
+});
+
 test("a rule that asks asks in every mode, also for what was allowed for the conversation", async () => {
   const rules = new Rules({ workspace: memory(), always: memory() });
   const approvals = new Approvals(memory(), rules);

@@ -26,6 +26,7 @@ async function edit(rules: Rules): Promise<boolean> {
   const listed = rules.all().map((placed) => ({
     label: `$(${ICONS[placed.rule.effect]}) ${plain(describe(placed.rule))}`,
     description: `${EFFECTS[placed.rule.effect]}, ${REACHES[placed.reach]}`,
+    ...(placed.rule.place && { detail: plain(placed.rule.place.folder) }),
     placed,
   }));
   const options = { title: "Permissions", placeHolder: "Rules that refuse win over rules that ask, and those over rules that allow", matchOnDescription: true };

@@ -1,7 +1,7 @@
 /** What a person allows or refuses once for all. */
 import * as v from "valibot";
 
-import type { ApprovalRequest } from "../approvals/approval";
+import { type ApprovalRequest, placed } from "../approvals/approval";
 import { couldBecome, plainWords, possibleWords } from "./words";
 
 const COMMANDS = "run_command";
@@ -16,10 +16,12 @@ const rule = v.object({
   words: v.optional(v.pipe(v.array(v.string()), v.minLength(1))),
   /** The command has these words and no more. */
   exact: v.optional(v.boolean()),
-  /** Where the command runs; without it anywhere. */
+  /** Where the command runs, as it was shown; without it anywhere. */
   directory: v.optional(v.string()),
-  /** The folder or file of an edit, from the workspace folder; empty for all of them. */
+  /** The folder or file of an edit, as it was shown; empty for all of them. */
   path: v.optional(v.string()),
+  /** The same directory or path in its workspace folder, which another folder of that name is not. */
+  place: v.optional(placed),
 });
 
 export type Rule = v.InferOutput<typeof rule>;
@@ -43,20 +45,30 @@ export function readRules(value: unknown): Rule[] {
 }
 
 /** Whether a rule is about what is asked. One that refuses sees more than one that allows: what cannot be read, and paths in another case. */
-export function isAbout({ effect, tool, words, exact, directory, path }: Rule, request: ApprovalRequest): boolean {
+export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
+  const { effect, tool, words, exact, directory, path } = rule;
   if (tool !== toolOf(request)) return false;
   if (words !== undefined) {
     const asked = commandOf(request);
-    if (asked === undefined || (directory !== undefined && directory !== asked.directory)) return false;
+    if (asked === undefined || (directory !== undefined && !isPlacedAt(rule, directory, asked.directory, asked.place, isSame))) return false;
     const given = plainWords(asked.command);
     if (effect !== "allow") return contains(given ?? [], words, isSame) || couldContain(asked.command, words);
     if (given === undefined || !words.every((word, at) => word === given[at])) return false;
     return exact === true ? given.length === words.length : areHarmless(given.slice(words.length));
   }
   if (path === undefined) return true;
-  const changed = pathOf(request);
+  const changed = changeOf(request);
   if (changed === undefined) return false;
-  return effect === "allow" ? isBelow(path, changed) : isBelow(path.toLowerCase(), changed.toLowerCase());
+  return isPlacedAt(rule, path, changed.path, changed.place, (own, given) => (effect === "allow" ? isBelow(own, given) : isBelow(own.toLowerCase(), given.toLowerCase())));
+}
+
+/**
+ * Whether the place of a rule agrees with what is asked, which is `shown` and lies at `place`. What an earlier version
+ * stored has no place: it refuses and asks by the name that was shown, and allows nothing.
+ */
+function isPlacedAt({ effect, place: own }: Rule, named: string, shown: string | undefined, place: Rule["place"], agree: (own: string, given: string) => boolean): boolean {
+  if (own !== undefined) return own.folder === place?.folder && agree(own.path, place.path);
+  return shown !== undefined && (effect !== "allow" || place === undefined) && agree(named, shown);
 }
 
 function isBelow(folder: string, path: string): boolean {
@@ -95,12 +107,18 @@ export function proposalOf(request: ApprovalRequest): Rule | undefined {
     const words = asked && plainWords(asked.command);
     if (asked === undefined || words === undefined) return undefined;
     const prefix = prefixOf(words);
-    const place = asked.directory === undefined ? {} : { directory: asked.directory };
+    const place = asked.directory === undefined ? {} : { directory: asked.directory, ...(asked.place && { place: asked.place }) };
     return prefix === undefined ? { effect: "allow", tool, words, exact: true, ...place } : { effect: "allow", tool, words: prefix, ...place };
   }
-  const changed = pathOf(request);
+  const changed = changeOf(request);
   if (tool !== EDITS) return { effect: "allow", tool };
-  return changed === undefined ? undefined : { effect: "allow", tool, path: changed.split("/").slice(0, -1).join("/") };
+  if (changed === undefined) return undefined;
+  const { path, place } = changed;
+  return { effect: "allow", tool, path: parentOf(path), ...(place && { place: { ...place, path: parentOf(place.path) } }) };
+}
+
+function parentOf(path: string): string {
+  return path.split("/").slice(0, -1).join("/");
 }
 
 function prefixOf(words: readonly string[]): string[] | undefined {
@@ -119,12 +137,12 @@ function toolOf({ tool, scope }: ApprovalRequest): string {
   return tool === "write_file" || scope === EDITS ? EDITS : tool;
 }
 
-function commandOf({ tool, details }: ApprovalRequest): { command: string; directory?: string | undefined } | undefined {
+function commandOf({ tool, details }: ApprovalRequest) {
   return tool === COMMANDS ? details.find((detail) => detail.kind === "command") : undefined;
 }
 
-function pathOf({ details }: ApprovalRequest): string | undefined {
-  return details.find((detail) => detail.kind === "diff")?.path;
+function changeOf({ details }: ApprovalRequest) {
+  return details.find((detail) => detail.kind === "diff");
 }
 
 /** Whether a line could run a command with these words, both taken apart in the same way. */

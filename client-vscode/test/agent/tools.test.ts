@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -188,10 +188,11 @@ test("files are listed without what is ignored", { skip: !hasRipgrep && "there i
 test("of two folders of one name the second is named by its path, so that no rule about the first is about it", async () => {
   await using disk = await Disk.with({ "one/app/x": "first", "two/app/x": "second" }, ["one/app", "two/app"]);
   const second = join(disk.root, "two/app/x");
+  const folder = await realpath(join(disk.root, "one/app"));
   const written = async (path: string): Promise<string | undefined> => {
     await disk.call("write_file", { path, content: "new" });
     const request = disk.asked.at(-1);
-    for (const name of ["app", "app/x"]) assert.equal(request !== undefined && isAbout({ effect: "allow", tool: "edit_file", path: name }, request), path === "app/x", name);
+    for (const name of ["", "x"]) assert.equal(request !== undefined && isAbout({ effect: "allow", tool: "edit_file", path: `app/${name}`, place: { folder, path: name } }, request), path === "app/x", name);
     return JSON.stringify(request).includes(JSON.stringify(second)) ? second : "app/x";
   };
   assert.deepEqual([await written("app/x"), await written(second)], ["app/x", second]);

@@ -70,7 +70,7 @@ async function change(name: string, place: Place, before: string | null, propose
   const { text: changed } = await call.approve({
     tool: name,
     title: `${before === null ? "Create" : "Edit"} ${place.shown}`,
-    details: [...note, diffDetail(place.shown, before ?? undefined, proposed)],
+    details: [...note, { ...diffDetail(place.shown, before ?? undefined, proposed), place: { folder: place.folder, path: place.relative } }],
     scope: sensitivity === undefined ? EDITS : null,
     covers: "every edit of files in the workspace that are not sensitive",
   }, { path: place.path, before, after: proposed });

@@ -32,7 +32,7 @@ export const runCommand = tool(
     const place = await placeOf(call.host.folders, folder);
     // What is allowed for the conversation is this command in this folder, and no other.
     const scope = JSON.stringify(["run_command", place.path, command]);
-    const details = [{ kind: "command" as const, command, directory: place.shown }];
+    const details = [{ kind: "command" as const, command, directory: place.shown, place: { folder: place.folder, path: place.relative } }];
     await using reading = call.readOnlyCommands ? await readOnlyRun(command, place, call.host.folders) : undefined;
     const { isReadOnly = false } = await call.approve({ tool: "run_command", title: "Run a command", details, scope, covers: "this command in this folder", isReadOnly: reading !== undefined });
     call.stop.throwIfAborted();
