@@ -66,11 +66,27 @@ test("a rule that refuses sees its command however it is wrapped, and wins over 
   assert.equal(rules.decide(runs("git push"))?.effect, "allow");
   rules.add({ rule: { ...deny, directory: "." }, reach: "always" });
   for (const line of ["git push", "cd x && git push", "(git push)", "sh -c 'git push'", "g\\it pu''sh", "/usr/bin/git push", "A=1 git push", "git \\\n push", "echo `git push`", "git -C . push", "git --no-pager push", "cd x; git -c a.b='c d' -C y push", "git.exe push", "C:\\Git\\bin\\GIT.EXE push", "git -C my\\ dir push", "git -C \"my dir\" push", "git {push,}", "git pus?", "git p*", "git [p]ush", "x=push; git $x", "git \"$x\"", "git ${x}sh"]) assert.equal(rules.decide(runs(line))?.effect, "deny", line);
-  for (const line of ["git pull", "git stash push", "git commit push", "git log x push", "git --no-pager log | grep push", "git -C . stash push", "git-push", "git log $x", "git --no-pager diff *.py", "git --no-pager diff '*'", "git pull{,s}", "echo $HOME", "git -C $HOME/shop status", "git -C \"$dir/shop\" log", "git \\$x"]) assert.equal(rules.decide(runs(line))?.effect, undefined, line);
+  for (const line of ["git pull", "git stash push", "git commit push", "git log x push", "git -C . stash push", "git-push", "git log $x", "git --no-pager diff *.py", "git --no-pager diff '*'", "git pull{,s}", "echo $HOME", "git -C $HOME/shop status", "git -C \"$dir/shop\" log", "git \\$x"]) assert.equal(rules.decide(runs(line))?.effect, undefined, line);
   const approvals = new Approvals(memory(), rules);
   for (const policy of ["never", "firstUse", "always"] as const) {
     assert.deepEqual(await approvals.approve(runs("git push"), policy), { allowed: false, reason: "A rule of the user's refuses this: run_command `git push …` in .." });
   }
+});
+
+test("what a rule refuses is asked about where a line could hide it, in every mode and whatever allows it", () => {
+  const decided = (words: string[], line: string, effect: Rule["effect"] = "deny") => {
+    const rules = new Rules({ workspace: memory(), always: memory() });
+    rules.add({ rule: { effect: "allow", tool: "run_command" }, reach: "workspace" });
+    rules.add({ rule: { effect, tool: "run_command", words }, reach: "workspace" });
+    return rules.decide(runs(line))?.effect;
+  };
+  const hiding = ["git status # don't\ngit >x push", "git >x push", "git 2> x push", "git <x push", "G=git; $G push", "$G push", "\"$G\" push", "`echo git` push", "\"`echo git`\" push", "$(printf git) push", "sudo $G push", "echo push | xargs git", "git --no-pager log | grep push", "p=push; git log; git $p x", "git $(echo push)", "/usr/bin/git >x push", "C:\\Git\\git.exe >x push", "g''it >x pu\\sh", "git >x \\\npush", "GIT >x push", `git >x push # ${"x".repeat(5000)}`];
+  for (const line of hiding) assert.match(decided(["git", "push"], line) ?? "", /^(?:ask|deny)$/, line);
+  for (const line of hiding) assert.match(decided(["git", "push"], line, "ask") ?? "", /^ask$/, line);
+  for (const line of ["$X -rf a", "cd a; $X", "A=1 >x $X", "> x $X", "if $X; then :; fi", "! `cat x`", "\"$X\" a", "$(cat x) a", "r{m,} a", "/bin/r? a"]) assert.match(decided(["rm"], line) ?? "", /^(?:ask|deny)$/, line);
+  for (const line of ["for x in *.ts; do cat \"$x\"; done", "[ -f a ] && cat a", "[[ -f a ]] && cat a", "echo $HOME", "cat <x | wc -l", "A=$x make"]) assert.equal(decided(["rm"], line), "allow", line);
+  for (const line of ["git log; git pull", "cat x | grep push", "git stash push", "$G pull", "echo git"]) assert.equal(decided(["git", "push"], line), "allow", line);
+  for (const line of ["npm test; id", "$X"]) assert.equal(decided(["="], line), "allow", "a rule of separators only");
 });
 
 test("a rule that refuses sees words with separators, however they are quoted", () => {

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 
 import { type ApprovalRequest, placed } from "../approvals/approval";
-import { couldBecome, plainWords, possibleWords } from "./words";
+import { couldBecome, couldHide, plainWords, possibleWords, programName } from "./words";
 
 const COMMANDS = "run_command";
 /** Both tools that change files ask with this scope. */
@@ -46,13 +46,13 @@ export function readRules(value: unknown): Rule[] {
 
 /** Whether a rule is about what is asked. One that refuses sees more than one that allows: what cannot be read, and paths in another case. */
 export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
-  const { effect, tool, words, exact, directory, path } = rule;
+  const { effect, tool, words, exact, path } = rule;
   if (tool !== toolOf(request)) return false;
   if (words !== undefined) {
-    const asked = commandOf(request);
-    if (asked === undefined || (directory !== undefined && !isPlacedAt(rule, directory, asked.directory, asked.place, isSame))) return false;
-    const given = plainWords(asked.command);
-    if (effect !== "allow") return contains(given ?? [], words, isSame) || couldContain(asked.command, words);
+    const command = commandFor(rule, request);
+    if (command === undefined) return false;
+    const given = plainWords(command);
+    if (effect !== "allow") return contains(given ?? [], words, isSame) || couldContain(command, words);
     if (given === undefined || !words.every((word, at) => word === given[at])) return false;
     return exact === true ? given.length === words.length : areHarmless(given.slice(words.length));
   }
@@ -60,6 +60,19 @@ export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
   const changed = changeOf(request);
   if (changed === undefined) return false;
   return isPlacedAt(rule, path, changed.path, changed.place, (own, given) => (effect === "allow" ? isBelow(own, given) : isBelow(own.toLowerCase(), given.toLowerCase())));
+}
+
+/** Whether a person has to see a command since what a rule refuses or asks about could be hidden in it. */
+export function couldBeAbout(rule: Rule, request: ApprovalRequest): boolean {
+  const command = rule.effect === "allow" || rule.tool !== toolOf(request) ? undefined : commandFor(rule, request);
+  return command !== undefined && rule.words !== undefined && couldHide(command, rule.words);
+}
+
+/** The command line that is asked about, where it would run in the directory of the rule. */
+function commandFor(rule: Rule, request: ApprovalRequest): string | undefined {
+  const asked = commandOf(request);
+  if (asked === undefined || rule.directory === undefined) return asked?.command;
+  return isPlacedAt(rule, rule.directory, asked.directory, asked.place, isSame) ? asked.command : undefined;
 }
 
 /**
@@ -173,8 +186,4 @@ function contains(all: readonly string[], part: readonly string[], agree: (word:
 
 function isSame(word: string, wanted: string): boolean {
   return word === wanted;
-}
-
-function programName(word: string): string {
-  return word.replace(/^.*\//, "").replace(/\.(?:exe|cmd|bat|com)$/i, "").toLowerCase();
 }

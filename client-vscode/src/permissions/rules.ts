@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from "../approvals/approval";
-import { describe, type Effect, isAbout, mayHoldAlways, readRules, type Rule } from "./rule";
+import { couldBeAbout, describe, type Effect, isAbout, mayHoldAlways, readRules, type Rule } from "./rule";
 
 /** Where a rule holds. */
 export type Reach = "conversation" | "workspace" | "always";
@@ -45,14 +45,18 @@ export class Rules {
     this.#put(placed, (rules) => rules.filter((rule) => !isSame(rule, placed.rule)));
   }
 
-  /** What the rules say of a request, and the rule that does. One that refuses wins over one that asks, and that over one that allows. */
+  /**
+   * What the rules say of a request, and the rule that does. One that refuses wins over one that asks, and that over one
+   * that allows. What one refuses or asks about is asked about, too, where a command could hide it.
+   */
   decide(request: ApprovalRequest): Rule | undefined {
-    const about = this.all()
+    const rules = this.all()
       .filter(({ conversationId }) => conversationId === undefined || conversationId === request.conversationId)
-      .map(({ rule }) => rule)
-      .filter((rule) => isAbout(rule, request));
+      .map(({ rule }) => rule);
+    const about = rules.filter((rule) => isAbout(rule, request));
     const first = (effect: Effect): Rule | undefined => about.find((rule) => rule.effect === effect);
-    return first("deny") ?? first("ask") ?? first("allow");
+    const hidden = rules.find((rule) => couldBeAbout(rule, request));
+    return first("deny") ?? first("ask") ?? (hidden && { ...hidden, effect: "ask" }) ?? first("allow");
   }
 
   #stored(reach: "workspace" | "always"): Rule[] {

@@ -46,6 +46,50 @@ export function possibleWords(line: string): string[][] {
   ].map((words) => words.filter((word) => word !== ""));
 }
 
+/** Words of a shell before which a command begins. */
+const RESERVED = new Set(["!", "{", "do", "elif", "else", "if", "then", "time", "until", "while"]);
+const EXPANDED = /[$`*?{]|[^[]\[/;
+const REDIRECTION = /^\d*[<>]+/;
+
+/**
+ * Whether a line that is not one simple command could run one with these words, in whatever way: all of them occur in it
+ * somewhere, or all but the program, where the line leaves open which that is.
+ */
+export function couldHide(line: string, words: readonly string[]): boolean {
+  if (plainWords(line) !== undefined) return false;
+  const joined = line.replaceAll(/\\\r?\n/g, "");
+  const unquoted = joined.replaceAll(/["'\\^]/g, "");
+  const there = new Set([...namesIn(joined), ...namesIn(unquoted)]);
+  const isThere = (word: string): boolean => namesIn(word).every((name) => there.has(name));
+  const [program = "", ...others] = words;
+  if (!words.some((word) => namesIn(word).length > 0) || !others.every(isThere)) return false;
+  return isThere(programName(program)) || (others.length > 0 ? EXPANDED.test(unquoted) : programsIn(unquoted).some((each) => EXPANDED.test(each)));
+}
+
+function namesIn(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? [];
+}
+
+/** The first word of each command in a line, also of what is no command. */
+function programsIn(line: string): string[] {
+  return line.split(/[;|&()\n]+/).flatMap((command) => {
+    const words = command.split(/\s+/).filter((word) => word !== "");
+    let at = 0;
+    for (let word = words[at]; word !== undefined; word = words[at]) {
+      const redirected = REDIRECTION.exec(word)?.[0];
+      if (redirected !== undefined) at += word === redirected ? 2 : 1;
+      else if (RESERVED.has(word) || ASSIGNMENT.test(word)) at += 1;
+      else return [word];
+    }
+    return [];
+  });
+}
+
+/** The name of a program without its folder and the ending of Windows. */
+export function programName(word: string): string {
+  return word.replace(/^.*\//, "").replace(/\.(?:exe|cmd|bat|com)$/i, "").toLowerCase();
+}
+
 /** Whether a shell could make `wanted` of a word of the last kind: a variable or a pattern can become anything. */
 export function couldBecome(word: string, wanted: string): boolean {
   const start = word.search(/[$*?[]|\{[^{}]*(?:,|\.\.)/);
