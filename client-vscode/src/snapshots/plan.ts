@@ -84,7 +84,8 @@ async function withoutExcluded(store: SnapshotStore, target: string, steps: Step
     if (/(?:^|\/)\.gitignore$/.test(path) && REGULAR.has(file.mode)) rules.push({ folder: path.replace(/\/?\.gitignore$/, ""), rules: IgnoreRules.of((await store.content(file)).toString()) });
   }
   rules.sort((one, other) => one.folder.length - other.folder.length);
-  return steps.filter(({ fate, path }) => fate !== "deleted" || !isExcluded(path, rules));
+  const outside = ["", ...(await store.excludes(target))].map((patterns): PlacedRules => ({ folder: "", rules: IgnoreRules.of(patterns) }));
+  return steps.filter(({ fate, path }) => fate !== "deleted" || !outside.some((each) => isExcluded(path, [each, ...rules])));
 }
 
 /** Lines between what is there and what is recorded. */

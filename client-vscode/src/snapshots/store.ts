@@ -37,6 +37,9 @@ const LEFT_OUT: StoredFile = { mode: "160000", id: "1".repeat(40) };
 /** Guesses: more than a project's sources, and a wait that one still takes for a hang-up. */
 export const LIMITS: Limits = { file: 5_000_000, added: 200_000_000, files: 50_000, time: 20_000 };
 
+/** In the names of references to the patterns of a snapshot. */
+const EXCLUDES = "excludes";
+
 /** By folder, relative, whether its files are left out. */
 type Folders = Map<string, Promise<boolean>>;
 
@@ -77,6 +80,8 @@ export class SnapshotStore {
   #isIndexChecked = false;
   /** References that were made already. */
   readonly #referenced = new Set<string>();
+  /** The patterns by which the last files were left out, and the object that has them. */
+  #excluded = { patterns: "", object: "" };
   /** Once in the lifetime of a store its objects are packed, where they are many. */
   #tidied: Promise<void> | undefined;
 
@@ -96,6 +101,7 @@ export class SnapshotStore {
       await this.#record();
       const tree = (await this.#git.run(["write-tree"])).toString().trim();
       await this.#keep(`${namespace(conversationId)}/${tree}`, tree);
+      if (this.#excluded.object !== "") await this.#keep(`${namespace(conversationId)}/${EXCLUDES}/${tree}/${this.#excluded.object}`, this.#excluded.object);
       this.#tidied ??= this.#tidy();
       return tree;
     });
@@ -139,6 +145,13 @@ export class SnapshotStore {
       const [mode = "", , content = ""] = line.slice(0, at).split(" ");
       return [line.slice(at + 1), { mode, id: content }];
     }));
+  }
+
+  /** What held from outside of the folder each time that this was recorded: patterns, a text for each. Throws `GitError`. */
+  async excludes(snapshot: string): Promise<string[]> {
+    await this.#prepare();
+    const objects = (await this.#git.run(["for-each-ref", "--format=%(objectname)", `refs/coppice/*/${EXCLUDES}/${id(snapshot)}/*`])).toString().split("\n");
+    return Promise.all([...new Set(objects)].filter((each) => each !== "").map(async (each) => (await this.#git.run(["cat-file", "blob", id(each)])).toString()));
   }
 
   /** The bytes of a file, or where a link leads. Throws `GitError`. */
@@ -205,7 +218,7 @@ export class SnapshotStore {
 
   /** Files that differ from the last snapshot, and those that it has and the next one must not. */
   async #changed(): Promise<{ there: string[]; gone: string[]; large: string[] }> {
-    await writeFile(this.#excludes, await excludesAbove(this.folder));
+    await this.#exclude(await excludesAbove(this.folder));
     const [changed, ignored] = await Promise.all([this.#names("-t", "--others", "--modified", "--deleted"), this.#names("--cached", "--ignored")]);
     // Each line begins with a letter and a space; one of a deleted file comes with `R`, and again with `C`.
     const gone = new Set([...ignored, ...changed.filter((line) => line.startsWith("R")).map((line) => line.slice(2))]);
@@ -222,6 +235,14 @@ export class SnapshotStore {
       else if ((bytes += size) > this.limits.added) throw new GitError("Too much has changed.");
     }
     return { there, gone: [...gone], large };
+  }
+
+  /** Leaves out what these patterns say, and keeps them in the repository where there are any. */
+  async #exclude(patterns: string): Promise<void> {
+    await writeFile(this.#excludes, patterns);
+    if (patterns === this.#excluded.patterns) return;
+    const object = patterns.trim() === "" ? "" : (await this.#git.run(["hash-object", "-w", "--stdin"], patterns)).toString().trim();
+    this.#excluded = { patterns, object };
   }
 
   get #excludes(): string {

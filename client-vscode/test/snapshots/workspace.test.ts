@@ -195,6 +195,19 @@ test("a file that is ignored or too large in one of two states stays", async () 
   assert.deepEqual(await workspace.files(), { ".gitignore": "cache\n", "log": "small", "kept/log": "small", "cache": "x" });
 });
 
+test("a file that Git's settings outside of the folder excluded in the target state stays", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "1", "notes.md": "mine" });
+  const exclude = workspace.path(".git/info/exclude");
+  await mkdir(dirname(exclude), { recursive: true });
+  await writeFile(exclude, "notes.md\n");
+  const first = await workspace.take();
+  await rm(exclude);
+  await workspace.write({ "a.txt": "2", "made.md": "y" });
+  const second = await workspace.take();
+  assert.deepEqual(await workspace.go(second, first), { "a.txt": "written", "made.md": "deleted" });
+  assert.equal((await workspace.files())["notes.md"], "mine");
+});
+
 test("what makes programs run is marked, and repositories within are left alone", async () => {
   await using workspace = await Workspace.with({ ".vscode/tasks.json": "{}", "AGENTS.md": "x", "sub/file": "x", "a": "x" });
   const first = await workspace.take();
