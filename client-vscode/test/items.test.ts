@@ -117,5 +117,7 @@ test("what the server marks in a message as an application's is attached to it, 
   const expected = [[typed, block], [`${typed}\nReally?`, { title: "a.py", text: "x = 1" }, block], [typed]];
   assert.deepEqual(shown(withEntries([], entries, attached)), expected);
   assert.deepEqual(shown(withEarlier([], entries, attached)), expected);
-  assert.deepEqual(shown(withEntries([], [userMessage("u", reminder)], { u: [range(0, reminder)] })), [["", block]]);
+  for (const space of ["", "\n  \n"]) assert.deepEqual(shown(withEntries([], [userMessage("u", `${reminder}${space}`)], { u: [range(0, reminder)] })), [["", block]]);
+  const indented = "    x = 1\n  y  ";
+  assert.deepEqual(shown(withEntries([], [userMessage("u", `${reminder}\n\n${indented}\n`)], { u: [range(0, reminder)] })), [[indented, block]]);
 });

@@ -24,9 +24,9 @@ export interface ReadOnlyRun extends AsyncDisposable {
 
 /**
  * The run of a command line that shows nothing but what `read_file` and `list_files` show without a question. Undefined
- * for every other line, and on Windows.
+ * for every other line, on Windows, and when it is stopped.
  */
-export async function readOnlyRun(line: string, folder: Place, folders: readonly string[]): Promise<ReadOnlyRun | undefined> {
+export async function readOnlyRun(line: string, folder: Place, folders: readonly string[], stop: AbortSignal): Promise<ReadOnlyRun | undefined> {
   const reading = process.platform === "win32" ? undefined : readingOf(line);
   if (reading === undefined) return undefined;
   const file = await findOnPath(reading.program, SYSTEM_PATH, folders);
@@ -44,7 +44,7 @@ export async function readOnlyRun(line: string, folder: Place, folders: readonly
     if (place.allowed !== undefined) return undefined;
     if (reads === "file") return run(folder.path, await openJudged(place, folders));
     // Of a link, `ls -l` shows the link.
-    return place.path === path && (await isShownWhole(place, folders, args.some((option) => /[aA]/.test(option)))) ? run(path) : undefined;
+    return place.path === path && (await isShownWhole(place, folders, args.some((option) => /[aA]/.test(option)), stop)) ? run(path) : undefined;
   } catch {
     // What cannot be judged or opened is not read without a question.
     return undefined;
@@ -67,10 +67,11 @@ async function openJudged({ path, shown }: Place, folders: readonly string[]): P
 }
 
 /** Whether `list_files` would show every name in a folder; those that begin with a dot count `withHidden`. */
-async function isShownWhole(place: ReadablePlace, folders: readonly string[], withHidden: boolean): Promise<boolean> {
+async function isShownWhole(place: ReadablePlace, folders: readonly string[], withHidden: boolean, stop: AbortSignal): Promise<boolean> {
   const isReadable = readableBelow(place, folders);
   let count = 0;
   for await (const { name } of await opendir(place.path)) {
+    if (stop.aborted) return false;
     if (name.startsWith(".") && !withHidden) continue;
     count += 1;
     // A line break in a name would make it pass for two.

@@ -86,7 +86,7 @@ async function ownFiles(directory: string, root: string): Promise<string[]> {
   const settings = process.env["XDG_CONFIG_HOME"];
   const own = join(settings === undefined || settings === "" ? join(homedir(), ".config") : settings, "git");
   const files = new Set([join(own, "ignore")]);
-  const read = [SYSTEM_CONFIG, join(own, "config"), join(homedir(), ".gitconfig"), join(directory, "config")];
+  const read = [process.env["GIT_CONFIG_SYSTEM"] ?? SYSTEM_CONFIG, join(own, "config"), join(homedir(), ".gitconfig"), join(directory, "config")];
   for (const [at, file] of read.entries()) {
     const config = at < MOST_CONFIGS ? await configs.of(file) : undefined;
     if (config === undefined) throw new Error(`${file} cannot be read.`);

@@ -3,10 +3,11 @@ import { basename } from "node:path";
 
 import { textOfFile } from "../agent/text-file";
 
-/** Files that are parsed once in each of their states. Values of `most` characters in all are remembered. */
+/** Files that are parsed once in each of their states. Values of `most` characters in all, with their paths, are remembered. */
 export class ParsedFiles<T extends { readonly length: number }> {
   /** By path. `state` changes with the file. */
   readonly #remembered = new Map<string, { state: string; value: T }>();
+  #length = 0;
 
   constructor(
     private readonly parse: (text: string) => T | undefined,
@@ -23,7 +24,7 @@ export class ParsedFiles<T extends { readonly length: number }> {
     const state = [ino, size, mtimeMs, ctimeMs].join();
     const before = this.#remembered.get(file);
     if (before?.state === state) return before.value;
-    this.#remembered.delete(file);
+    this.#forget(file);
     if (size > this.longest || there.isSymbolicLink()) return undefined;
     const text = await textOfFile(file).catch(() => undefined);
     const value = typeof text === "string" ? this.parse(text) : text;
@@ -32,12 +33,19 @@ export class ParsedFiles<T extends { readonly length: number }> {
   }
 
   #remember(file: string, state: string, value: T): void {
+    this.#forget(file); // another call may have read it meanwhile
     this.#remembered.set(file, { state, value });
-    let length = [...this.#remembered.values()].reduce((sum, each) => sum + each.value.length, 0);
-    for (const [oldest, each] of this.#remembered) {
-      if (length <= this.most) break;
-      length -= each.value.length;
-      this.#remembered.delete(oldest);
+    this.#length += file.length + value.length;
+    for (const oldest of this.#remembered.keys()) {
+      if (this.#length <= this.most) break;
+      this.#forget(oldest);
     }
+  }
+
+  #forget(file: string): void {
+    const remembered = this.#remembered.get(file);
+    if (remembered === undefined) return;
+    this.#length -= file.length + remembered.value.length;
+    this.#remembered.delete(file);
   }
 }

@@ -16,10 +16,12 @@ import { textOfFile } from "../../src/agent/text-file";
 import { Modes } from "../../src/modes/modes";
 import type { ApprovalRequest, ApprovalResult, Approver } from "../../src/approvals/approval";
 import type { InvokeToolResult } from "../../src/protocol.gen";
+import { withoutGitSettings } from "../git-settings";
 
 const prefix = process.env["COPPICE_VSCODE_PREFIX"] ?? join(homedir(), ".cache", "coppice", "vscode");
 const editor = existsSync(prefix) ? readdirSync(prefix).find((name) => name.startsWith("code-server-")) : undefined;
 const appRoot = join(prefix, editor ?? "none", "lib", "vscode");
+withoutGitSettings();
 export const hasRipgrep = ripgrepOf(appRoot) !== undefined || process.env["CI"] === "true";
 
 export class Disk implements Host {

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { mock, test } from "node:test";
 
 import { ToolError } from "../../src/agent/errors";
+import { placeOf } from "../../src/agent/paths";
+import { readOnlyRun } from "../../src/agent/read-only";
 import { bytesOfFile } from "../../src/agent/text-file";
 import { Approvals } from "../../src/approvals/approvals";
 import type { Rule } from "../../src/permissions/rule";
@@ -313,4 +315,14 @@ test("no file stays open", { skip: process.platform !== "linux" && "it looks at 
   for (const command of ["cat README.md", "head README.md", "cat huge.txt", "cat pipe", "cat src"]) await disk.call("run_command", { command });
   const open = await Promise.all((await readdir("/proc/self/fd")).map((each) => readlink(`/proc/self/fd/${each}`).catch(() => "")));
   assert.deepEqual(open.filter((each) => each.startsWith(disk.root)), []);
+});
+
+test("what is stopped reads no further names of a folder", async () => {
+  await using disk = await Disk.with(FILES);
+  const place = await placeOf(disk.folders, ".");
+  const { signal } = new AbortController();
+  for (const [stop, cwd] of [[signal, join(place.path, "src")], [AbortSignal.abort(), undefined]] as const) {
+    await using run = await readOnlyRun("ls src", place, disk.folders, stop);
+    assert.equal(run?.cwd, cwd);
+  }
 });

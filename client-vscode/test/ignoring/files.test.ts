@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 
 import { isIgnored } from "../../src/ignoring/files";
+import { withoutGitSettings } from "../git-settings";
 
 interface Case {
   name: string;
@@ -37,15 +38,13 @@ async function written(root: string, each: Case): Promise<void> {
 for (const each of CASES) {
   test(`excluded is what Git excludes, or may exclude: ${each.name}`, async () => {
     const root = await realpath(await mkdtemp(join(tmpdir(), "coppice-")));
-    const { HOME, XDG_CONFIG_HOME } = process.env;
     try {
       await written(root, each);
-      Object.assign(process.env, { HOME: join(root, "home"), XDG_CONFIG_HOME: "" });
+      withoutGitSettings(join(root, "home"));
       const excluded: string[] = [];
       for (const name of [...each.excluded, ...each.shown]) if (await isIgnored(join(root, "shop"), name)) excluded.push(name);
       assert.deepEqual(excluded, each.excluded);
     } finally {
-      Object.assign(process.env, { HOME: HOME ?? "", XDG_CONFIG_HOME: XDG_CONFIG_HOME ?? "" });
       await rm(root, { recursive: true });
     }
   });

@@ -315,13 +315,22 @@ function contentOf(content: string | readonly (UserContent | TextContent)[], att
     }
     if (whole !== undefined) attachments.push(whole);
     else if (place === 0) own.push(text);
-    else own.push([...rest, text.slice(place)].join("").trim());
+    else own.push(withoutBreaksAround([...rest, text.slice(place)].join("")));
   }
   return {
     text: own.filter((text) => text !== "").join("\n"),
     images: parts.filter((part) => part.type === "image"),
     ...(attachments.length === 0 ? {} : { attachments }),
   };
+}
+
+/** Without the line breaks that set attachments apart; empty where nothing but space is left. */
+function withoutBreaksAround(text: string): string {
+  if (text.trim() === "") return "";
+  let [start, end] = [0, text.length];
+  while (text[start] === "\n") start += 1;
+  while (text[end - 1] === "\n") end -= 1;
+  return text.slice(start, end);
 }
 
 /** What an application put into a message, by its first line. */

@@ -23,6 +23,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
     monkeypatch.setenv("HOME", str(root / "home"))
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(root / "none"))
     monkeypatch.setenv("USERPROFILE", str(root / "home"))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     (root / "shop").mkdir()

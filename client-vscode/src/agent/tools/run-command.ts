@@ -33,7 +33,7 @@ export const runCommand = tool(
     // What is allowed for the conversation is this command in this folder, and no other.
     const scope = JSON.stringify(["run_command", place.path, command]);
     const details = [{ kind: "command" as const, command, directory: place.shown, place: { folder: place.folder, path: place.relative } }];
-    await using reading = call.readOnlyCommands ? await readOnlyRun(command, place, call.host.folders) : undefined;
+    await using reading = call.readOnlyCommands ? await readOnlyRun(command, place, call.host.folders, call.stop) : undefined;
     const { isReadOnly = false } = await call.approve({ tool: "run_command", title: "Run a command", details, scope, covers: "this command in this folder", isReadOnly: reading !== undefined });
     call.stop.throwIfAborted();
     const { program, cwd } = isReadOnly && reading !== undefined ? reading : { cwd: place.path };

@@ -94,7 +94,8 @@ def _own_files(directory: Path, root: Path) -> set[Path]:
     home = Path.home()
     own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config", "git")
     files = {own / "ignore"}
-    configs = [_SYSTEM_CONFIG, own / "config", home / ".gitconfig", directory / "config"]
+    system = Path(os.environ.get("GIT_CONFIG_SYSTEM") or _SYSTEM_CONFIG)
+    configs = [system, own / "config", home / ".gitconfig", directory / "config"]
     for number, config in enumerate(configs):
         if number == _MAX_CONFIGS:
             raise ValueError
