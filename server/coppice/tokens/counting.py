@@ -15,6 +15,7 @@ IMAGE_TOKENS: Final = 1200  # tokens (Pi counts 4,800 characters)
 CHARS_PER_TOKEN: Final = 4  # UTF-16 units (Pi: `estimateTokens`)
 _CHUNK_CHARS: Final = 20_000  # characters tokenized at once, at most 10 ms each; see `count_tokens`
 _lock = threading.Lock()
+_loaded = threading.Event()
 
 
 @cache
@@ -30,15 +31,21 @@ def _load() -> tiktoken.Encoding | None:
 def encoding() -> tiktoken.Encoding | None:
     """The BPE, whose ranks come from an installed package and never from the network."""
     with _lock:
-        return _load()
+        bpe = _load()
+        _loaded.set()
+        return bpe
 
 
 @cache
-def load_ahead() -> None:
-    """Begins to load the BPE, for 0.15 s and 40 MB, so that the first count does not wait for it."""
+def load_ahead(seconds: float = 0) -> None:
+    """Loads the BPE after some seconds, so that the first count does not wait for it: 40 MB, and 0.15 s, in
+    half of which no other thread runs.
+    """
     # Where there is no memory for a thread, the first count loads it.
     with suppress(RuntimeError, MemoryError):
-        threading.Thread(target=encoding, name="coppice-tokenizer", daemon=True).start()
+        timer = threading.Timer(seconds, encoding)
+        timer.daemon = True
+        timer.start()
 
 
 def count_tokens(text: str) -> int:
@@ -70,5 +77,18 @@ def tokens_of_units(units: int) -> int:
 
 
 def uses_tokenizer(settings: TokenSettings) -> bool:
-    """Whether sizes are taken from the tokenizer; without one, `auto` and `tiktoken` both estimate."""
-    return settings.counter != "estimate" and encoding() is not None
+    """Whether sizes are taken from the tokenizer; without one, `auto` and `tiktoken` both estimate.
+
+    Sizes that are stored need none: it is not waited for.
+    """
+    if settings.counter == "estimate":
+        return False
+    return encoding() is not None if _loaded.is_set() else _is_installed()
+
+
+@cache
+def _is_installed() -> bool:
+    try:
+        return ENCODING in tiktoken.list_encoding_names()
+    except Exception:  # noqa: BLE001 - as in `_load`
+        return False

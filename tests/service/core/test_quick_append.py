@@ -13,6 +13,7 @@ from waiting import PATIENCE
 
 from coppice.service.core import settings_source
 from coppice.service.core.settings_source import SettingsSource
+from coppice.service.window import usage
 from coppice.settings import ModelSettings
 from coppice.tokens import counting
 
@@ -86,3 +87,20 @@ async def test_the_tokenizer_is_loaded_from_the_first_conversation_on(
     assert not loaded.is_set()
     await client.conversation()
     assert loaded.wait(PATIENCE)
+
+
+async def test_the_first_look_at_a_conversation_does_not_wait_for_the_tokenizer(
+    make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = await make_client()
+    conversation = await client.conversation("Water the larch.")
+    calls: list[object] = []
+    monkeypatch.setattr(counting, "_loaded", threading.Event())
+    monkeypatch.setattr(counting, "encoding", lambda: calls.append("loaded"))
+    monkeypatch.setattr(usage, "load_ahead", calls.append)
+    shown = await client.ask("usage", conversationId=conversation)
+    await client.ask("context", conversationId=conversation)
+    await client.ask("conversation/get", conversationId=conversation)
+    assert (shown["source"], shown["tokens"]) == ("tokenizer", 5)
+    assert calls, "it is loaded later"
+    assert "loaded" not in calls
