@@ -1,6 +1,7 @@
 // A code-server of its own for a test: a fresh home, a fresh profile, one folder as the workspace.
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { codeServer, coppice, extensions } from "./places.ts";
@@ -136,7 +137,7 @@ export class Editor {
       process.kill(-pid, "SIGKILL");
       await ended;
     }
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    await rm(this.home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 

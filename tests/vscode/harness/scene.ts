@@ -2,12 +2,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import type { Chat } from "./chat.ts";
 import { Editor, type EditorOptions } from "./editor.ts";
 import { artifacts } from "./places.ts";
 import { Provider } from "./provider.ts";
 import { Window } from "./window.ts";
 
 export interface Scene {
+  chat: Chat;
   editor: Editor;
   window: Window;
   provider: Provider;
@@ -19,6 +21,8 @@ export interface SceneOptions extends EditorOptions {
   /** Leaves the extension without a model. */
   withoutModel?: boolean;
   contextWindow?: number;
+  /** Coppice is not opened for the scene, which does so itself. */
+  isClosed?: boolean;
 }
 
 /** What a scene plays in, as it comes to be. */
@@ -26,12 +30,15 @@ interface Opening {
   provider: Promise<Provider>;
   editor: Promise<Editor>;
   window: Promise<Window>;
+  chat: Promise<Chat>;
 }
 
 /** The options of all scenes, in the order in which they are played. */
 const scenes: SceneOptions[] = [];
 /** What the next scene plays in, opened while the one before is played. */
 let ahead: { at: number; opening: Opening } | undefined;
+/** Of what was played: the next scene waits for none of it. */
+const closings: Promise<void>[] = [];
 /** With a pattern, the runner does not say which scene is the next. */
 const opensAhead = !process.execArgv.some((argument) => argument.startsWith("--test-name-pattern"));
 
@@ -39,7 +46,9 @@ const opensAhead = !process.execArgv.some((argument) => argument.startsWith("--t
 function open(options: SceneOptions): Opening {
   const provider = Provider.start();
   const editor = provider.then((model) => Editor.start({ ...options, settings: settingsOf(options, model) }));
-  const opening = { provider, editor, window: editor.then(({ url }) => Window.open(url)) };
+  const window = editor.then(({ url }) => Window.open(url));
+  const chat = window.then((opened) => (options.isClosed === true ? opened.chat : opened.openCoppice()));
+  const opening = { provider, editor, window, chat };
   // A failure is that of the scene, which waits for it later.
   for (const part of Object.values(opening)) part.catch(() => undefined);
   return opening;
@@ -58,10 +67,10 @@ export function scene(name: string, options: SceneOptions, play: (scene: Scene) 
     const opening = ahead?.at === at ? ahead.opening : open(options);
     ahead = undefined;
     try {
-      const window = await opening.window;
+      const chat = await opening.chat;
       const next = scenes[at + 1];
       if (opensAhead && next !== undefined) ahead = { at: at + 1, opening: open(next) };
-      await play({ editor: await opening.editor, window, provider: await opening.provider });
+      await play({ chat, editor: await opening.editor, window: await opening.window, provider: await opening.provider });
     } catch (error) {
       const file = name.replaceAll(/\W+/g, "-");
       mkdirSync(artifacts, { recursive: true });
@@ -71,13 +80,14 @@ export function scene(name: string, options: SceneOptions, play: (scene: Scene) 
       console.error(`${name}: the window shows\n${messages}`);
       throw error;
     } finally {
-      await close(opening);
+      closings.push(close(opening));
     }
   });
 }
 
 after(async () => {
-  if (ahead !== undefined) await close(ahead.opening);
+  if (ahead !== undefined) closings.push(close(ahead.opening));
+  await Promise.all(closings);
 });
 
 function settingsOf(options: SceneOptions, provider: Provider): Record<string, unknown> {
