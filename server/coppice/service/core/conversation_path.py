@@ -14,7 +14,7 @@ from coppice.errors import ResultTooLargeError, StaleLeafError
 from coppice.files.ledger import FileLedger
 from coppice.files.paths import path_of_uri
 from coppice.service.core.reopened_stores import reopened_store
-from coppice.service.core.worker_process import call_on_tokens
+from coppice.service.core.worker_process import SMALL_TOKENS, call_on_tokens
 from coppice.service.core.workers import check_stopped
 from coppice.settings import Settings
 from coppice.store.schema.records import LEAF, CompactionRecord, ConversationRecord, EntryRow, PathEnd
@@ -155,6 +155,8 @@ class ConversationPath:
 
         Of a long path they are computed in another process. Raises WorkTooLongError.
         """
+        if self.tokens < SMALL_TOKENS:
+            return self.ledger_here(last)
         return call_on_tokens(self.tokens, _ledger, self, last)
 
     def ledger_here(self, last: int | None = None) -> FileLedger:
