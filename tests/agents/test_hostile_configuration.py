@@ -79,7 +79,7 @@ command = "ours"
 """
 
 
-@pytest.mark.parametrize("before", ["", 'model = "m"\n'])
+@pytest.mark.parametrize("before", ["", 'model = "m"\n', 'model = "m"'])
 @pytest.mark.parametrize(
     "theirs",
     [
@@ -93,7 +93,7 @@ def test_tables_that_others_put_before_the_comment_at_the_end_stay(before: str, 
     head, end = block.applied(before).rsplit("# ", 1)
     approvals = '[mcp_servers.coppice.tools.history_search]\napproval_mode = "approve"\n'
     text = f"{head}\n{approvals}\n{theirs}# {end}"
-    assert block.removed(text, before).strip() == f"{before}{theirs}".strip()
+    assert block.removed(text, before).strip() == f"{before.strip()}\n{theirs}".strip()
     assert block.applied(text).count(theirs.strip()) == 1
     assert block.removed(block.applied(text), None).strip() == block.removed(text, None).strip()
 

@@ -226,7 +226,8 @@ def _with_section(rest: str, section: str) -> str:
 
 def _without_section(text: str, start: int, end: int, before: str | None) -> str:
     if before is not None and text[:start].rstrip("\n") == before.rstrip("\n"):
-        return before + text[end:]
+        gap = "\n" if before and not before.endswith("\n") and text[end:] else ""
+        return before + gap + text[end:]
     return text[:start].removesuffix("\n") + text[end:]
 
 
