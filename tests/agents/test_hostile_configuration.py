@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -83,19 +84,36 @@ command = "ours"
 @pytest.mark.parametrize(
     "theirs",
     [
-        '[projects."/a]b"]\ntrust_level = "trusted" # [mcp_servers.coppice]\n',
-        '[hooks.state."x:y:0"]\ntrusted_hash = "0"\n\n[a]\nb = """\n[[hooks.SessionStart]]\n"""\n',
-        '[[hooks.SessionStart]]\n[[hooks.SessionStart.hooks]]\ncommand = "theirs"\n',
+        '\n[projects."/a]b"]\ntrust_level = "trusted" # [mcp_servers.coppice]\n',
+        '\n[hooks.state."x:y:0"]\ntrusted_hash = "0"\n\n[a]\nb = """\n[[hooks.SessionStart]]\n"""\n',
+        '\n[[hooks.SessionStart]]\n[[hooks.SessionStart.hooks]]\ncommand = "theirs"\n',
+        '# theirs\n\n  # and of [b]\n[b]\nc = [\n["""\n# no comment\n"""]]\n[mcp_servers.coppices]\nd = 1\n',
     ],
 )
-def test_tables_that_others_put_before_the_comment_at_the_end_stay(before: str, theirs: str) -> None:
+@pytest.mark.parametrize(
+    "approvals",
+    ["[mcp_servers.coppice.tools.a]", '[mcp_servers . "coppice"."a]b"]', "\t[ 'mcp_servers'.coppice.tools ]"],
+)
+def test_tables_that_others_put_before_the_comment_at_the_end_stay(
+    before: str, theirs: str, approvals: str
+) -> None:
     block = Block(path=FILE, what="", tables=TABLES, name=("mcp_servers", "coppice"))
     head, end = block.applied(before).rsplit("# ", 1)
-    approvals = '[mcp_servers.coppice.tools.history_search]\napproval_mode = "approve"\n'
-    text = f"{head}\n{approvals}\n{theirs}# {end}"
-    assert block.removed(text, before).strip() == f"{before.strip()}\n{theirs}".strip()
+    text = f'{head}\n# approved\n{approvals}\napproval_mode = "approve"\n{theirs}# {end}'
+    gap = "\n" if before and not before.endswith("\n") else ""
+    removed = block.removed(text, before)
+    assert removed == f"{before}{gap}{theirs}"
+    assert tomllib.loads(removed)
     assert block.applied(text).count(theirs.strip()) == 1
     assert block.removed(block.applied(text), None).strip() == block.removed(text, None).strip()
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("many", ["# a\n", "\n", "# a\n\t", '[a."', "[" * 9 + "\n", '["a', "[a.'b'\n"])
+def test_a_block_of_any_size_is_taken_out(many: str) -> None:
+    head, end = BLOCK.applied(None).rsplit("# ", 1)
+    theirs = "[b]\n" + many * 300_000 + "\n"
+    assert BLOCK.removed(f"{head}{theirs}# {end}", None) == theirs
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,12 @@ _TOML_TOKEN: Final = re.compile(
 )
 """A comment or a string of TOML. Where its end is missing, it ends with its line, or with the text."""
 _TOML_HEADER: Final = re.compile(
-    rf"(?P<header>^[ \t]*+\[[^\n\]]*+\]{{1,2}})|{_TOML_TOKEN.pattern}", re.MULTILINE
+    r"(?P<above>(?:^[ \t]*+(?:#[^\n]*+)?\n)++)"
+    r"""|(?P<header>^[ \t]*+\[{1,2}(?:[^\n\[\]"'#]|"(?:[^"\\\n]|\\[^\n])*+"|'[^'\n]*+')++\]{1,2})"""
+    rf"|{_TOML_TOKEN.pattern}",
+    re.MULTILINE,
 )
+"""Lines that are blank or comments, the header of a table, or a token."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,12 +169,13 @@ class Block(Edit):
     def _of_others(self, block: str) -> str:
         """The tables in `block` that are not ours: of each header of ours the first is."""
         ours = set(_headers(self.tables).values())
-        starts = _headers(block)
+        headers = _headers(block)
         parts = []
-        for start, end in pairwise([*starts, block.rindex("#")]):
-            if starts[start] in ours:
-                ours.remove(starts[start])
-            elif not starts[start].startswith(f"[{'.'.join(self.name)}."):
+        for start, end in pairwise([*headers, block.rindex("#")]):
+            name = headers[start]
+            if name in ours:
+                ours.remove(name)
+            elif name[: len(self.name)] != self.name:
                 parts.append(block[start:end])
         return "".join(parts)
 
@@ -287,10 +292,27 @@ def _block_at(text: str) -> tuple[int, int] | None:
     return None
 
 
-def _headers(text: str) -> dict[int, str]:
-    """The headers of tables, by where they begin."""
-    tokens = _TOML_HEADER.finditer(text)
-    return {token.start("header"): token["header"].strip() for token in tokens if token["header"]}
+def _headers(text: str) -> dict[int, tuple[str, ...]]:
+    """The names of the tables, by where they begin: with the comments above their headers."""
+    names = {}
+    start = end = 0
+    for token in _TOML_HEADER.finditer(text):
+        if token["header"]:
+            names[start if end == token.start() else token.start()] = _table_name(token["header"])
+        elif token["above"]:
+            start, end = token.span()
+    return names
+
+
+def _table_name(header: str) -> tuple[str, ...]:
+    """The keys in the header of a table; none where it is none."""
+    keys: list[str] = []
+    with suppress(ValueError):
+        here: Any = parsed_toml(header)
+        while isinstance(here, dict) and here:
+            ((key, here),) = here.items()
+            keys.append(key)
+    return tuple(keys)
 
 
 def _has_table(text: str, name: tuple[str, ...]) -> bool:
