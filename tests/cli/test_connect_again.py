@@ -36,6 +36,17 @@ def connect(coppice: Coppice, *options: str) -> str:
     return ran.out
 
 
+def record_as_before(agents: Path) -> None:
+    """Records and names backups as versions did that gave each folder's the same names, without digests."""
+    record = json.loads((agents / "connections.json").read_text())
+    for agent, entries in record.items():
+        for number, entry in enumerate(entries.values()):
+            if entry.pop("backup_digest", None):
+                (agents / entry["backup"]).replace(agents / f"{agent}-{number}.backup")
+                entry["backup"] = f"{agent}-{number}.backup"
+    (agents / "connections.json").write_text(json.dumps(record))
+
+
 def test_two_folders_of_one_agent_keep_their_own(
     coppice: Coppice, config: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,14 +84,55 @@ def test_a_file_whose_backup_is_lost_is_neither_emptied_nor_deleted(
     else:
         backup.write_text(PRIVATE)
     if what == "of an earlier version":
-        record = json.loads((agents / "connections.json").read_text())
-        for entry in record["claude-code"].values():
-            entry.pop("backup_digest", None)
-        (agents / "connections.json").write_text(json.dumps(record))
+        record_as_before(agents)
     connect(coppice, *options)
+    assert "private" not in "".join(each.read_text() for each in agents.glob("*.backup"))
     state = json.loads((config / ".claude.json").read_text())
     assert (state["mcpServers"].pop("coppice", None) is None) == bool(options)
     assert state == json.loads(WORK)
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "before"),
+    [
+        ("claude-code", "claude-work/.claude.json", '{"k":1,"mcpServers":{}}'),
+        ("hermes", ".hermes/config.yaml", "context:\n  engine: compressor # mine\n"),
+    ],
+)
+@pytest.mark.parametrize("again", [False, True])
+def test_what_an_earlier_version_connected_comes_back_byte_for_byte(
+    coppice: Coppice, home: Path, agent: str, name: str, before: str, *, again: bool
+) -> None:
+    agents = home / "config" / "agents"
+    (home / name).parent.mkdir(exist_ok=True)
+    (home / name).write_text(before)
+    coppice("connect", agent)
+    record_as_before(agents)
+    if again:
+        coppice("connect", agent)
+    assert coppice("connect", "--remove", agent).code == 0
+    assert (home / name).read_text() == before
+    assert not [*agents.glob("*.backup")]
+
+
+def test_folders_that_shared_a_backup_keep_their_own(
+    coppice: Coppice, config: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect(coppice)
+    record_as_before(home / "config" / "agents")
+    private = use(home, "claude-private", PRIVATE, monkeypatch)
+    connect(coppice)
+    record_as_before(home / "config" / "agents")
+    record = json.loads((home / "config" / "agents" / "connections.json").read_text())
+    shared = record["claude-code"][str(private / ".claude.json")]["backup"]
+    record["claude-code"][str(config / ".claude.json")]["backup"] = shared
+    (home / "config" / "agents" / "connections.json").write_text(json.dumps(record))
+    for folder, state in ((private, PRIVATE), (config, WORK)):
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder))
+        connect(coppice)
+        assert (home / "config" / "agents" / shared).exists() == (folder == private)
+        connect(coppice, "--remove")
+        assert (folder / ".claude.json").read_text() == state
 
 
 @needs_hooks

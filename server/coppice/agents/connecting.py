@@ -68,18 +68,16 @@ class Connections:
         for path, of_file in _by_file(edits):
             now = files.read(path)
             original = self._original(agent, path, now, of_file)
-            after = original
             taken = next((edit for edit in of_file if self._is_taken(agent, edit, now)), None)
             if taken is not None:
                 raise ConfigurationError(
                     f"{path}: In the place of {taken.what} is something that `coppice connect` "
                     "did not write. Rename it or take it out, then connect again."
                 )
-            for edit in of_file:
-                try:
-                    after = edit.applied(after)
-                except ConfigurationError as error:
-                    raise ConfigurationError(f"{path}: {error}") from error
+            try:
+                after = _with(of_file, original)
+            except ConfigurationError as error:
+                raise ConfigurationError(f"{path}: {error}") from error
             changes.append(Change(path, now, after, original))
         return changes
 
@@ -108,6 +106,7 @@ class Connections:
             change.check()
         record = self._record()
         entries = record.setdefault(agent, {})
+        earlier = [*entries.values()]
         for change in changes:
             path = str(change.path)
             made = entries.get(path, {}).get("folders", [])
@@ -118,6 +117,7 @@ class Connections:
                 files.write(self._folder / backup, change.original)
                 entries[path] |= {"backup": backup, "backup_digest": files.digest(change.original)}
         files.write(self._folder / _RECORD, json.dumps(record, indent=2) + "\n")
+        self._delete_backups(earlier, entries.values())
         for change in changes:
             change.write()
 
@@ -145,10 +145,16 @@ class Connections:
         for made_folder in sorted(made, reverse=True):
             with suppress(OSError):  # not empty, or gone
                 Path(made_folder).rmdir()
-        for entry in entries:
-            if entry.get("backup"):
-                (self._folder / entry["backup"]).unlink(missing_ok=True)
+        self._delete_backups(entries, recorded.values())
         files.write(self._folder / _RECORD, json.dumps(record, indent=2) + "\n")
+
+    def _delete_backups(
+        self, entries: Iterable[Mapping[str, Any]], left: Iterable[Mapping[str, Any]]
+    ) -> None:
+        """Deletes the backups of `entries`, but for those that an entry in `left` has."""
+        for backup in {entry["backup"] for entry in entries} - {entry["backup"] for entry in left}:
+            if backup is not None:
+                (self._folder / backup).unlink(missing_ok=True)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -183,16 +189,26 @@ class Connections:
         if not edits:
             return now
         is_made = entry is not None and entry["backup"] is None
-        before = None if entry is None else self._backup(entry)
+        before = None if entry is None else self._backup(entry, now, edits)
         if entry is not None and files.digest(now) == entry["digest"] and (is_made or before is not None):
             return before
         after = _without(edits, now, before)
         return None if (is_made or isinstance(edits[0], OwnFile)) and _is_empty(after) else after
 
-    def _backup(self, entry: Mapping[str, Any]) -> str | None:
-        """The file before it was connected; None where there was none, or the backup is gone or another."""
+    def _backup(self, entry: Mapping[str, Any], now: str, edits: Sequence[Edit]) -> str | None:
+        """The file before it was connected; None where there was none, or the backup is gone or another.
+
+        Earlier versions recorded no digest, and two folders could share a backup: it must lead to `now`.
+        """
         text = None if entry["backup"] is None else files.read(self._folder / entry["backup"])
-        return text if text is not None and files.digest(text) == entry.get("backup_digest") else None
+        if text is None or files.digest(text) == entry.get("backup_digest"):
+            return text
+        if "backup_digest" in entry:
+            return None
+        with suppress(ConfigurationError):
+            again = _with(edits, text) or ""
+            return text if _without(edits, again, None) == _without(edits, now, None) else None
+        return None
 
     def _is_taken(self, agent: str, edit: Edit, now: str | None) -> bool:
         return now is not None and self._entry(agent, edit.path) is None and edit.is_taken(now)
@@ -216,6 +232,12 @@ class Connections:
         except ValueError as error:
             raise ConfigurationError(f"{self._folder / _RECORD} is no JSON. Move it away.") from error
         return record if isinstance(record, dict) else {}
+
+
+def _with(edits: Sequence[Edit], text: str | None) -> str | None:
+    for edit in edits:
+        text = edit.applied(text)
+    return text
 
 
 def _without(edits: Sequence[Edit], text: str, before: str | None) -> str:
