@@ -1,6 +1,7 @@
 """`coppice connect` after it: in another folder, without its backup, next to hooks of the user's."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,20 @@ def test_folders_that_shared_a_backup_keep_their_own(
         assert (home / "config" / "agents" / shared).exists() == (folder == private)
         connect(coppice, "--remove")
         assert (folder / ".claude.json").read_text() == state
+
+
+def test_a_folder_that_is_gone_holds_nothing_back(
+    coppice: Coppice, config: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect(coppice)
+    private = use(home, "claude-private", PRIVATE, monkeypatch)
+    connect(coppice)
+    shutil.rmtree(private)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(config))
+    connect(coppice, "--remove")
+    agents = home / "config" / "agents"
+    assert json.loads((agents / "connections.json").read_text()) == {}
+    assert not [*agents.glob("*.backup"), *agents.glob("*.sh")]
 
 
 @needs_hooks

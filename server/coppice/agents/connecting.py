@@ -83,7 +83,8 @@ class Connections:
 
     def removing(self, agent: str, edits: Sequence[Edit]) -> list[Change]:
         """What taking it back changes. A script that other connections of the agent run stays."""
-        others = self._entries(agent).keys() - {str(edit.path) for edit in edits}
+        others = {path for path in self._entries(agent) if not _is_gone(path)}
+        others -= {str(edit.path) for edit in edits}
         changes = []
         for path, of_file in _by_file(edits):
             if others and self._is_shared(path):
@@ -137,8 +138,9 @@ class Connections:
             _delete_empty(folder)
         record = self._record()
         recorded = record.get(agent, {})
-        paths = [str(change.path) for change in changes]
-        entries = [recorded.pop(path) for path in paths if path in recorded]
+        removed = {str(change.path) for change in changes}
+        paths = [path for path in recorded if path in removed or _is_gone(path)]
+        entries = [recorded.pop(path) for path in paths]
         if not recorded:
             record.pop(agent, None)
         made = {folder for entry in entries for folder in entry.get("folders", [])}
@@ -244,6 +246,12 @@ def _without(edits: Sequence[Edit], text: str, before: str | None) -> str:
     for edit in reversed(edits):
         text = edit.removed(text, before)
     return text
+
+
+def _is_gone(path: str) -> bool:
+    with suppress(OSError):  # it may be there
+        return not Path(path).exists()
+    return False
 
 
 def _delete_empty(folder: Path) -> None:
