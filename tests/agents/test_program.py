@@ -73,3 +73,15 @@ def test_a_worker_process_runs_no_module_of_the_project(
         process.close()
     assert places == str(tmp_path / "elsewhere")
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_worker_process_ignores_the_variables_that_its_parent_ignores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pydantic.py").write_text("raise ImportError")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    call = "from coppice.service.core.worker_process import _Process as P; import pickle; p = P(); "
+    call += "print(p.call(pickle.dumps((sum, ([1, 2],), {})), 60)); p.close()"
+    interpreter = Program.installed().words[:-2]
+    ran = subprocess.run([*interpreter, "-c", call], capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.stdout, ran.stderr) == ("3\n", "")

@@ -94,8 +94,11 @@ class _Process:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own program
-            # Without the current folder, which may be a checkout, among the places of modules.
-            [sys.executable, "-P", "-m", "coppice.service.core.worker_main", str(os.getpid())],
+            # Without the current folder, which may be a checkout, and without variables that we ignore.
+            [
+                *(sys.executable, "-P", *(["-E"] if sys.flags.ignore_environment else [])),
+                *("-m", "coppice.service.core.worker_main", str(os.getpid())),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=_environment(),
