@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coppice.agents.program import Program
+from coppice.agents.program import Program, hook_command, hook_pattern
 from coppice.service.core.worker_process import _Process
 
 MODULES = (
@@ -85,3 +85,22 @@ def test_a_worker_process_ignores_the_variables_that_its_parent_ignores(
     interpreter = Program.installed().words[:-2]
     ran = subprocess.run([*interpreter, "-c", call], capture_output=True, text=True, timeout=60, check=False)
     assert (ran.stdout, ran.stderr) == ("3\n", "")
+
+
+@pytest.mark.parametrize("folder", ["/home/me/.config/coppice", "/it's $HOME/'", "C:\\Users\\me", "/ü"])
+@pytest.mark.parametrize("event", [None, "AfterTool"])
+def test_hooks_are_ours_wherever_coppice_had_its_folder(
+    monkeypatch: pytest.MonkeyPatch, folder: str, event: str | None
+) -> None:
+    monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", folder)
+    command = hook_command("gemini", event)
+    monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", "/elsewhere")
+    assert hook_pattern("gemini").fullmatch(command)
+    assert not hook_pattern("codex").fullmatch(command)
+    for other in (f"sh {command}", f"{command}; x", f"x;{command}", f"{command} a b", f"'a' {command}"):
+        assert not hook_pattern("gemini").fullmatch(other)
+
+
+@pytest.mark.parametrize("command", ["/home/me/bin/gemini-hook.sh", "'/a b/agents/my-gemini-hook.sh' save"])
+def test_hooks_with_names_like_ours_are_others(command: str) -> None:
+    assert not hook_pattern("gemini").fullmatch(command)

@@ -170,3 +170,26 @@ def test_hooks_and_permissions_of_the_user_stay(coppice: Coppice, config: Path, 
     assert "mcp__coppice__note_add" in settings["permissions"]["allow"]
     commands = [hook["command"] for group in settings["hooks"]["SessionStart"] for hook in group["hooks"]]
     assert len(commands) == (1 if options else 2)
+
+
+@needs_hooks
+@pytest.mark.parametrize("name", ["moved", "it's moved"])
+def test_hooks_of_another_folder_of_coppice_are_replaced_and_removed(
+    coppice: Coppice, config: Path, home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    own = {"hooks": [{"type": "command", "command": f"sh {home}/agents/claude-code-hook.sh"}]}
+    before = {"hooks": {"PreCompact": [own]}}
+    (config / "settings.json").write_text(json.dumps(before))
+    for variable in ("COPPICE_CONFIG_DIRECTORY", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    folders = [home / name, home / "now"]
+    for folder in folders:
+        monkeypatch.setenv("HOME", str(folder))
+        connect(coppice)
+    hooks = json.loads((config / "settings.json").read_text())["hooks"]
+    assert hooks["PreCompact"][0] == own
+    assert [len(groups) for groups in hooks.values()] == [2, 1]
+    assert str(folders[1]) in json.dumps(hooks["SessionStart"])
+    monkeypatch.setenv("HOME", str(folders[0]))
+    connect(coppice, "--remove")
+    assert json.loads((config / "settings.json").read_text()) == before

@@ -78,5 +78,7 @@ def hook_file(agent: str) -> Path:
 
 
 def hook_pattern(agent: str) -> re.Pattern[str]:
-    """Matches the command lines of an agent's hooks of ours, with any event."""
-    return re.compile(rf"{re.escape(hook_command(agent))}(?: \w+)?")
+    """Matches the command lines of an agent's hooks of ours, with any event: of every folder of Coppice's."""
+    script = rf"agents[/\\]{re.escape(agent)}-hook\.sh"
+    quoted = rf"""'(?:[^']|'"'"')*[/\\]{script}'"""
+    return re.compile(rf"(?:{quoted}|[\w@%+=:,./-]*/{script})(?: \w+)?")
