@@ -3,7 +3,6 @@
 import json
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(agent: str, program: Path | None, event: str = PROMPTED) -> tuple[int, str, str]:
     """The exit code and the outputs of a hook that `program` answers; None for one that is not there."""
     file = hook_script(Program.installed(), agent)
-    words = shlex.join([sys.executable, "-P", "-m", "coppice.agents.hook", agent])
+    words = shlex.join([*Program.installed().words[:-1], "coppice.agents.hook", agent])
     assert words in file.content
     spoiled = file.content.replace(words, shlex.quote(str(program or "/nowhere/python")))
     files.write(file.path, spoiled)

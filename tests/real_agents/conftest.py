@@ -136,7 +136,7 @@ class RealAgent:
             if "node_modules" in path.parts or path.suffix not in (".json", ".toml", ".sh", ".ts"):
                 continue
             text = path.read_text()
-            for command in (r"\S+ -P -m coppice\.agents\.hook", r"(?<=: string\[\] = )[^;]*(?= as any)"):
+            for command in (r"\S+ -E -P -m coppice\.agents\.hook", r"(?<=: string\[\] = )[^;]*(?= as any)"):
                 replacement = f'["{spoiled}"]' if path.suffix == ".ts" else str(spoiled)
                 text, count = re.subn(command, replacement, text)
                 changed += count
