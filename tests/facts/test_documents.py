@@ -1,5 +1,6 @@
 """Which documents that the user named are quoted: the one in work, while what it says holds."""
 
+import pytest
 from talk import edit, reply, run, tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
@@ -43,11 +44,23 @@ def test_a_line_on_what_a_later_command_acted_on_tells_an_old_status() -> None:
         *run("bd show epic-7.9", text),
         *run("bd list epic-7", "2 tasks"),
         *run("bd comment epic-7.9 begun", "no such issue", is_error=True),
-        *run("bd update epic-7.1 --priority 12 --status open", "Updated."),
+        *run("bd update epic-7.1 12 --status open", "Updated."),
     )
     assert shown == [("bd show epic-7.9", text.replace("Depends on → ○ epic-7.1\n", ""))]
-    begun = documents(*run("bd show epic-7.9", text), *run("bd update epic-7.9 --claim", "Updated."))
-    assert begun == [("bd show epic-7.9", text.partition("\n")[2])]
+
+
+@pytest.mark.parametrize("acted", ["comment epic-7.9 begun", "update epic-7.9 --claim --status in_progress"])
+def test_a_document_keeps_its_own_text_when_it_is_in_work(acted: str) -> None:
+    for text in (f"epic-7.9: {ISSUE}".strip(), f"epic-7.9\n{ISSUE}\nepic-7.9 is in_progress after --claim"):
+        assert documents(*run("bd show epic-7.9", text), *run(f"bd {acted}", "ok")) == [
+            ("bd show epic-7.9", text)
+        ]
+
+
+def test_a_document_of_one_line_keeps_it() -> None:
+    text = f"epic-7.9 after epic-7.1: {ISSUE}".strip()
+    shown = documents(*run("bd show epic-7.9", text), *run("bd update epic-7.1 --claim", "Updated."))
+    assert shown == [("bd show epic-7.9", text)]
 
 
 def test_a_command_that_failed_closes_nothing() -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import Final
 
 from coppice.compaction.actions.action import Action
@@ -28,8 +29,8 @@ _MOST_FOLLOWED: Final = 80
 
 class Documents:
     """Follows documents in `quotations`, which are keyed by identity and in order: one that was closed or
-    edited is none, one in work is the newest. What later commands acted on has another status than its lines
-    tell, so they are left out.
+    edited is none, one in work is the newest. What else later commands acted on has another status than its
+    lines tell, so they are left out.
     """
 
     def __init__(self, quotations: dict[int, Quotation]) -> None:
@@ -55,9 +56,10 @@ class Documents:
             if own:
                 self._remove(document)
                 self._quotations[id(document)] = self._followed[id(document)] = document
-            if acted_on := {word for command in later for word in command.operands if not word.isdecimal()}:
+            if others := set[str]().union(*map(_objects, later)) - {*document.about.split()}:
                 lines = document.text.splitlines()
-                document.text = "\n".join(line for line in lines if acted_on.isdisjoint(names_of(line)))
+                held = "\n".join(line for line in lines if others.isdisjoint(names_of(line)))
+                document.text = held.strip() or document.text
         for about, shown in _shown(action, self._named):
             text = shown.strip()[:_MOST_CHARS]
             if len(text) >= _SHORTEST and text[0] not in "{[":
@@ -107,6 +109,12 @@ def _shows(command: Command) -> bool:
 def _acts(command: Command, document: Quotation) -> bool:
     """Whether it is a command of the program that showed the document, and changes something."""
     return command.program == document.about.split()[0] and not only_looks(command.words)
+
+
+def _objects(command: Command) -> set[str]:
+    """What `command` acts on: its operands, but for numbers and what may be the value of an option."""
+    operands = {word for before, word in pairwise(command.words) if not before.startswith("-")}
+    return {word for word in operands if not word.startswith("-") and not word.isdecimal()}
 
 
 def _is_about(command: Command, document: Quotation) -> bool:
