@@ -4,6 +4,7 @@ import pytest
 from talk import edit, reply, run, tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder
+from coppice.protocol.ledger import Quotation, WorkLedger
 from coppice.tree.messages import Message
 
 ISSUE = "Rows must be read one by one. " * 10
@@ -61,6 +62,13 @@ def test_a_document_of_one_line_keeps_it() -> None:
     text = f"epic-7.9 after epic-7.1: {ISSUE}".strip()
     shown = documents(*run("bd show epic-7.9", text), *run("bd update epic-7.1 --claim", "Updated."))
     assert shown == [("bd show epic-7.9", text)]
+
+
+def test_a_document_of_an_earlier_version_is_not_what_later_commands_were_about() -> None:
+    about = "bd show epic-7.9 (before bd update epic-7.8 --claim)"
+    stored = WorkLedger(quotations=[Quotation(text=ISSUE, kind="brief", about=about)])
+    builder = LedgerBuilder(stored).add_messages(run("bd close epic-7.8", "Closed."))
+    assert [each.about for each in builder.ledger.quotations] == ["bd show epic-7.9"]
 
 
 def test_a_command_that_failed_closes_nothing() -> None:

@@ -18,6 +18,8 @@ TEXT_FILES: Final = (".md", ".markdown", ".txt", ".rst", ".adoc", ".org")
 _READERS: Final = ("cat", "head", "less", "sed", "bat")
 _SHOWS: Final = ("show", "view", "read", "get")
 _CLOSES: Final = frozenset(["close", "done", "complete", "finish", "resolve", "merge", "delete"])
+_LATER: Final = " (before "
+"""In ledgers of earlier versions the commands follow that acted on other documents since."""
 _LONGEST_ARGUMENT: Final = 200  # characters of a tool's argument that names a page
 _SEARCHES: Final = frozenset(["pattern", "query", "regex", "glob"])
 """Arguments of tools that search, whose output is no document."""
@@ -37,6 +39,8 @@ class Documents:
         self._quotations = quotations
         self._followed = {key: each for key, each in quotations.items() if each.kind == "brief"}
         self._named: set[str] = set()
+        for each in self._followed.values():
+            each.about = each.about.partition(_LATER)[0]
 
     def user(self, text: str) -> None:
         """Takes in what a message of the user names."""
