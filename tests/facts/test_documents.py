@@ -71,6 +71,12 @@ def test_a_document_of_an_earlier_version_is_not_what_later_commands_were_about(
     assert [each.about for each in builder.ledger.quotations] == ["bd show epic-7.9"]
 
 
+def test_a_stored_document_without_a_title_is_no_command_s() -> None:
+    stored = WorkLedger(quotations=[Quotation(text=ISSUE, kind="brief")])
+    builder = LedgerBuilder(stored).add_messages(run("bd close epic-7.8", "Closed."))
+    assert [each.text for each in builder.ledger.quotations] == [ISSUE]
+
+
 def test_a_command_that_failed_closes_nothing() -> None:
     shown = documents(
         *run("bd show epic-7.1", ISSUE), *run("bd close epic-7.1", "no such issue", is_error=True)

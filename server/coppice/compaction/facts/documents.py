@@ -112,7 +112,7 @@ def _shows(command: Command) -> bool:
 
 def _acts(command: Command, document: Quotation) -> bool:
     """Whether it is a command of the program that showed the document, and changes something."""
-    return command.program == document.about.split()[0] and not only_looks(command.words)
+    return [command.program] == document.about.split()[:1] and not only_looks(command.words)
 
 
 def _objects(command: Command) -> set[str]:
