@@ -18,9 +18,11 @@ def published(*messages: Message) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("command", "about"),
     [
-        (f"gh pr comment 7 --body '{TEXT}'", "gh pr comment 7 --body …"),
-        (f"bd close rows-1 --reason='{TEXT}'", "bd close rows-1 …"),
-        (f"gh api replies -X POST -f body='{TEXT}'", "gh api replies -X POST -f …"),
+        (f"gh pr comment 7 --body '{TEXT}'", "gh pr comment 7"),
+        (f"bd close rows-1 --reason='{TEXT}'", "bd close rows-1"),
+        (f"gh api replies -X POST -f body='{TEXT}'", "gh api replies"),
+        (f"gh api graphql -f query='mutation($id: ID!) {{ reply }}' -f body='{TEXT}'", "gh api graphql"),
+        (f"jira comment add '{TEXT}'", "jira comment add"),
     ],
 )
 def test_an_argument_of_sentences_is_what_was_published(command: str, about: str) -> None:
@@ -45,6 +47,9 @@ def test_code_and_files_of_the_work_are_no_publications() -> None:
         "python -c 'Rows = 1. ; print(Rows)  # It prints the rows.'",
         f"echo '{TEXT}'",
         "psql -c 'SELECT name FROM rows WHERE total > 1;'",
+        f"pytest tests/test_rows.py -k '{TEXT}'",
+        f"npm run test:unit -- -t '{TEXT}'",
+        f"claude -p '{TEXT}'",
     ):
         assert published(*run(command, "ok")) == [], command
 
@@ -52,8 +57,8 @@ def test_code_and_files_of_the_work_are_no_publications() -> None:
 def test_what_was_published_is_done_without_what_was_removed_since() -> None:
     text = "Two workers read the rows. The lock is row_lock()."
     commented = [user("Reply"), *edit("a.py", "row_lock()"), *run(f"gh pr comment 7 --body '{text}'", "ok")]
-    assert f"- [x] Written with `gh pr comment 7 --body …`: {text}" in summarize_offline(request(commented))
+    assert f"- [x] Written with `gh pr comment 7`: {text}" in summarize_offline(request(commented))
     back = {"file_path": "a.py", "old_string": "row_lock()", "new_string": "x"}
     undone = summarize_offline(request([*commented, *tool("Edit", back, "ok")]))
-    assert "Written with `gh pr comment 7 --body …`: Two workers read the rows." in undone
+    assert "Written with `gh pr comment 7`: Two workers read the rows." in undone
     assert "row_lock" not in undone

@@ -1,5 +1,6 @@
 """An offline summary marks the assistant's replies that later changes may have overtaken."""
 
+import pytest
 from talk import edit, reply, request, run, saying, tool, user
 
 from coppice.compaction.facts.ledger import LedgerBuilder, ledger_details
@@ -74,6 +75,15 @@ def test_what_a_commit_or_a_comment_tells_of_an_answer_takes_its_place() -> None
     ):
         text = summarize_offline(request([*asked, user("Lock them"), *edit("src/lock.py"), *told]))
         assert "Two workers call " not in text
+
+
+@pytest.mark.parametrize("before", ["", "git add -A && "])
+def test_a_commit_that_a_hook_refused_tells_nothing(before: str) -> None:
+    asked = [user("Where is the fault?"), reply("Two workers call load_rows at night.")]
+    commit = f"{before}git commit -m 'Lock it' -m 'Two workers called load_rows.'"
+    refused = run(commit, "pre-commit: 1 problem", is_error=True)
+    text = summarize_offline(request([*asked, user("Lock them"), *edit("src/lock.py"), *refused]))
+    assert "Two workers call " in text
 
 
 def test_a_question_that_the_kept_messages_answer_is_not_open() -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from coppice.compaction.actions.action import Action
 from coppice.compaction.facts.documents import TEXT_FILES
-from coppice.compaction.facts.runners import is_basic
+from coppice.compaction.facts.runners import check_words, is_basic
 from coppice.compaction.text.paths import is_about_work
 from coppice.compaction.text.sentences import SHORTEST, label, sentences_of
 from coppice.protocol.ledger import Quotation
@@ -15,7 +15,8 @@ _MOST_CHARS: Final = 6_000  # of a text, as of a report
 _MOST_FILES: Final = 20  # that wait for a command, the newest
 _ASSIGNED: Final = re.compile(r"-{0,2}\w[\w-]{0,40}=")
 _BEGINS: Final = re.compile(r"[A-Z#*\u4e00-\u9fff]|- ")
-_LEFT_OUT: Final = "…"
+_LEAST_WORDS: Final = 2
+"""Before the first option or text: a program without a subcommand is asked something, as an agent is."""
 
 
 class Publications:
@@ -29,16 +30,18 @@ class Publications:
         self._write(action)
         for run in action.runs:
             failed = run.succeeded is False or run.command.conditional or action.failed or action.running
-            if failed or is_basic(run.command.program):
-                continue
             words = run.command.words
-            for place, text in enumerate(map(self._text_of, words)):
-                if text:
-                    shown = [*words[:place], _LEFT_OUT, *words[place + 1 :]]
-                    about = label(" ".join(shown))
-                    yield Quotation(
-                        entry_id=action.entry, text=text[:_MOST_CHARS], kind="publication", about=about
-                    )
+            if failed or is_basic(run.command.program) or check_words(words):
+                continue
+            texts = [self._text_of(word) for word in words]
+            first = next((place for place, word in enumerate(words) if word[:1] == "-" or texts[place]), 0)
+            if first < _LEAST_WORDS:
+                continue
+            about = label(" ".join(words[:first]))
+            for text in filter(None, texts):
+                yield Quotation(
+                    entry_id=action.entry, text=text[:_MOST_CHARS], kind="publication", about=about
+                )
 
     def _write(self, action: Action) -> None:
         written = [each.path for each in action.touches if each.kind != "read"]

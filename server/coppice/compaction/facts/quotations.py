@@ -164,7 +164,8 @@ class Quotations:
     def action(self, action: Action) -> None:
         """A call: what its edit touches, and the documents that it shows."""
         self._clock += 1
-        commits = [run.command for run in action.runs if run.command.runs("git", "commit")]
+        ran = (run.command for run in action.runs if run.succeeded is not False)
+        commits = [command for command in ran if command.runs("git", "commit")]
         if commits:
             self._committed_at[action.entry] = self._clock
         published = list(self._publications.take(action))
