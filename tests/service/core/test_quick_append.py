@@ -11,6 +11,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from waiting import PATIENCE
 
+from coppice.service.conversations import conversations
 from coppice.service.core import settings_source
 from coppice.service.core.settings_source import SettingsSource
 from coppice.service.window import usage
@@ -92,12 +93,14 @@ async def test_the_tokenizer_is_loaded_from_the_first_conversation_on(
 async def test_the_first_look_at_a_conversation_does_not_wait_for_the_tokenizer(
     make_client: MakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    calls: list[object] = []
+    monkeypatch.setattr(usage, "load_ahead", calls.append)
+    monkeypatch.setattr(conversations, "load_ahead", lambda: None)  # a load under way would end later
     client = await make_client()
     conversation = await client.conversation("Water the larch.")
-    calls: list[object] = []
     monkeypatch.setattr(counting, "_loaded", threading.Event())
     monkeypatch.setattr(counting, "encoding", lambda: calls.append("loaded"))
-    monkeypatch.setattr(usage, "load_ahead", calls.append)
+    calls.clear()
     shown = await client.ask("usage", conversationId=conversation)
     await client.ask("context", conversationId=conversation)
     await client.ask("conversation/get", conversationId=conversation)

@@ -21,7 +21,6 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path.resolve()
     for name in [each for each in os.environ if each.startswith("GIT_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
     monkeypatch.setenv("HOME", str(root / "home"))
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(root / "none"))
     monkeypatch.setenv("USERPROFILE", str(root / "home"))
