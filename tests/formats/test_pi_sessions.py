@@ -199,11 +199,12 @@ def test_an_answer_to_a_question_is_the_user_s(tool: str, details: Any, answer: 
     content = [{"type": "text", "text": "User wrote: a table"}]
     result = {"role": "toolResult", "toolCallId": "c", "toolName": tool, "content": content, "isError": False}
     record = {**message_record("a", None), "message": {**result, "details": details, "timestamp": 1}}
-    _, (entry,) = read_lines(*lines_of(HEADER, record))
+    reader, (entry,) = read_lines(*lines_of(HEADER, record))
     assert isinstance(entry, MessageEntry)
     assert isinstance(entry.message, ToolResultMessage)
     marked = details if answer is None else {**details, "answered": True, "answer": answer}
     assert entry.message.details == marked
+    assert exported(reader.header, [entry])[1]["message"]["details"] == details
 
 
 @pytest.mark.parametrize("data", ["not json", "[1]", '{"a":\n1}', None, 5])

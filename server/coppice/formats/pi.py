@@ -173,7 +173,7 @@ def _header_line(header: SessionHeader) -> dict[str, Any]:
 
 
 def _entry_line(entry: Entry) -> str:
-    value = entry.model_dump(mode="json", by_alias=True)
+    value = _without_answer(entry.model_dump(mode="json", by_alias=True))
     if isinstance(entry, CustomEntry) and entry.custom_type == UNKNOWN:
         return _original_line(entry) or dump_line(value)
     custom_type = OWN_TYPES.get(entry.type)
@@ -210,6 +210,18 @@ def _with_answer(value: dict[str, Any]) -> dict[str, Any]:
     if not answer:
         return value
     return {**value, "message": {**message, "details": {**details, **ANSWERED, "answer": answer}}}
+
+
+def _without_answer(value: dict[str, Any]) -> dict[str, Any]:
+    """What `_with_answer` marked, as it was; anything else as it is."""
+    message = object_at(value, "message")
+    details = object_at(message, "details")
+    for marks in (("answered",), ("answered", "answer")):
+        bare = {key: item for key, item in details.items() if key not in marks}
+        before = {**value, "message": {**message, "details": bare}}
+        if details != bare and _with_answer(before) == value:
+            return before
+    return value
 
 
 def _own_type_restored(value: dict[str, Any]) -> dict[str, Any]:
