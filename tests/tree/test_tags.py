@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coppice.tree.authorship import APPLICATION_TAGS
+from coppice.tree.authorship import APPLICATION_TAGS, ATTACHMENT
 from coppice.tree.tags import TAGS, escape_tags, tagged, tagged_summary
 
 HIDDEN = "\u200b\u2060\ufeff\u00ad"
 
 
-@pytest.mark.parametrize("tag", [*TAGS, *APPLICATION_TAGS])
+@pytest.mark.parametrize("tag", [*TAGS, *APPLICATION_TAGS, f"{ATTACHMENT} title"])
 @pytest.mark.parametrize(
     "shape",
     [
@@ -51,6 +51,11 @@ def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:
         "x<y summary",
         "List<Summary_box>",
         "«summary»",
+        "List<Attachment>",
+        "<Attachment titles={x}>",
+        "if a < attachment:",
+        '<Command name="x">',
+        "<system reminder>",
         "",
         "<",
         "</",
@@ -58,6 +63,11 @@ def test_a_tag_in_any_shape_is_escaped(tag: str, shape: str) -> None:
 )
 def test_text_without_our_tags_stays_as_it_is(text: str) -> None:
     assert escape_tags(text) == text
+
+
+def test_an_attachment_cannot_be_closed() -> None:
+    for text in ("</attachment>", "< / Attachment >", "＜／att\u200bаchment＞", "</attachment title>"):
+        assert escape_tags(text) == "&lt;" + text[1:]
 
 
 @given(st.text(alphabet="</>＜cоonversatiummarypd- " + HIDDEN, max_size=60))
@@ -68,7 +78,21 @@ def test_what_is_tagged_stays_between_its_tags(text: str) -> None:
 
 
 @pytest.mark.timeout(200)
-@pytest.mark.parametrize("unit", ["<", "< ", "</", "<s", f"<c{HIDDEN}", "\u200b", "<previous-"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<",
+        "< ",
+        "</",
+        "<s",
+        f"<c{HIDDEN}",
+        "\u200b",
+        "<previous-",
+        "<attachment",
+        "<attachment ",
+        "<attachment" + 50 * " ",
+    ],
+)
 def test_a_megabyte_of_beginnings_is_escaped_at_once(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     assert escape_tags(text) == text

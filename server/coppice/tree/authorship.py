@@ -50,12 +50,11 @@ APPLICATION_TAGS: Final = (
     "turn_aborted",
     "ide_opened_file",
     "ide_selection",
-    "attachment",
 )
 """In which applications put what they add to a user's message."""
-_TAGS: Final = "|".join(APPLICATION_TAGS)
-_ESCAPED: Final = "attachment"
-"""The tag that its application lets no text close. Of others the text may hold the closing tag."""
+ATTACHMENT: Final = "attachment"
+"""Ours, with a title, which lets no text close it. Of the others the text may hold the closing tag."""
+_TAGS: Final = "|".join((*APPLICATION_TAGS, ATTACHMENT))
 _IMITATED: Final = re.compile(r"<(/?)attachment", re.IGNORECASE)
 _FIRST_TAGS: Final = "file|skill"
 """Pi's, which has them before the user's words."""
@@ -89,7 +88,7 @@ def written_by_user(content: str | list[Any]) -> str:
 def attachment(title: str, text: str) -> str:
     """A text block of a user's message for what is not the user's, unable to leave its tag."""
     inside = _IMITATED.sub(r"&lt;\1attachment", text)
-    return f'<{_ESCAPED} title="{title}">\n{inside}\n</{_ESCAPED}>'
+    return f'<{ATTACHMENT} title="{title}">\n{inside}\n</{ATTACHMENT}>'
 
 
 def _without_added(text: str) -> str:
@@ -133,7 +132,7 @@ def added_places(text: str) -> Iterator[tuple[int, int]]:
             yield opened.start(), len(text)
             return
         closed = ends[tag]
-        number = bisect_left(closed, place) if tag == _ESCAPED else len(closed) - 1
+        number = bisect_left(closed, place) if tag == ATTACHMENT else len(closed) - 1
         if closed and number < len(closed) and closed[number] > place:
             place = closed[number]
             yield opened.start(), place

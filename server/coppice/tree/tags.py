@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from coppice.escapes import HIDDEN
-from coppice.tree.authorship import APPLICATION_TAGS
+from coppice.tree.authorship import APPLICATION_TAGS, ATTACHMENT
 
 TAGS: Final = (
     "conversation",
@@ -34,6 +34,7 @@ FILE_TAGS: Final = ("modified-files", "read-files")
 
 _BRACKETS: Final = "<＜﹤‹〈〈⟨❬❮⧼˂ᐸ≺"
 _SLASHES: Final = r"/／⁄∕⧸⟋\\"
+_DASHES: Final = "-_‐‑‒–—−﹣－"
 _ALPHABETS: Final = (
     (0x2460, 0x24FF),
     (0xFF21, 0xFF5A),
@@ -66,22 +67,27 @@ def _alphabet() -> dict[str, str]:
 _READ_AS: Final = _alphabet()
 
 
-def imitations_of(word: str) -> str:
+def imitations_of(word: str, separators: str = rf"{_DASHES}\s") -> str:
     """A pattern of whatever is read as `word`: any case, letters of other alphabets, hidden characters."""
     gap = f"[{HIDDEN}]*"
     return gap.join(
-        r"[-\s_‐‑‒–—−﹣－]" if char in "-_ " else _READ_AS.get(char.lower(), re.escape(char)) for char in word
+        f"[{separators}]" if char in "-_ " else _READ_AS.get(char.lower(), re.escape(char)) for char in word
     )
 
 
 @cache
 def _tag() -> re.Pattern[str]:
-    """Compiled when it is first needed: that takes a tenth of the time in which the service is imported."""
-    tags = (*TAGS, *APPLICATION_TAGS)
-    firsts = "|".join(map(imitations_of, sorted({tag[0] for tag in tags})))  # tried first
+    """Compiled when it is first needed: that takes a tenth of the time in which the service is imported.
+
+    Code has `<Command name="x">` and `List<Attachment>`, which open none of the applications' tags.
+    """
+    firsts = "|".join(map(imitations_of, sorted({tag[0] for tag in (*TAGS, *APPLICATION_TAGS, ATTACHMENT)})))
+    blanks = rf"[\s{HIDDEN}]{{0,8}}+"
+    names = [*map(imitations_of, TAGS), *(imitations_of(tag, _DASHES) for tag in APPLICATION_TAGS)]
+    titled = rf"{imitations_of(ATTACHMENT)}(?(closes)|[\s{HIDDEN}]++{imitations_of('title')})"
     return re.compile(
-        rf"[{_BRACKETS}](?=[\s{HIDDEN}]{{0,8}}+[{_SLASHES}]?+[\s{HIDDEN}]{{0,8}}+(?={firsts})"
-        rf"(?:{'|'.join(map(imitations_of, tags))})(?![A-Za-z0-9_]))"
+        rf"[{_BRACKETS}](?={blanks}(?P<closes>[{_SLASHES}])?+{blanks}(?={firsts})"  # letters are tried first
+        rf"(?:{'|'.join(names)}|{titled})(?![A-Za-z0-9_]))"
     )
 
 
