@@ -80,8 +80,6 @@ export class SnapshotStore {
   #isIndexChecked = false;
   /** References that were made already. */
   readonly #referenced = new Set<string>();
-  /** The patterns by which the last files were left out, and the object that has them. */
-  #excluded = { patterns: "", object: "" };
   /** Once in the lifetime of a store its objects are packed, where they are many. */
   #tidied: Promise<void> | undefined;
 
@@ -98,18 +96,18 @@ export class SnapshotStore {
   /** Records the folder as it is, and keeps that for the conversation. Throws `GitError`. */
   take(conversationId: string): Promise<string> {
     return this.#inOrder(async () => {
-      await this.#record();
-      const tree = (await this.#git.run(["write-tree"])).toString().trim();
-      await this.#keep(`${namespace(conversationId)}/${tree}`, tree);
-      if (this.#excluded.object !== "") await this.#keep(`${namespace(conversationId)}/${EXCLUDES}/${tree}/${this.#excluded.object}`, this.#excluded.object);
+      const patterns = await this.#record();
+      const tree = await this.#idOf(["write-tree"]);
+      await this.#keep(`${namespace(conversationId)}/${tree}`, () => tree);
+      if (patterns.trim() !== "") await this.#keep(`${namespace(conversationId)}/${EXCLUDES}/${tree}/${digest(patterns)}`, () => this.#idOf(["hash-object", "-w", "--stdin"], patterns));
       this.#tidied ??= this.#tidy();
       return tree;
     });
   }
 
   /** Records the files ahead of the first snapshot, which then looks for what has changed alone. Throws `GitError`. */
-  readAhead(): Promise<void> {
-    return this.#inOrder(() => this.#record());
+  async readAhead(): Promise<void> {
+    await this.#inOrder(() => this.#record());
   }
 
   /** The files in which two snapshots differ. Throws `GitError`. */
@@ -194,31 +192,38 @@ export class SnapshotStore {
     });
   }
 
-  /** Brings the index to what the folder has. */
-  async #record(): Promise<void> {
+  /** Brings the index to what the folder has; gives the patterns from outside by which files were left out. */
+  async #record(): Promise<string> {
     await this.#checkIndex();
+    const patterns = await excludesAbove(this.folder);
+    await writeFile(this.#excludes, patterns);
     const { gone, there, large } = await this.#changed();
     await this.#update(["--force-remove", "--stdin"], gone);
     // A file that has vanished since it was listed is none.
     await this.#update(["--add", "--remove", "--stdin"], there, there.length >= MANY && (await this.#git.isAtLeast(...PACKS)) ? PACKED : {});
     await this.#update(["--index-info"], large.map((path) => `${LEFT_OUT.mode} ${LEFT_OUT.id}\t${path}`));
+    return patterns;
   }
 
   async #update(how: readonly string[], names: readonly string[], more: Record<string, string> = {}): Promise<void> {
     if (names.length > 0) await this.#git.run(["update-index", "-z", ...how], list(names), { more });
   }
 
-  /** Keeps a tree from being pruned. */
-  async #keep(reference: string, tree: string): Promise<void> {
+  /** The id of the object that a command writes. */
+  async #idOf(command: readonly string[], input = ""): Promise<string> {
+    return (await this.#git.run(command, input)).toString().trim();
+  }
+
+  /** Keeps an object from being pruned; writes it only where it is not kept yet, since it may have been pruned before. */
+  async #keep(reference: string, write: () => string | Promise<string>): Promise<void> {
     if (this.#referenced.has(reference)) return;
     await this.#freeLock(reference);
-    await this.#git.run(["update-ref", reference, tree]);
+    await this.#git.run(["update-ref", reference, await write()]);
     this.#referenced.add(reference);
   }
 
   /** Files that differ from the last snapshot, and those that it has and the next one must not. */
   async #changed(): Promise<{ there: string[]; gone: string[]; large: string[] }> {
-    await this.#exclude(await excludesAbove(this.folder));
     const [changed, ignored] = await Promise.all([this.#names("-t", "--others", "--modified", "--deleted"), this.#names("--cached", "--ignored")]);
     // Each line begins with a letter and a space; one of a deleted file comes with `R`, and again with `C`.
     const gone = new Set([...ignored, ...changed.filter((line) => line.startsWith("R")).map((line) => line.slice(2))]);
@@ -235,14 +240,6 @@ export class SnapshotStore {
       else if ((bytes += size) > this.limits.added) throw new GitError("Too much has changed.");
     }
     return { there, gone: [...gone], large };
-  }
-
-  /** Leaves out what these patterns say, and keeps them in the repository where there are any. */
-  async #exclude(patterns: string): Promise<void> {
-    await writeFile(this.#excludes, patterns);
-    if (patterns === this.#excluded.patterns) return;
-    const object = patterns.trim() === "" ? "" : (await this.#git.run(["hash-object", "-w", "--stdin"], patterns)).toString().trim();
-    this.#excluded = { patterns, object };
   }
 
   get #excludes(): string {

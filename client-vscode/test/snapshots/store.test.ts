@@ -244,6 +244,19 @@ test("what only a forgotten conversation has is deleted", async () => {
   assert.equal((await place.read(last, "a"))?.bytes.toString(), "three");
 });
 
+test("states are recorded after a conversation was forgotten, with what is excluded from outside", async () => {
+  await using place = await Place.with({ "a": "x" });
+  execFileSync("git", ["init", "-q", place.root]);
+  await writeFile(join(place.root, ".gitignore"), "*.log\n");
+  await place.store.readAhead();
+  for (const name of ["first", "second", "third"]) {
+    const snapshot = await place.store.take(name);
+    assert.deepEqual(await place.store.excludes(snapshot), ["*.log\n"]);
+    await place.store.forget(name);
+    assert.deepEqual(await place.store.excludes(snapshot), []);
+  }
+});
+
 test("many new files go into one pack, as they are, and out of it with the conversation that has them", async () => {
   const files = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`d${at % 7}/f${at}.txt`, at === 0 ? "" : `\u0000${at}\r\n`.repeat(1 + (at % 90))]));
   await using place = await Place.with(files);
