@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 
 import { type ApprovalRequest, readPending } from "../src/approvals/approval";
 import { Approvals } from "../src/approvals/approvals";
@@ -94,15 +95,22 @@ test("the end of a turn denies what waits, and stopping a call withdraws its que
 });
 
 test("a question that a reload cuts off is still there, and allowing it allows the same request once", async () => {
-  const memento = memory();
-  void new Approvals(memento).approve(request(), "always");
-  const approvals = new Approvals(memento);
-  assert.equal(approvals.pending("a")[0]?.interrupted, true);
-  assert.equal(approvals.decide(only(approvals), { kind: "allow" })?.tool, "run_command");
-  assert.deepEqual(await approvals.approve(request({ toolCallId: "call-9" }), "always"), ALLOWED);
-  void approvals.approve(request({ toolCallId: "call-10" }), "always");
-  assert.equal(approvals.pending().length, 1);
-  assert.equal(new Approvals(memento).pending().length, 1);
+  const place = { folder: "/shop", path: "a.txt" };
+  const questions: ApprovalRequest[] = [
+    request({ details: [{ kind: "command", command: "make", directory: ".", place }] }),
+    request({ tool: "edit_file", details: [{ ...diffDetail("a.txt", "1\n", "2\n"), place }] }),
+  ];
+  for (const question of questions) {
+    const memento = memory();
+    void new Approvals(memento).approve(question, "always");
+    const approvals = new Approvals(memento);
+    assert.equal(approvals.pending("a")[0]?.interrupted, true);
+    assert.equal(approvals.decide(only(approvals), { kind: "allow" })?.tool, question.tool);
+    assert.deepEqual(await Promise.race([approvals.approve({ ...question, toolCallId: "call-9" }, "always"), setImmediate()]), ALLOWED);
+    void approvals.approve({ ...question, toolCallId: "call-10" }, "always");
+    assert.equal(approvals.pending().length, 1);
+    assert.equal(new Approvals(memento).pending().length, 1);
+  }
 });
 
 test("allowing an interrupted request does not allow another command", () => {

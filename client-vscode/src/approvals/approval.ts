@@ -14,11 +14,12 @@ const hunk = v.object({
 /** A workspace folder, absolute and without symbolic links, and a path from it, with `/`. */
 export const placed = v.object({ folder: v.string(), path: v.string() });
 
+/** The keys are in the order in which tools write them: what was stored is compared as text. */
 const detail = v.variant("kind", [
   /** A command line, and the folder in which it runs. */
   v.object({ kind: v.literal("command"), command: v.string(), directory: v.optional(v.string()), place: v.optional(placed) }),
   /** A change of one file; `diffDetail` computes it. */
-  v.object({ kind: v.literal("diff"), path: v.string(), place: v.optional(placed), isNew: v.boolean(), hunks: v.array(hunk) }),
+  v.object({ kind: v.literal("diff"), path: v.string(), isNew: v.boolean(), hunks: v.array(hunk), place: v.optional(placed) }),
   /** Every argument, as the model wrote it. */
   v.object({ kind: v.literal("arguments"), arguments: v.record(v.string(), v.unknown()) }),
   /** A plan as Markdown. */
