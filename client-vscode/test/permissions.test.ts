@@ -136,6 +136,23 @@ test("a rule about a place of one workspace folder holds in no other of its name
   }
 });
 
+/** An edit and a command in `path` of a workspace folder, which is shown with `prefix`. */
+function inFolder(folder: string, path: string, prefix = "") {
+  const shown = `${prefix}${path}` || ".";
+  return {
+    edit: edits("", { details: [{ kind: "diff", path: `${prefix}${path === "" ? "" : `${path}/`}a.ts`, place: { folder, path: path === "" ? "a.ts" : `${path}/a.ts` }, isNew: false, hunks: [] }] }),
+    run: (command: string) => runs(command, { details: [{ kind: "command", command, directory: shown, place: { folder, path } }] }),
+  };
+}
+
+test("a rule for another path of a folder does not take the place of one that is shown in the same way", () => {
+  const rules = new Rules({ workspace: memory(), always: memory() });
+  const own = (effect: Rule["effect"], path: string): Rule => ({ effect, tool: "edit_file", path: "shop/src", place: { folder: "/shop", path } });
+  rules.add({ rule: own("deny", "shop/src"), reach: "workspace" });
+  rules.add({ rule: own("allow", "src"), reach: "workspace" });
+  assert.deepEqual(["src", "shop/src"].map((path) => rules.decide(inFolder("/shop", path).edit)?.effect), ["allow", "deny"]);
+});
+
 test("a rule that asks asks in every mode, also for what was allowed for the conversation", async () => {
   const rules = new Rules({ workspace: memory(), always: memory() });
   const approvals = new Approvals(memory(), rules);

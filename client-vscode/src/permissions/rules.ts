@@ -72,5 +72,5 @@ export class Rules {
 
 /** Whether two rules are about the same: the later one takes the place of the earlier. */
 function isSame(one: Rule, other: Rule): boolean {
-  return describe(one) === describe(other) && one.place?.folder === other.place?.folder;
+  return describe(one) === describe(other) && one.place?.folder === other.place?.folder && one.place?.path === other.place?.path;
 }
