@@ -153,6 +153,14 @@ test("a rule for another path of a folder does not take the place of one that is
   assert.deepEqual(["src", "shop/src"].map((path) => rules.decide(inFolder("/shop", path).edit)?.effect), ["allow", "deny"]);
 });
 
+test("a line that goes to the folder of a rule is asked about", () => {
+  const rules = new Rules({ workspace: memory(), always: memory() });
+  rules.add({ rule: { effect: "allow", tool: "run_command" }, reach: "workspace" });
+  rules.add({ rule: { effect: "deny", tool: "run_command", words: ["npm", "publish"], directory: ".", place: { folder: "/shop", path: "" } }, reach: "workspace" });
+  const decided = (path: string, command: string) => rules.decide(inFolder("/shop", path).run(command))?.effect;
+  assert.deepEqual([decided("", "npm publish"), decided("src", "npm publish"), decided("src", "cd .. && npm publish")], ["deny", "allow", "ask"]);
+});
+
 test("a rule that asks asks in every mode, also for what was allowed for the conversation", async () => {
   const rules = new Rules({ workspace: memory(), always: memory() });
   const approvals = new Approvals(memory(), rules);

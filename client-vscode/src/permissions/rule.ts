@@ -62,9 +62,9 @@ export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
   return isPlacedAt(rule, path, changed.path, changed.place, (own, given) => (effect === "allow" ? isBelow(own, given) : isBelow(own.toLowerCase(), given.toLowerCase())));
 }
 
-/** Whether a person has to see a command since what a rule refuses or asks about could be hidden in it. */
+/** Whether a person has to see a command since what a rule refuses or asks about could be hidden in it, in whatever folder: a line can go to another. */
 export function couldBeAbout(rule: Rule, request: ApprovalRequest): boolean {
-  const command = rule.effect === "allow" || rule.tool !== toolOf(request) ? undefined : commandFor(rule, request);
+  const command = rule.effect === "allow" || rule.tool !== toolOf(request) ? undefined : commandOf(request)?.command;
   return command !== undefined && rule.words !== undefined && couldHide(command, rule.words);
 }
 
