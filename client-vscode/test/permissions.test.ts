@@ -153,6 +153,24 @@ test("a rule for another path of a folder does not take the place of one that is
   assert.deepEqual(["src", "shop/src"].map((path) => rules.decide(inFolder("/shop", path).edit)?.effect), ["allow", "deny"]);
 });
 
+test("a rule that refuses everywhere in the workspace does so in every folder, one that allows in its own", () => {
+  const everywhere: Rule = { effect: "deny", tool: "edit_file", path: "", place: { folder: "/shop", path: "" } };
+  const other = inFolder("/other", "src", "other/").edit;
+  assert.deepEqual((["deny", "ask", "allow"] as const).map((effect) => isAbout({ ...everywhere, effect }, other)), [true, true, false]);
+});
+
+test("a rule of an earlier version refuses what it was shown for, also where names of folders are shown now", () => {
+  for (const effect of ["deny", "ask", "allow"] as const) {
+    const isHeld = effect !== "allow";
+    const about = (rule: Partial<Rule>, request: ApprovalRequest) => isAbout({ effect, tool: request.tool, ...rule }, request);
+    const [root, source, other] = ["", "src", "lib"].map((path) => inFolder("/shop", path, "shop/"));
+    assert.ok(root && source && other);
+    assert.deepEqual([source, other].map(({ edit }) => about({ path: "src" }, edit)), [isHeld, false]);
+    assert.deepEqual([root, source, other].map(({ run }) => about({ words: ["make"], directory: "src" }, run("make"))), [false, isHeld, false]);
+    assert.deepEqual([root, source, other].map(({ run }) => about({ words: ["make"], directory: "." }, run("make"))), [isHeld, false, false]);
+  }
+});
+
 test("a line that goes to the folder of a rule is asked about", () => {
   const rules = new Rules({ workspace: memory(), always: memory() });
   rules.add({ rule: { effect: "allow", tool: "run_command" }, reach: "workspace" });

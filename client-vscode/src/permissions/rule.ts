@@ -76,12 +76,15 @@ function commandFor(rule: Rule, request: ApprovalRequest): string | undefined {
 }
 
 /**
- * Whether the place of a rule agrees with what is asked, which is `shown` and lies at `place`. What an earlier version
- * stored has no place: it refuses and asks by the name that was shown, and allows nothing.
+ * Whether the place of a rule agrees with what is asked, which is `shown` and lies at `place`. One that refuses or asks
+ * everywhere does so in each folder. What an earlier version stored has no place: it refuses and asks by the name that was
+ * shown then, when there may have been one folder only, and allows nothing.
  */
 function isPlacedAt({ effect, place: own }: Rule, named: string, shown: string | undefined, place: Rule["place"], agree: (own: string, given: string) => boolean): boolean {
+  if (effect !== "allow" && named === "") return true;
   if (own !== undefined) return own.folder === place?.folder && agree(own.path, place.path);
-  return shown !== undefined && (effect !== "allow" || place === undefined) && agree(named, shown);
+  if (effect === "allow" && place !== undefined) return false;
+  return (shown !== undefined && agree(named, shown)) || (place !== undefined && agree(named === "." ? "" : named, place.path));
 }
 
 function isBelow(folder: string, path: string): boolean {
