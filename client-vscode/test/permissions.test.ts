@@ -5,7 +5,7 @@ import type { ApprovalRequest } from "../src/approvals/approval";
 import { Approvals } from "../src/approvals/approvals";
 import { describe, isAbout, proposalOf, readRules, type Rule } from "../src/permissions/rule";
 import { Rules } from "../src/permissions/rules";
-import { plainWords } from "../src/permissions/words";
+import { couldHide, plainWords } from "../src/permissions/words";
 
 const ALLOWED = { allowed: true };
 const NPM_TEST: Rule = { effect: "allow", tool: "run_command", words: ["npm", "test"], directory: "." };
@@ -83,10 +83,31 @@ test("what a rule refuses is asked about where a line could hide it, in every mo
   const hiding = ["git status # don't\ngit >x push", "git >x push", "git 2> x push", "git <x push", "G=git; $G push", "$G push", "\"$G\" push", "`echo git` push", "\"`echo git`\" push", "$(printf git) push", "sudo $G push", "echo push | xargs git", "git --no-pager log | grep push", "p=push; git log; git $p x", "git $(echo push)", "/usr/bin/git >x push", "C:\\Git\\git.exe >x push", "g''it >x pu\\sh", "git >x \\\npush", "GIT >x push", `git >x push # ${"x".repeat(5000)}`];
   for (const line of hiding) assert.match(decided(["git", "push"], line) ?? "", /^(?:ask|deny)$/, line);
   for (const line of hiding) assert.match(decided(["git", "push"], line, "ask") ?? "", /^ask$/, line);
-  for (const line of ["$X -rf a", "cd a; $X", "A=1 >x $X", "> x $X", "if $X; then :; fi", "! `cat x`", "\"$X\" a", "$(cat x) a", "r{m,} a", "/bin/r? a"]) assert.match(decided(["rm"], line) ?? "", /^(?:ask|deny)$/, line);
-  for (const line of ["for x in *.ts; do cat \"$x\"; done", "[ -f a ] && cat a", "[[ -f a ]] && cat a", "echo $HOME", "cat <x | wc -l", "A=$x make"]) assert.equal(decided(["rm"], line), "allow", line);
   for (const line of ["git log; git pull", "cat x | grep push", "git stash push", "$G pull", "echo git"]) assert.equal(decided(["git", "push"], line), "allow", line);
   for (const line of ["npm test; id", "$X"]) assert.equal(decided(["="], line), "allow", "a rule of separators only");
+});
+
+/** Lines in which a variable, a substitution or a pattern may be the program. */
+const OPEN = [
+  "$X -rf a", "cd a; $X", "A=1 >x $X", "> x $X", "if $X; then :; fi", "! `cat x`", "\"$X\" a", "$(cat x) a", "\"$(cat x)\" a", "\"`cat x`\" a", "`/bin/cat x` a", "r`echo m` a", "echo `$X`", "echo `a \\`$X b\\``", "r{m,} a", "/bin/r? a", "cd /bin; [r]m -rf x", "(cd a && $X b)", "{ $X; }", "f() { $X a; }",
+  "sudo $X -rf a", "sudo -u root $X a", "env $X a", "env -i A=1 $X a", "exec $X", "command $X", "nohup $X &", "time $X", "timeout -k 1 5 $X a", "nice -n 5 $X a", "ls | xargs $X", "ls | xargs -n 1 $X", "/usr/bin/sudo $X a", "find . -exec $X {} +", "find . -type f -execdir sudo $X {} ';'",
+  "eval \"$X\"", "eval 'cd a; $X'", "sh -c \"$X\"", "bash -lc 'cd a; $X b'", "ls | xargs sh -c 'cd a; $X b'", "trap '$X' EXIT; a", "\"${X#/}\" a", "$X/r* a", "$'\\x72m' a", "echo 'a\\'; $X ; 'b'",
+  "ls # don't\n$X -rf a # '", "cat <<E\ndon't\nE\n$X a '", "echo \"$(echo \"a\" ; $X)\"", "echo \"a ${x:-\"'\"}\"; $X -rf a '", "echo `echo \\\\'; $X; \\\\'`", "echo \"a; $X a", "echo \\\"; $X a; \\\"", "echo 'a' ; $X ; 'b'",
+];
+/** Lines in which no other than the programs that are named can run. */
+const CLOSED = [
+  "for x in *.ts; do cat \"$x\"; done", "[ -f a ] && cat a", "[[ -f $x ]] && cat a", "echo $HOME", "cat <x | wc -l", "A=$x make", "A=$(date) && echo $A", "{ ls; } > $x", "! [ -f a ] || ls",
+  "grep -rE \"foo|ba.*\" src | head", "sed 's/(.*)/x/' a > b", "sed 's/\\(.*\\)/x/' a > b", "jq '.items | .[0]' a.json | head", "awk '{ if (x) print; $1=2 }' f | sort", "echo \"Total ($n files)\" && ls", "echo \"Total (${n} files)\" && ls",
+  "\"$VIRTUAL_ENV/bin/python\" -m pytest", "$HOME/bin/tool a", "npm run build && cp dist/* out/", "grep -rn \"array.push(\" src/*.js", "find . \\( -name '*.ts' -o -name '*.js' \\) | head", "find . -name '*.ts' -exec wc -l {} +", "ls *.ts | xargs -I{} cp {} $x",
+  "ls | xargs -n 1 wc -l $x", "sh a.sh $x", "echo `date` && ls", "echo \"$(git rev-parse HEAD)\" && ls", "grep 'a$' b | head", "make > \"$x\" && ls", "echo a\\;$x | cat", "time make $x && ls",
+];
+
+test("only where a line leaves a program open could it hide what a rule of any length refuses", () => {
+  for (const line of OPEN) assert.ok(couldHide(line, ["docker"]), line);
+  for (const line of CLOSED) assert.ok(!couldHide(line, ["docker"]), line);
+  for (const line of OPEN) assert.ok(couldHide(`${line}\necho run`, ["docker", "run"]), line);
+  for (const line of CLOSED) assert.ok(!couldHide(`${line}\necho run`, ["docker", "run"]), line);
+  for (const part of ["'", "\"", "\\\"", "\"${", "`", "$(", "{", "[", "- ", " -exec ", "sudo ", "<", "a/"]) couldHide(part.repeat(50_000), ["docker"]);
 });
 
 test("a rule that refuses sees words with separators, however they are quoted", () => {

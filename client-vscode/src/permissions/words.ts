@@ -46,42 +46,75 @@ export function possibleWords(line: string): string[][] {
   ].map((words) => words.filter((word) => word !== ""));
 }
 
-/** Words of a shell before which a command begins. */
-const RESERVED = new Set(["!", "{", "do", "elif", "else", "if", "then", "time", "until", "while"]);
-const EXPANDED = /[$`*?{]|[^[]\[/;
+/** Programs that run code which is given to them in quotes. */
+const INTERPRETERS = ["bash", "dash", "eval", "fish", "ksh", "sh", "su", "trap", "zsh"];
+/** Words before which a command begins: those of a shell, and programs that run the one that follows their options. */
+const BEFORE = new Set([
+  ...["!", "{", "coproc", "do", "elif", "else", "if", "then", "time", "until", "while"],
+  ...["builtin", "command", "doas", "env", "exec", "nice", "nohup", "setsid", "stdbuf", "sudo", "timeout", "xargs", ...INTERPRETERS],
+]);
+/** Where commands end, and what `find` runs begins. */
+const SEPARATORS = /[;|&()\n]+|(?<!\S)(?:\}|-(?:exec|ok)(?:dir)?)(?!\S)/;
+/** A variable, a substitution or a pattern; not `{}`, `[` and `[[`, which stay what they are. */
+const EXPANDED = /[$`*?]|\{(?!\})|(?<!\{)\}|\[(?!\[?$)/;
 const REDIRECTION = /^\d*[<>]+/;
+/** What is escaped or quoted, and what leaves open how the rest is read: other quotes, comments and here-documents. */
+const QUOTING = /\\([^])|'((?:[^']*[^'\\])?)'|"([^"\\`]*)"|['"`]|\$'|<<|(?<![^\s;|&()<>])#/g;
+const UNCERTAIN = "\0";
 
 /**
- * Whether a line that is not one simple command could run one with these words, in whatever way: all of them occur in it
- * somewhere, or all but the program, where the line leaves open which that is.
+ * Whether a line that is not one simple command, or is code in quotes, could run a command with these words, in whatever
+ * way: all of them occur in it somewhere, or all but the program, where the line leaves open which that is.
  */
 export function couldHide(line: string, words: readonly string[]): boolean {
-  if (plainWords(line) !== undefined) return false;
+  if (plainWords(line)?.some(isInterpreter) === false) return false;
   const joined = line.replaceAll(/\\\r?\n/g, "");
   const unquoted = joined.replaceAll(/["'\\^]/g, "");
   const there = new Set([...namesIn(joined), ...namesIn(unquoted)]);
   const isThere = (word: string): boolean => namesIn(word).every((name) => there.has(name));
   const [program = "", ...others] = words;
   if (!words.some((word) => namesIn(word).length > 0) || !others.every(isThere)) return false;
-  return isThere(programName(program)) || (others.length > 0 ? EXPANDED.test(unquoted) : programsIn(unquoted).some((each) => EXPANDED.test(each)));
+  return isThere(programName(program)) || programsIn(withoutQuotes(joined) ?? unquoted).some((each) => EXPANDED.test(programName(each)));
 }
 
 function namesIn(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? [];
 }
 
-/** The first word of each command in a line, also of what is no command. */
+/** A line in which what is quoted or escaped is part of a word. Undefined where shells may read it in other ways, or run what is quoted. */
+function withoutQuotes(line: string): string | undefined {
+  const read = line.replaceAll(QUOTING, (_, escaped?: string, single?: string, double?: string) => {
+    const literal = escaped ?? single;
+    if (literal !== undefined) return literal.replaceAll(/[^\p{L}\p{N}]/gu, "_");
+    if (double === undefined || double.includes("$(") || double.lastIndexOf("${") > double.lastIndexOf("}")) return UNCERTAIN;
+    return double.replaceAll(/[^\p{L}\p{N}$/{}]/gu, "_");
+  });
+  return read.includes(UNCERTAIN) || read.split(/[\s;|&()]+/).some(isInterpreter) ? undefined : read;
+}
+
+function isInterpreter(word: string): boolean {
+  return INTERPRETERS.includes(programName(word));
+}
+
+/** The words of a line that can name a program, also of what is no command. */
 function programsIn(line: string): string[] {
-  return line.split(/[;|&()\n]+/).flatMap((command) => {
+  return line.replaceAll(/`([^`]*)`/g, "$$($1)").split(SEPARATORS).flatMap((command) => {
     const words = command.split(/\s+/).filter((word) => word !== "");
-    let at = 0;
-    for (let word = words[at]; word !== undefined; word = words[at]) {
+    const programs: string[] = [];
+    let isValue = false;
+    for (let at = 0; at < words.length; at += 1) {
+      const word = words[at] ?? "";
       const redirected = REDIRECTION.exec(word)?.[0];
-      if (redirected !== undefined) at += word === redirected ? 2 : 1;
-      else if (RESERVED.has(word) || ASSIGNMENT.test(word)) at += 1;
-      else return [word];
+      if (redirected !== undefined) at += word === redirected ? 1 : 0;
+      else if (at > 0 && /^[-\d]/.test(word)) isValue = word.startsWith("-");
+      else if (!BEFORE.has(programName(word)) && !ASSIGNMENT.test(word)) {
+        programs.push(word);
+        // Of an option that has no value it is the program, of every other the one after it.
+        if (!isValue) break;
+        isValue = false;
+      }
     }
-    return [];
+    return programs;
   });
 }
 
