@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 
 import type { ApprovalRequest } from "../src/approvals/approval";
 import { Approvals } from "../src/approvals/approvals";
@@ -210,6 +211,25 @@ test("a rule that asks asks in every mode, also for what was allowed for the con
   void approvals.approve(runs("make"), "firstUse");
   void approvals.approve(runs("make"), "never");
   assert.deepEqual(approvals.pending().map(({ proposal }) => proposal), [undefined, undefined]);
+});
+
+test("a line that could hide what a rule is about can be allowed for the conversation, and its card says why it is asked", async () => {
+  const cases = [["deny", "denies"], ["ask", "asks about"]] as const;
+  for (const [effect, says] of cases) {
+    const rules = new Rules({ workspace: memory(), always: memory() });
+    rules.add({ rule: { effect, tool: "run_command", words: ["rm"] }, reach: "always" });
+    const approvals = new Approvals(memory(), rules);
+    const both = [approvals.approve(runs("ls; $X a"), "never"), approvals.approve(runs("ls; $X a"), "firstUse")];
+    assert.deepEqual(approvals.pending().map(({ reason }) => reason), Array.from(both, () => `A rule ${says} run_command \`rm …\`, which this line could hide.`));
+    approvals.decide(approvals.pending()[0]?.id ?? "", { kind: "allowConversation" });
+    assert.deepEqual(approvals.pending(), []);
+    assert.deepEqual(await Promise.all(both), [ALLOWED, ALLOWED]);
+    for (const policy of ["never", "firstUse"] as const) assert.deepEqual(await Promise.race([approvals.approve(runs("ls; $X a"), policy), setImmediate()]), ALLOWED);
+    void approvals.approve(runs("ls; $X a", { conversationId: "b" }), "never");
+    void approvals.approve(runs("ls; $X b"), "never");
+    void approvals.approve(runs("ls; $X a"), "always");
+    assert.equal(approvals.pending().length, 3);
+  }
 });
 
 test("what a card proposes holds where it was said, answers what waits, and outlives the window", async () => {

@@ -59,6 +59,8 @@ const pending = v.object({
   proposal: v.optional(v.string()),
   /** Where that rule could hold. */
   reaches: v.optional(v.array(reach)),
+  /** Why it is asked, where that does not show, in a sentence. */
+  reason: v.optional(v.string()),
 });
 
 export type DiffHunk = v.InferOutput<typeof hunk>;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 import { describe, proposalOf } from "../permissions/rule";
-import { type Reach, reachesOf, type RuleMemory, Rules } from "../permissions/rules";
+import { type Reach, reachesOf, type RuleMemory, Rules, type Verdict } from "../permissions/rules";
 import {
   type ApprovalDecision,
   type ApprovalPolicy,
@@ -69,9 +69,9 @@ export class Approvals implements Approver {
 
   approve(request: ApprovalRequest, policy: ApprovalPolicy, token?: Cancellation, proposedText?: ProposedText): Promise<ApprovalResult> {
     if (token?.isCancellationRequested) return Promise.resolve({ allowed: false, reason: CANCELLED });
-    const rule = this.#rules.decide(request);
-    if (rule?.effect === "deny") return Promise.resolve({ allowed: false, reason: `${REFUSED}: ${describe(rule)}.` });
-    const isAsked = rule?.effect === "ask";
+    const verdict = this.#rules.decide(request);
+    if (verdict?.effect === "deny") return Promise.resolve({ allowed: false, reason: `${REFUSED}: ${describe(verdict.rule)}.` });
+    const isAsked = this.#isAsked(request, verdict);
     if ((policy === "never" && !isAsked) || this.#once.delete(sameRequest(request))) return Promise.resolve({ allowed: true });
     if (policy === "firstUse" && !isAsked && request.isReadOnly === true) return Promise.resolve({ allowed: true, isReadOnly: true });
     if (policy === "firstUse" && !isAsked && this.#isCovered(request)) return Promise.resolve({ allowed: true });
@@ -85,7 +85,8 @@ export class Approvals implements Approver {
       if (proposedText !== undefined) this.#proposed.set(id, proposedText);
       const proposal = policy === "firstUse" && !isAsked ? proposalOf(request) : undefined;
       const proposed = proposal === undefined ? {} : { proposal: describe(proposal), reaches: reachesOf(proposal) };
-      this.#put([...this.#pending, { ...request, id, interrupted: false, ...proposed }]);
+      const reason = verdict?.isHidden === true ? { reason: reasonOf(verdict) } : {};
+      this.#put([...this.#pending, { ...request, id, interrupted: false, ...proposed, ...reason }]);
     });
   }
 
@@ -103,7 +104,7 @@ export class Approvals implements Approver {
     const isMore = decision.kind !== "allow";
     const added = decision.kind === "allowPlan" ? { mode: decision.mode, plan: decision.plan } : {};
     for (const each of this.#pending) {
-      const isCovered = isMore && !each.interrupted && this.#rules.decide(each)?.effect !== "ask" && this.#isCovered(each);
+      const isCovered = isMore && !each.interrupted && !this.#isAsked(each) && this.#isCovered(each);
       const text = this.changedText(each.id);
       if (each.id === id || isCovered) this.#answer(each.id, { allowed: true, ...(each.id === id ? added : {}), ...(text === undefined ? {} : { text }) });
     }
@@ -136,8 +137,17 @@ export class Approvals implements Approver {
   }
 
   #isCovered(request: ApprovalRequest): boolean {
+    return request.scope !== null && (this.#isInScope(request) || this.#rules.decide(request)?.effect === "allow");
+  }
+
+  /** Whether a rule asks. What a line could merely hide is asked about until its scope was allowed. */
+  #isAsked(request: ApprovalRequest, verdict = this.#rules.decide(request)): boolean {
+    return verdict?.effect === "ask" && !(verdict.isHidden && this.#isInScope(request));
+  }
+
+  #isInScope(request: ApprovalRequest): boolean {
     const key = scopeKey(request);
-    return key !== undefined && (this.#scopes.has(key) || this.#rules.decide(request)?.effect === "allow");
+    return key !== undefined && this.#scopes.has(key);
   }
 
   #answer(id: string, result: ApprovalResult): void {
@@ -158,6 +168,10 @@ export class Approvals implements Approver {
 function denial(message: string | undefined): string {
   const text = message?.trim() ?? "";
   return text === "" ? DENIED : `${DENIED} The user says: ${text}`;
+}
+
+function reasonOf({ rule }: Verdict): string {
+  return `A rule ${rule.effect === "deny" ? "denies" : "asks about"} ${describe(rule)}, which this line could hide.`;
 }
 
 function scopeKey({ conversationId, scope }: ApprovalRequest): string | undefined {

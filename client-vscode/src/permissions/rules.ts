@@ -22,6 +22,15 @@ export interface PlacedRule {
   conversationId?: string;
 }
 
+/** What the rules say of a request. */
+export interface Verdict {
+  effect: Effect;
+  /** The rule that decides. */
+  rule: Rule;
+  /** The rule is not about what is asked, which could hide what it refuses or asks about. */
+  isHidden: boolean;
+}
+
 /** The rules of this window. Those of a conversation are forgotten with the window. */
 export class Rules {
   readonly #conversations = new Map<string, readonly Rule[]>();
@@ -46,17 +55,20 @@ export class Rules {
   }
 
   /**
-   * What the rules say of a request, and the rule that does. One that refuses wins over one that asks, and that over one
-   * that allows. What one refuses or asks about is asked about, too, where a command could hide it.
+   * What the rules say of a request. One that refuses wins over one that asks, and that over one that allows. What one
+   * refuses or asks about is asked about, too, where a command could hide it.
    */
-  decide(request: ApprovalRequest): Rule | undefined {
+  decide(request: ApprovalRequest): Verdict | undefined {
     const rules = this.all()
       .filter(({ conversationId }) => conversationId === undefined || conversationId === request.conversationId)
       .map(({ rule }) => rule);
     const about = rules.filter((rule) => isAbout(rule, request));
-    const first = (effect: Effect): Rule | undefined => about.find((rule) => rule.effect === effect);
+    const first = (effect: Effect): Verdict | undefined => {
+      const rule = about.find((each) => each.effect === effect);
+      return rule && { effect, rule, isHidden: false };
+    };
     const hidden = rules.find((rule) => couldBeAbout(rule, request));
-    return first("deny") ?? first("ask") ?? (hidden && { ...hidden, effect: "ask" }) ?? first("allow");
+    return first("deny") ?? first("ask") ?? (hidden && { effect: "ask", rule: hidden, isHidden: true }) ?? first("allow");
   }
 
   #stored(reach: "workspace" | "always"): Rule[] {

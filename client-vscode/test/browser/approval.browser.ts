@@ -81,12 +81,13 @@ inBrowser("a command whose end is out of sight has a sign, which leads there", {
   assert.equal(await sign.count(), 0);
 });
 
-inBrowser("characters that show nothing are codes in a question, in its title, too", {}, async (panel) => {
+inBrowser("characters that show nothing are codes in a question, in its title and its reason, too", {}, async (panel) => {
   const hidden = "\u00ad\u034f\u115f\u17b4\u180e\u200c\u200d\u206a\u3164\ufe0f\uffa0\ufff9\u{e0041}\ufff0\u{1bca0}\u{1d173}\u{e01f0}\u{200b}\u{202e}\u{2066}\u{feff}";
   const codes = Array.from(hidden).map((character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`).join("");
-  const command = { ...COMMAND, title: `Run${hidden}`, details: [{ kind: "command" as const, command: `ls${hidden}` }] };
+  const command = { ...COMMAND, title: `Run${hidden}`, reason: `Could hide${hidden}`, details: [{ kind: "command" as const, command: `ls${hidden}` }] };
   await panel.post(RUNNING, shown(TALK, { running: true }), { type: "approvals", approvals: [command] });
   assert.equal(await panel.page.getByRole("region", { name: "Command" }).innerText(), `ls${codes}`);
+  assert.ok(await panel.page.getByText(`Could hide${codes}`).isVisible());
   assert.match(await panel.page.getByTestId("approval").getByRole("heading").innerText(), new RegExp(`Run${codes.replaceAll("+", "\\+")}`));
 });
 

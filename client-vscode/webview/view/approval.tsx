@@ -26,7 +26,7 @@ export function approvalAnnouncement({ title, details }: PendingApproval): strin
 
 /** `hasKeys`: the keys for *Allow* and *Deny* answer this question. */
 function ApprovalCard({ approval, hasKeys }: { approval: PendingApproval; hasKeys: boolean }): JSX.Element {
-  const { id, title, details, scope, covers, interrupted, proposal, reaches = [] } = approval;
+  const { id, title, details, scope, covers, interrupted, proposal, reaches = [], reason } = approval;
   const [reply, setReply] = useState("");
   const heading = useId();
   const isPlan = details.some(({ kind }) => kind === "plan");
@@ -41,6 +41,7 @@ function ApprovalCard({ approval, hasKeys }: { approval: PendingApproval; hasKey
     <section class="item approval" role="group" aria-labelledby={heading} data-testid="approval">
       <h2 id={heading} class="approval-title"><Icon name="shield" label="Approval needed:" />{visible(title)}</h2>
       {interrupted && <p class="hint">The turn ended before this was answered. Allowing it asks the model to make the same call again.</p>}
+      {reason !== undefined && <Note text={reason} />}
       {details.map((detail, at) => <Detail key={at} detail={detail} title={title} />)}
       {isEdit && !interrupted && (
         <div class="buttons">
@@ -114,8 +115,12 @@ function Detail({ detail, title }: { detail: ApprovalDetail; title: string }): J
     case "plan":
       return <ScrollBox class="approval-plan" label="Plan"><Markdown text={detail.text} /></ScrollBox>;
     case "note":
-      return <p class="approval-note"><Icon name="warning" label="Note:" /><span>{visible(detail.text)}</span></p>;
+      return <Note text={detail.text} />;
   }
+}
+
+function Note({ text }: { text: string }): JSX.Element {
+  return <p class="approval-note"><Icon name="warning" label="Note:" /><span>{visible(text)}</span></p>;
 }
 
 function Argument({ name, value }: { name: string; value: unknown }): JSX.Element {
