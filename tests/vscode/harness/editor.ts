@@ -131,9 +131,9 @@ export class Editor {
 
   /** Ends the whole process group: extension hosts would wait hours for their window to come back. */
   async stop(): Promise<void> {
-    const { pid } = this.#process;
+    const { pid, exitCode, signalCode } = this.#process;
     const ended = new Promise((resolve) => this.#process.once("exit", resolve));
-    if (pid !== undefined && this.#process.exitCode === null) {
+    if (pid !== undefined && exitCode === null && signalCode === null) {
       process.kill(-pid, "SIGKILL");
       await ended;
     }

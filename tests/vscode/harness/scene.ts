@@ -39,6 +39,8 @@ const scenes: SceneOptions[] = [];
 let ahead: { at: number; opening: Opening } | undefined;
 /** Of what was played: the next scene waits for none of it. */
 const closings: Promise<void>[] = [];
+/** What was not closed. */
+const failures: Error[] = [];
 /** With a pattern, the runner does not say which scene is the next. */
 const opensAhead = !process.execArgv.some((argument) => argument.startsWith("--test-name-pattern"));
 
@@ -56,18 +58,30 @@ function open(options: SceneOptions): Opening {
 
 async function close({ provider, editor, window }: Opening): Promise<void> {
   await window.then((part) => part.close()).catch(() => undefined); // the browser may be gone
-  await editor.then((part) => part.stop(), () => undefined);
-  await provider.then((part) => { part.stop(); }, () => undefined);
+  try {
+    await editor.then((part) => part.stop(), () => undefined);
+  } finally {
+    await provider.then((part) => { part.stop(); }, () => undefined);
+  }
+}
+
+/** Closes what a scene played in, beside the next scene. */
+function closeBeside(name: string, opening: Opening): void {
+  closings.push(close(opening).catch((cause: unknown) => { failures.push(new Error(`${name}: its editor was not closed: ${String(cause)}`, { cause })); }));
 }
 
 /** A test in a window of its own. */
 export function scene(name: string, options: SceneOptions, play: (scene: Scene) => Promise<void>): void {
   const at = scenes.push(options) - 1;
   void test(name, async () => {
-    const opening = ahead?.at === at ? ahead.opening : open(options);
+    const opened = ahead;
     ahead = undefined;
+    const isAhead = opened?.at === at;
+    if (opened !== undefined && !isAhead) closeBeside(`ahead of ${name}`, opened.opening);
+    const opening = isAhead ? opened.opening : open(options);
     try {
-      const chat = await opening.chat;
+      // Beside another scene it may have taken too long.
+      const chat = await (isAhead ? opening.chat.catch(async () => (await opening.window).openCoppice()) : opening.chat);
       const next = scenes[at + 1];
       if (opensAhead && next !== undefined) ahead = { at: at + 1, opening: open(next) };
       await play({ chat, editor: await opening.editor, window: await opening.window, provider: await opening.provider });
@@ -80,14 +94,15 @@ export function scene(name: string, options: SceneOptions, play: (scene: Scene) 
       console.error(`${name}: the window shows\n${messages}`);
       throw error;
     } finally {
-      closings.push(close(opening));
+      closeBeside(name, opening);
     }
   });
 }
 
 after(async () => {
-  if (ahead !== undefined) closings.push(close(ahead.opening));
+  if (ahead !== undefined) closeBeside("the last scene ahead", ahead.opening);
   await Promise.all(closings);
+  if (failures.length > 0) throw new AggregateError(failures, failures.map(({ message }) => message).join("\n"));
 });
 
 function settingsOf(options: SceneOptions, provider: Provider): Record<string, unknown> {
