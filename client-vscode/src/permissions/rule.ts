@@ -62,7 +62,10 @@ export function isAbout(rule: Rule, request: ApprovalRequest): boolean {
   return isPlacedAt(rule, path, changed.path, changed.place, (own, given) => (effect === "allow" ? isBelow(own, given) : isBelow(own.toLowerCase(), given.toLowerCase())));
 }
 
-/** Whether a person has to see a command since what a rule refuses or asks about could be hidden in it, in whatever folder: a line can go to another. */
+/**
+ * Whether a person has to see a command since what a rule refuses or asks about could be hidden in it. It may run in any
+ * folder: a line can go to that of the rule.
+ */
 export function couldBeAbout(rule: Rule, request: ApprovalRequest): boolean {
   const command = rule.effect === "allow" || rule.tool !== toolOf(request) ? undefined : commandOf(request)?.command;
   return command !== undefined && rule.words !== undefined && couldHide(command, rule.words);
@@ -77,8 +80,8 @@ function commandFor(rule: Rule, request: ApprovalRequest): string | undefined {
 
 /**
  * Whether the place of a rule agrees with what is asked, which is `shown` and lies at `place`. One that refuses or asks
- * everywhere does so in each folder. What an earlier version stored has no place: it refuses and asks by the name that was
- * shown then, when there may have been one folder only, and allows nothing.
+ * everywhere does so in each folder. What an earlier version stored has no place: it allows nothing, and refuses and asks
+ * by the name that was shown then, when there may have been one folder only.
  */
 function isPlacedAt({ effect, place: own }: Rule, named: string, shown: string | undefined, place: Rule["place"], agree: (own: string, given: string) => boolean): boolean {
   if (effect !== "allow" && named === "") return true;

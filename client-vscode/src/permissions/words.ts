@@ -63,8 +63,8 @@ const QUOTING = /\\([^])|'((?:[^']*[^'\\])?)'|"([^"\\`]*)"|['"`]|\$'|<<|(?<![^\s
 const UNCERTAIN = "\0";
 
 /**
- * Whether a line that is not one simple command, or is code in quotes, could run a command with these words, in whatever
- * way: all of them occur in it somewhere, or all but the program, where the line leaves open which that is.
+ * Whether a line that is not one simple command, or has code in quotes, could run a command with these words: all of
+ * them occur in it somewhere, or all but the program, where the line leaves open which that is.
  */
 export function couldHide(line: string, words: readonly string[]): boolean {
   if (plainWords(line)?.some(isInterpreter) === false) return false;
@@ -81,7 +81,10 @@ function namesIn(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? [];
 }
 
-/** A line in which what is quoted or escaped is part of a word. Undefined where shells may read it in other ways, or run what is quoted. */
+/**
+ * A line in which what is quoted or escaped is part of a word. Undefined where shells may read it in other ways, or run
+ * what is quoted.
+ */
 function withoutQuotes(line: string): string | undefined {
   const read = line.replaceAll(QUOTING, (_, escaped?: string, single?: string, double?: string) => {
     const literal = escaped ?? single;

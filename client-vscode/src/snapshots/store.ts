@@ -214,7 +214,7 @@ export class SnapshotStore {
     return (await this.#git.run(command, input)).toString().trim();
   }
 
-  /** Keeps an object from being pruned; writes it only where it is not kept yet, since it may have been pruned before. */
+  /** Keeps an object from being pruned. It is written where it is not kept yet: what was written before may be gone. */
   async #keep(reference: string, write: () => string | Promise<string>): Promise<void> {
     if (this.#referenced.has(reference)) return;
     await this.#freeLock(reference);
