@@ -92,6 +92,7 @@ test("what a rule refuses is asked about where a line could hide it, in every mo
 const OPEN = [
   "$X -rf a", "cd a; $X", "A=1 >x $X", "> x $X", "if $X; then :; fi", "! `cat x`", "\"$X\" a", "$(cat x) a", "\"$(cat x)\" a", "\"`cat x`\" a", "`/bin/cat x` a", "r`echo m` a", "echo `$X`", "echo `a \\`$X b\\``", "r{m,} a", "/bin/r? a", "cd /bin; [r]m -rf x", "(cd a && $X b)", "{ $X; }", "f() { $X a; }",
   "sudo $X -rf a", "sudo -u root $X a", "env $X a", "env -i A=1 $X a", "exec $X", "command $X", "nohup $X &", "time $X", "timeout -k 1 5 $X a", "nice -n 5 $X a", "ls | xargs $X", "ls | xargs -n 1 $X", "/usr/bin/sudo $X a", "find . -exec $X {} +", "find . -type f -execdir sudo $X {} ';'",
+  "2>&1 $X a", ">&2 $X a", ">|f $X a", "powershell -Command \"cd a; & $X b\"", "ash -c 'cd a; $X b'", "& C:\\bin\\$X a",
   "eval \"$X\"", "eval 'cd a; $X'", "sh -c \"$X\"", "bash -lc 'cd a; $X b'", "ls | xargs sh -c 'cd a; $X b'", "trap '$X' EXIT; a", "\"${X#/}\" a", "$X/r* a", "$'\\x72m' a", "echo 'a\\'; $X ; 'b'",
   "ls # don't\n$X -rf a # '", "cat <<E\ndon't\nE\n$X a '", "echo \"$(echo \"a\" ; $X)\"", "echo \"a ${x:-\"'\"}\"; $X -rf a '", "echo `echo \\\\'; $X; \\\\'`", "echo \"a; $X a", "echo \\\"; $X a; \\\"", "echo 'a' ; $X ; 'b'",
 ];

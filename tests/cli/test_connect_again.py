@@ -150,6 +150,23 @@ def test_a_folder_that_is_gone_holds_nothing_back(
     assert not [*agents.glob("*.backup"), *agents.glob("*.sh")]
 
 
+def test_a_configuration_whose_link_leads_nowhere_now_is_not_gone(
+    coppice: Coppice, config: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect(coppice)
+    private = use(home, "claude-private", PRIVATE, monkeypatch)
+    connect(coppice)
+    shutil.rmtree(private)
+    private.mkdir()
+    (private / ".claude.json").symlink_to(home / "unmounted" / ".claude.json")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(config))
+    connect(coppice, "--remove")
+    agents = home / "config" / "agents"
+    record = json.loads((agents / "connections.json").read_text())
+    assert str(private / ".claude.json") in record["claude-code"]
+    assert "private" in "".join(each.read_text() for each in agents.glob("*.backup"))
+
+
 @needs_hooks
 @pytest.mark.parametrize("options", [[], ["--remove"]])
 def test_hooks_and_permissions_of_the_user_stay(coppice: Coppice, config: Path, options: list[str]) -> None:

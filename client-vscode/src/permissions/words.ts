@@ -47,7 +47,10 @@ export function possibleWords(line: string): string[][] {
 }
 
 /** Programs that run code which is given to them in quotes. */
-const INTERPRETERS = ["bash", "dash", "eval", "fish", "ksh", "sh", "su", "trap", "zsh"];
+const INTERPRETERS = [
+  ...["ash", "bash", "cmd", "csh", "dash", "eval", "fish", "ksh", "powershell", "pwsh", "sh", "ssh", "su", "tcsh", "trap", "watch"],
+  "zsh",
+];
 /** Words before which a command begins: those of a shell, and programs that run the one that follows their options. */
 const BEFORE = new Set([
   ...["!", "{", "coproc", "do", "elif", "else", "if", "then", "time", "until", "while"],
@@ -59,7 +62,7 @@ const SEPARATORS = /[;|&()\n]+|(?<!\S)(?:\}|-(?:exec|ok)(?:dir)?)(?!\S)/;
 const EXPANDED = /[$`*?]|\{(?!\})|(?<!\{)\}|\[(?!\[?$)/;
 const REDIRECTION = /^\d*[<>]+/;
 /** What is escaped or quoted, and what leaves open how the rest is read: other quotes, comments and here-documents. */
-const QUOTING = /\\([^])|'((?:[^']*[^'\\])?)'|"([^"\\`]*)"|['"`]|\$'|<<|(?<![^\s;|&()<>])#/g;
+const QUOTING = /\\([^$])|'((?:[^']*[^'\\])?)'|"([^"\\`]*)"|['"`]|\$'|<<|(?<![^\s;|&()<>])#/g;
 const UNCERTAIN = "\0";
 
 /**
@@ -101,7 +104,8 @@ function isInterpreter(word: string): boolean {
 
 /** The words of a line that can name a program, also of what is no command. */
 function programsIn(line: string): string[] {
-  return line.replaceAll(/`([^`]*)`/g, "$$($1)").split(SEPARATORS).flatMap((command) => {
+  // In `>&` and `>|` no command ends.
+  return line.replaceAll(/`([^`]*)`/g, "$$($1)").replaceAll(/[<>][&|]/g, ">").split(SEPARATORS).flatMap((command) => {
     const words = command.split(/\s+/).filter((word) => word !== "");
     const programs: string[] = [];
     let isValue = false;

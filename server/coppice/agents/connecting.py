@@ -249,8 +249,13 @@ def _without(edits: Sequence[Edit], text: str, before: str | None) -> str:
 
 
 def _is_gone(path: str) -> bool:
-    with suppress(OSError):  # it may be there
-        return not Path(path).exists()
+    """Whether neither a file nor a link is there. One that cannot be looked at may be."""
+    try:
+        Path(path).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
     return False
 
 

@@ -3,6 +3,7 @@
 import os
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -98,7 +99,8 @@ async def test_the_first_look_at_a_conversation_does_not_wait_for_the_tokenizer(
     monkeypatch.setattr(conversations, "load_ahead", lambda: None)  # a load under way would end later
     client = await make_client()
     conversation = await client.conversation("Water the larch.")
-    monkeypatch.setattr(counting, "_loaded", threading.Event())
+    # A load that an earlier test began may end meanwhile.
+    monkeypatch.setattr(counting, "_loaded", SimpleNamespace(is_set=lambda: False, set=lambda: None))
     monkeypatch.setattr(counting, "encoding", lambda: calls.append("loaded"))
     calls.clear()
     shown = await client.ask("usage", conversationId=conversation)
