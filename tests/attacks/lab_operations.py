@@ -80,8 +80,9 @@ class Conversations:
             self.refused += 1
             is_unforeseen = answer["error"]["message"] == "internal error"
             # Python's own failure, of an import for instance that had no memory.
-            is_of_python = b"builtins.SystemError" in window.stderr[-4000:]
-            assert not is_unforeseen or is_of_python, (operation, window.stderr[-2000:])
+            logged = window.stderr.rpartition(b" failed: ")[2]
+            is_of_python = logged.startswith(b"builtins.SystemError")
+            assert not is_unforeseen or is_of_python, (operation, logged)
             return str((answer["error"].get("data") or {}).get("code"))
         note(answer["result"])
         return None

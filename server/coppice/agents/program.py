@@ -81,4 +81,5 @@ def hook_pattern(agent: str) -> re.Pattern[str]:
     """Matches the command lines of an agent's hooks of ours, with any event: of every folder of Coppice's."""
     script = rf"agents[/\\]{re.escape(agent)}-hook\.sh"
     quoted = rf"""'(?:[^']|'"'"')*[/\\]{script}'"""
-    return re.compile(rf"(?:{quoted}|[\w@%+=:,./-]*/{script})(?: \w+)?")
+    plain = rf"(?<![\w@%+=:,./-])[\w@%+=:,./-]++(?<=/{script})"
+    return re.compile(rf"(?:{quoted}|{plain})(?: \w+)?")
