@@ -121,10 +121,17 @@ class RealAgent:
             assert (counts.unknown, counts.calls) == (0, counts.results), name
 
     def break_coppice(self) -> None:
-        """The configuration names a program that is not there any more."""
+        """The configuration names an environment that is not there any more."""
+        changed = 0
         for path in self.home.rglob("*"):
-            if path.suffix in (".json", ".toml", ".ts", ".yaml", ".py") and "node_modules" not in path.parts:
-                path.write_text(path.read_text().replace(str(COPPICE), "/nowhere/coppice"))
+            if (
+                path.suffix in (".json", ".toml", ".ts", ".yaml", ".py", ".sh")
+                and "node_modules" not in path.parts
+            ):
+                text = path.read_text()
+                changed += str(COPPICE.parent) in text
+                path.write_text(text.replace(str(COPPICE.parent), "/nowhere"))
+        assert changed, "nothing names Coppice"
 
     def spoil_hooks(self, script: str, *, is_late: bool) -> None:
         """The hooks, and the mod, run a shell script instead of Coppice; a late one has a second."""
