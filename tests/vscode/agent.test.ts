@@ -7,7 +7,8 @@ import { until } from "./harness/waiting.ts";
 
 const INSTRUCTIONS = { "AGENTS.md": "Prices are in cents.\n" };
 
-scene("a question leads to a changed file: the model reads, its edit is changed, allowed, shown as a diff, and undone", { files: { ...FILES, ...INSTRUCTIONS } }, async ({ chat, editor, window, provider }) => {
+scene("a question leads to a changed file: the model reads, its edit is changed, allowed, shown as a diff, and undone", { files: { ...FILES, ...INSTRUCTIONS } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   const file = (): string => readFileSync(join(editor.workspace, "src/api.py"), "utf8");
   const before = file();
   provider.turn({ text: "I'll read it.", calls: [["r1", "read_file", { path: "src/api.py" }], ["r2", "search", { pattern: "price: float" }]] });
@@ -51,7 +52,8 @@ scene("a question leads to a changed file: the model reads, its edit is changed,
   await window.editorText.filter({ hasText: "price_cents" }).waitFor();
 });
 
-scene("the model's edits are one step of the editor's history, and a new file can be taken away again", { files: FILES, settings: { "coppice.chat.confirmTools": "never" } }, async ({ chat, editor, window, provider }) => {
+scene("the model's edits are one step of the editor's history, and a new file can be taken away again", { files: FILES, settings: { "coppice.chat.confirmTools": "never" } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   await window.openFile("src/api.py");
   provider.turn({ calls: [
     ["e1", "edit_file", { path: "src/api.py", edits: [{ oldText: "as_json", newText: "to_json" }] }],
@@ -95,15 +97,12 @@ scene("the model's edits are one step of the editor's history, and a new file ca
   await until("the restoring is undone", () => readme().startsWith("# Store"));
 });
 
-scene("a file and a selection are attached, and what is sent during a turn follows it", { files: { ...FILES, ".env": "SECRET=1\n" } }, async ({ chat, window, provider }) => {
+scene("a file and a selection are attached, and what is sent during a turn follows it", { files: { ...FILES, ".env": "SECRET=1\n" } }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await window.openFile("src/prices.py");
   await chat.frame.getByRole("button", { name: "Attach src/prices.py, the open file" }).waitFor();
-  // A chat whose focus comes late takes the key.
-  await until("the text is selected", async () => {
-    await window.editorText.first().click();
-    await window.page.keyboard.press("Control+A");
-    return window.statusBar.getByText(/\d selected/).waitFor({ timeout: 5000 }).then(() => true, () => false);
-  });
+  await window.editorText.first().click();
+  await window.page.keyboard.press("Control+A");
   await window.run("Coppice: Add Selection to Chat");
   await chat.frame.getByTestId("attachment").filter({ hasText: "prices.py" }).waitFor();
   await chat.input.pressSequentially("Compare with @api");
@@ -130,7 +129,8 @@ scene("a file and a selection are attached, and what is sent during a turn follo
   match(await chat.frame.getByTestId("conversation-picker").innerText(), /^Compare with/);
 });
 
-scene("errors that an edit causes go back to the model", { files: { "prices.json": "{\n  \"pear\": 120\n}\n", "broken.json": "{,}\n" }, settings: { "coppice.chat.confirmTools": "never" } }, async ({ chat, window, provider }) => {
+scene("errors that an edit causes go back to the model", { files: { "prices.json": "{\n  \"pear\": 120\n}\n", "broken.json": "{,}\n" }, settings: { "coppice.chat.confirmTools": "never" } }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   // The language server for JSON runs once it has reported something.
   await window.openFile("broken.json");
   await window.page.locator(".squiggly-error").first().waitFor();
@@ -145,7 +145,8 @@ scene("errors that an edit causes go back to the model", { files: { "prices.json
   match(mended ?? "", /"Changed prices\.json\."/);
 });
 
-scene("the changes of a turn are reviewed in one editor, and undone as a whole next to the user's own", { files: FILES, settings: { "coppice.chat.confirmTools": "never" } }, async ({ chat, editor, window, provider }) => {
+scene("the changes of a turn are reviewed in one editor, and undone as a whole next to the user's own", { files: FILES, settings: { "coppice.chat.confirmTools": "never" } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   const readme = join(editor.workspace, "README.md");
   const made = join(editor.workspace, "made.txt");
   const before = readFileSync(readme, "utf8");
@@ -183,7 +184,8 @@ const MARKED = `\ufeff${API.replaceAll("\n", "\r\n")}`;
 scene("edits follow what a command changed in open files, also where the editor does not notice it; unsaved text stays", {
   files: { ...FILES, "generated/api.py": API, "generated/marked.py": MARKED, "marked.py": MARKED, "notes.md": "# Notes\n" },
   settings: { "coppice.chat.confirmTools": "never", "files.autoSave": "off", "files.watcherExclude": { "**/generated/**": true } },
-}, async ({ chat, editor, window, provider }) => {
+}, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   const onDisk = (name: string): string => readFileSync(join(editor.workspace, name), "utf8");
   const open = ["src/api.py", "generated/api.py", "generated/marked.py"];
   for (const name of open) await window.openFile(name);

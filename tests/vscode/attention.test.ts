@@ -2,7 +2,8 @@
 import { match } from "node:assert/strict";
 import { scene } from "./harness/scene.ts";
 
-scene("the list and the status bar mark a conversation that waits, lead to it, and a key answers", {}, async ({ chat, window, provider }) => {
+scene("the list and the status bar mark a conversation that waits, lead to it, and a key answers", {}, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   provider.turn({ calls: [["c1", "run_command", { command: "echo seven" }]] });
   provider.turn({ text: "It printed seven." });
   await chat.send("Count.");
@@ -23,6 +24,7 @@ scene("the list and the status bar mark a conversation that waits, lead to it, a
 });
 
 scene("a tab is marked while its conversation waits and runs, and a key denies", {}, async ({ window, provider }) => {
+  await window.openCoppice();
   await window.run("Coppice: Open Chat in Editor");
   const chat = window.chatInTab;
   provider.turn({ calls: [["c1", "run_command", { command: "echo seven" }]] });

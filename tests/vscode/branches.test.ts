@@ -1,6 +1,7 @@
 import { doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Chat } from "./harness/chat.ts";
 import { unfold } from "./harness/chat.ts";
 import { type Scene, scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
@@ -10,7 +11,7 @@ const WAYS = ["No summary", "Summarize", "Summarize with focus…", "Cancel"];
 const SUMMARY = "## Goal\nPrices in cents\n\n## Progress\n### Done\n- [x] Tried cents in `src/prices.py`\n\n## Key Decisions\n- **Cents**: exact sums\n\n## Next Steps\n1. Change the API";
 
 /** Says the same in two ways, so that the conversation has two branches; the one about Decimal is entered. */
-async function fork({ chat, window, provider }: Scene): Promise<void> {
+async function fork({ window, provider }: Scene, chat: Chat): Promise<void> {
   await chat.play(provider, { asks: "How could prices be kept?", answers: [{ text: "As cents or as Decimal." }] });
   await chat.play(provider, { asks: "Try cents.", answers: [{ text: "Cents it is: sums are exact." }] });
   await chat.playInPlaceOf("Try cents.", provider, { asks: "Try Decimal.", answers: [{ text: "Decimal it is: slower, and exact." }] });
@@ -22,8 +23,9 @@ async function leaveFor(window: Window, text: string): Promise<void> {
 }
 
 scene("a click on a branch asks what becomes of the one that is left, and brings its summary", {}, async (played) => {
-  const { chat, window, provider } = played;
-  await fork(played);
+  const { window, provider } = played;
+  const chat = await window.openCoppice();
+  await fork(played, chat);
   provider.summaries({ text: SUMMARY });
   await leaveFor(window, "Try cents.");
   await window.choices.nth(WAYS.length - 1).waitFor();
@@ -44,8 +46,9 @@ scene("a click on a branch asks what becomes of the one that is left, and brings
 });
 
 scene("a switch can be cancelled, and can be made without a summary", {}, async (played) => {
-  const { chat, window, provider } = played;
-  await fork(played);
+  const { window, provider } = played;
+  const chat = await window.openCoppice();
+  await fork(played, chat);
   await leaveFor(window, "Try cents.");
   await window.choose("Cancel");
   await chat.replies.filter({ hasText: "Decimal it is" }).waitFor();
@@ -58,14 +61,16 @@ scene("a switch can be cancelled, and can be made without a summary", {}, async 
 });
 
 scene("a branch can be given a name", {}, async (played) => {
-  const { chat, window, provider } = played;
-  await fork(played);
+  const { window, provider } = played;
+  const chat = await window.openCoppice();
+  await fork(played, chat);
   await window.menu(window.rows("Branches").filter({ hasText: "Try cents." }), "Label…");
   await window.answer("exact sums");
   await window.rows("Branches").filter({ hasText: "exact sums" }).waitFor();
 });
 
-scene("the files go along with the branch: what the model and a command changed comes and goes, the user's own stays", { files: { "notes.txt": "one\n", "own.txt": "mine\n" }, settings: { "coppice.chat.confirmTools": "never" } }, async ({ chat, editor, window, provider }) => {
+scene("the files go along with the branch: what the model and a command changed comes and goes, the user's own stays", { files: { "notes.txt": "one\n", "own.txt": "mine\n" }, settings: { "coppice.chat.confirmTools": "never" } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   const text = (name: string): string | undefined => (existsSync(join(editor.workspace, name)) ? readFileSync(join(editor.workspace, name), "utf8") : undefined);
   const offer = chat.frame.getByTestId("files-offer");
   await chat.play(provider, { asks: "Write two.", answers: [
@@ -133,7 +138,8 @@ scene("the files go along with the branch: what the model and a command changed 
 
 const ALONE = { "coppice.chat.confirmTools": "never", "coppice.chat.branchFiles": "always", "coppice.branchSummary.ask": "never" };
 
-scene("branches show what they changed, are compared, give single files, and show where one is", { files: { "notes.txt": "one\n" }, settings: { ...ALONE, "diffEditor.useInlineViewWhenSpaceIsLimited": false } }, async ({ chat, editor, window, provider }) => {
+scene("branches show what they changed, are compared, give single files, and show where one is", { files: { "notes.txt": "one\n" }, settings: { ...ALONE, "diffEditor.useInlineViewWhenSpaceIsLimited": false } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   const text = (name: string): string | undefined => (existsSync(join(editor.workspace, name)) ? readFileSync(join(editor.workspace, name), "utf8") : undefined);
   const row = (name: string | RegExp) => window.rows("Branches").filter({ hasText: name });
   await chat.play(provider, { asks: "Write two.", answers: [
@@ -211,7 +217,8 @@ scene("branches show what they changed, are compared, give single files, and sho
 
 const PRICES = { "coppice.chat.prices": { input: 0, cachedInput: 0, output: 1_000_000, currency: "€" } };
 
-scene("a branch shows its changes, is compared with a selected one, and its summary states them; turns show what they cost", { files: { "notes.txt": "one\n" }, settings: { ...ALONE, ...PRICES, "coppice.branchSummary.ask": "always", "diffEditor.useInlineViewWhenSpaceIsLimited": false } }, async ({ chat, editor, window, provider }) => {
+scene("a branch shows its changes, is compared with a selected one, and its summary states them; turns show what they cost", { files: { "notes.txt": "one\n" }, settings: { ...ALONE, ...PRICES, "coppice.branchSummary.ask": "always", "diffEditor.useInlineViewWhenSpaceIsLimited": false } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   const row = (name: string | RegExp) => window.rows("Branches").filter({ hasText: name });
   const notes = window.page.locator(".multiDiffEntry").filter({ hasText: "notes.txt" }).locator(".view-lines");
   const sides = async (left: RegExp, right: RegExp): Promise<boolean> => {

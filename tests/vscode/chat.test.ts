@@ -6,7 +6,8 @@ import { CENTS_TURN, FILES } from "./harness/example.ts";
 import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 
-scene("a turn streams, shows Markdown, and folds the tools it used", { files: FILES, tools: "ask" }, async ({ chat, editor, window, provider }) => {
+scene("a turn streams, shows Markdown, and folds the tools it used", { files: FILES, tools: "ask" }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   for (const answer of CENTS_TURN.answers) provider.turn({ ...answer, waits: answer === CENTS_TURN.answers.at(-1) });
   await chat.send(CENTS_TURN.asks);
   for (const tool of ["read_file", "write_file"]) await chat.allow(`Use ${tool}`);
@@ -34,7 +35,8 @@ scene("a turn streams, shows Markdown, and folds the tools it used", { files: FI
   await window.screenshot("chat");
 });
 
-scene("a turn can be stopped, and the next one goes on from there", {}, async ({ chat, window, provider }) => {
+scene("a turn can be stopped, and the next one goes on from there", {}, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   provider.turn({ hangs: true });
   await chat.send("Take your time.");
   await until("the model is asked", () => provider.asked.length === 1);
@@ -54,9 +56,10 @@ const HOSTILE = [
   "```html\n<b onmouseover=\"document.title = 'run'\">x</b>\n```",
 ].join("\n\n");
 
-scene("markup in a message is text", { files: { "page.html": HOSTILE }, tools: "allow" }, async ({ chat, window, provider }) => {
+scene("markup in a message is text", { files: { "page.html": HOSTILE }, tools: "allow" }, async ({ window, provider }) => {
   const fetched: string[] = [];
   window.page.on("request", (request) => fetched.push(request.url()));
+  const chat = await window.openCoppice();
   provider.turn({ text: HOSTILE, calls: [["call-1", "read_file", { path: "page.html" }]] });
   provider.turn({ text: `Read.\n\n${HOSTILE}` });
   await chat.send(HOSTILE);

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 
-scene("a command's output appears while it runs; it is left running, listed, and ended", { settings: { "coppice.chat.confirmTools": "never" } }, async ({ chat, editor, window, provider }) => {
+scene("a command's output appears while it runs; it is left running, listed, and ended", { settings: { "coppice.chat.confirmTools": "never" } }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   const command = "trap 'touch ended; exit' TERM; printf '10%%\\r\\033[32m100%%\\033[0m\\nListening\\n'; while :; do sleep 0.1; done";
   provider.turn({ calls: [["c1", "run_command", { command }]] });
   provider.turn({ text: "It listens." });

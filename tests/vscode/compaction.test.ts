@@ -10,7 +10,8 @@ import { until } from "./harness/waiting.ts";
 const KEEPING_LITTLE = { settings: { "coppice.compaction.keepRecentTokens": 200 } };
 const NUMBERS = /[\d.,]+k? → [\d.,]+k? tokens/;
 
-scene("a compaction from the palette shows how far it is, and then its numbers", KEEPING_LITTLE, async ({ chat, window, provider }) => {
+scene("a compaction from the palette shows how far it is, and then its numbers", KEEPING_LITTLE, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await talk(chat, provider);
   provider.summaries({ text: SUMMARY, waits: true });
   await window.run("Coppice: Compact Conversation");
@@ -35,7 +36,8 @@ scene("a compaction from the palette shows how far it is, and then its numbers",
   match(sent, /Look at part 77 of the shop/);
 });
 
-scene("a compaction that is cancelled has changed nothing, and the panel says so", KEEPING_LITTLE, async ({ chat, window, provider }) => {
+scene("a compaction that is cancelled has changed nothing, and the panel says so", KEEPING_LITTLE, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await talk(chat, provider);
   provider.summaries({ hangs: true });
   await window.run("Coppice: Compact Conversation");
@@ -56,7 +58,8 @@ const KEEPING_NO_RESULT = {
   settings: { "coppice.compaction.clear.keepTokens": 1 },
 } as const;
 
-scene("old tool results are cleared after a look at what that saves, and shown again by an undo", KEEPING_NO_RESULT, async ({ chat, window, provider }) => {
+scene("old tool results are cleared after a look at what that saves, and shown again by an undo", KEEPING_NO_RESULT, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   const sent = (): string => JSON.stringify(provider.asked.at(-1)?.messages);
   await chat.play(provider, {
     asks: "Which prices are there?",
@@ -78,7 +81,8 @@ scene("old tool results are cleared after a look at what that saves, and shown a
   match(sent(), /price_150 = 15000/);
 });
 
-scene("without a model the panel says how to set one, and compacting works", { ...KEEPING_LITTLE, withoutModel: true }, async ({ chat, window, provider }) => {
+scene("without a model the panel says how to set one, and compacting works", { ...KEEPING_LITTLE, withoutModel: true }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await chat.send("Is anybody there?");
   const notice = chat.notices.filter({ hasText: /model/i });
   await notice.getByRole("button", { name: "Choose a Model" }).waitFor();

@@ -11,7 +11,8 @@ const KEEPING_LITTLE = { "coppice.compaction.keepRecentTokens": 200 };
 scene(
   "where no model is set, one of VS Code is a click away, and then answers, uses tools and writes summaries",
   { files: FILES, tools: "ask", withoutModel: true, settings: KEEPING_LITTLE },
-  async ({ chat, editor, window, provider }) => {
+  async ({ editor, window, provider }) => {
+    const chat = await window.openCoppice();
     await chat.send(CENTS_TURN.asks);
     const notice = chat.notices.filter({ hasText: "No model is set" });
     const use = notice.getByRole("button", { name: "Use Scripted of VS Code" });
@@ -49,7 +50,7 @@ scene(
   },
 );
 
-scene("a model of the user's settings.toml answers, whatever VS Code offers", { withoutModel: true, isClosed: true }, async ({ editor, window, provider }) => {
+scene("a model of the user's settings.toml answers, whatever VS Code offers", { withoutModel: true }, async ({ editor, window, provider }) => {
   const folder = join(editor.home, ".config", "coppice");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "settings.toml"), `[model]\nprovider = "openai"\nbaseUrl = "${provider.url}"\nname = "of-the-file"\n`);

@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process";
 import { FILES } from "./harness/example.ts";
 import { scene } from "./harness/scene.ts";
 
-scene("a file that is edited and saved is listed under Files, and opens from there", { files: FILES, tools: "allow" }, async ({ chat, window, provider }) => {
+scene("a file that is edited and saved is listed under Files, and opens from there", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await chat.play(provider, { asks: "I'll change the API myself.", answers: [{ text: "Tell me when it is done." }] });
   await window.openFile("src/api.py");
   await window.page.keyboard.press("Control+End");
@@ -21,7 +22,8 @@ scene("a file that is edited and saved is listed under Files, and opens from the
   await window.editorTab("api.py").waitFor();
 });
 
-scene("files that tools read and wrote are listed under Files", { files: FILES, tools: "allow" }, async ({ chat, window, provider }) => {
+scene("files that tools read and wrote are listed under Files", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await chat.play(provider, {
     asks: "Read the prices, and write notes.",
     answers: [
@@ -36,7 +38,7 @@ scene("files that tools read and wrote are listed under Files", { files: FILES, 
   await window.rows("Files").filter({ hasText: "notes.md" }).waitFor();
 });
 
-scene("a checkout of a branch is one line under Files, apart from what was changed", { files: FILES, tools: "allow", isClosed: true }, async ({ editor, window, provider }) => {
+scene("a checkout of a branch is one line under Files, apart from what was changed", { files: FILES, tools: "allow" }, async ({ editor, window, provider }) => {
   const git = (...given: string[]) => execFileSync("git", ["-c", "user.name=n", "-c", "user.email=n@example.org", ...given], { cwd: editor.workspace });
   const many = [...Array(400).keys()].map((number) => `src/many/${String(number)}.py`);
   // In a folder that is there already: a watcher may miss files of one that is made at the same moment.

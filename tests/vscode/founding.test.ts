@@ -7,7 +7,8 @@ import { until } from "./harness/waiting.ts";
 
 const KEEPING_LITTLE = { "coppice.compaction.keepRecentTokens": 200 };
 
-scene("row 3: a compaction that a prompt needs first is shown as Compacting", { settings: KEEPING_LITTLE }, async ({ chat, window, provider }) => {
+scene("row 3: a compaction that a prompt needs first is shown as Compacting", { settings: KEEPING_LITTLE }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   const plan = Array.from({ length: 320 }, (_, at) => `${String(at + 1)}. Look at part ${String(at + 1)} of the shop and move its prices to cents.`).join("\n");
   await chat.play(provider, { asks: "Plan the move to cents in src/prices.py and src/api.py.", answers: [{ text: `This is the plan.\n\n${plan}` }] });
   await chat.play(provider, { asks: "Write it down once more.", answers: [{ text: `Once more.\n\n${plan}` }] });
@@ -27,7 +28,8 @@ scene("row 3: a compaction that a prompt needs first is shown as Compacting", { 
   await window.statusBar.getByText("Compacting").waitFor({ state: "hidden" });
 });
 
-scene("row 5: /compact with a focus is the command, and no message", { settings: KEEPING_LITTLE }, async ({ chat, window, provider }) => {
+scene("row 5: /compact with a focus is the command, and no message", { settings: KEEPING_LITTLE }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await talk(chat, provider);
   provider.summaries({ text: SUMMARY });
   await chat.input.pressSequentially("/compact keep what concerns the public API");
@@ -47,8 +49,9 @@ const DICTATED =
 const OFFLINE = { ...KEEPING_LITTLE, "coppice.summarizer.provider": "offline" };
 const ROWS = Array.from({ length: 300 }, (_, at) => `${String(at)};a row of the shop;${String(at * 7)}`).join("\n");
 
-scene("row 1: a long paragraph of the user's stays in What the Model Sees when its turn is split", { files: { "rows.csv": ROWS }, tools: "allow", settings: OFFLINE }, async ({ chat, window, provider }) => {
+scene("row 1: a long paragraph of the user's stays in What the Model Sees when its turn is split", { files: { "rows.csv": ROWS }, tools: "allow", settings: OFFLINE }, async ({ window, provider }) => {
   ok(DICTATED.length > 1200);
+  const chat = await window.openCoppice();
   await chat.play(provider, {
     asks: DICTATED,
     answers: [

@@ -8,7 +8,8 @@ import { until } from "./harness/waiting.ts";
 const SESSION = join(sharedData, "pi-session.jsonl");
 
 if (existsSync(SESSION)) {
-  scene("a session of a thousand messages is imported, and the panel stays usable", { contextWindow: 400_000 }, async ({ chat, window, provider }) => {
+  scene("a session of a thousand messages is imported, and the panel stays usable", { contextWindow: 400_000 }, async ({ window, provider }) => {
+    const chat = await window.openCoppice();
     await window.run("Coppice: Import Conversation…");
     await window.chooseFile(SESSION);
     await chat.replies.first().waitFor();

@@ -7,7 +7,7 @@ import { type Scene, scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 import type { Window } from "./harness/window.ts";
 
-const KEEPING_LITTLE = { files: FILES, tools: "ask", settings: { "coppice.compaction.keepRecentTokens": 200 }, isClosed: true } as const;
+const KEEPING_LITTLE = { files: FILES, tools: "ask", settings: { "coppice.compaction.keepRecentTokens": 200 } } as const;
 const TO_CHAT = "Control+Alt+C";
 /** More steps by Tab than there are stops in the chat of this scene; a guess. */
 const MOST_STOPS = 40;
@@ -111,7 +111,8 @@ scene("the keyboard alone: a question, an approval, a branch, a compaction, and 
   deepEqual([await inWindow(), await inChat()], [0, 0]);
 });
 
-scene("the chat's own keys work while the sidebar has the focus", {}, async ({ chat, window, provider }) => {
+scene("the chat's own keys work while the sidebar has the focus", {}, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await chat.play(provider, { asks: "Who are you?", answers: [{ text: "The model of the scene." }] });
   await chat.frame.getByTestId("context-meter").focus();
   await window.page.keyboard.press(TO_CHAT);
@@ -120,7 +121,8 @@ scene("the chat's own keys work while the sidebar has the focus", {}, async ({ c
   await until("a new conversation is shown", async () => (await chat.asked.count()) === 0);
 });
 
-scene("the chat has the secondary side bar to itself, and lists leave it its whole height", {}, async ({ chat, window }) => {
+scene("the chat has the secondary side bar to itself, and lists leave it its whole height", {}, async ({ window }) => {
+  const chat = await window.openCoppice();
   const secondary = window.page.locator(".part.auxiliarybar");
   for (const view of ["Branches", "Files", "Ledger", "Conversations"]) {
     equal(await secondary.getByRole("button", { name: `${view} Section` }).count(), 0);

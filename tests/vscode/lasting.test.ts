@@ -3,7 +3,8 @@ import { CENTS_TURN, FILES } from "./harness/example.ts";
 import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 
-scene("everything is still there when the window is reloaded", { files: FILES, tools: "allow" }, async ({ chat, window, provider }) => {
+scene("everything is still there when the window is reloaded", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await chat.play(provider, CENTS_TURN);
   await window.reload();
   await window.openCoppice();
@@ -13,7 +14,8 @@ scene("everything is still there when the window is reloaded", { files: FILES, t
   await window.rows("Branches").first().waitFor();
 });
 
-scene("a server that is restarted, or killed in the middle of a turn, loses nothing", {}, async ({ chat, editor, window, provider }) => {
+scene("a server that is restarted, or killed in the middle of a turn, loses nothing", {}, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   await chat.play(provider, { asks: "Hello", answers: [{ text: "Hello to you." }] });
   const [first] = editor.servers();
   await window.run("Coppice: Restart Server");

@@ -8,7 +8,8 @@ import { until } from "./harness/waiting.ts";
 const PRICES = { asks: "How could prices be kept?", answers: [{ text: "As cents or as Decimal." }] };
 const DATES = { asks: "How could dates be kept?", answers: [{ text: "As days of the epoch." }] };
 
-scene("the conversations are listed by their first request, and opened, renamed and deleted there", {}, async ({ chat, window, provider }) => {
+scene("the conversations are listed by their first request, and opened, renamed and deleted there", {}, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await chat.play(provider, PRICES);
   await window.run("Coppice: New Conversation");
   await until("the new conversation is shown", async () => (await chat.asked.count()) === 0);
@@ -40,7 +41,8 @@ scene("the conversations are listed by their first request, and opened, renamed 
   equal(await rows.count(), 1);
 });
 
-scene("the ledger names what is open, and a line of it leads to its entry", { files: FILES, tools: "allow" }, async ({ chat, window, provider }) => {
+scene("the ledger names what is open, and a line of it leads to its entry", { files: FILES, tools: "allow" }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await window.fold("Branches");
   await window.expand("Ledger");
   await window.page.getByText("Nothing is known to be done").waitFor();
@@ -60,7 +62,7 @@ scene("the ledger names what is open, and a line of it leads to its entry", { fi
   }));
 });
 
-scene("a session of another agent in this workspace is listed, opened and gone on with", { isClosed: true }, async ({ editor, window, provider }) => {
+scene("a session of another agent in this workspace is listed, opened and gone on with", {}, async ({ editor, window, provider }) => {
   const session = (cwd: string, text: string) => [
     { type: "user", uuid: "u1", parentUuid: null, sessionId: "s1", cwd, timestamp: "2026-11-20T10:00:00Z", message: { role: "user", content: text } },
     { type: "assistant", uuid: "a1", parentUuid: "u1", sessionId: "s1", cwd, timestamp: "2026-11-20T10:00:01Z", message: { role: "assistant", stop_reason: "end_turn", content: [{ type: "text", text: "They are floats." }] } },

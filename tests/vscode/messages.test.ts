@@ -6,7 +6,8 @@ const HOW = { asks: "How could prices be kept?", answers: [{ text: "As cents or 
 const CENTS = { asks: "Try cents.", answers: [{ text: "Cents it is: sums are exact." }] };
 const DECIMAL = { asks: "Try Decimal.", answers: [{ text: "Decimal it is: slower, and exact." }] };
 
-scene("alternatives are leafed through, messages are marked, and a hit on another branch is looked at before one goes there", {}, async ({ chat, window, provider }) => {
+scene("alternatives are leafed through, messages are marked, and a hit on another branch is looked at before one goes there", {}, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await chat.play(provider, HOW);
   await chat.play(provider, CENTS);
   await chat.playInPlaceOf(CENTS.asks, provider, DECIMAL);

@@ -4,9 +4,10 @@ import { until } from "./harness/waiting.ts";
 
 const KEY = "sk-the-right-key";
 
-scene("a model is set up: endpoint, key, its models, its window, a test; then it answers, and another is picked", { withoutModel: true }, async ({ chat, window, provider }) => {
+scene("a model is set up: endpoint, key, its models, its window, a test; then it answers, and another is picked", { withoutModel: true }, async ({ window, provider }) => {
   provider.models({ id: "small" }, { id: "large", context_length: 64_000 });
   provider.accept(KEY);
+  const chat = await window.openCoppice();
   equal(await chat.model.innerText(), "Choose a Model");
   await chat.frame.getByTestId("choose-model").getByRole("button", { name: "Choose a Model" }).click();
   await window.choose("An OpenAI-compatible endpoint");
@@ -35,8 +36,9 @@ scene("a model is set up: endpoint, key, its models, its window, a test; then it
   equal(await chat.notices.count(), 0);
 });
 
-scene("a model is added, chosen for a conversation with how much it thinks, and new conversations begin with both", {}, async ({ chat, window, provider }) => {
+scene("a model is added, chosen for a conversation with how much it thinks, and new conversations begin with both", {}, async ({ window, provider }) => {
   provider.models({ id: "large", context_length: 64_000 });
+  const chat = await window.openCoppice();
   const usual = "served-model";
   await chat.model.filter({ hasText: usual }).waitFor();
   await chat.play(provider, { asks: "Hello", answers: [{ text: "Hello from the usual one." }] });
@@ -76,8 +78,9 @@ scene("a model is added, chosen for a conversation with how much it thinks, and 
   equal(provider.asked.at(-1)?.model, usual);
 });
 
-scene("an endpoint without a list of models is asked for one by name; a model that does not answer is taken on demand alone", { withoutModel: true }, async ({ chat, window, provider }) => {
+scene("an endpoint without a list of models is asked for one by name; a model that does not answer is taken on demand alone", { withoutModel: true }, async ({ window, provider }) => {
   provider.turn({ status: 404, text: "The model `tiny` does not exist." });
+  const chat = await window.openCoppice();
   await chat.model.click();
   await window.choose("An OpenAI-compatible endpoint");
   await window.answerTo("Endpoint", provider.url);
@@ -88,8 +91,9 @@ scene("an endpoint without a list of models is asked for one by name; a model th
   equal(await chat.model.innerText(), "Choose a Model");
 });
 
-scene("a refused key is one error with its action, and the message is sent again with another key", {}, async ({ chat, window, provider }) => {
+scene("a refused key is one error with its action, and the message is sent again with another key", {}, async ({ window, provider }) => {
   provider.accept(KEY);
+  const chat = await window.openCoppice();
   await chat.send("Hello");
   const error = chat.replies.filter({ hasText: "did not accept" }).or(chat.replies.filter({ hasText: "needs a key" }));
   await error.getByRole("button", { name: "Set API Key" }).waitFor();
@@ -104,7 +108,8 @@ scene("a refused key is one error with its action, and the message is sent again
   await chat.replies.filter({ hasText: "Understood." }).waitFor();
 });
 
-scene("a provider's bad minute is waited for, with Now, Stop and Continue", {}, async ({ chat, editor, window, provider }) => {
+scene("a provider's bad minute is waited for, with Now, Stop and Continue", {}, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   const wait = chat.frame.getByTestId("wait");
   const button = (name: string) => wait.getByRole("button", { name });
   provider.turn({ status: 429, text: "Slow down.", headers: { retry_after: "75" } });

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { FILES } from "./harness/example.ts";
 import { scene } from "./harness/scene.ts";
 
-scene("a plan is read, changed in its document and approved; then edits are made without asking, and commands are asked about", { files: FILES }, async ({ chat, editor, window, provider }) => {
+scene("a plan is read, changed in its document and approved; then edits are made without asking, and commands are asked about", { files: FILES }, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   const mode = chat.frame.getByTestId("mode");
   await mode.selectOption("plan");
   provider.turn({ calls: [["w1", "write_file", { path: "early.txt", content: "" }]] });

@@ -9,7 +9,8 @@ const HOW = { asks: "How could prices be kept?", answers: [{ text: "As cents or 
 const CENTS = { asks: "Try cents.", answers: [{ text: "Cents it is: sums are exact." }] };
 const DECIMAL = { asks: "Try Decimal.", answers: [{ text: "Decimal it is: slower, and exact." }] };
 
-scene("a conversation is renamed, exported, forked, searched, looked at as the model sees it, and deleted", {}, async ({ chat, editor, window, provider }) => {
+scene("a conversation is renamed, exported, forked, searched, looked at as the model sees it, and deleted", {}, async ({ editor, window, provider }) => {
+  const chat = await window.openCoppice();
   await chat.play(provider, HOW);
   await chat.play(provider, CENTS);
   await chat.playInPlaceOf(CENTS.asks, provider, DECIMAL);
@@ -56,7 +57,7 @@ scene("a conversation is renamed, exported, forked, searched, looked at as the m
   await chat.replies.filter({ hasText: "guilder" }).waitFor();
 });
 
-const IN_GIT = { files: { "src/api.py": "unit = 'euro'\n" }, settings: { "git.enabled": true }, tools: "allow", isClosed: true } as const;
+const IN_GIT = { files: { "src/api.py": "unit = 'euro'\n" }, settings: { "git.enabled": true }, tools: "allow" } as const;
 
 scene("the menus of Branches pin and copy, a modified file opens as a difference, and a key reaches the server alone", IN_GIT, async ({ editor, window, provider }) => {
   const git = (...words: string[]) => execFileSync("git", ["-c", "user.name=Shop", "-c", "user.email=shop@example.com", ...words], { cwd: editor.workspace });
@@ -94,7 +95,7 @@ scene("the menus of Branches pin and copy, a modified file opens as a difference
   await chat.play(provider, { asks: "Who asks now?", answers: [{ text: "Anybody." }] });
 });
 
-scene("conversations are kept without a folder, and each in its own folder where there are two", { isClosed: true }, async ({ editor, window, provider }) => {
+scene("conversations are kept without a folder, and each in its own folder where there are two", {}, async ({ editor, window, provider }) => {
   const stores = () => readdirSync(editor.storage).filter((name) => name.endsWith(".sqlite3")).map((name) => name.replace(/-\w+\.sqlite3$/, "")).sort();
   const origin = new URL(editor.url).origin;
   await window.page.goto(`${origin}/?ew=true`);
@@ -128,7 +129,8 @@ scene("conversations are kept without a folder, and each in its own folder where
   deepEqual(stores(), ["coppice", "depot", "shop"]);
 });
 
-scene("a note is added from the palette and the input, shown to the model, changed and removed", {}, async ({ chat, window, provider }) => {
+scene("a note is added from the palette and the input, shown to the model, changed and removed", {}, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await until("a note is added", async () => {
     await window.runAndAnswer("Coppice: Add Note…", "Prices are cents everywhere.");
     // VS Code drops what an input box checks when the focus leaves it, as for a chat whose focus comes late.

@@ -2,7 +2,8 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { scene } from "./harness/scene.ts";
 
-scene("a rule allows the command after a reload, is listed, and refuses once it is changed", {}, async ({ chat, window, provider }) => {
+scene("a rule allows the command after a reload, is listed, and refuses once it is changed", {}, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   const runs = async (command: string, answer: string): Promise<void> => {
     provider.turn({ calls: [[`c-${answer}`, "run_command", { command }]] });
     provider.turn({ text: answer });
@@ -34,7 +35,8 @@ scene("a rule allows the command after a reload, is listed, and refuses once it 
   equal(await chat.approvals.count(), 0);
 });
 
-scene("a command that only reads runs without a card and without the terminal, and one that reads a secret shows a card", { files: { ".env": "KEY=1\n" } }, async ({ chat, window, provider }) => {
+scene("a command that only reads runs without a card and without the terminal, and one that reads a secret shows a card", { files: { ".env": "KEY=1\n" } }, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   provider.turn({ calls: [["c1", "run_command", { command: "cat README.md" }]] });
   provider.turn({ calls: [["c2", "run_command", { command: "cat .env" }]] });
   provider.turn({ text: "It is a shop." });

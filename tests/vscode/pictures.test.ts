@@ -3,8 +3,9 @@ import { API_TURN, CENTS_TURN, DISCOUNT_TURN, FILES, SUMMARY } from "./harness/e
 import { scene } from "./harness/scene.ts";
 
 for (const theme of ["dark", "light"] as const) {
-  scene(`a conversation in a ${theme} window`, { files: FILES, tools: "allow", theme, settings: { "coppice.compaction.keepRecentTokens": 300 } }, async ({ chat, window, provider }) => {
+  scene(`a conversation in a ${theme} window`, { files: FILES, tools: "allow", theme, settings: { "coppice.compaction.keepRecentTokens": 300 } }, async ({ window, provider }) => {
     provider.summaries({ text: SUMMARY });
+    const chat = await window.openCoppice();
     await window.widenChat(520);
     await chat.play(provider, CENTS_TURN);
     await window.openFile("src/prices.py");

@@ -2,7 +2,7 @@ import { equal } from "node:assert/strict";
 import { scene } from "./harness/scene.ts";
 import { until } from "./harness/waiting.ts";
 
-const FIRST_RUN = { settings: { "coppice.server.path": "" }, withoutModel: true, isClosed: true };
+const FIRST_RUN = { settings: { "coppice.server.path": "" }, withoutModel: true };
 
 scene("the first run leads from Install to a model to the input, in a sidebar that is open from the start", FIRST_RUN, async ({ editor, window, provider }) => {
   const { frame } = window.chat;

@@ -32,7 +32,8 @@ async function waitForStoredTab({ page }: Window, title: string): Promise<void> 
   }, title));
 }
 
-scene("a chat is opened in the editor, an answer streams in both, and the tab is back after a reload", {}, async ({ chat: sidebar, window, provider }) => {
+scene("a chat is opened in the editor, an answer streams in both, and the tab is back after a reload", {}, async ({ window, provider }) => {
+  const sidebar = await window.openCoppice();
   await sidebar.play(provider, HELLO);
   await window.run("Coppice: Open Chat in Editor");
   const tab = window.chatInTab;

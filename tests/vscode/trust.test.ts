@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Provider } from "./harness/provider.ts";
 import { scene } from "./harness/scene.ts";
 
-scene("a checkout can name neither the model's endpoint nor the server's program", { isClosed: true }, async ({ editor, window, provider }) => {
+scene("a checkout can name neither the model's endpoint nor the server's program", {}, async ({ editor, window, provider }) => {
   const other = await Provider.start();
   try {
     const model = { ...other.settings(), "coppice.model.name": "theirs" };

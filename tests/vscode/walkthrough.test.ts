@@ -4,7 +4,8 @@ import { scene } from "./harness/scene.ts";
 
 const STEPS = ["Install the server", "Choose a model", "Ask for a change"];
 
-scene("the walkthrough ticks the server, the model and the first conversation", {}, async ({ chat, window, provider }) => {
+scene("the walkthrough ticks the server, the model and the first conversation", {}, async ({ window, provider }) => {
+  const chat = await window.openCoppice();
   await window.runAndChoose("Welcome: Open Walkthrough...", "Get Started with Coppice");
   const step = (title: string) => window.page.getByRole("checkbox", { name: title });
   for (const title of STEPS.slice(0, 2)) await step(title).and(window.page.locator("[aria-checked=true]")).waitFor();

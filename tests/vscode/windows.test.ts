@@ -8,7 +8,8 @@ import { Window } from "./harness/window.ts";
 const HELLO = { asks: "Hello from the first window.", answers: [{ text: "Hello to both." }] };
 
 /** Opens the conversation of the first window in a second one. */
-async function second({ chat: first, editor, provider }: Scene, play: (first: Chat, other: Chat, nextWindow: Window) => Promise<void>): Promise<void> {
+async function second({ editor, window, provider }: Scene, play: (first: Chat, other: Chat, nextWindow: Window) => Promise<void>): Promise<void> {
+  const first = await window.openCoppice();
   await first.play(provider, HELLO);
   const nextWindow = await Window.open(editor.url);
   try {

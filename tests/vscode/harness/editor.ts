@@ -1,7 +1,6 @@
 // A code-server of its own for a test: a fresh home, a fresh profile, one folder as the workspace.
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { codeServer, coppice, extensions } from "./places.ts";
@@ -137,7 +136,7 @@ export class Editor {
       process.kill(-pid, "SIGKILL");
       await ended;
     }
-    await rm(this.home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 

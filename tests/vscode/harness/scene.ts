@@ -2,14 +2,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Chat } from "./chat.ts";
 import { Editor, type EditorOptions } from "./editor.ts";
 import { artifacts } from "./places.ts";
 import { Provider } from "./provider.ts";
 import { Window } from "./window.ts";
 
 export interface Scene {
-  chat: Chat;
   editor: Editor;
   window: Window;
   provider: Provider;
@@ -21,8 +19,6 @@ export interface SceneOptions extends EditorOptions {
   /** Leaves the extension without a model. */
   withoutModel?: boolean;
   contextWindow?: number;
-  /** Coppice is not opened for the scene, which does so itself. */
-  isClosed?: boolean;
 }
 
 /** What a scene plays in, as it comes to be. */
@@ -30,17 +26,12 @@ interface Opening {
   provider: Promise<Provider>;
   editor: Promise<Editor>;
   window: Promise<Window>;
-  chat: Promise<Chat>;
 }
 
 /** The options of all scenes, in the order in which they are played. */
 const scenes: SceneOptions[] = [];
 /** What the next scene plays in, opened while the one before is played. */
 let ahead: { at: number; opening: Opening } | undefined;
-/** Of what was played: the next scene waits for none of it. */
-const closings: Promise<void>[] = [];
-/** What was not closed. */
-const failures: Error[] = [];
 /** With a pattern, the runner does not say which scene is the next. */
 const opensAhead = !process.execArgv.some((argument) => argument.startsWith("--test-name-pattern"));
 
@@ -48,9 +39,7 @@ const opensAhead = !process.execArgv.some((argument) => argument.startsWith("--t
 function open(options: SceneOptions): Opening {
   const provider = Provider.start();
   const editor = provider.then((model) => Editor.start({ ...options, settings: settingsOf(options, model) }));
-  const window = editor.then(({ url }) => Window.open(url));
-  const chat = window.then((opened) => (options.isClosed === true ? opened.chat : opened.openCoppice()));
-  const opening = { provider, editor, window, chat };
+  const opening = { provider, editor, window: editor.then(({ url }) => Window.open(url)) };
   // A failure is that of the scene, which waits for it later.
   for (const part of Object.values(opening)) part.catch(() => undefined);
   return opening;
@@ -58,33 +47,21 @@ function open(options: SceneOptions): Opening {
 
 async function close({ provider, editor, window }: Opening): Promise<void> {
   await window.then((part) => part.close()).catch(() => undefined); // the browser may be gone
-  try {
-    await editor.then((part) => part.stop(), () => undefined);
-  } finally {
-    await provider.then((part) => { part.stop(); }, () => undefined);
-  }
-}
-
-/** Closes what a scene played in, beside the next scene. */
-function closeBeside(name: string, opening: Opening): void {
-  closings.push(close(opening).catch((cause: unknown) => { failures.push(new Error(`${name}: its editor was not closed: ${String(cause)}`, { cause })); }));
+  await editor.then((part) => part.stop(), () => undefined);
+  await provider.then((part) => { part.stop(); }, () => undefined);
 }
 
 /** A test in a window of its own. */
 export function scene(name: string, options: SceneOptions, play: (scene: Scene) => Promise<void>): void {
   const at = scenes.push(options) - 1;
   void test(name, async () => {
-    const opened = ahead;
+    const opening = ahead?.at === at ? ahead.opening : open(options);
     ahead = undefined;
-    const isAhead = opened?.at === at;
-    if (opened !== undefined && !isAhead) closeBeside(`ahead of ${name}`, opened.opening);
-    const opening = isAhead ? opened.opening : open(options);
     try {
-      // Beside another scene it may have taken too long.
-      const chat = await (isAhead ? opening.chat.catch(async () => (await opening.window).openCoppice()) : opening.chat);
+      const window = await opening.window;
       const next = scenes[at + 1];
       if (opensAhead && next !== undefined) ahead = { at: at + 1, opening: open(next) };
-      await play({ chat, editor: await opening.editor, window: await opening.window, provider: await opening.provider });
+      await play({ editor: await opening.editor, window, provider: await opening.provider });
     } catch (error) {
       const file = name.replaceAll(/\W+/g, "-");
       mkdirSync(artifacts, { recursive: true });
@@ -94,15 +71,13 @@ export function scene(name: string, options: SceneOptions, play: (scene: Scene) 
       console.error(`${name}: the window shows\n${messages}`);
       throw error;
     } finally {
-      closeBeside(name, opening);
+      await close(opening);
     }
   });
 }
 
 after(async () => {
-  if (ahead !== undefined) closeBeside("the last scene ahead", ahead.opening);
-  await Promise.all(closings);
-  if (failures.length > 0) throw new AggregateError(failures, failures.map(({ message }) => message).join("\n"));
+  if (ahead !== undefined) await close(ahead.opening);
 });
 
 function settingsOf(options: SceneOptions, provider: Provider): Record<string, unknown> {
