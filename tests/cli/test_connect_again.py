@@ -136,13 +136,18 @@ def test_folders_that_shared_a_backup_keep_their_own(
         assert (folder / ".claude.json").read_text() == state
 
 
-def test_a_folder_that_is_gone_holds_nothing_back(
-    coppice: Coppice, config: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def a_second_folder_that_is_gone(coppice: Coppice, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     connect(coppice)
     private = use(home, "claude-private", PRIVATE, monkeypatch)
     connect(coppice)
     shutil.rmtree(private)
+    return private
+
+
+def test_a_folder_that_is_gone_holds_nothing_back(
+    coppice: Coppice, config: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_second_folder_that_is_gone(coppice, home, monkeypatch)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(config))
     connect(coppice, "--remove")
     agents = home / "config" / "agents"
@@ -153,10 +158,7 @@ def test_a_folder_that_is_gone_holds_nothing_back(
 def test_a_configuration_whose_link_leads_nowhere_now_is_not_gone(
     coppice: Coppice, config: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connect(coppice)
-    private = use(home, "claude-private", PRIVATE, monkeypatch)
-    connect(coppice)
-    shutil.rmtree(private)
+    private = a_second_folder_that_is_gone(coppice, home, monkeypatch)
     private.mkdir()
     (private / ".claude.json").symlink_to(home / "unmounted" / ".claude.json")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(config))
