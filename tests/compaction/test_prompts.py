@@ -101,7 +101,9 @@ def test_our_own_sentences_are_known_and_headings_are_none_of_them() -> None:
     leaks = Prompts().leaks()
     assert normalized("Leave out narration and what was only looked at.") in leaks
     assert (
-        normalized("- **<the decision>**: <why it was taken, if that was said, and what was rejected for it>")
+        normalized(
+            "- **<the decision>**: <the reason that the conversation gives, and what was rejected for it>"
+        )
         in leaks
     )
     assert all(normalized(line) not in leaks for line in FORMAT.splitlines() if line.startswith("#"))

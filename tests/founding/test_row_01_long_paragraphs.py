@@ -42,6 +42,13 @@ async def test_it_is_quoted_after_what_a_model_wrote() -> None:
     assert f"> {DICTATED}" in parts_of(asked).messages.splitlines()
 
 
+def test_the_mark_counts_what_is_left_out_of_long_lines_too() -> None:
+    line = "x" * 5_000 + "\n"
+    text = shortened(f"Look at this.\n{line * 9}Please.", 1_000, with_rules=False)
+    assert text.count("xxx…") == 2
+    assert f"[… {len(line * 7) - 1:,} characters left out …]" in text
+
+
 @pytest.mark.parametrize(
     "paste", ["ERROR: the value must be positive\n" * 600, '{"a": 1, "never": [2, 3]}\n' * 600]
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
-from coppice.compaction.span.speakers import HARNESS, speaker_of
+from coppice.compaction.span.speakers import HARNESS, speaker_of, speaker_of_result
 from coppice.escapes import HIDDEN
 from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tokens.measuring import compact_json
@@ -134,7 +134,8 @@ def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str,
             yield "Tool result", LOOKED_UP
         case ToolResultMessage():
             text = _content(message.content)
-            yield "Tool result", text if result_chars is None else shorten(text, result_chars)
+            shown = text if result_chars is None else shorten(text, result_chars)
+            yield speaker_of_result(message), shown
         case DeveloperMessage() | SystemMessage():
             yield "Developer", text_of(message.content)
 

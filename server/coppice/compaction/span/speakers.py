@@ -9,6 +9,7 @@ from coppice.tree.messages import (
     CompactionSummaryRoleMessage,
     CustomRoleMessage,
     Message,
+    ToolResultMessage,
     UserMessage,
     text_of,
 )
@@ -42,3 +43,11 @@ def speaker_of(message: Message) -> str:
             return HARNESS if is_text and not written_by_user(message.content) else "User"
         case _:
             return "User"
+
+
+def speaker_of_result(message: ToolResultMessage) -> str:
+    """Who speaks in the result of a call: the tool, or the user who refused the call or whom it asked."""
+    details = message.details if isinstance(message.details, dict) else {}
+    if details.get("denied") is True:
+        return "User, refusing this call"
+    return "User, answering this call" if details.get("answered") is True else "Tool result"

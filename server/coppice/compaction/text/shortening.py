@@ -20,10 +20,11 @@ def shortened(text: str, limit: int, *, with_rules: bool = True) -> str:
     text = text.strip()
     if len(text) <= limit:
         return text
-    lines = [clip(line, max(40, min(_LONGEST_LINE, limit // 3))) for line in text.splitlines()]
+    whole = text.splitlines()
+    lines = [clip(line, max(40, min(_LONGEST_LINE, limit // 3))) for line in whole]
     head = _fitting(lines, int(limit * _HEAD_SHARE))
     tail = _fitting(lines[len(head) :][::-1], int(limit * (1 - _HEAD_SHARE - share)))[::-1]
-    middle = "\n".join(lines[len(head) : len(lines) - len(tail)])
+    middle = "\n".join(whole[len(head) : len(whole) - len(tail)])
     if not middle.strip():
         return "\n".join(lines)
     rules = _fitting(lasting_sentences(middle), int(limit * share)) if with_rules else []
