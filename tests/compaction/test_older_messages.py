@@ -1,8 +1,13 @@
 """Of older messages the rules stay before the rest of any of them."""
 
+from dataclasses import replace
+
+from talk import request
+
 from coppice.compaction.facts.user import only_rules
 from coppice.compaction.writing.user_messages import user_messages_section
-from coppice.protocol.ledger import LedgerMessage
+from coppice.protocol.ledger import LedgerMessage, WorkLedger
+from coppice.summarizers.offline import summarize_offline
 from coppice.tokens.counting import count_tokens
 
 RULE = "Never call legacy_pay() from checkout.py."
@@ -75,3 +80,14 @@ def test_of_a_long_memory_file_no_sentences_are_taken_out_of_their_place() -> No
     assert "characters left out" in asked
     assert "characters left out" in remembered
     assert (RULE in asked, RULE in remembered) == (True, False)
+
+
+def test_constraints_point_to_a_long_memory_file_which_is_quoted_without_empty_lines() -> None:
+    long = "# Steps\n\n" + "The step never waits.\n\n" * 60
+    messages = [LedgerMessage(text=long, source="memory"), LedgerMessage(text=long, source="user")]
+    for message, pointers in zip(messages, (1, 0), strict=True):
+        text = summarize_offline(replace(request([]), ledger=WorkLedger(messages=[message])))
+        assert text.count("(memory message) Quoted below, so far as there is room.") == pointers
+    remembered, asked = (user_messages_section([each], 4_000, count_tokens, {}) for each in messages)
+    assert ("\n>\n" in asked, "\n>\n" in remembered) == (True, False)
+    assert remembered.count("The step never waits.") == 60

@@ -141,7 +141,7 @@ def test_the_sections_quote_what_was_written_where_it_belongs() -> None:
     parsed = parse_summary(summarize_offline(request(messages)))
     assert parsed.goal == (
         "Build the importer. Never use eval.",
-        "Newest request: yes, do. It answers: Shall I use it?",
+        "Newest request, replied to: yes, do. It answers: Shall I use it?",
     )
     assert parsed.constraints == ("Never use eval.",)
     assert parsed.done[0] == "The importer works now. Still open: the docs of src/exporter.py are missing."

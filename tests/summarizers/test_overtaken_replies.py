@@ -86,6 +86,16 @@ def test_a_commit_that_a_hook_refused_tells_nothing(before: str) -> None:
     assert "Two workers call " in text
 
 
+def test_a_reply_all_of_whose_subjects_came_up_again_is_overtaken() -> None:
+    summary = "PR #7 is ready to merge, and load_rows has no test."
+    first = [user("Look at the rows"), *edit("src/rows.py"), reply(f"{summary} Shall I look at #8?")]
+    fixed = [user("Fix it"), *edit("src/rows.py")]
+    assert summary in summarize_offline(request([*first, *fixed, reply("PR #7 is done.")]))
+    named = [user("Why has load_rows none?"), *fixed, reply("PR #7 is done.")]
+    assert summary not in summarize_offline(request([*first, *named]))
+    assert summary not in summarize_offline(request([*first, *fixed, reply("PR #7: load_rows is tested.")]))
+
+
 def test_a_question_that_the_kept_messages_answer_is_not_open() -> None:
     asked = [user("Build it"), reply("Shall I use SQLite?")]
     assert parse_summary(summarize_offline(request(asked))).next_steps == (
@@ -128,13 +138,14 @@ def test_a_reply_names_the_commit_that_followed_it() -> None:
         reply("Only one worker reads the rows now."),
     ]
     (answer,) = parse_summary(summarize_offline(request(messages))).context
-    assert "before commit “1a2b3c4 One worker reads”: Two workers read it" in answer
+    assert "before commit 1a2b3c4: Two workers read it" in answer
 
 
-def test_the_numbered_list_of_an_unfinished_turn_is_its_next_steps() -> None:
+def test_the_numbered_list_of_an_unfinished_turn_is_in_progress() -> None:
     plan = "Now I have it. I do it in order:\n\n1. The `Reader` class\n2. Its tests"
     messages = [user("Read the rows"), *saying(plan, edit("src/reader.py"))]
-    assert parse_summary(summarize_offline(request(messages))).next_steps == (
+    summary = parse_summary(summarize_offline(request(messages)))
+    assert summary.in_progress[1:] == (
         "Planned in this turn, before changes of reader.py: I do it in order: The `Reader` class; Its tests.",
     )
     summary = parse_summary(summarize_offline(request([*messages, reply("Both are written to reader.py.")])))
@@ -159,9 +170,7 @@ def test_the_next_steps_of_an_earlier_summary_end_with_a_turn_that_committed() -
         assert (parsed.next_steps, "Moving" in parsed.in_progress) == (
             ((), False) if ended else (EARLIER.next_steps, True)
         )
-        dated = (
-            "To do in the earlier summary, before commit “1a2b3c4 Move the files”: Moving; Write main-new.ts"
-        )
+        dated = "To do in the earlier summary, before commit 1a2b3c4: Moving; Write main-new.ts"
         assert (dated in parsed.context) is ended
 
 
@@ -172,7 +181,7 @@ def test_a_commit_before_an_earlier_summary_closes_nothing_of_it() -> None:
     assert ledger.earlier_before_commit == ""
     again = LedgerBuilder.from_details({"ledger": ledger_details(ledger)})
     ledger = again.add_messages([user("Go on"), *COMMIT, reply("Moved again.")]).ledger
-    assert ledger.earlier_before_commit == "1a2b3c4 Move the files"
+    assert ledger.earlier_before_commit == "1a2b3c4"
     assert LedgerBuilder(ledger).ledger.earlier_before_commit == ledger.earlier_before_commit
 
 
@@ -182,5 +191,12 @@ def test_a_reason_whose_change_was_undone_is_no_decision() -> None:
     asked = [user("Rows come twice"), *saying(why, tool("Edit", change, "ok")), reply("The table is locked.")]
     assert "two workers read them" in summarize_offline(request(asked))
     back = {"file_path": "store.py", "old_string": change["new_string"], "new_string": "read()"}
-    undone = [*asked, user("No locks. Take that out."), *tool("Edit", back, "ok"), reply("It is out.")]
+    other = tool("Write", {"file_path": "doc.md", "content": "There is no table_lock, and read_once."}, "ok")
+    undone = [
+        *asked,
+        user("No locks. Take that out."),
+        *tool("Edit", back, "ok"),
+        *other,
+        reply("It is out."),
+    ]
     assert "two workers read them" not in summarize_offline(request(undone))

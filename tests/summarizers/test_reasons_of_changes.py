@@ -23,10 +23,10 @@ def test_the_reason_of_a_change_is_a_decision_and_the_steps_are_none() -> None:
     assert decisions(
         user("Add the column"),
         *saying("The table doesn't exist yet. I need to add it.", replaced("model.py", "a", "b\n" * 100)),
-        *saying("SQLite cannot alter a constraint. I rewrite `rows`. Let me do it.", edit("src/table.py")),
+        *saying("SQLite alters no rule. I rewrite `rows`. Let me do it.", edit("src/table.py")),
         *saying("Now I run it.", run("head rows.csv", "rate")),
     ) == [
-        "Reason for changing table.py (written: `x = 1`): SQLite cannot alter a constraint. I rewrite `rows`."
+        "The assistant before changing table.py (written: `x = 1`): SQLite alters no rule. I rewrite `rows`."
     ]
 
 
@@ -34,25 +34,38 @@ def test_a_short_change_shows_what_it_wrote_anew() -> None:
     why = "Two workers read the rows. I cannot share the cursor, so each has its own."
     asked = [user("Rows come twice"), *saying(why, replaced("a.py", "x = 1\ny = 2", "x = 1\ny = own()"))]
     assert decisions(*asked, reply("Each has its own.")) == [
-        f"Reason for changing a.py (written: `y = own()`): {why}"
+        f"The assistant before changing a.py (written: `y = own()`): {why}"
     ]
     long = [user("Rows come twice"), *saying(why, replaced("a.py", "x", "y = own()\n" + "z = 2\n" * 50))]
-    assert decisions(*long, reply("Each has its own.")) == [f"Reason for changing a.py: {why}"]
+    assert decisions(*long, reply("Each has its own.")) == [f"The assistant before changing a.py: {why}"]
 
 
 def test_all_that_was_written_between_a_failed_check_and_the_change_is_its_cause() -> None:
     failing = [user("Build it"), *edit("src/rows.py"), *run("pytest", "2 failed", is_error=True)]
     mended = [
         *saying("The app has no `secret_key`. Let me look.", run("cat config.py", "")),
-        *saying("Need `lazy_html`, too.", replaced("config.py", "a", "b\n" * 100)),
+        *saying("Need `lazy_html`, too.", replaced("config.py", "a", "lazy_html\n" * 100)),
         *run("pytest", "2 passed"),
         reply("It is built."),
     ]
     (cause,) = decisions(*failing, *mended)
     assert cause.startswith(
-        "Reason for changing config.py after `pytest` failed: The app has no `secret_key`."
+        "The assistant before changing config.py after `pytest` failed: The app has no `secret_key`."
     )
     assert cause.endswith(" Need `lazy_html`, too.")
+
+
+def test_what_was_announced_and_is_not_in_the_change_was_not_done() -> None:
+    why = "The view runs in another process, which has no rows. I need to use `:auto` mode."
+    shared = replaced("test_rows.exs", "setup do", "setup do\n  Sandbox.mode({:shared, self()})")
+    (reason,) = decisions(user("Test it"), *saying(why, shared), reply("Tested."))
+    assert reason.endswith(": The view runs in another process, which has no rows.")
+    auto = replaced("test_rows.exs", "setup do", "setup do\n  Sandbox.mode(:auto)")
+    (reason,) = decisions(user("Test it"), *saying(why, auto), reply("Tested."))
+    assert reason.endswith(why)
+    path = "Rows come twice, since two workers read them. So I lock `src/store.py`."
+    (reason,) = decisions(user("Lock"), *saying(path, replaced("src/store.py", "a", "b")), reply("Done."))
+    assert reason.endswith(path)
 
 
 def test_what_a_passing_check_refuted_is_no_reason() -> None:
@@ -73,10 +86,12 @@ def test_what_a_passing_check_refuted_is_no_reason() -> None:
 def test_the_words_before_the_first_call_say_what_an_unfinished_turn_will_do() -> None:
     opening = "I build it as a separate command, then open a request. Existing strings stay as they are."
     begun = [user("Make a request for it"), *saying(opening, edit("src/rows.py")), *edit("src/main.py")]
-    assert parse_summary(summarize_offline(request(begun))).next_steps == (
-        f"Planned in this turn, before changes of rows.py, main.py: {opening}",
-    )
-    assert parse_summary(summarize_offline(request([*begun, reply("It is built.")]))).next_steps == ()
+    summary = parse_summary(summarize_offline(request(begun)))
+    planned = f"Planned in this turn, before changes of rows.py, main.py: {opening}"
+    assert planned in summary.in_progress
+    assert summary.next_steps == ("What is left of the plan in progress.",)
+    ended = parse_summary(summarize_offline(request([*begun, reply("It is built.")])))
+    assert (ended.in_progress, ended.next_steps) == ((), ())
     later = [user("Make a request for it"), *edit("src/rows.py"), *saying(opening, edit("src/main.py"))]
     assert parse_summary(summarize_offline(request(later))).next_steps == (
         "The newest request is not finished.",
@@ -102,10 +117,20 @@ def test_a_bare_yes_to_a_proposal_takes_its_reasons_over() -> None:
     assert own == "Asked: Want me to log the failures? The user: yes, and count them"
 
 
-def test_an_older_document_that_still_holds_follows_the_newest() -> None:
+def test_of_an_older_document_that_still_holds_the_title_follows_the_newest() -> None:
     shown = [
-        run(f"bd show rows-{n}", f"rows-{n}: The report {n} has a header. " + "It is read. " * 20)
+        run(
+            f"bd show rows-{n}", f"rows-{n}: The report {n} has a header.\n\nIt has {n} pages. " + "So. " * 50
+        )
         for n in (1, 2)
     ]
     text = context(user("Do rows-1 and rows-2"), *shown[0], *shown[1])
     assert text.index("The report 2 has") < text.index("The report 1 has")
+    assert ("It has 2 pages" in text, "It has 1 pages" in text) == (True, False)
+
+
+def test_an_answer_that_is_a_message_of_its_own_is_only_quoted() -> None:
+    asked = [user("Can we retry?"), reply("Which ones do you want to log?")]
+    for answer, number in (("all of the writes", 1), ("yes. " + "Never get in the way of the user. " * 4, 0)):
+        later = [reply("Logged."), user("Now count them"), reply("Counted.")]
+        assert len(decisions(*asked, user(answer), *later)) == number

@@ -69,6 +69,6 @@ def test_of_a_recorded_summary_its_statements_are_quoted(commit: str) -> None:
 
 
 def test_a_quoted_summary_says_which_commit_came_after_it() -> None:
-    ledger = WorkLedger(earlier="1. Intent: port it. 2. Done: rows.", earlier_before_commit="1a2b3c4 Port it")
+    ledger = WorkLedger(earlier="1. Intent: port it. 2. Done: rows.", earlier_before_commit="1a2b3c4")
     text = summarize_offline(replace(request([]), ledger=ledger))
-    assert "- The earlier summary, as it was written before commit “1a2b3c4 Port it”:\n> 1. Intent" in text
+    assert "- The earlier summary, as it was written before commit 1a2b3c4:\n> 1. Intent" in text

@@ -5,9 +5,9 @@ from takeover_exam import SESSIONS, cut_session, score
 
 FLOORS = {
     "claude-code-session-1": 16,
-    "claude-code-session-2": 13,
+    "claude-code-session-2": 14,
     "claude-entire-a": 14,
-    "codex-hk": 17,
+    "codex-hk": 16,
 }
 """Probes of 24 at 4,000 tokens, as many as are reached. A probe asks for copied sentences; see
 docs/benchmarks.md for what replaced it as the measure."""

@@ -9,7 +9,7 @@ from coppice.compaction.facts.documents import Documents
 from coppice.compaction.facts.publications import Publications
 from coppice.compaction.facts.runners import check_words, only_looks
 from coppice.compaction.text.answers import is_answer, is_bare
-from coppice.compaction.text.markdown import ITEM
+from coppice.compaction.text.markdown import CODE, ITEM
 from coppice.compaction.text.names import names_in
 from coppice.compaction.text.paths import is_about_work
 from coppice.compaction.text.reasons import reason_in, reasons_in
@@ -37,16 +37,17 @@ _NAME_CHARS: Final = 200  # of a request before its reply
 _MOST_TEXTS: Final = 3  # the newest between two changes that may be about the second one
 _WRITTEN_CHARS: Final = 160  # characters of a change that is quoted: two lines of code
 _EDIT_CHARS: Final = 100_000
-"""Characters of an edit whose names are compared."""
+"""Characters of an edit that are compared."""
+_MOST_EDITS: Final = 5  # after one announcement, the first
 _REPLIES: Final = ("report", "answer")
 _OVERTAKEN: Final = (*_REPLIES, "reason", "publication")
 
 
 class Quotations:
     """Follows what the assistant writes in a turn. A reply from before files changed is marked as such. It
-    loses the sentences that name what the changes removed; one that names nothing exactly is dropped, and an
-    answer of whose names a later commit or publication tells, or whose files were changed and committed.
-    A reason is dropped when all names that its change wrote are removed.
+    loses the sentences that name what the changes removed. It is dropped where all that it names exactly was
+    named again since, by the user, a later reply, a commit or a publication, and an answer where its files
+    were changed and committed. A reason is dropped when all lines that its change wrote are removed.
     """
 
     def __init__(self, quotations: list[Quotation]) -> None:
@@ -63,8 +64,8 @@ class Quotations:
         self._removed: dict[str, int] = {}
         self._changed: dict[str, int] = {}
         self._told: dict[str, int] = {}
-        self._added: set[str] = set()
-        self._written = ""
+        self._removed_lines: dict[str, int] = {}
+        self._edits: list[tuple[str, str]] = []
         self._listed: Quotation | None = None
         self._wrote: dict[int, set[str]] = {}
         self._committed_at: dict[str, int] = {}
@@ -89,10 +90,12 @@ class Quotations:
                 self._add(Quotation(entry_id=entry, text=reasons, kind="reason"))
         self._explain()
         self._plan = None
+        self._clock += 1
         self._ended_at = self._clock
         self._question, self._turn_changed = "", False
         if not text.startswith("/"):
             self._asked = clip(one_line(text), _NAME_CHARS)
+        self._tell(text)
         self._documents.user(text)
 
     def assistant(self, text: str, entry: str, *, last: bool) -> None:
@@ -130,20 +133,25 @@ class Quotations:
     def _explain(self) -> None:
         """What was announced before files changed gives their reasons; what led to no change is gone."""
         announced, self._announced = self._announced, []
-        added, self._added = self._added, set()
-        written, self._written = self._written, ""
-        texts = [
-            text
-            for each, after in announced
-            if each is not self._listed and (text := reason_in(each.text, after_failure=bool(after)))
-        ]
-        if not texts or not announced[-1][0].about:
+        edits, self._edits = self._edits, []
+        if not announced or not (about := announced[-1][0].about):
             return
-        (newest, after), about = announced[-1], announced[-1][0].about
+        newest, after = announced[-1]
+        done = [about, *(text for edit in edits for text in edit)]
+        texts = [
+            _without_undone(reason_in(each.text, after_failure=bool(failed)), each.text, done)
+            for each, failed in announced
+            if each is not self._listed
+        ]
+        if not any(texts):
+            return
+        written = next(filter(None, map(_short_change, edits)), "")
         about = f"{about} (written: `{written}`)" if written else about
         about = f"{about} after `{after}` failed" if after else about
-        reason = Quotation(entry_id=newest.entry_id, text=" ".join(texts), kind="reason", about=about)
-        self._wrote[id(reason)] = added
+        reason = Quotation(
+            entry_id=newest.entry_id, text=" ".join(filter(None, texts)), kind="reason", about=about
+        )
+        self._wrote[id(reason)] = {line for edit in edits for line in _new_lines(edit)}
         self._add(reason)
 
     def _end_turn(self, text: str, entry: str) -> None:
@@ -160,6 +168,7 @@ class Quotations:
         kind: QuotationKind = "report" if self._turn_changed else "answer"
         self._reply = Quotation(entry_id=entry, text=text[:_REPORT_CHARS], kind=kind, about=self._asked)
         self._add(self._reply)
+        self._tell(self._reply.text)
 
     def action(self, action: Action) -> None:
         """A call: what its edit touches, and the documents that it shows."""
@@ -169,20 +178,19 @@ class Quotations:
         if commits:
             self._committed_at[action.entry] = self._clock
         published = list(self._publications.take(action))
-        texts = [*map(str, commits), *(each.text for each in published)]
-        self._told |= dict.fromkeys(_names("\n".join(texts)), self._clock)
+        self._tell(*map(str, commits), *(each.text for each in published))
         paths = (each.path for each in action.touches if each.kind != "read" and is_about_work(each.path))
         changed = [path.rpartition("/")[2] for path in paths]
         if changed:
             self._changed_at, self._turn_changed = self._clock, True
             self._changed |= dict.fromkeys(changed, self._clock)
-            old, new = (_names("\n".join(texts)[:_EDIT_CHARS]) for texts in (action.old, action.new))
+            before, after = edit = _edit(action.old), _edit(action.new)
+            self._edits = [*self._edits, edit][:_MOST_EDITS]
+            self._removed_lines |= dict.fromkeys(_new_lines((after, before)), self._clock)
+            old, new = _names(before), _names(after)
             for name in new & self._removed.keys():
                 del self._removed[name]
             self._removed |= dict.fromkeys(old - new, self._clock)
-            self._added |= new - old
-            self._added -= old - new
-            self._written = self._written or _short_change(action)
         elif any(map(_ends_step, action.runs)):
             self._announced = [each for each in self._announced if each[0].about]
         followed = [(each, _MOST_NAMED) for each, _ in self._announced]
@@ -214,7 +222,7 @@ class Quotations:
 
     @property
     def clock(self) -> int:
-        """How many calls there were."""
+        """How many calls and messages of the user there were."""
         return self._clock
 
     def commit_after(self, clock: int, commits: Iterable[Commit]) -> str:
@@ -222,29 +230,34 @@ class Quotations:
         return next((name for at, name in self._made(commits) if clock < at <= self._ended_at), "")
 
     def _made(self, commits: Iterable[Commit]) -> list[tuple[int, str]]:
-        """When each of `commits` was made, where that was seen, and its hash and subject; oldest first."""
+        """When each of `commits` was made, where that was seen, and its hash or subject; oldest first."""
         made = ((self._committed_at.get(each.entry_id, 0), each) for each in commits)
-        return sorted((at, f"{each.hash} {each.subject}".strip()) for at, each in made if at)
+        return sorted((at, each.hash or f"“{each.subject}”") for at, each in made if at)
 
     def _holding(self, quotation: Quotation, made: Sequence[tuple[int, str]]) -> Quotation | None:
         """`quotation` as it holds now, marked where files that changed may have overtaken it."""
         at = self._written_at.get(id(quotation), self._clock)
         if quotation.kind not in _OVERTAKEN or self._changed_at <= at:
             return quotation
-        kind, names = quotation.kind, _names(quotation.text)
+        kind = quotation.kind
+        names = _names(_without(quotation.text, lambda sentence: sentence.endswith(QUESTION_MARKS)))
         wrote = self._wrote.get(id(quotation), set())
         first = bisect_right(made, at, key=lambda each: each[0])
         commit = quotation.before_commit or (made[first][1] if first < len(made) else "")
-        undone = bool(wrote) and _since(at, wrote, self._removed) == wrote
-        settled = _since(at, names, self._told) or (commit and _since(at, names, self._changed))
-        vague = kind in _REPLIES and not names
-        if undone or vague or (settled and kind == "answer") or id(quotation) in self._dealt_with:
+        undone = bool(wrote) and _since(at, wrote, self._removed_lines) == wrote
+        told = kind in _REPLIES and _since(at, names, self._told) == names
+        settled = kind == "answer" and commit and _since(at, names, self._changed)
+        if undone or told or settled or id(quotation) in self._dealt_with:
             return None
         text = _without(quotation.text, lambda sentence: bool(_since(at, _names(sentence), self._removed)))
         if not text or (kind == "reason" and text != quotation.text):
             return None
         marked = {"text": text, "overtaken": kind in _REPLIES, "before_commit": commit}
         return quotation.model_copy(update=marked)
+
+    def _tell(self, *texts: str) -> None:
+        """What these name was named again."""
+        self._told |= dict.fromkeys(_names("\n".join(texts)), self._clock)
 
     def _settle(self, command: str) -> None:
         if cause := self._causes.pop(command, None):
@@ -271,12 +284,31 @@ def _ends_step(run: Run) -> bool:
     return run.succeeded is True if check_words(words) else not only_looks(words)
 
 
-def _short_change(action: Action) -> str:
+def _edit(texts: Sequence[str]) -> str:
+    return "\n".join(texts)[:_EDIT_CHARS]
+
+
+def _new_lines(edit: tuple[str, str]) -> list[str]:
+    """The lines of the second text that the first has not."""
+    before = set(edit[0].splitlines())
+    return [line for line in edit[1].splitlines() if line not in before]
+
+
+def _short_change(edit: tuple[str, str]) -> str:
     """The lines that an edit wrote anew, on one line, where they are short."""
-    before = set("\n".join(action.old).splitlines())
-    lines = (line for line in "\n".join(action.new)[:_EDIT_CHARS].splitlines() if line not in before)
-    written = one_line("\n".join(lines))
+    written = one_line("\n".join(_new_lines(edit)))
     return written if len(written) <= _WRITTEN_CHARS and "`" not in written else ""
+
+
+def _without_undone(reason: str, text: str, done: Sequence[str]) -> str:
+    """`reason` without the last sentence of `text`, which tells what is to be done, where none of `done` has
+    the code that it names: it was done otherwise, or elsewhere.
+    """
+    last = next(reversed(list(sentences_of(text))), "")
+    code = [each.strip("`").rpartition("/")[2] for each in CODE.findall(last)]
+    if not code or any(each in part for each in code for part in done):
+        return reason
+    return reason.removesuffix(last).rstrip()
 
 
 def _steps(text: str) -> int:

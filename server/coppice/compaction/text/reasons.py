@@ -21,7 +21,7 @@ _JOINS: Final = re.compile(
 )
 """Words that give a cause, a contrast or a limit."""
 _DATES: Final = re.compile(
-    r"\b(?:now|next|yet|still|then|first|already|again|just|before|after|once|currently|temporary|until|meanwhile"
+    r"\b(?:now|next|yet|still|then|first|already|again|before|after|once|currently|temporary|until|meanwhile"
     r"|let me|let['’]s)\b|现在|接下来|然后|让我|还没|还不|暂时|正在|再|先",
     re.IGNORECASE,
 )

@@ -42,7 +42,7 @@ def earlier_lines(ledger: WorkLedger) -> Iterator[Line]:
         yield Line("context", line, 500 + place)
     to_do = [line for section in _TO_DO for line in getattr(summary, section)]
     if before_commit and to_do:
-        dated = f"To do in the earlier summary, before commit “{before_commit}”: {'; '.join(to_do)}"
+        dated = f"To do in the earlier summary, before commit {before_commit}: {'; '.join(to_do)}"
         yield Line("context", dated, 900)
 
 

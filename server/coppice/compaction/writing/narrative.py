@@ -41,7 +41,7 @@ _FIRST_STATEMENTS: Final = 3
 _MOST_REPLIES: Final = 8
 """Reports, and answers, the newest: so that the length of a summary does not grow with the conversation."""
 _MOST_DOCUMENTS: Final = 3  # the newest
-_TITLE_STATEMENTS: Final = 2  # of an older document: its title, and what it is about
+_TITLE_STATEMENTS: Final = 1  # of an older document
 _MOST_REASONS: Final = 12
 """Reasons of changes, and texts for others, the newest; four recorded sessions have at most 9."""
 _SHORT_RULES: Final = 1_000
@@ -84,7 +84,7 @@ def offline_narrative(
     if room < 0:
         return Narrative("", 0)
     quoted = quoted_foreign(ledger, room // FOREIGN_SHARE, count)
-    dated = f" before commit “{ledger.earlier_before_commit}”" if ledger.earlier_before_commit else ""
+    dated = _before_commit(ledger.earlier_before_commit)
     above = [Line("context", _QUOTED.format(dated), math.inf)] if quoted else []
     while room > 0:
         chosen = [*chosen_lines(lines, room - count(quoted), count), *above]
@@ -114,7 +114,7 @@ def _lines(
     quotations = ledger.quotations
     yield from _goal(ledger, earlier, references)
     yield from (line for line in earlier if line.section == "constraints")
-    yield from _rules(ledger.messages)
+    yield from _rules(ledger.messages, references)
     yield from _under_way(ledger, now, references)
     current = _newest([each for each in quotations if not each.overtaken], wanted)
     overtaken = _newest([each for each in quotations if each.overtaken], wanted)
@@ -154,21 +154,25 @@ def _goal(ledger: WorkLedger, earlier: list[Line], references: Mapping[str, str]
         answers = [each for each in approved if each.about == one_line(asked[-1].text)]
         requests = asked if answers else [each for each in asked if not is_bare(each.text)]
         newest = (requests or asked)[-1]
-        text = f"Newest request: {whole_sentences(request_in(newest.text), _GOAL_CHARS)}"
+        replied = ", replied to" if ledger.finished else ""
+        text = f"Newest request{replied}: {whole_sentences(request_in(newest.text), _GOAL_CHARS)}"
         if answers:
             text = f"{ended(text)} It answers: {answers[0].text}"
         yield Line("goal", referenced(text, newest.entry_id, references), 1_000)
 
 
-def _rules(messages: list[LedgerMessage]) -> Iterator[Line]:
+def _rules(messages: list[LedgerMessage], references: Mapping[str, str]) -> Iterator[Line]:
     """Sentences of the user that last, and short messages of the application; the newest first."""
     for place, message in reversed(list(enumerate(messages))):
         if message.source in ("user", "refusal"):
             rules = lasting_sentences(message.text)
-        elif len(message.text) <= _SHORT_RULES and message.source != "answer":
+        elif message.source == "answer":
+            rules = []
+        elif len(message.text) <= _SHORT_RULES:
             rules = [f"({message.source} message) {text}" for text in statements_of(message.text)]
         else:
-            rules = []
+            pointer = f"({message.source} message) Quoted below, so far as there is room."
+            rules = [referenced(pointer, message.entry_id, references)]
         for number, text in enumerate(rules):
             yield Line("constraints", text, place + number / 1_000)
 
@@ -194,7 +198,7 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
         lists = any(map(ITEM.match, plan.text.splitlines()))
         planned = _without_steps(plan.text) if lists else " ".join(map(ended, statements_of(plan.text)))
         text = f"Planned in this turn{since}: {planned}"
-        yield Line("next_steps", referenced(text, plan.entry_id, references))
+        yield Line("in_progress", referenced(text, plan.entry_id, references))
     if newest is not None and ledger.finished:
         for number, text in enumerate(_questions(newest.text)):
             stated = referenced(f"The user was asked: {text}", newest.entry_id, references)
@@ -202,8 +206,9 @@ def _under_way(ledger: WorkLedger, now: WorkState, references: Mapping[str, str]
     tasks = [each for each in now.tasks if each.state in ("in_progress", "open")]
     for number, task in enumerate(tasks):
         yield Line("next_steps", task.title, 1 + number)
-    if newest is not None and newest.kind == "announcement" and not plans and not tasks:
-        yield Line("next_steps", "The newest request is not finished.")
+    if newest is not None and newest.kind == "announcement" and not tasks:
+        rest = "What is left of the plan in progress." if plans else "The newest request is not finished."
+        yield Line("next_steps", rest)
 
 
 def _ended_turns(replies: list[Quotation], references: Mapping[str, str], first: int = 0) -> Iterator[Line]:
@@ -222,14 +227,14 @@ def _overtaken(replies: list[Quotation], references: Mapping[str, str]) -> Itera
     for place, reply in enumerate(replies, 4_000):
         texts, done = _texts(reply)
         if texts := texts[: done or len(texts)][:_FIRST_STATEMENTS]:
-            then = _before_commit(reply) or " before later changes"
+            then = _before_commit(reply.before_commit) or " before later changes"
             text = f"{_replied(reply)}{then}: {' '.join(map(ended, texts))}"
             section = "done" if reply.kind == "report" else "context"
             yield Line(section, referenced(text, reply.entry_id, references), place)
 
 
-def _before_commit(quotation: Quotation) -> str:
-    return f" before commit “{quotation.before_commit}”" if quotation.before_commit else ""
+def _before_commit(commit: str) -> str:
+    return f" before commit {commit}" if commit else ""
 
 
 def _texts(reply: Quotation) -> tuple[list[str], int]:
@@ -265,7 +270,8 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
     """
     newest = next((one_line(each.text) for each in reversed(ledger.messages) if each.source == "user"), "")
     answered = [each for each in ledger.quotations if each.kind == "approval" and each.about != newest]
-    approvals = [each for each in answered if decides(each.text, each.about)]
+    short = [each for each in answered if len(each.about) <= _ASKED_CHARS]
+    approvals = [each for each in short if decides(each.text, each.about)]
     reasons = {
         id(each): following.text
         for each, following in pairwise(ledger.quotations)
@@ -283,12 +289,12 @@ def _decisions(ledger: WorkLedger, references: Mapping[str, str]) -> Iterator[Li
 
 
 def _reasons(quotations: list[Quotation], references: Mapping[str, str]) -> Iterator[Line]:
-    """The reasons that were written before files were changed, the newest first."""
+    """What was written before files were changed and reads like a reason, the newest first."""
     planned = {each.entry_id for each in quotations if each.kind == "plan" and each.entry_id}
     reasons = [each for each in quotations if each.kind == "reason" and each.about]
     reasons = [each for each in reasons if each.entry_id not in planned]
     for place, each in enumerate(reversed(reasons[-_MOST_REASONS:]), 1_000):
-        text = f"Reason for changing {each.about}: {ended(each.text)}"
+        text = f"The assistant before changing {each.about}: {ended(each.text)}"
         yield Line("decisions", referenced(text, each.entry_id, references), place)
 
 
@@ -320,7 +326,7 @@ def _publications(quotations: list[Quotation], references: Mapping[str, str]) ->
     published = [each for each in quotations if each.kind == "publication"]
     for place, each in enumerate(reversed(published[-_MOST_REASONS:]), 2_000):
         texts = " ".join(map(ended, statements_of(each.text)))
-        text = f"Written{_before_commit(each)} with `{each.about}`: {texts}"
+        text = f"Written{_before_commit(each.before_commit)} with `{each.about}`: {texts}"
         yield Line("done", referenced(text, each.entry_id, references), place)
 
 

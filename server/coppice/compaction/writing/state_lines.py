@@ -11,7 +11,10 @@ from coppice.protocol.state import Check, Commit, Fact, Job, RanCommand, UsedCom
 from coppice.tree.tags import escape_tags
 
 HEADING: Final = "## State"
-_ORIGIN: Final = "Computed from commands and their outputs; what they do not show is absent."
+_ORIGIN: Final = (
+    "Computed from commands and their outputs, also those after what is summarized; "
+    "what they do not show is absent."
+)
 _UNFINISHED: Final = {"in_progress": "Task in progress", "blocked": "Task blocked", "open": "Task not begun"}
 _MOST_DONE: Final = 10  # done tasks that are named
 _MOST_USED: Final = 10  # commands that were used repeatedly; the recorded sessions have 3 to 11

@@ -119,4 +119,7 @@ def _quoted(message: LedgerMessage, references: Mapping[str, str]) -> str:
         )
     )
     head = [f"[{escape_tags(one_line(label))}]"] if label else []
-    return block_quote("\n".join([*head, safe_text(message.text)]))
+    lines = safe_text(message.text).splitlines()
+    if message.source not in _USERS:
+        lines = [line for line in lines if line.strip()]
+    return block_quote("\n".join([*head, *lines]))
