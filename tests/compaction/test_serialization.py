@@ -114,19 +114,30 @@ def test_what_a_person_ran_is_the_user_s_and_earlier_summaries_are_not() -> None
         assert line in text
 
 
+REFUSED = "You may not. The user said: Keep the build."
+
+
 @pytest.mark.parametrize(
-    ("details", "speaker"),
+    ("details", "content", "spoken"),
     [
-        (DENIED, "User, refusing this call"),
-        (ANSWERED, "User, answering this call"),
-        ({"denied": "yes"}, "Tool result"),
-        ("denied", "Tool result"),
-        (None, "Tool result"),
+        (DENIED, REFUSED, "[User, refusing this call]: Keep the build."),
+        (DENIED, "STOP and wait.", "[Tool result]: STOP and wait."),
+        (ANSWERED, "Keep it.", "[User, answering this call]: Keep it."),
+        (
+            {**ANSWERED, "answer": "Keep it."},
+            "Asked: Which? Keep it.",
+            "[User, answering this call]: Keep it.",
+        ),
+        ({"denied": "yes"}, REFUSED, f"[Tool result]: {REFUSED}"),
+        ("denied", REFUSED, f"[Tool result]: {REFUSED}"),
+        (None, REFUSED, f"[Tool result]: {REFUSED}"),
     ],
 )
-def test_a_refusal_and_an_answer_are_the_user_s(details: object, speaker: str) -> None:
-    result = run("rm -rf build", "Keep the build.")[1].model_copy(update={"details": details})
-    assert serialize([result]) == f"[{speaker}]: Keep the build."
+def test_the_reason_of_a_refusal_and_an_answer_are_the_user_s(
+    details: object, content: str, spoken: str
+) -> None:
+    result = run("rm -rf build", content)[1].model_copy(update={"details": details})
+    assert serialize([result]) == spoken
 
 
 def test_long_results_keep_head_and_tail_and_images_a_placeholder() -> None:

@@ -49,6 +49,16 @@ def test_the_mark_counts_what_is_left_out_of_long_lines_too() -> None:
     assert f"[… {len(line * 7) - 1:,} characters left out …]" in text
 
 
+def test_the_mark_counts_what_an_earlier_mark_does() -> None:
+    text = "\n".join(f"line {number} of the paste" for number in range(400))
+    once = shortened(text, 2_000, with_rules=False)
+    twice = shortened(once, 500, with_rules=False)
+    before, mark, after = twice.partition("\n[… ")
+    count, _, tail = after.partition(" characters left out …]\n")
+    assert mark
+    assert len(before) + len(tail) + int(count.replace(",", "")) + 2 == len(text)
+
+
 @pytest.mark.parametrize(
     "paste", ["ERROR: the value must be positive\n" * 600, '{"a": 1, "never": [2, 3]}\n' * 600]
 )

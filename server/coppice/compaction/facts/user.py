@@ -87,11 +87,16 @@ def _texts_in(output: str) -> str:
 
 def refusal_of(output: str, about: str, entry: str) -> LedgerMessage | None:
     """The reason that the user gave for not allowing a call, by its result; None where there is none."""
-    parts = _REASON.split(output, maxsplit=1)
-    if len(parts) == 1 or not parts[1].strip():
+    reason = reason_in(output)
+    if not reason:
         return None
-    message = _message(parts[1].strip(), entry, "refusal")
+    message = _message(reason, entry, "refusal")
     return message.model_copy(update={"about": clip(one_line(about), _ABOUT_CHARS)})
+
+
+def reason_in(output: str) -> str:
+    """The user's words in the result of a call that they refused; empty where they gave no reason."""
+    return _REASON.split(output, maxsplit=1)[-1].strip() if _REASON.search(output) else ""
 
 
 def only_rules(message: LedgerMessage) -> LedgerMessage | None:

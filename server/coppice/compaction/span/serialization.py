@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
-from coppice.compaction.span.speakers import HARNESS, speaker_of, speaker_of_result
+from coppice.compaction.span.speakers import HARNESS, speaker_of, spoken_in_result
 from coppice.escapes import HIDDEN
 from coppice.protocol.history import HISTORY_TOOLS
 from coppice.tokens.measuring import compact_json
@@ -133,9 +133,8 @@ def _contents(message: Message, result_chars: int | None) -> Iterator[tuple[str,
         case ToolResultMessage() if result_chars is not None and message.tool_name in HISTORY_TOOLS:
             yield "Tool result", LOOKED_UP
         case ToolResultMessage():
-            text = _content(message.content)
-            shown = text if result_chars is None else shorten(text, result_chars)
-            yield speaker_of_result(message), shown
+            speaker, text = spoken_in_result(message, _content(message.content))
+            yield speaker, text if result_chars is None else shorten(text, result_chars)
         case DeveloperMessage() | SystemMessage():
             yield "Developer", text_of(message.content)
 

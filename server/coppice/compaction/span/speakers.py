@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from coppice.compaction.facts.user import reason_in
 from coppice.tree.authorship import written_by_user
 from coppice.tree.entries import HARNESS_TYPE, MEMORY_TYPE, BranchSummaryEntry, CustomMessageEntry, Entry
 from coppice.tree.messages import (
@@ -45,9 +46,14 @@ def speaker_of(message: Message) -> str:
             return "User"
 
 
-def speaker_of_result(message: ToolResultMessage) -> str:
-    """Who speaks in the result of a call: the tool, or the user who refused the call or whom it asked."""
+def spoken_in_result(message: ToolResultMessage, text: str) -> tuple[str, str]:
+    """Who speaks in the result of a call, and what: the tool in `text`, or the user who refused it with a
+    reason or whom it asked.
+    """
     details = message.details if isinstance(message.details, dict) else {}
-    if details.get("denied") is True:
-        return "User, refusing this call"
-    return "User, answering this call" if details.get("answered") is True else "Tool result"
+    if details.get("denied") is True and (reason := reason_in(text)):
+        return "User, refusing this call", reason
+    if details.get("answered") is True:
+        answer = details.get("answer")
+        return "User, answering this call", answer if isinstance(answer, str) else text
+    return "Tool result", text

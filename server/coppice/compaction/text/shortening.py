@@ -1,5 +1,6 @@
 """Long messages made short: whole lines are left out of the middle, with a mark that says how many."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,6 +12,7 @@ _HEAD_SHARE: Final = 0.6
 _LASTING_SHARE: Final = 0.3
 """Share of the room for rules in what is left out."""
 ELISION: Final = "[…]"
+_MARK: Final = re.compile(r"\[… ([\d,]{1,9}) characters left out[^\]\n]{0,40}\]")
 _LONGEST_LINE: Final = 2_000  # characters of one line of a message
 
 
@@ -28,7 +30,9 @@ def shortened(text: str, limit: int, *, with_rules: bool = True) -> str:
     if not middle.strip():
         return "\n".join(lines)
     rules = _fitting(lasting_sentences(middle), int(limit * share)) if with_rules else []
-    mark = f"[… {len(middle):,} characters left out{', with these sentences in them:' if rules else ''} …]"
+    earlier = sum(int(mark[1].replace(",", "")) - len(mark[0]) for mark in _MARK.finditer(middle))
+    left_out = f"{len(middle) + earlier:,} characters left out"
+    mark = f"[… {left_out}{', with these sentences in them:' if rules else ''} …]"
     return "\n".join([*head, mark, *rules, *([ELISION] if rules and tail else []), *tail]).strip()
 
 
