@@ -58,8 +58,7 @@ class Git:
             case "reset" if is_here and run.succeeded is not False:
                 self._reset(run.command)
             case "rebase" if is_here and run.succeeded is not False:
-                for commit in self._state.commits:
-                    commit.hash = ""
+                self._rebase(run.command)
             case "checkout" | "switch" if is_here:
                 self._switch(run)
             case "branch" if is_here and "--show-current" in run.command.arguments:
@@ -109,6 +108,13 @@ class Git:
         for commit in self._state.commits:
             if not named or "HEAD" in named or commit.branch in named:
                 commit.pushed = True
+
+    def _rebase(self, command: Command) -> None:
+        """New hashes, which its output does not show, for the commits of the branch: those of others stay."""
+        branch = "" if command.operands[2:] else self._state.branch
+        for commit in self._state.commits:
+            if not branch or commit.branch in ("", branch):
+                commit.hash = ""
 
     def _switch(self, run: Run) -> None:
         words, operands = run.command.arguments, run.command.operands[1:]

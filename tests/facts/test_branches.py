@@ -1,4 +1,4 @@
-"""A repository whose HEAD is at no branch: its commits are known, and no branch is stated."""
+"""The branch and its commits: at a detached HEAD no branch is stated, and a rebase gives one new hashes."""
 
 import pytest
 from talk import edit, run, user
@@ -63,3 +63,21 @@ def test_a_commit_and_the_current_branch_tell_where_the_user_went(
 ) -> None:
     builder = LedgerBuilder(root="/work").add_messages([user("Do it."), *ON_MAIN, *run(command, output)])
     assert builder.ledger.state.branch == branch
+
+
+@pytest.mark.parametrize(
+    ("command", "hashes"),
+    [
+        ("git rebase origin/main", ["1a2b3c4", ""]),
+        ("git rebase --continue", ["1a2b3c4", ""]),
+        ("git rebase origin/main main", ["", ""]),
+    ],
+)
+def test_a_rebase_leaves_the_hashes_of_other_branches(command: str, hashes: list[str]) -> None:
+    state = state_of(
+        *run("git commit -m 'Read rows'", "[main 1a2b3c4] Read rows\n 1 file changed\n"),
+        *run("git switch side", "Switched to branch 'side'\n"),
+        *run("git commit -m 'Write rows'", "[side 5d6e7f8] Write rows\n 1 file changed\n"),
+        *run(command, "Successfully rebased and updated.\n"),
+    )
+    assert [commit.hash for commit in state.commits] == hashes
