@@ -35,8 +35,9 @@ _PROGRAMS: Final = (
     "coppice.lsp.__main__",
     "coppice.cli.__main__",
     "coppice.cli.app",
+    "coppice.mcp.__main__",
 )
-"""What does something when it is imported."""
+"""What does something when it is imported, or is run as a module: that warns of one that is imported."""
 
 
 def python() -> list[str]:
@@ -141,6 +142,8 @@ def _become(request: dict[str, Any]) -> list[str]:
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - open until the program ends
     sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", closefd=False, errors="backslashreplace", buffering=1)  # noqa: SIM115
+    # Where a program puts another in its place, it would be closed with what still writes to it.
+    sys.__stdout__ = sys.stdout  # type: ignore[misc]  # as Python itself does
     random.seed()
     return list(request["arguments"])
 

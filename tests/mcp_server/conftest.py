@@ -3,20 +3,19 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from preloaded import python
 
-from coppice.agents.program import Program
 from coppice.store.schema.records import NewConversation, NewRecord
 from coppice.store.store import Store
 from coppice.store.tree.location import workspace_database
 from coppice.tokens.measuring import size_of_entry
 from coppice.tree.entries import ENTRY
 
-COMMAND = [*Program.installed().words, "mcp"]
 NOW = "2026-10-01T10:00:00.000Z"
 EARLIER = "2026-09-01T08:00:00.000Z"
 SESSION = "5f0c6b5e-0000-4000-8000-00000000aaaa"
@@ -36,9 +35,9 @@ AGENT_FOLDERS = {"CLAUDE_CONFIG_DIR": "claude", "CODEX_HOME": "codex", "PI_CODIN
 class Client:
     """A client that sends what it is told, and reads answers in the order in which they come."""
 
-    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+    def __init__(self, folder: Path, command: Sequence[str], environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
-            [*COMMAND, *arguments],
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -109,12 +108,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def start(folder: Path) -> Iterator[Start]:
+def command() -> list[str]:
+    """What starts a server; its arguments may follow."""
+    return [*python(), "-m", "coppice.mcp"]
+
+
+@pytest.fixture
+def start(folder: Path, command: list[str]) -> Iterator[Start]:
     """Starts a server in the workspace's folder."""
     clients: list[Client] = []
 
     def start_one(*arguments: str, at: Path = folder, **environment: str) -> Client:
-        clients.append(Client(at, *arguments, **environment))
+        clients.append(Client(at, [*command, *arguments], environment))
         return clients[-1]
 
     yield start_one

@@ -8,6 +8,7 @@ import sys
 import pytest
 from mcp_server.conftest import Client, Start
 
+from coppice.agents.program import Program
 from coppice.mcp.catalogue import TOOLS
 from coppice.mcp.messages import MAX_LINE_BYTES
 from coppice.tokens.counting import count_tokens
@@ -20,6 +21,12 @@ MODERN = {
 }
 NAMES = ["history_search", "history_read", "history_overview", "note_add", "note_list"]
 HEAVY = ("pydantic", "sqlalchemy", "asyncio", "typer", "tiktoken", "argparse", "logging", "pathlib")
+
+
+@pytest.fixture
+def command() -> list[str]:
+    """The one that agents are given, and no server that is forked: this is about its life, too."""
+    return [*Program.installed().words, "mcp"]
 
 
 @pytest.fixture

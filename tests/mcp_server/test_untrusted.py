@@ -1,13 +1,12 @@
-"""Hostile arguments, hostile transcripts, a locked store, and many clients at once."""
+"""Hostile arguments, hostile transcripts, and many clients at once."""
 
 import re
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_server.conftest import Client, Start, result, stored, url_of, user
+from mcp_server.conftest import Client, Start, result, stored, user
 
 from coppice.tree.authorship import ADDED
 
@@ -111,28 +110,6 @@ def test_an_id_that_is_an_option_or_several_words_is_no_part_of_a_command(
     for shown in (client.call("history_search", query="walnut tree"), client.call("history_overview")):
         assert shown.count("claude --resume") == 1
         assert "claude --resume plain_Id-2" in shown
-
-
-def test_a_store_that_another_program_holds_is_read_as_far_as_it_is_indexed(
-    start: Start, sessions: Path
-) -> None:
-    client = start()
-    assert "empty basket" in client.call("history_search", query="empty basket")
-    holder = sqlite3.connect(url_of(sessions).removeprefix("sqlite:///"), isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    assert "empty basket" in client.call("history_search", query="empty basket")
-    assert "thirty days" in client.call("history_read", ids=["login-1"])
-    holder.execute("COMMIT")
-    stored(sessions, [user("late-1", "A late basket.")], session="late-session")
-    holder.execute("BEGIN IMMEDIATE")
-    partly = client.call("history_search", query="empty basket")
-    assert "empty basket" in partly
-    assert "A late basket" not in partly
-    assert "not indexed yet" in partly
-    holder.execute("COMMIT")
-    assert "A late basket" in client.call("history_search", query="empty basket")
-    holder.close()
-    assert "Noted" in client.call("note_add", text="It was free again.")
 
 
 def test_twenty_clients_at_once_are_all_answered(start: Start, sessions: Path) -> None:
