@@ -22,9 +22,13 @@ from coppice.service.service import Service
 
 @dataclass
 class Port:
-    """A client that records notifications, and answers the requests that a test sets an answer for."""
+    """A client that records notifications, and answers the requests that a test sets an answer for.
+
+    `on_part` takes parts of the answer to the last request.
+    """
 
     answers: frozenset[str] = frozenset()
+    on_part: OnPart | None = None
     notified: list[tuple[str, Any]] = field(default_factory=list)
     logged: list[str] = field(default_factory=list)
     _work: Callable[[str, Any], Awaitable[Any]] | None = None
@@ -34,7 +38,7 @@ class Port:
 
     async def ask(self, method: str, params: Any, on_part: OnPart | None = None) -> Any:
         assert self._work is not None
-        del on_part
+        self.on_part = on_part
         return await self._work(method, params)
 
     def notify(self, method: str, params: WireModel) -> None:

@@ -152,6 +152,7 @@ async def test_a_compaction_that_takes_too_long_is_refused_and_changes_nothing(
     conversation = await a_long_conversation(client)
     monkeypatch.setattr(work_ledger, "_ledger_until", mistake)
     monkeypatch.setattr(worker_process, "_LEAST_SECONDS", 1.0)
+    monkeypatch.setattr(worker_process, "_TOKENS_PER_SECOND", 1_000_000)
     with pytest.raises(WorkTooLongError, match="nothing was changed"):
         await client.ask("compact", conversationId=conversation)
     listed = (await client.ask("conversation/get", conversationId=conversation))["conversation"]

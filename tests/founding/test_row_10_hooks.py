@@ -3,14 +3,12 @@
 import asyncio
 import json
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest_service import Client, MakeClient, tool, turns, user
 from lsp.conftest import fresh
-from lsp.editor import SETTINGS
 from lsp.raw_client import RawServer
 from lsp.test_hooks import asked, conversation, hello
 from lsp.test_installed_extension import install, packages_of, python
@@ -29,6 +27,7 @@ from coppice.hooks import (
     hookimpl,
 )
 from coppice.protocol.compaction import CompactResult
+from coppice.protocol.server_requests import WILL_COMPACT
 from coppice.service.core.progress import NoProgress
 from coppice.service.hooks.plugins import Plugins
 
@@ -237,23 +236,39 @@ async def test_a_hook_that_asks_a_model_has_the_time_of_its_own_setting_and_prog
     assert "Waiting for the hook ext0, which asks large/model" in progress.stages
 
 
+async def test_a_client_s_hook_that_asks_a_model_has_the_time_of_that_setting(
+    make_client: MakeClient,
+) -> None:
+    settings = {**HOOK_SETTINGS, "hooks": {"timeoutSeconds": 100, "modelTimeoutSeconds": 3_600}}
+    client: Client = await make_client(settings)
+
+    async def answers_late(*_: Any) -> Any:
+        assert client.port.on_part is not None
+        client.port.on_part({"model": "large"})
+        hurry()
+        await asyncio.sleep(300)
+        return {"compaction": {"summary": "## Goal\nAll parts."}}
+
+    client.port.answer(answers_late, WILL_COMPACT)
+    done = await client.ask("compact", conversationId=await grown(client))
+    assert (done["summarizer"], done["warnings"]) == ("hook/client", [])
+
+
 def test_a_client_s_hook_says_on_its_partial_result_token_that_it_asks_a_model(fresh: RawServer) -> None:
-    settings = {
-        **SETTINGS,
-        "hooks": {"timeoutSeconds": 8, "modelTimeoutSeconds": 300},
-        "summarizer": {"provider": "offline"},
-    }
-    fresh.initialize({"initializationOptions": {"settings": settings, "hooks": {"willCompact": True}}})
-    compacting = fresh.start_request("coppice/compact", conversation(fresh))
+    fresh.initialize(hello("willCompact"))
+    compacting = fresh.start_request(
+        "coppice/compact", {**conversation(fresh), "workDoneToken": "compacting"}
+    )
     request = asked(fresh, "coppice/willCompact")
     token = request["params"]["partialResultToken"]
     fresh.notify("$/progress", {"token": token, "value": {"model": "large"}})
-    time.sleep(9)
+    shown = ""
+    while "large" not in shown:
+        shown = fresh.notification("$/progress")["value"].get("message", "")
+    assert shown == "Waiting for the client's hook, which asks large"
     result = {"compaction": {"summary": "## Goal\nAll parts."}}
     fresh.send({"jsonrpc": "2.0", "id": request["id"], "result": result})
-    done = fresh.answer(compacting)["result"]
-    assert done["warnings"] == []
-    assert done["summarizer"] == "hook/client"
+    assert fresh.answer(compacting)["result"]["summarizer"] == "hook/client"
 
 
 async def test_did_hooks_are_called_afterwards_and_say_whether_a_hook_wrote_the_summary(

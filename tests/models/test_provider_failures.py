@@ -296,11 +296,11 @@ async def continue_for_ever(exchange: Exchange) -> None:
 
 
 async def test_interim_responses_without_end_are_no_answer() -> None:
-    once = Retries(tries=1)
-    waits = Deadlines(connect=5, silence=0.3)
-    async with asked("openai", continue_for_ever, retries=once, deadlines=waits) as (model, _):
+    async with asked(
+        "openai", hurried(continue_for_ever), retries=Retries(tries=1), deadlines=Deadlines()
+    ) as (model, _):
         with pytest.raises(ModelError, match="did not begin to answer"):
-            await asyncio.wait_for(model.complete(request()), PATIENCE)
+            await model.complete(request())
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
