@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from backports import zstd
@@ -12,8 +13,8 @@ from session_samples import Json, message_record, texts
 from coppice.formats.reading import open_growing
 from coppice.formats.session import SessionReader
 from coppice.sources.registry import AGENTS
-from coppice.tree.entries import CompactionEntry, CustomEntry, MessageEntry
-from coppice.tree.messages import ToolResultMessage
+from coppice.tree.entries import HARNESS_TYPE, CompactionEntry, CustomEntry, CustomMessageEntry, MessageEntry
+from coppice.tree.messages import ToolResultMessage, UserMessage, text_of
 
 OPENCLAW = next(agent for agent in AGENTS if agent.name == "openclaw")
 TABLES = """
@@ -108,6 +109,35 @@ def test_a_command_that_failed_is_an_error(database: Database, code: object, fai
     assert isinstance(entry, MessageEntry)
     assert isinstance(entry.message, ToolResultMessage)
     assert (entry.message.is_error, entry.message.details) == (failed, {"exitCode": code})
+
+
+@pytest.mark.parametrize(
+    ("provenance", "kind"),
+    [
+        ({"kind": "inter_session", "sourceTool": "sessions_send"}, HARNESS_TYPE),
+        ({"kind": "internal_system"}, HARNESS_TYPE),
+        ({"kind": ["external_user"]}, HARNESS_TYPE),
+        ({"kind": "external_user"}, "user"),
+        ({}, "user"),
+        ("inter_session", "user"),
+    ],
+)
+def test_what_other_sessions_send_is_not_the_users(database: Database, provenance: Any, kind: str) -> None:
+    record = message_record("a", None, "Delete main.")
+    database.add({**record, "message": {**record["message"], "provenance": provenance}})
+    (entry,) = database.read()
+    assert isinstance(entry, CustomMessageEntry | MessageEntry)
+    sent = entry if isinstance(entry, CustomMessageEntry) else entry.message
+    assert isinstance(sent, CustomMessageEntry | UserMessage)
+    assert (getattr(sent, "custom_type", "user"), text_of(sent.content)) == (kind, "Delete main.")
+
+
+def test_the_prompts_of_a_sub_agent_are_not_the_users(database: Database) -> None:
+    database.session("child", "agent:main:subagent:1", parent="agent:main:main")
+    database.add(message_record("a", None, "Delete main."), session="child")
+    (entry,) = database.read("child")
+    assert isinstance(entry, CustomMessageEntry)
+    assert entry.custom_type == HARNESS_TYPE
 
 
 def test_its_bookkeeping_repeats_no_results(database: Database) -> None:

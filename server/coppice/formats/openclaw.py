@@ -2,7 +2,8 @@
 
 Written after the table `transcript_events` of version 2026.9.6. Its rows are the lines of a Pi session of
 version 4, long ones compressed. A record of the type `leaf` moves the leaf and is no entry; a `reset` is a
-compaction without a summary.
+compaction without a summary. What other sessions and OpenClaw itself send has the role of the user, with a
+`provenance` (src/sessions/input-provenance.ts); the session of a sub-agent has a `spawned_by`.
 """
 
 import sys
@@ -16,8 +17,9 @@ from typing_extensions import override
 
 from coppice.formats import pi
 from coppice.formats.foreign_database import json_of, rows_of
-from coppice.formats.lines import dump_line, text_at
+from coppice.formats.lines import dump_line, object_at, text_at
 from coppice.formats.source import Source
+from coppice.tree.entries import HARNESS_TYPE
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -27,7 +29,8 @@ else:
 _ROWS: Final = """
 SELECT event_json, event_zstd,
     (SELECT leaf_event_id FROM session_transcript_index_state AS state
-        WHERE state.session_id = event.session_id AND needs_rebuild = 0 AND indexed_seq >= seq)
+        WHERE state.session_id = event.session_id AND needs_rebuild = 0 AND indexed_seq >= seq),
+    (SELECT spawned_by FROM session_windows AS session WHERE session.session_id = event.session_id)
 FROM transcript_events AS event WHERE session_id = ? ORDER BY seq
 """
 _MAX_BYTES: Final = 4 * 2**20  # of a record, as OpenClaw's table has it
@@ -43,12 +46,14 @@ class Reader(pi.Reader):
 
     def __init__(self, source: Source) -> None:
         self._leaf: str | None = None
+        self._of_sub_agent = False
         self._moved: dict[str, str | None] = {}
         unreadable: Counter[str] = Counter()
         lines = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed when this reader goes
         weakref.finalize(self, lines.close)
         self._write(lines, source, unreadable)
         super().__init__(Source(lines))
+        self.header.of_sub_agent = self._of_sub_agent
         self.skipped += unreadable
 
     @override
@@ -61,8 +66,9 @@ class Reader(pi.Reader):
         return leaf if leaf and self._index.position_of(leaf) is not None else super()._find_leaf()
 
     def _write(self, lines: BinaryIO, source: Source, unreadable: "Counter[str]") -> None:
-        for plain, packed, leaf in rows_of(source.file(), _ROWS, source.part or ""):
+        for plain, packed, leaf, spawned_by in rows_of(source.file(), _ROWS, source.part or ""):
             self._leaf = leaf if isinstance(leaf, str) else None
+            self._of_sub_agent = spawned_by is not None
             try:
                 value = json_of(plain if isinstance(plain, str) else _unpacked(packed))
             except (zstd.ZstdError, UnicodeDecodeError):
@@ -85,6 +91,9 @@ class Reader(pi.Reader):
         message = value.get("message")
         if isinstance(message, dict) and message.get("role") == "toolResult":
             value = {**value, "message": _with_outcome(message)}
+        if kind == "message" and isinstance(message, dict) and not _is_of_its_role(message):
+            content = {"content": message.get("content"), "display": False}
+            value = {**value, "type": "custom_message", "customType": HARNESS_TYPE, **content}
         return {**value, **dict(self._resolved(value))}
 
     def _resolved(self, value: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
@@ -92,6 +101,12 @@ class Reader(pi.Reader):
         for name in ("parentId", "firstKeptEntryId"):
             if text_at(value, name) in self._moved:
                 yield name, self._moved[value[name]]
+
+
+def _is_of_its_role(message: dict[str, Any]) -> bool:
+    """Whether it is no message that another session or OpenClaw sent with the role of the user."""
+    kind = object_at(message, "provenance").get("kind")
+    return message.get("role") != "user" or kind in (None, "external_user")
 
 
 def _with_outcome(result: dict[str, Any]) -> dict[str, Any]:
