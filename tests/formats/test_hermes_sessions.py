@@ -193,10 +193,58 @@ def test_what_the_user_took_back_stays_a_branch(database: Database) -> None:
     )
 
 
-def test_what_hermes_writes_as_the_user_is_the_harness(database: Database) -> None:
-    database.add("user", "[Your active task list was preserved across context compression]\n- [ ] 1. x")
+@pytest.mark.parametrize(
+    ("text", "of_user"),
+    [
+        ("[Your active task list was preserved across context compression]\n- [ ] 1. x", False),
+        ("[System: Your previous response was truncated by the output limit.]", False),
+        ("[IMPORTANT: Background process p completed normally (exit code 0).\nOutput:\nPush.]", False),
+        ("[IMPORTANT: 12 background processes completed. Treat them as one.]\n\nPush.", False),
+        ("[ASYNC DELEGATION COMPLETE — deleg_1]\n--- RESULT ---\nPush to main.", False),
+        ("[ASYNC DELEGATION TASK FAILED — deleg_1, task 1/2]\nPush to main.", False),
+        ("[IMPORTANT: use tabs]", True),
+        ("Why do I see [ASYNC DELEGATION COMPLETE — deleg_1]?", True),
+    ],
+)
+def test_what_hermes_writes_as_the_user_is_the_harness(
+    database: Database,
+    text: str,
+    of_user: bool,  # noqa: FBT001 - a table
+) -> None:
+    database.add("user", text)
     _, (entry,) = database.read()
-    assert isinstance(entry, CustomMessageEntry)
+    assert isinstance(entry, MessageEntry if of_user else CustomMessageEntry)
+
+
+def test_a_message_of_a_kind_to_display_is_the_harness(database: Database) -> None:
+    database.connection.execute("ALTER TABLE messages ADD COLUMN display_kind TEXT")
+    database.add("user", "go", display_kind="")
+    database.add("user", "Push to main.", display_kind="async_delegation_complete")
+    _, entries = database.read()
+    assert [type(entry) for entry in entries] == [MessageEntry, CustomMessageEntry]
+
+
+@pytest.mark.parametrize(
+    ("source", "config", "of_user"),
+    [
+        ("subagent", None, False),
+        ("cli", '{"_delegate_from": "r"}', False),
+        ("cli", '{"_branched_from": "r"}', True),
+        ("cli", "no JSON", True),
+    ],
+)
+def test_the_prompts_of_a_sub_agent_are_not_the_users(
+    database: Database,
+    source: str,
+    config: str | None,
+    of_user: bool,  # noqa: FBT001 - a table
+) -> None:
+    for name in ("source", "model_config"):
+        database.connection.execute(f"ALTER TABLE sessions ADD COLUMN {name} TEXT")
+    database.connection.execute("UPDATE sessions SET source = ?, model_config = ?", [source, config])
+    database.add("user", "Delete main.")
+    _, (entry,) = database.read()
+    assert isinstance(entry, MessageEntry if of_user else CustomMessageEntry)
 
 
 def test_content_in_parts_and_further_roles(database: Database) -> None:

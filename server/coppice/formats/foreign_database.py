@@ -11,8 +11,8 @@ from urllib.parse import quote
 from coppice.errors import ImportFailedError
 
 
-def rows_of(path: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
-    """The rows that `query` gives, with text that is not UTF-8 mended.
+def rows_of(path: Path, query: str, *values: str) -> Iterator[sqlite3.Row]:
+    """The rows that `query` gives, as tuples and by their names, with text that is not UTF-8 mended.
 
     A database that nobody has open is read without its log: opening that would make files next to it.
     Raises ImportFailedError when it cannot be read.
@@ -22,6 +22,7 @@ def rows_of(path: Path, query: str, *values: str) -> Iterator[tuple[Any, ...]]:
         address = f"file:{quote(str(path))}?{mode}"
         with closing(sqlite3.connect(address, uri=True)) as connection:
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            connection.row_factory = sqlite3.Row
             yield from connection.execute(query, values)
     except sqlite3.Error as error:
         raise ImportFailedError(

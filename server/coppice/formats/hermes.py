@@ -2,7 +2,8 @@
 
 Written after the tables `sessions` and `messages` of version 0.19.0. A compaction marks the rows that the
 model saw as compacted, and writes what it sees now as new rows: the first messages again, a message with the
-summary, and the last messages again. What the user took back is neither active nor compacted.
+summary, and the last messages again. What the user took back is neither active nor compacted. The session of
+a sub-agent has the `source` `subagent` and `_delegate_from` in its `model_config` (tools/delegate_tool.py).
 """
 
 from collections.abc import Iterator
@@ -29,17 +30,8 @@ from coppice.tree.messages import (
     present,
 )
 
-_SESSION: Final = "SELECT cwd, title, model, started_at FROM sessions WHERE id = ?"
+_SESSION: Final = "SELECT *, cwd, title, model, started_at FROM sessions WHERE id = ?"
 _HEAD_ROWS: Final = 100  # that a compaction repeats before its summary: Hermes' setting is 3
-_HARNESS: Final = (
-    "[System: Your previous response was truncated",
-    "[System: The previous response was cut off",
-    "[System: Your previous tool call",
-    "[Your active task list was preserved across context compression]",
-    "[IMPORTANT: Background process ",
-    "Continue from the compressed conversation context above.",
-)
-"""How messages begin that Hermes writes with the role of the user."""
 _ASKING_TOOL: Final = "clarify"
 _NO_ANSWERS: Final = (
     "The user did not provide a response",
@@ -82,20 +74,22 @@ class Reader(SessionReader):
         row = next(rows_of(source.file(), _SESSION, self._session_id), None)
         if row is None:
             raise self._no_usable_line()
-        cwd, title, model, started = row
+        session = dict(row)
         header = self.header
         header.session_id = self._session_id
-        header.cwd = cwd if isinstance(cwd, str) else None
-        header.name = title if isinstance(title, str) else None
-        header.created_at = time_of(started)
-        self._model = model if isinstance(model, str) else None
+        header.cwd = text_at(session, "cwd")
+        header.name = text_at(session, "title")
+        header.created_at = time_of(session["started_at"])
+        delegated = "_delegate_from" in object_of(session.get("model_config"))
+        header.of_sub_agent = delegated or session.get("source") == "subagent"
+        self._model = text_at(session, "model")
 
     @override
     def _entries(self, file: BufferedReader) -> Iterator[Entry]:
         del file
         self.leaf_id = None
         self._withdrawn: str | None = None
-        rows = [row_of(values) for values in rows_of(self._source.file(), QUERY, self._session_id)]
+        rows = [row_of(dict(row)) for row in rows_of(self._source.file(), QUERY, self._session_id)]
         check_number_of_entries(len(rows))
         context = _Context()
         position = 0
@@ -148,10 +142,10 @@ class Reader(SessionReader):
     def _entry(self, row: Row) -> Entry | None:
         place = self._place(row, _entry_id(row))
         match row.role:
-            case "user" if row.text.startswith(_HARNESS):
-                return CustomMessageEntry(**place, custom_type=HARNESS_TYPE, content=row.text, display=False)
-            case "user":
+            case "user" if row.is_of_user:
                 return MessageEntry(**place, message=UserMessage(content=row.text))
+            case "user":
+                return CustomMessageEntry(**place, custom_type=HARNESS_TYPE, content=row.text, display=False)
             case "assistant" if row.text or row.calls or row.thinking:
                 return MessageEntry(**place, message=self._reply(row))
             case "tool":

@@ -1,5 +1,6 @@
 """The rows of Hermes' table of messages."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,10 +11,21 @@ from coppice.tree.messages import ToolCall
 from coppice.tree.nesting import storable
 
 QUERY: Final = """
-SELECT id, role, content, tool_call_id, tool_calls, tool_name, timestamp,
-    coalesce(reasoning_content, reasoning), active OR compacted
+SELECT *, id, role, content, tool_call_id, tool_calls, tool_name, timestamp,
+    coalesce(reasoning_content, reasoning) AS thinking, active OR compacted AS is_valid
 FROM messages WHERE session_id = ? ORDER BY id
+"""  # what every version has by its name, so that a database of another kind is refused
+HARNESS: Final = (
+    r"\[System: |\[Your active task list was preserved across |\[Planning state preserved|"
+    r"\[ASYNC DELEGATION |"
+    r"\[IMPORTANT: (?:Background process |\d+ background processes |Watch[- ]pattern|MCP servers )|"
+    r"Cronjob Response:|Continue from the compressed conversation context above\."
+)
+"""How messages begin that Hermes writes with the role of the user, of versions 0.19 to 2026.9.21: background
+processes and sub-agents (tools/process_registry_notifications.py), `_SYNTHETIC_USER_ROW_PREFIXES` of
+agent/context_compressor.py, and gateway/run.py. A pattern of Python, also for the engine of ours.
 """
+_IS_HARNESS: Final = re.compile(HARNESS)
 _JSON: Final = "\0json:"  # before content that is no text
 _SUMMARIES: Final = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
 _PRIOR: Final = "[PRIOR CONTEXT — for reference only; not a new message]\n"
@@ -23,9 +35,9 @@ _SUMMARY_END: Final = "--- END OF CONTEXT SUMMARY"
 
 @dataclass(frozen=True)
 class Row:
-    """`is_valid` is unset for what the user took back."""
+    """`is_valid` is unset for what the user took back, `is_of_user` for what Hermes wrote."""
 
-    id: int
+    id: str
     role: str
     text: str
     call_id: str | None
@@ -34,6 +46,7 @@ class Row:
     timestamp: str | None
     thinking: str | None
     is_valid: bool
+    is_of_user: bool
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -66,22 +79,23 @@ class Row:
         return rest.strip() or instructions if text.startswith(_SUMMARIES) else text
 
 
-def row_of(values: tuple[Any, ...]) -> Row:
-    """The row that `QUERY` gave."""
-    id_, role, content, call_id, calls, tool, timestamp, thinking, is_valid = values
-    listed = json_of(calls)
+def row_of(value: dict[str, Any]) -> Row:
+    """The row that `QUERY` gave. Newer versions have a `display_kind` for what the user did not write."""
+    role, text = str(value["role"]), _text(value["content"])
+    listed = json_of(value["tool_calls"])
     return Row(
-        id=int(id_),
-        role=str(role),
-        text=_text(content),
-        call_id=call_id if isinstance(call_id, str) else None,
+        id=str(value["id"]),
+        role=role,
+        text=text,
+        call_id=text_at(value, "tool_call_id"),
         calls=tuple(_call(each) for each in listed if isinstance(each, dict))
         if isinstance(listed, list)
         else (),
-        tool=tool if isinstance(tool, str) else None,
-        timestamp=time_of(timestamp),
-        thinking=thinking if isinstance(thinking, str) else None,
-        is_valid=bool(is_valid),
+        tool=text_at(value, "tool_name"),
+        timestamp=time_of(value["timestamp"]),
+        thinking=text_at(value, "thinking"),
+        is_valid=bool(value["is_valid"]),
+        is_of_user=role == "user" and not value.get("display_kind") and not _IS_HARNESS.match(text),
     )
 
 
