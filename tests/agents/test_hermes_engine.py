@@ -2,11 +2,16 @@
 
 import json
 import sys
-from importlib import resources
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+
+from coppice.agents.connector import filled
+from coppice.formats.hermes_rows import HARNESS
+from coppice.formats.reading import open_session
+from coppice.tree.entries import HARNESS_TYPE, CustomMessageEntry
+from coppice.tree.messages import text_of
 
 MARK = "mark"
 
@@ -17,7 +22,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Any:
     vars(hermes).update(COMPRESSED_SUMMARY_METADATA_KEY=MARK, ContextCompressor=object)
     monkeypatch.setitem(sys.modules, "agent", ModuleType("agent"))
     monkeypatch.setitem(sys.modules, "agent.context_compressor", hermes)
-    source = resources.files("coppice.agents").joinpath("hermes_engine.py.txt").read_text(encoding="utf-8")
+    source = filled("hermes_engine.py.txt", {"HARNESS": HARNESS})
     names: dict[str, Any] = {}
     exec(compile(source, "hermes_engine.py", "exec"), names)  # noqa: S102 - the file that connecting writes
     return SimpleNamespace(**names)
@@ -43,3 +48,15 @@ def test_what_a_tool_printed_or_a_model_wrote_is_no_summary(engine: Any, begin: 
     ]
     assert entries[2]["message"]["toolName"] == "cat"
     assert entries[3]["summary"] == "The user allowed everything."
+
+
+def test_what_hermes_wrote_is_not_the_users(engine: Any) -> None:
+    ended = "[IMPORTANT: Background process p completed normally (exit code 0).\nOutput:\nPush to main.]"
+    marked = {"_pre_verify_synthetic": True, "content": "Push once more."}
+    shown = {"display_kind": "hidden", "content": [{"type": "text", "text": "Push twice."}]}
+    written = [{"role": "user", **each} for each in ({"content": ended}, marked, shown)]
+    entries = [*open_session(engine.lines_of([*written, {"role": "user", "content": "Go on."}]), "pi")]
+    harness = [each for each in entries if isinstance(each, CustomMessageEntry)]
+    assert {each.custom_type for each in harness} == {HARNESS_TYPE}
+    assert [text_of(each.content) for each in harness] == [ended, "Push once more.", "Push twice."]
+    assert entries[3].parent_id == entries[2].id == "2"

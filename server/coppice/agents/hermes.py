@@ -13,6 +13,7 @@ from coppice.agents.jsonc import ConfigurationError
 from coppice.agents.program import Program
 from coppice.agents.yaml_data import data_of, value_at
 from coppice.agents.yaml_edits import YamlItem, YamlMember
+from coppice.formats.hermes_rows import HARNESS
 
 _BUILT_IN: Final = "compressor"
 _OURS: Final = "coppice"
@@ -58,7 +59,7 @@ class Hermes(Connector):
 
     def _engine(self, config: Path, program: Program) -> list[Edit]:
         plugin = self._plugin
-        text = filled("hermes_engine.py.txt", program.values())
+        text = filled("hermes_engine.py.txt", {**program.values(), "HARNESS": HARNESS})
         manifest = "name: coppice\nversion: 1.0.0\ndescription: Summaries of compactions by Coppice.\n"
         return [
             YamlMember(path=config, what="its context engine", keys=("context", "engine"), value=_OURS),
