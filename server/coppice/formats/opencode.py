@@ -36,9 +36,12 @@ from coppice.tree.nesting import storable
 
 _STOP_REASONS: Final[dict[str, StopReason]] = {"stop": "stop", "length": "length", "tool-calls": "toolUse"}
 _ASKING_TOOL: Final = "question"
-_PATCH_TOOL: Final = "apply_patch"
+_OWN_TOOLS: Final = (
+    *("apply_patch", "bash", "codesearch", "edit", "glob", "grep", "list", "lsp", "plan_exit", "read"),
+    *("skill", "task", "todoread", "todowrite", "webfetch", "websearch", "write"),
+)
+"""packages/opencode/src/tool/registry.ts. One of a plug-in or of an MCP server has any words as its error."""
 _DENIAL: Final = "The user rejected permission to use this specific tool call"
-"""Of a tool of opencode's own. One of an MCP server has an underscore in its name, and any words as error."""
 _ENDED: Final = ("completed", "error")
 _SESSION: Final = (
     "SELECT id, directory, title, version, revert, time_created, parent_id FROM session WHERE id = ?"
@@ -216,7 +219,7 @@ def _results(part: dict[str, Any]) -> Iterator[ToolResultMessage]:
     text = (text_at(state, "output") if status == "completed" else text_at(state, "error")) or ""
     tool = text_at(part, "tool") or "unknown"
     details: dict[str, Any] | None = {"exitCode": code} if type(code) is int else None
-    if status == "error" and "_" not in tool.removeprefix(_PATCH_TOOL) and text.startswith(_DENIAL):
+    if status == "error" and tool in _OWN_TOOLS and text.startswith(_DENIAL):
         details = DENIED
     elif status == "completed" and tool == _ASKING_TOOL:
         details = ANSWERED
