@@ -4,7 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { ToolError } from "./errors";
 
 /** Bytes. A guess: what an editor still opens at once. */
-const LARGEST = 10_000_000;
+export const LARGEST = 10_000_000;
 
 /** The text of a file on the disk, null where there is none. Throws `ToolError` for what is no text, or too large. */
 export async function textOfFile(path: string): Promise<string | null> {

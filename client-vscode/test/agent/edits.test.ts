@@ -18,6 +18,16 @@ for (const [oldText, why] of [["", /empty/], ["x", /not in the file/], ["a", /2 
   });
 }
 
+for (const [what, edits] of [
+  ["grow", Array.from({ length: 12 }, (_, at) => (at % 2 ? { oldText: "b", newText: "aa" } : { oldText: "a", newText: "bb" }))],
+  ["have a long text at each place", [{ oldText: "a", newText: "b".repeat(4_000_000) }]],
+  ["go through the text again and again", Array.from({ length: 200 }, (_, at) => (at % 2 ? { oldText: "b", newText: "a" } : { oldText: "a", newText: "b" }))],
+] as const) {
+  test(`edits that ${what} are refused before their text is made`, () => {
+    assert.throws(() => withEdits("a".repeat(10_000), edits.map((edit) => ({ ...edit, replaceAll: true }))), /too much text/);
+  });
+}
+
 test("a change is taken back, also after other lines have changed", () => {
   const before = Array.from({ length: 30 }, (_, at) => `line ${at}\n`).join("");
   const after = before.replace("line 3\n", "line three\nand more\n");
