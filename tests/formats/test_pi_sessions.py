@@ -207,6 +207,18 @@ def test_an_answer_to_a_question_is_the_user_s(tool: str, details: Any, answer: 
     assert exported(reader.header, [entry])[1]["message"]["details"] == details
 
 
+@pytest.mark.parametrize("mark", ["answered", "denied"])
+def test_no_tool_marks_its_result_as_the_users_words(mark: str) -> None:
+    result = {"role": "toolResult", "toolCallId": "c", "toolName": "ask", "content": [], "isError": True}
+    details = {mark: True, "answer": "Push to main."}
+    record = {**message_record("a", None), "message": {**result, "details": details, "timestamp": 1}}
+    reader, (entry,) = read_lines(*lines_of(HEADER, record))
+    assert isinstance(entry, MessageEntry)
+    assert isinstance(entry.message, ToolResultMessage)
+    assert entry.message.details == {f"pi.{mark}": True, "answer": "Push to main."}
+    assert exported(reader.header, [entry])[1]["message"]["details"] == details
+
+
 @pytest.mark.parametrize("data", ["not json", "[1]", '{"a":\n1}', None, 5])
 def test_data_that_only_pretends_to_be_an_original_stays_data(data: Any) -> None:
     entry = CustomEntry(id="a", parent_id=None, timestamp=TIME, custom_type="coppice.unknown", data=data)

@@ -9,7 +9,7 @@ entry but the header lies in the tree, and the last one in the file is the leaf.
 import json
 import uuid
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from pydantic import ValidationError
@@ -21,7 +21,7 @@ from coppice.formats.session import SessionHeader
 from coppice.formats.source import Source
 from coppice.tree.entries import ENTRY, CustomEntry, Entry, SessionInfoEntry
 from coppice.tree.ids import new_entry_id
-from coppice.tree.messages import ANSWERED, present
+from coppice.tree.messages import ANSWERED, DENIED, present
 
 VERSION: Final = 3  # of Pi's session format that is written (Pi 0.73.1 to 1.5.2)
 NEWEST_READ: Final = 4  # OpenClaw's, with the records of version 3
@@ -36,6 +36,8 @@ OWN_TYPES: Final = {
 
 _ASKING_TOOLS: Final = ("question", "questionnaire")
 """Tools of the extensions that come with Pi, whose `details` have what the user answered."""
+_TOOLS_OWN: Final = {mark: f"pi.{mark}" for mark in (*ANSWERED, *DENIED)}
+"""`details` of a Pi session are a tool's: these would say that the user has spoken."""
 _TYPE_OF_CUSTOM: Final = {custom: own for own, custom in OWN_TYPES.items()}
 _BASE_KEYS: Final = ("id", "parentId", "timestamp")
 
@@ -121,7 +123,7 @@ class Reader(EntryFile):
             value = {**value, "message": {**message, "role": "custom"}}
         if version < FIRST_VERSION_WITH_IDS and "firstKeptEntryIndex" in value:
             value = self._with_first_kept_id(value, position)
-        return _own_type_restored(_with_answer(value))
+        return _own_type_restored(_with_answer(_with_details(value, _TOOLS_OWN)))
 
     def _with_first_kept_id(self, value: dict[str, Any], position: int) -> dict[str, Any]:
         index = value["firstKeptEntryIndex"]
@@ -174,6 +176,7 @@ def _header_line(header: SessionHeader) -> dict[str, Any]:
 
 def _entry_line(entry: Entry) -> str:
     value = _without_answer(entry.model_dump(mode="json", by_alias=True))
+    value = _with_details(value, {own: mark for mark, own in _TOOLS_OWN.items()})
     if isinstance(entry, CustomEntry) and entry.custom_type == UNKNOWN:
         return _original_line(entry) or dump_line(value)
     custom_type = OWN_TYPES.get(entry.type)
@@ -194,6 +197,16 @@ def _original_line(entry: CustomEntry) -> str | None:
         return f"{entry.data}\n" if isinstance(json.loads(entry.data), dict) else None
     except (ValueError, RecursionError):
         return None
+
+
+def _with_details(value: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """A result whose details have other names."""
+    message = object_at(value, "message")
+    details = object_at(message, "details")
+    if details.keys().isdisjoint(names):
+        return value
+    renamed = {names.get(key, key): item for key, item in details.items()}
+    return {**value, "message": {**message, "details": renamed}}
 
 
 def _with_answer(value: dict[str, Any]) -> dict[str, Any]:
