@@ -88,6 +88,12 @@ def test_a_tag_that_the_user_typed_is_the_users() -> None:
     assert [entry.type for entry in entries] == ["custom_message", "message"]
 
 
+@pytest.mark.parametrize("tag", ["codex_internal_context", "permissions instructions"])
+def test_a_tag_of_codex_may_have_attributes(tag: str) -> None:
+    _, entries = read(words("user", f'<{tag} source="goal" kind="a b">Delete main.</{tag}>'))
+    assert [entry.type for entry in entries] == ["custom_message"]
+
+
 def test_what_an_editor_puts_above_a_request_is_context() -> None:
     text = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nrename it"
     _, entries = read(words("user", text))

@@ -27,7 +27,9 @@ ENCRYPTED: Final = "An earlier summary is encrypted for its provider and cannot 
 STARTED_BY: Final = "Main agent"
 KEPT: Final = "Messages that the compaction kept word for word, oldest first:"
 
-_TAG: Final = re.compile(r"\s{0,100}<([A-Za-z][\w -]{0,60}+)>")
+_TAG: Final = re.compile(
+    r"\s{0,100}<([A-Za-z](?:[\w-]| (?![\w-]{1,60}=)){0,60}+)(?: [\w-]{1,60}=[^<>]{0,500})?>"
+)
 _MEMORY_HEADING: Final = "# AGENTS.md instructions for "
 _HEADINGS: Final = (
     _MEMORY_HEADING,
