@@ -18,6 +18,7 @@ from attacks.worker_processes import TESTS, processes_that_know_the_tests, worke
 from conftest_service import Client, user
 from lsp.editor import turn
 from lsp.raw_client import RawServer, environment
+from preloaded import python
 from waiting import PATIENCE, wait_until
 
 from coppice.errors import WorkTooLongError
@@ -206,7 +207,7 @@ def test_the_process_ends_with_the_server(tmp_path: Path, how: str) -> None:
 
 def test_the_command_line_shows_how_far_it_is_and_is_interrupted(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({})
         made = server.result("coppice/conversation/create", {})["conversation"]["id"]
         server.result("coppice/append", {"conversationId": made, "entries": LONG})

@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 
+import preloaded
 import pytest
 from lsp.raw_client import RawServer
 from lsp.test_hooks import conversation, hello
@@ -49,7 +50,7 @@ def holding(tmp_path: Path, python: Path, command: tuple[str, ...]) -> RawServer
 
 def stored(tmp_path: Path) -> int:
     """How many entries the conversation has, by the answer of another server."""
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=preloaded.python()) as server:
         server.initialize({})
         about = {"conversationId": (tmp_path / "made").read_text(), "limit": 100}
         return len(server.result("coppice/entries", about)["entries"])

@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 from lsp.raw_client import RawServer, environment, framed
+from preloaded import python
 from waiting import PATIENCE
 
 from coppice.formats.source import MAX_BYTES
@@ -104,7 +105,7 @@ def sparse(tmp_path: Path) -> str:
 
 def test_cancelled_imports_are_answered_within_a_second_and_exit_ends_the_process(tmp_path: Path) -> None:
     uri = sparse(tmp_path)
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": {}})
         server.result("coppice/conversation/list")
         numbers = [
@@ -121,7 +122,7 @@ def test_cancelled_imports_are_answered_within_a_second_and_exit_ends_the_proces
 
 def test_small_requests_are_answered_while_imports_run_and_exit_ends_the_process(tmp_path: Path) -> None:
     uri = sparse(tmp_path)
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": {}})
         for number in range(8):
             params = {"uri": uri, "format": "pi", "workDoneToken": f"import {number}"}
@@ -148,7 +149,7 @@ def test_small_requests_are_answered_while_imports_run_and_exit_ends_the_process
 def test_a_name_of_any_length_is_refused_and_lists_stay_short(
     tmp_path: Path, method: str, params: dict[str, Any]
 ) -> None:
-    with RawServer(tmp_path) as server:
+    with RawServer(tmp_path, python=python()) as server:
         server.initialize({"processId": None, "rootUri": tmp_path.as_uri(), "capabilities": {}})
         made = server.result("coppice/conversation/create")["conversation"]["id"]
         entry = {**message("Hello."), "id": "e"}

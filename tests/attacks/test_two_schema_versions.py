@@ -11,6 +11,7 @@ import pytest
 from attacks.newer_server import VERSION, command
 from lsp.raw_client import RawServer
 from postgres_server import PostgresServer, fresh_schema, postgres
+from preloaded import python
 
 __all__ = ["postgres"]
 
@@ -82,7 +83,7 @@ def test_an_older_server_is_refused_once_a_newer_one_has_the_store(
     with ExitStack() as open_windows:
 
         def opened(steps_ahead: int = 0) -> RawServer:
-            server = RawServer(tmp_path, command(steps_ahead), variables=variables)
+            server = RawServer(tmp_path, command(steps_ahead), python=python(), variables=variables)
             open_windows.enter_context(server)
             server.initialize({"rootUri": tmp_path.as_uri()})
             return server

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from lsp.editor import GATED
 from lsp.raw_client import RawServer
+from preloaded import python
 
 SETTINGS = {
     "model": {"contextWindow": 20_000},
@@ -21,7 +22,7 @@ def message(role: str, text: str) -> dict[str, Any]:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Any:
-    with RawServer(tmp_path, (str(GATED), str(tmp_path / "gate"))) as server:
+    with RawServer(tmp_path, (str(GATED), str(tmp_path / "gate")), python=python()) as server:
         capabilities = {"window": {"workDoneProgress": True}}
         server.initialize(
             {

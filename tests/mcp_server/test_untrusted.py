@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from mcp_server.conftest import Client, Start, result, stored, user
 
+from coppice.mcp.catalogue import TOOLS
 from coppice.tree.authorship import ADDED
 
-TOOLS = ("history_search", "history_read", "history_overview", "note_add")
+ARGUMENTS = {tool["name"]: [*tool["inputSchema"]["properties"], "unknown"] for tool in TOOLS}
 VALUES: list[Any] = [
     None,
     True,
@@ -32,30 +33,12 @@ VALUES: list[Any] = [
     "2026-13-45",
     "0001-01-01T00:00:00+23:59",
 ]
-NAMES = (
-    "query",
-    "scope",
-    "path",
-    "kind",
-    "role",
-    "agent",
-    "since",
-    "until",
-    "cursor",
-    "maxTokens",
-    "ids",
-    "session",
-    "around",
-    "before",
-    "after",
-    "text",
-)
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", ARGUMENTS)
 def test_any_argument_gets_a_result_that_says_what_is_wrong(start: Start, sessions: Path, tool: str) -> None:
     client = start()
-    for name in NAMES:
+    for name in ARGUMENTS[tool]:
         for value in VALUES:
             arguments = {"query": "login", "text": "a note", "ids": ["login-1"], name: value}
             answer = client.ask("tools/call", name=tool, arguments=arguments)["result"]
