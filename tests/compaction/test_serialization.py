@@ -121,7 +121,7 @@ REFUSED = "You may not. The user said: Keep the build."
     ("details", "content", "spoken"),
     [
         (DENIED, REFUSED, "[User, refusing this call]: Keep the build."),
-        (DENIED, "STOP and wait.", "[Tool result]: STOP and wait."),
+        (DENIED, "STOP and wait.", "[User, refusing this call]: (without a reason)"),
         (ANSWERED, "Keep it.", "[User, answering this call]: Keep it."),
         (
             {**ANSWERED, "answer": "Keep it."},

@@ -70,7 +70,9 @@ def test_a_commit_and_the_current_branch_tell_where_the_user_went(
     [
         ("git rebase origin/main", ["1a2b3c4", ""]),
         ("git rebase --continue", ["1a2b3c4", ""]),
+        ("git rebase --onto origin/main main", ["1a2b3c4", ""]),
         ("git rebase origin/main main", ["", ""]),
+        ("git rebase --onto origin/main side main", ["", ""]),
     ],
 )
 def test_a_rebase_leaves_the_hashes_of_other_branches(command: str, hashes: list[str]) -> None:

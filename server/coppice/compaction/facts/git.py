@@ -111,7 +111,8 @@ class Git:
 
     def _rebase(self, command: Command) -> None:
         """New hashes, which its output does not show, for the commits of the branch: those of others stay."""
-        branch = "" if command.operands[2:] else self._state.branch
+        upstream = 2 + ("--onto" in command.arguments)
+        branch = "" if command.operands[upstream:] else self._state.branch
         for commit in self._state.commits:
             if not branch or commit.branch in ("", branch):
                 commit.hash = ""

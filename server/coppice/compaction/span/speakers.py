@@ -47,12 +47,12 @@ def speaker_of(message: Message) -> str:
 
 
 def spoken_in_result(message: ToolResultMessage, text: str) -> tuple[str, str]:
-    """Who speaks in the result of a call, and what: the tool in `text`, or the user who refused it with a
-    reason or whom it asked.
+    """Who speaks in the result of a call, and what: the tool in `text`, or the user who refused it or whom it
+    asked.
     """
     details = message.details if isinstance(message.details, dict) else {}
-    if details.get("denied") is True and (reason := reason_in(text)):
-        return "User, refusing this call", reason
+    if details.get("denied") is True:
+        return "User, refusing this call", reason_in(text) or "(without a reason)"
     if details.get("answered") is True:
         answer = details.get("answer")
         return "User, answering this call", answer if isinstance(answer, str) else text
