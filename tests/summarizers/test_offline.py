@@ -140,7 +140,7 @@ def test_the_sections_quote_what_was_written_where_it_belongs() -> None:
     ]
     parsed = parse_summary(summarize_offline(request(messages)))
     assert parsed.goal == (
-        "Build the importer. Never use eval.",
+        "First request: Build the importer. Never use eval.",
         "Newest request, replied to: yes, do. It answers: Shall I use it?",
     )
     assert parsed.constraints == ("Never use eval.",)
@@ -293,7 +293,7 @@ def test_a_split_turn_is_part_of_the_whole() -> None:
     asked = request([user("Build the importer"), *edit("src/importer.py")], turn=turn)
     parsed = parse_summary(summarize_offline(asked))
     assert parsed.turn == ()
-    assert parsed.goal == ("Build the importer", "Newest request: Now add the exporter")
+    assert parsed.goal == ("First request: Build the importer", "Newest request: Now add the exporter")
     assert "src/exporter.py" in parts_of(asked).state
 
 

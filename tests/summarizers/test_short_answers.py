@@ -21,7 +21,7 @@ def test_an_ok_to_a_report_is_no_request_and_an_ok_to_a_plan_no_decision() -> No
         user("ok, thanks!"),
     ]
     parsed = parse_summary(summarize_offline(request(messages)))
-    assert parsed.goal == ("Build the importer.", "Newest request: Read cells too.")
+    assert parsed.goal == ("First request: Build the importer.", "Newest request: Read cells too.")
     assert parsed.decisions == ()
 
 

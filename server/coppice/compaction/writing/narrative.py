@@ -148,7 +148,8 @@ def _goal(ledger: WorkLedger, earlier: list[Line], references: Mapping[str, str]
     goals = [line for line in earlier if line.section == "goal"]
     yield from goals
     if asked and not goals:
-        yield Line("goal", whole_sentences(request_in(asked[0].text), _GOAL_CHARS))
+        first = "First request: " if asked[1:] else ""
+        yield Line("goal", f"{first}{whole_sentences(request_in(asked[0].text), _GOAL_CHARS)}")
     if asked[0 if goals else 1 :]:
         approved = [each for each in ledger.quotations if each.kind == "approval"][-1:]
         answers = [each for each in approved if each.about == one_line(asked[-1].text)]
