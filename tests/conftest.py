@@ -3,6 +3,7 @@
 import os
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,3 +35,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in reports)
     for reason, tests in reasons.most_common():
         terminalreporter.write_line(f"SKIPPED {tests}: {reason}")
+
+
+@pytest.fixture
+def data_directory(tmp_path: Path) -> Path:
+    """Where the stores of a service lie."""
+    return tmp_path / "data"

@@ -158,9 +158,11 @@ MakeClient = Callable[..., Any]
 
 
 @pytest.fixture
-async def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeClient]:
+async def make_client(
+    tmp_path: Path, data_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[MakeClient]:
     """Makes clients on one store; `summarizer` and `plugins` replace the real ones."""
-    monkeypatch.setenv("COPPICE_STORAGE_DIRECTORY", str(tmp_path / "data"))
+    monkeypatch.setenv("COPPICE_STORAGE_DIRECTORY", str(data_directory))
     monkeypatch.setenv("COPPICE_CONFIG_DIRECTORY", str(tmp_path / "config"))
     workspace = tmp_path / "workspace"
     workspace.mkdir(exist_ok=True)

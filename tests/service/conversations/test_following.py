@@ -117,11 +117,11 @@ async def test_other_workspaces_are_left_for_later(client: Client, agents: Path,
 
 
 async def test_a_reading_that_was_not_recorded_stores_nothing_twice(
-    client: Client, agents: Path, folder: Path, tmp_path: Path
+    client: Client, agents: Path, folder: Path, data_directory: Path
 ) -> None:
     write(agents, folder, turns(folder, 2))
     await client.service.following.update(folder.as_uri())
-    forget_readings(tmp_path)
+    forget_readings(data_directory)
     write(agents, folder, turns(folder, 3))
     await client.service.following.update(folder.as_uri())
     (conversation,) = await stored(client, folder)
