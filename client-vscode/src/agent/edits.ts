@@ -18,22 +18,23 @@ const MOST_PLACES = 1_000_000;
 export function withEdits(text: string, edits: readonly TextEdit[]): string {
   const ends = text.includes("\r\n") ? "\r\n" : "\n";
   let changed = text;
-  let places = 0;
+  let all = 0;
   for (const [at, { oldText, newText, replaceAll }] of edits.entries()) {
     const number = edits.length > 1 ? `Edit ${at + 1}: ` : "";
     if (oldText === "") throw new ToolError(`${number}oldText is empty. Use write_file for a new file or the whole content.`);
     const [from, to] = [withLineEnds(oldText, ends), withLineEnds(newText, ends)];
     if (from === to) throw new ToolError(`${number}oldText and newText are the same.`);
-    const count = occurrences(changed, from);
+    const places = placesOf(from, changed);
+    const count = places.length;
     if (count === 0) throw new ToolError(`${number}oldText is not in the file: ${quote(oldText)} Read the file again and copy the text exactly, with its indentation.`);
     if (count > 1 && replaceAll !== true) {
       throw new ToolError(`${number}oldText is in the file ${count} times: ${quote(oldText)} Add the lines around it until it is unique, or set replaceAll.`);
     }
-    places += count;
-    if (places > MOST_PLACES || changed.length + count * (to.length - from.length) > LARGEST) {
+    all += count;
+    if (all > MOST_PLACES || changed.length + count * (to.length - from.length) > LARGEST) {
       throw new ToolError(`${number}The edits make too much text: more than ${LARGEST.toLocaleString("en")} characters, or ${MOST_PLACES.toLocaleString("en")} replacements. Use run_command.`);
     }
-    changed = changed.split(from).join(to);
+    changed = replaced(changed, places, from.length, to);
   }
   return changed;
 }
@@ -42,10 +43,38 @@ function withLineEnds(text: string, ends: string): string {
   return text.replace(/\r\n|\n/g, ends);
 }
 
-function occurrences(text: string, part: string): number {
-  let count = 0;
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count += 1;
-  return count;
+/** Where `part` begins in `text`, none within the one before. Linear (Knuth, Morris, Pratt): `indexOf` of Node is not. */
+function placesOf(part: string, text: string): number[] {
+  const borders = new Int32Array(part.length);
+  const places: number[] = [];
+  for (let at = 1, length = 0; at < part.length; at += 1) {
+    length = extended(part, borders, length, part.charCodeAt(at));
+    borders[at] = length;
+  }
+  for (let at = 0, length = 0; at < text.length; at += 1) {
+    length = extended(part, borders, length, text.charCodeAt(at));
+    if (length < part.length) continue;
+    places.push(at + 1 - length);
+    length = 0;
+  }
+  return places;
+}
+
+/** How much of the beginning of `part` is there with one `unit` more, after the first `length` units. */
+function extended(part: string, borders: Int32Array, length: number, unit: number): number {
+  let same = length;
+  while (same > 0 && part.charCodeAt(same) !== unit) same = borders[same - 1] ?? 0;
+  return part.charCodeAt(same) === unit ? same + 1 : 0;
+}
+
+function replaced(text: string, places: readonly number[], length: number, by: string): string {
+  let end = 0;
+  const between = places.map((place) => {
+    const piece = text.slice(end, place);
+    end = place + length;
+    return piece;
+  });
+  return [...between, text.slice(end)].join(by);
 }
 
 function quote(text: string): string {

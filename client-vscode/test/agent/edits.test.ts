@@ -28,6 +28,15 @@ for (const [what, edits] of [
   });
 }
 
+test("text that repeats itself is searched in linear time", () => {
+  const run = "a".repeat(100_000);
+  const text = "a".repeat(9_000_000);
+  assert.throws(() => withEdits(text, [{ oldText: `${run}b${run}`, newText: "c" }]), /not in the file/);
+  assert.equal(withEdits(`${text}b${run}c`, [{ oldText: `${run}b${run}c`, newText: "" }]), text.slice(run.length));
+  assert.equal(withEdits("aaaaa", [{ oldText: "aa", newText: "b", replaceAll: true }]), "bba");
+  assert.equal(withEdits("abaabababc", [{ oldText: "ababc", newText: "x" }]), "abaabx");
+});
+
 test("a change is taken back, also after other lines have changed", () => {
   const before = Array.from({ length: 30 }, (_, at) => `line ${at}\n`).join("");
   const after = before.replace("line 3\n", "line three\nand more\n");
