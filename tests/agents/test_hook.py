@@ -89,6 +89,7 @@ def test_a_transcript_that_is_not_there_is_a_line_in_the_log(home: Path) -> None
 def test_a_hook_that_is_late_ends_and_is_a_line_in_the_log(home: Path) -> None:
     code = (
         "import sys, time; from coppice.agents import hook; hook.TIME_LIMIT = 0.2; "
+        "hook.WHEN_LATE.append(lambda: print('late', flush=True)); "
         "hook.answer_to = lambda *_: time.sleep(60); sys.exit(hook.main(['codex']))"
     )
     environ = {**os.environ, "COPPICE_CONFIG_DIRECTORY": str(home / "config")}
@@ -101,7 +102,7 @@ def test_a_hook_that_is_late_ends_and_is_a_line_in_the_log(home: Path) -> None:
         timeout=30,
         check=False,
     )
-    assert (ran.returncode, ran.stdout) == (LATE, "")
+    assert (ran.returncode, ran.stdout) == (LATE, "late\n")
     assert (
         " codex failure: no answer within 0 seconds\n"
         in (home / "config" / "agents" / "hooks.log").read_text()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coppice.agents.completing import MAX_TOKENS, NotCompactedError, lost_text
-from coppice.agents.events import answer_to
+from coppice.agents.events import WHEN_LATE, answer_to
 from coppice.directories import config_directory
 from coppice.tokens.counting import estimate_tokens
 
@@ -117,6 +117,21 @@ def test_a_compaction_is_answered_after_an_answer_that_failed(
         with pytest.raises(OSError, match="disk"):
             after_tool()
     assert RULE in after_tool()
+
+
+def test_an_answer_that_took_too_long_is_not_tried_again(
+    transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def be_late(*_: object) -> None:
+        WHEN_LATE[-1]()
+        raise OSError("late")
+
+    write(transcript, *said(RULE, GOAL), *compaction(8, SUMMARY))
+    with monkeypatch.context() as patched:
+        patched.setattr("coppice.agents.completing.open_session", be_late)
+        with pytest.raises(OSError, match="late"):
+            after_tool()
+    assert after_tool() == ""
 
 
 def _fail(*_: object) -> None:

@@ -57,6 +57,10 @@ def removals(count: int) -> list[Message]:
     return [user("Clean up."), *files, *(m for _ in range(count) for m in run("rm -rf src"))]
 
 
+def renames(count: int) -> list[Message]:
+    return [user("Move."), *(m for n in range(count) for m in run(f"git mv old{n}.py new{n}.py"))]
+
+
 def logs(count: int) -> list[Message]:
     output = "\n".join(f"{n:07x} Subject {n}" for n in range(40))
     return [user("Look."), *(m for _ in range(count) for m in run("git log --oneline", output))]
@@ -97,6 +101,15 @@ def test_the_facts_cost_the_same_for_each_message(shape: Callable[[int], list[Me
 
     built(SMALL)  # fills caches
     assert built(FACTOR * SMALL) <= MOST_GROWTH * FACTOR * built(SMALL)
+
+
+def test_only_so_many_deleted_files_are_followed() -> None:
+    def built(size: int) -> int:
+        messages = renames(size)
+        return calls_of(lambda: LedgerBuilder().add_messages(messages))
+
+    built(600)  # fills caches
+    assert built(1800) <= 3 * MOST_GROWTH * built(600)
 
 
 def test_a_summary_costs_the_same_for_each_message() -> None:

@@ -11,6 +11,9 @@ from typing import Any, Final
 
 Event = dict[str, Any]
 
+WHEN_LATE: Final[list[Callable[[], None]]] = []
+"""What is done when the time for an answer is over."""
+
 _GEMINI_SUMMARY: Final = rb'"id":"([^"]{1,100})"[^{}\[\]]{1,200}\[\{"text":"<state_snapshot>'
 
 
@@ -108,6 +111,8 @@ def _lost_since(agent: str, transcript: str | Path, mark: bytes) -> str | None:
     compaction = newest(Path(transcript), mark)
     if compaction is None:
         return None
+    # It would take as long at each event.
+    WHEN_LATE.append(lambda: remember(Path(transcript), compaction))
     try:
         text = _lost(agent, transcript) if compaction.is_new else None
     except ValueError:  # no compaction; the transcript would be read again at each event

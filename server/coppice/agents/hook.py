@@ -12,7 +12,7 @@ import time
 from _thread import start_new_thread  # `threading` costs 4 ms
 from typing import Final
 
-from coppice.agents.events import answer_to
+from coppice.agents.events import WHEN_LATE, answer_to
 
 TIME_LIMIT: Final = 25.0
 """Seconds after which nothing is answered; the agent is configured to wait for a little longer."""
@@ -44,8 +44,12 @@ def main(arguments: list[str]) -> int:
 
 def _give_up(agent: str, limit: float) -> None:
     time.sleep(limit)
-    _log_failure(agent, f"no answer within {limit:.0f} seconds")
-    os._exit(LATE)
+    try:
+        _log_failure(agent, f"no answer within {limit:.0f} seconds")
+        for each in WHEN_LATE:
+            each()
+    finally:
+        os._exit(LATE)
 
 
 def _log_failure(agent: str, text: str) -> None:

@@ -100,7 +100,7 @@ class WorkingTree:
             if before.kind not in ("created", "renamed") or each in self._tracked:
                 self._files[each] = ChangedFile(entry_id=entry, path=each, kind="deleted")
         if ((tracked and not was_new) or path in self._tracked) and path not in self._files:
-            self._files[path] = ChangedFile(entry_id=entry, path=path, kind="deleted")
+            self._follow([ChangedFile(entry_id=entry, path=path, kind="deleted")])
 
     def rename(self, old: str, new: str, entry: str, *, tracked: bool = False) -> None:
         """A file has another name: for git the old one is gone and the new one is new."""
@@ -153,7 +153,7 @@ class WorkingTree:
         if now is None:
             self._clock += 1
             self._versions[file.path] = self._clock
-            self._files[file.path] = file
+            self._follow([file])
         if staged:
             self.stage([file.path])
 
@@ -195,7 +195,7 @@ class WorkingTree:
     def unstash(self, *, keep: bool = False) -> None:
         """`git stash pop`, or `apply` to `keep` the stash."""
         if self._stashes:
-            self._files |= self._stashes[-1] if keep else self._stashes.pop()
+            self._follow((self._stashes[-1] if keep else self._stashes.pop()).values())
 
     def drop_stash(self) -> None:
         """`git stash drop`."""
@@ -229,10 +229,17 @@ class WorkingTree:
         self._staged.pop(path, None)
         return self._files.pop(path, None) is not None
 
+    def _follow(self, files: Iterable[ChangedFile]) -> None:
+        """Only as many as are followed: each operation on a folder looks at all."""
+        for file in files:
+            if file.path in self._files or len(self._files) < MOST_FILES:
+                self._files[file.path] = file
+
     def _below(self, path: str) -> list[str]:
         if path in self._files:
             return [path]
-        return [each for each in self._files if path == "." or each.startswith(f"{path.rstrip('/')}/")]
+        folder = f"{path.rstrip('/')}/"
+        return [each for each in self._files if path == "." or each.startswith(folder)]
 
     def _matching(self, specs: Sequence[str]) -> list[str]:
         return list(dict.fromkeys(path for spec in specs for path in self._below(spec)))
